@@ -200,26 +200,12 @@ def _scatter(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
     numbers = "AGL %{customdata[3]}<br>AGR %{customdata[4]}<br>H-LR %{customdata[2]:.3f}"
     hover = f"<b>%{{customdata[1]}}</b><br>{numbers}%{{customdata[5]}}<extra></extra>"
     scatter.add(figure, spots, hover=hover, dark=dark, selected=selected)
-    references: list[tuple[str, float, float, str]] = [("Retrain", 1.0, 1.0, "star")]
+    references = [(1.0, 1.0, "Retrain")]
     if info.original[0] is not None and info.original[1] is not None:
-        references.append(("Original", info.original[0], info.original[1], "circle-open"))
-    for title, x, y, symbol in references:
-        figure.add_trace(
-            go.Scatter(
-                x=[x],
-                y=[y],
-                name=title,
-                mode="markers",
-                marker={
-                    "symbol": symbol,
-                    "size": 13,
-                    "color": look.text,
-                    "line": {"width": 2, "color": look.text},
-                },
-                hovertemplate=f"<b>{title}</b><br>AGL %{{x:.3f}}<br>AGR %{{y:.3f}}<extra></extra>",
-                showlegend=False,
-            )
-        )
+        references.append((info.original[0], info.original[1], "Original"))
+    told = "AGL %{x:.3f}<br>AGR %{y:.3f}"
+    for x, y, title in references:
+        figure.add_trace(scatter.reference(title, x, y, look, told=told))
     if info.ghosts:
         figure.add_trace(
             go.Scatter(
@@ -241,13 +227,12 @@ def _scatter(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
                 "%{y:.2f}<extra></extra>",
             )
         )
-    chosen = [mark for mark in info.marks if selected and mark.key == selected]
-    others = [mark for mark in info.marks if mark not in chosen]
+    chosen, others = scatter.chosen(info.marks, selected)
     known = [
         [(m.agl, m.agr, m.title) for m in each if m.agl is not None and m.agr is not None]
         for each in (chosen, others)
     ]
-    names = [*known[0], *((x, y, title) for title, x, y, _ in references), *known[1]]
+    names = [*known[0], *references, *known[1]]
     names += [(x, y, f"{title}, paper") for title, _, x, y in info.ghosts]
     must = {"Retrain", "Original", *(mark.title for mark in chosen)}
     name_labels.write(
@@ -255,28 +240,13 @@ def _scatter(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
         name_labels.place(names, span, span, [(x, y) for x, y, _ in names], most=16, must=must),
         look,
     )
-    figure.update_xaxes(
-        title="AGL, agreement of accuracies with Retrain: 1 is ideal",
-        range=span,
-        zeroline=False,
-        constrain="domain",
+    scatter.square(
+        figure,
+        span,
+        across="AGL, agreement of accuracies with Retrain: 1 is ideal",
+        up="AGR, agreement of representations: 1 is ideal",
     )
-    figure.update_yaxes(
-        title="AGR, agreement of representations: 1 is ideal",
-        range=span,
-        zeroline=False,
-        scaleanchor="x",
-        constrain="domain",
-    )
-    legend = {
-        "orientation": "h",
-        "y": -0.16,
-        "yanchor": "top",
-        "x": 0,
-        "font": {"size": 12},
-        "itemsizing": "constant",
-    }
-    figure.update_layout(height=580, legend=legend, margin={"t": 12, "r": 64})
+    figure.update_layout(height=580, legend=scatter.legend(), margin={"t": 12, "r": 64})
     return figure
 
 

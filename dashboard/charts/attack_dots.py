@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import subplots
+from dashboard.charts.parts import families, intervals, subplots
 from dashboard.frames import ResultsTable, Row, verdict_text
 from dashboard.papers.tables import Published
 from mucore import catalog
@@ -233,14 +233,7 @@ def _dots(panel: Panel, dark: bool, selected: str) -> go.Scatter:
                 ],
             },
         },
-        error_x={
-            "type": "data",
-            "array": [dot.half or 0.0 for dot in panel.dots],
-            "thickness": 1,
-            "width": 0,
-            "color": theme.ground(dark).muted,
-            "visible": any(dot.half for dot in panel.dots),
-        },
+        error_x=intervals.bars([dot.half for dot in panel.dots], theme.ground(dark).muted),
         hovertemplate=f"<b>%{{y}}</b><br>{panel.title}: %{{x:.1f}} % called "
         "unseen%{customdata[2]}<extra></extra>",
         showlegend=False,
@@ -305,15 +298,10 @@ def _legend(info: AttackDotsInfo, dark: bool) -> list[go.Scatter]:
                 line={"dash": "dot", "color": look.text, "width": 1.4},
             )
         )
-    families = [
-        family
-        for family in catalog.FAMILIES
-        if any(dot.family == family and dot.competes for dot in dots)
-    ]
-    for family in families:
+    for family in families.groups(dot for dot in dots if dot.competes):
         style = theme.family_style(family)
         shown = {"symbol": style.symbol, "size": 10, "color": style.color(dark)}
-        made.append(go.Scatter(name=catalog.FAMILIES[family], mode="markers", marker=shown))
+        made.append(go.Scatter(name=families.title(family), mode="markers", marker=shown))
     if not all(dot.competes for dot in dots):
         made.append(
             go.Scatter(name="grey: not known to have forgotten", mode="markers", marker=marker)

@@ -15,7 +15,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, subplots
+from dashboard.charts.parts import axes, intervals, subplots
 from dashboard.frames import Estimate, View
 from dashboard.frames.budget import Curves, Line, gaps, nearest, unit
 from dashboard.text import units as words
@@ -401,14 +401,8 @@ def _trace(
             "dash": dash if reference else "solid",
         },
         marker={"symbol": _symbols(each), "size": 12 if selected else each.pixels, "color": color},
-        error_y={
-            "type": "data",
-            "array": [half or 0.0 for half in halves],
-            "thickness": 1,
-            "width": 0,
-            "color": color,
-            "visible": vivid and not reference and any(halves),
-        },
+        error_y=intervals.bars(halves, color)
+        | {"visible": vivid and not reference and any(halves)},
         customdata=[[mark.key, each.line] for mark in marks],
         text=[_hover(mark, each, panel, info) for mark in marks],
         hovertemplate="%{text}<extra></extra>",

@@ -136,17 +136,7 @@ def draw(info: CkaScatterInfo, *, dark: bool, zoom: bool = False, selected: str 
     look = theme.ground(dark)
     low, high = info.near if zoom else info.whole
     figure = axes.figure(dark=dark)
-    figure.add_trace(
-        go.Scatter(
-            x=[low, high],
-            y=[low, high],
-            mode="lines",
-            line={"color": look.muted, "width": 1},
-            hoverinfo="skip",
-            showlegend=False,
-            name="both",
-        )
-    )
+    figure.add_trace(scatter.diagonal(low, high, look, "both"))
     spots = [
         Spot(
             mark.family,
@@ -164,12 +154,10 @@ def draw(info: CkaScatterInfo, *, dark: bool, zoom: bool = False, selected: str 
         "%{customdata[3]}%{customdata[4]}<extra></extra>"
     )
     scatter.add(figure, spots, hover=hover, dark=dark, selected=selected)
-    for title, place, symbol in (
-        ("Retrain", info.retrain, "star"),
-        ("Original", info.original, "circle-open"),
-    ):
+    told = "CKA to the original %{x:.3f}<br>CKA to Retrain %{y:.3f}"
+    for title, place in (("Retrain", info.retrain), ("Original", info.original)):
         if place is not None:
-            figure.add_trace(_reference(title, place, symbol, look))
+            figure.add_trace(scatter.reference(title, *place, look, told=told))
     ghosts = [(title, value) for title, value in info.ghosts if low <= value <= high]
     if ghosts:
         figure.add_trace(_ghosts(ghosts, high, look))
@@ -206,30 +194,15 @@ def draw(info: CkaScatterInfo, *, dark: bool, zoom: bool = False, selected: str 
     name_labels.write(figure, names, look)
     _corners(figure, info, names, low, high, look)
     on = where(info.split)
-    figure.update_xaxes(
-        title=f"CKA to the original, {on}: 1 is unchanged",
-        range=[low, high],
-        zeroline=False,
-        constrain="domain",
+    scatter.square(
+        figure,
+        (low, high),
+        across=f"CKA to the original, {on}: 1 is unchanged",
+        up=f"CKA to Retrain, {on}: 1 is ideal",
     )
-    figure.update_yaxes(
-        title=f"CKA to Retrain, {on}: 1 is ideal",
-        range=[low, high],
-        zeroline=False,
-        scaleanchor="x",
-        constrain="domain",
-    )
-    legend = {
-        "orientation": "h",
-        "y": -0.16,
-        "yanchor": "top",
-        "x": 0,
-        "font": {"size": 12},
-        "itemsizing": "constant",
-    }
     # Room for the title beside the numbers: where both axes keep one scale, plotly does not make
     # it.
-    figure.update_layout(height=560, legend=legend, margin={"t": 12, "l": 60})
+    figure.update_layout(height=560, legend=scatter.legend(), margin={"t": 12, "l": 60})
     return figure
 
 
@@ -282,26 +255,6 @@ def _free(
     return low + best * (high - low) if room(best) > _APART else None
 
 
-def _reference(
-    title: str, place: tuple[float, float], symbol: str, look: theme.Ground
-) -> go.Scatter:
-    return go.Scatter(
-        x=[place[0]],
-        y=[place[1]],
-        name=title,
-        mode="markers",
-        marker={
-            "symbol": symbol,
-            "size": 13,
-            "color": look.text,
-            "line": {"width": 2, "color": look.text},
-        },
-        hovertemplate=f"<b>{title}</b><br>CKA to the original %{{x:.3f}}<br>CKA to Retrain "
-        "%{y:.3f}<extra></extra>",
-        showlegend=False,
-    )
-
-
 def _ghosts(ghosts: Sequence[tuple[str, float]], edge: float, look: theme.Ground) -> go.Scatter:
     return go.Scatter(
         x=[edge] * len(ghosts),
@@ -323,13 +276,13 @@ def _ghosts(ghosts: Sequence[tuple[str, float]], edge: float, look: theme.Ground
 
 def _names(info: CkaScatterInfo, selected: str) -> list[tuple[float, float, str]]:
     """The selected method and the references first, then from the nearest to Retrain on."""
-    chosen = [mark for mark in info.marks if selected and mark.key == selected]
+    chosen, others = scatter.chosen(info.marks, selected)
     references = [
         (*place, title)
         for place, title in ((info.retrain, "Retrain"), (info.original, "Original"))
         if place is not None
     ]
-    others = sorted((mark for mark in info.marks if mark not in chosen), key=lambda mark: -mark.y)
+    others.sort(key=lambda mark: -mark.y)
     return [
         *((mark.x, mark.y, mark.title) for mark in chosen),
         *references,

@@ -11,10 +11,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, log_axis
+from dashboard.charts.parts import axes, families, intervals, log_axis
 from dashboard.frames import half_width
 from dashboard.frames.efficacy import UNTRAINED, lines
-from mucore import catalog
 
 SYMBOLS = {"original": "circle-open", UNTRAINED: "circle-open-dot"}
 
@@ -114,11 +113,7 @@ def draw(info: EfficacyRankInfo, *, dark: bool, selected: str = "") -> go.Figure
     """
     look = theme.ground(dark)
     figure = axes.figure(dark=dark)
-    families = [
-        family for family in catalog.FAMILIES if any(mark.family == family for mark in info.marks)
-    ]
-    for family in families:
-        mine = [mark for mark in info.marks if mark.family == family]
+    for family, mine in families.groups(info.marks).items():
         style = theme.family_style(family)
         colors = [look.muted if mark.grey else style.color(dark) for mark in mine]
         symbols = [SYMBOLS.get(mark.method, style.symbol) for mark in mine]
@@ -126,7 +121,7 @@ def draw(info: EfficacyRankInfo, *, dark: bool, selected: str = "") -> go.Figure
             go.Scatter(
                 x=[mark.mean for mark in mine],
                 y=[mark.title for mark in mine],
-                name=catalog.FAMILIES[family],
+                name=families.title(family),
                 mode="markers",
                 customdata=[
                     [
@@ -149,14 +144,7 @@ def draw(info: EfficacyRankInfo, *, dark: bool, selected: str = "") -> go.Figure
                         ],
                     },
                 },
-                error_x={
-                    "type": "data",
-                    "array": [mark.half or 0.0 for mark in mine],
-                    "thickness": 1,
-                    "width": 0,
-                    "color": look.muted,
-                    "visible": any(mark.half for mark in mine),
-                },
+                error_x=intervals.bars([mark.half for mark in mine], look.muted),
                 hovertemplate="<b>%{y}</b><br>efficacy 10<sup>%{x:.2f}%{customdata[1]}"
                 "</sup>%{customdata[2]}<extra></extra>",
                 showlegend=False,

@@ -124,11 +124,8 @@ def draw(info: LastLayerInfo, *, dark: bool, selected: str = "") -> go.Figure:
     across = axes.padded([mark.cka for mark in info.marks] + [1.0], 0.12, 0.01)
     up = axes.padded([mark.gain for mark in info.marks] + [0.0], 0.12, 0.01)
     marks = [(mark.cka, mark.gain) for mark in info.marks]
-    chosen = [mark for mark in info.marks if selected and mark.key == selected]
-    named = [
-        (mark.cka, mark.gain, mark.title)
-        for mark in (*chosen, *(mark for mark in info.marks if mark not in chosen))
-    ]
+    chosen, others = scatter.chosen(info.marks, selected)
+    named = [(mark.cka, mark.gain, mark.title) for mark in (*chosen, *others)]
     name_labels.write(
         figure,
         name_labels.place(named, across, up, marks, must={mark.title for mark in chosen}),
@@ -142,15 +139,7 @@ def draw(info: LastLayerInfo, *, dark: bool, selected: str = "") -> go.Figure:
     figure.update_yaxes(
         title="AGL of all layers less AGL of the classifier alone", range=up, zeroline=False
     )
-    legend = {
-        "orientation": "h",
-        "y": -0.16,
-        "yanchor": "top",
-        "x": 0,
-        "font": {"size": 12},
-        "itemsizing": "constant",
-    }
-    figure.update_layout(height=520, legend=legend, margin={"t": 12})
+    figure.update_layout(height=520, legend=scatter.legend(), margin={"t": 12})
     return figure
 
 

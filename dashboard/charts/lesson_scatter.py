@@ -5,11 +5,12 @@ CKA, 0..1, on one scale.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes
+from dashboard.charts.parts import axes, scatter
 from dashboard.lessons.results import Evidence
 
 CLOSE = 0.04  # of the window: marks nearer than that share one name
@@ -61,20 +62,10 @@ def draw(info: LessonScatterInfo, *, dark: bool, large: bool = False) -> go.Figu
     look, size = theme.ground(dark), 20 if large else 13
     high = 1 + 0.12 * (1 - info.low)
     figure = axes.figure(dark=dark)
-    line = {"color": look.muted, "width": 1}
-    figure.add_trace(
-        go.Scatter(
-            x=[info.low, high],
-            y=[info.low, high],
-            mode="lines",
-            line=line,
-            hoverinfo="skip",
-            showlegend=False,
-        )
-    )
+    figure.add_trace(scatter.diagonal(info.low, high, look))
     for mark in info.marks:
         style = theme.family_style(mark.family)
-        symbol = {"Retrain": "star", "Original": "circle-open"}.get(mark.title, style.symbol)
+        symbol = scatter.SYMBOLS.get(mark.title, style.symbol)
         figure.add_trace(
             go.Scatter(
                 x=[mark.x],
@@ -112,18 +103,18 @@ def draw(info: LessonScatterInfo, *, dark: bool, large: bool = False) -> go.Figu
         axes.write(
             figure, text, look.muted, size=size, x=x, y=y, xanchor=anchor[0], yanchor=anchor[1]
         )
-    axis = {
-        "range": [info.low, high],
-        "zeroline": False,
-        "constrain": "domain",
-        "tickfont": {"size": size - 1},
-        "title_font_size": size,
-    }
+    scatter.square(
+        figure,
+        (info.low, high),
+        across="CKA to the original: 1 is unchanged",
+        up="CKA to Retrain: 1 is ideal",
+    )
+    axis: dict[str, Any] = {"tickfont": {"size": size - 1}, "title_font_size": size}
     # no tick beyond 1, where no CKA is; a narrow window needs plotly's own
     if high - info.low > 0.3:
         axis |= {"tickvals": [tick / 10 for tick in range(11)]}
-    figure.update_xaxes(title="CKA to the original: 1 is unchanged", **axis)
-    figure.update_yaxes(title="CKA to Retrain: 1 is ideal", scaleanchor="x", **axis)
+    figure.update_xaxes(**axis)
+    figure.update_yaxes(**axis)
     figure.update_layout(height=720 if large else 480, margin={"t": 12})
     return figure
 

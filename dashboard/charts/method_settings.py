@@ -11,7 +11,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, subplots
+from dashboard.charts.parts import axes, intervals, subplots
 from dashboard.frames import Estimate, Setting
 from dashboard.text import verdicts
 from dashboard.text.labels import number
@@ -90,14 +90,7 @@ def draw(info: MethodSettingsInfo, *, family: str, dark: bool) -> go.Figure:
                 customdata=[[key] for key in info.keys],
                 marker={"symbol": style.symbol, "size": 11, "color": color, "opacity": 1},
                 unselected={"marker": {"opacity": 1}},
-                error_x={
-                    "type": "data",
-                    "array": [h or 0.0 for h in panel.halves],
-                    "thickness": 1,
-                    "width": 0,
-                    "color": color,
-                    "visible": any(panel.halves),
-                },
+                error_x=intervals.bars(panel.halves, color),
                 hovertemplate="%{y}<br>%{x:.3g}<extra></extra>",
                 showlegend=False,
             ),

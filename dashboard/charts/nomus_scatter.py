@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, name_labels
+from dashboard.charts.parts import axes, families, name_labels, scatter
 from dashboard.frames import Row, verdict_text
 from dashboard.text.labels import method_names
-from mucore import catalog
 from mucore.metrics.nomus import WEIGHT, nomus
 
 STEPS = (0.01, 0.02, 0.05, 0.1)  # between lines
@@ -182,16 +181,8 @@ def draw(info: NomusScatterInfo, *, dark: bool, selected: str = "") -> go.Figure
                 hovertemplate=f"<b>%{{customdata[1]}}</b>, as printed<br>{HOVER}",
             )
         )
-    for family in [
-        name
-        for name in (*catalog.FAMILIES, "unknown")
-        if any(mark.family == name for mark in info.marks)
-    ]:
-        # star first
-        mine = sorted(
-            (mark for mark in info.marks if mark.family == family),
-            key=lambda mark: mark.method == "original",
-        )
+    for family, mine in families.groups(info.marks, unknown=True).items():
+        mine.sort(key=lambda mark: mark.method == "original")  # star first
         style = theme.family_style(family)
         color = style.color(dark)
         figure.add_trace(
@@ -199,7 +190,7 @@ def draw(info: NomusScatterInfo, *, dark: bool, selected: str = "") -> go.Figure
                 x=[mark.x for mark in mine],
                 y=[mark.y for mark in mine],
                 mode="markers",
-                name=catalog.FAMILIES.get(family, "Other"),
+                name=families.title(family),
                 marker={
                     "symbol": [
                         "circle-open" if mark.method == "original" else style.symbol
@@ -228,15 +219,7 @@ def draw(info: NomusScatterInfo, *, dark: bool, selected: str = "") -> go.Figure
     name_labels.write(figure, _labels(info, selected), look)
     figure.update_xaxes(title="Forgetting score: 0 is a guess", range=_across(info), zeroline=False)
     figure.update_yaxes(title="Test accuracy, %: high is good", range=list(info.y), zeroline=False)
-    legend = {
-        "orientation": "h",
-        "y": -0.2,
-        "yanchor": "top",
-        "x": 0,
-        "font": {"size": 12},
-        "itemsizing": "constant",
-    }
-    figure.update_layout(height=460, legend=legend, margin={"t": 26})
+    figure.update_layout(height=460, legend=scatter.legend(-0.2), margin={"t": 26})
     return figure
 
 

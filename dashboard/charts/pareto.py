@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, name_labels
+from dashboard.charts.parts import axes, families, name_labels
 from dashboard.frames.tradeoffs import Contest, Measure
-from mucore import catalog
 
 NAMED = 8  # more names than this cover each other
 SMALLEST, LARGEST = 8.0, 15.0  # diameter of a mark, pixels
@@ -154,25 +153,13 @@ def draw(info: ParetoInfo, *, dark: bool, selected: str = "") -> go.Figure:
                 f"{_hover(info.y, 'y')}<extra></extra>",
             )
         )
-    for family in [
-        name for name in catalog.FAMILIES if any(point.family == name for point in info.points)
-    ]:
-        figure.add_trace(
-            _family(
-                family,
-                [point for point in info.points if point.family == family],
-                info,
-                dark,
-                selected,
-            )
-        )
+    for family, points in families.groups(info.points).items():
+        figure.add_trace(_family(family, points, info, dark, selected))
         # the legend shows full colours, whatever the first mark is
         style = theme.family_style(family)
         mark = {"symbol": style.symbol, "color": style.color(dark), "size": 11}
         figure.add_trace(
-            go.Scatter(
-                x=[None], y=[None], mode="markers", name=catalog.FAMILIES[family], marker=mark
-            )
+            go.Scatter(x=[None], y=[None], mode="markers", name=families.title(family), marker=mark)
         )
     name_labels.write(figure, _labels(info, selected), look)
     figure.update_xaxes(
@@ -193,9 +180,9 @@ def draw(info: ParetoInfo, *, dark: bool, selected: str = "") -> go.Figure:
         if any(name.startswith(title) for name, *_ in info.references):
             line = {"color": look.text, "width": 1.2, "dash": dash}
             figure.add_trace(go.Scatter(x=[None], y=[None], mode="lines", name=title, line=line))
-    families = len({point.family for point in info.points})
+    count = len({point.family for point in info.points})
     legend = axes.below(-0.18) | {"font": {"size": 12}}
-    figure.update_layout(height=400 + 20 * families, legend=legend, margin={"t": 28})
+    figure.update_layout(height=400 + 20 * count, legend=legend, margin={"t": 28})
     return figure
 
 
@@ -209,7 +196,7 @@ def _family(
     return go.Scatter(
         x=[point.x for point in points],
         y=[point.y for point in points],
-        name=catalog.FAMILIES[family],
+        name=families.title(family),
         showlegend=False,
         mode="markers",
         customdata=[[point.key, point.title, point.place] for point in points],

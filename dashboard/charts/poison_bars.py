@@ -12,12 +12,11 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, subplots
+from dashboard.charts.parts import axes, families, intervals, subplots
 from dashboard.frames import verdict_text
 from dashboard.frames.budget import Curves
 from dashboard.text import units
 from dashboard.text.labels import number
-from mucore import catalog
 
 TITLES: Mapping[tuple[str, str], str] = {
     ("label_flip", "ta"): "Test accuracy (TA)",
@@ -128,19 +127,8 @@ def draw(info: PoisonBarsInfo, *, dark: bool, selected: str = "", legend: bool =
     )
     names = [bar.title for bar in info.panels[0].bars] if info.panels else []
     for column, panel in enumerate(info.panels, start=1):
-        families = [
-            family
-            for family in [*catalog.FAMILIES, "unknown"]
-            if any(bar.family == family for bar in panel.bars)
-        ]
-        for family in families:
-            trace = _family_trace(
-                family,
-                [bar for bar in panel.bars if bar.family == family],
-                panel,
-                dark=dark,
-                selected=selected,
-            )
+        for family, bars in families.groups(panel.bars, unknown=True).items():
+            trace = _family_trace(family, bars, panel, dark=dark, selected=selected)
             trace.showlegend = column == 1
             figure.add_trace(trace, row=1, col=column)
         figure.add_trace(_value_column(panel, dark), row=1, col=column)
@@ -236,7 +224,7 @@ def _family_trace(
         orientation="h",
         x=[bar.value or 0.0 for bar in bars],
         y=[bar.title for bar in bars],
-        name=catalog.FAMILIES.get(family, "Other"),
+        name=families.title(family),
         legendgroup=family,
         customdata=[[bar.key, bar.line] for bar in bars],
         marker={
@@ -246,16 +234,12 @@ def _family_trace(
                 "width": [2 if bar.line == selected else 0 for bar in bars],
             },
         },
-        error_x={
-            "type": "data",
+        error_x=intervals.bars([bar.half for bar in bars], look.muted)
+        | {
             # an accuracy ends at 0 and 100, whatever a t-interval says
             "symmetric": False,
             "array": [min(bar.half or 0.0, 100 - (bar.value or 0.0)) for bar in bars],
             "arrayminus": [min(bar.half or 0.0, bar.value or 0.0) for bar in bars],
-            "thickness": 1,
-            "width": 0,
-            "color": look.muted,
-            "visible": any(bar.half for bar in bars),
         },
         hovertext=[_hover(bar, panel) for bar in bars],
         hovertemplate="%{hovertext}<extra></extra>",

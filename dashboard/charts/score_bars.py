@@ -12,8 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, intervals
-from mucore import catalog
+from dashboard.charts.parts import axes, families, intervals
 
 LETTER = 6.5  # pixels of width for a character of the column of numbers
 CLOSE = 0.5  # share of the scale below which the names of two lines would overlap in half a page
@@ -81,19 +80,14 @@ def draw(info: ScoreBarsInfo, *, dark: bool, selected: str = "") -> go.Figure:
         bar.value + (bar.half or 0.0) for bar in info.bars
     ]
     right = 1.04 * max([*everything, 1e-9])
-    for family in [
-        name
-        for name in (*catalog.FAMILIES, "unknown")
-        if any(bar.family == name for bar in info.bars)
-    ]:
-        mine = [bar for bar in info.bars if bar.family == family]
+    for family, mine in families.groups(info.bars, unknown=True).items():
         color = theme.family_style(family).color(dark)
         figure.add_trace(
             go.Bar(
                 x=[bar.value for bar in mine],
                 y=[bar.title for bar in mine],
                 orientation="h",
-                name=catalog.FAMILIES.get(family, "Other"),
+                name=families.title(family),
                 customdata=[
                     [bar.key, bar.note, intervals.said(bar.value, bar.half, digits=info.digits + 1)]
                     for bar in mine

@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes
+from dashboard.charts.parts import axes, intervals
 
 _WIDE = 20.0  # from this ratio of largest to smallest on, equal steps hide the small values
 # One colour, marker and dash a line; families' styles, without their meaning.
@@ -142,14 +142,7 @@ def draw(
                     "dash": "dot" if line.ghost else "dash" if line.reference else "solid",
                 },
                 marker={"symbol": symbol, "size": 9, "color": color},
-                error_y={
-                    "type": "data",
-                    "array": [half or 0.0 for half in line.half],
-                    "thickness": 1,
-                    "width": 0,
-                    "color": color,
-                    "visible": any(line.half),
-                },
+                error_y=intervals.bars(line.half, color),
                 customdata=[
                     [key, dict(info.ticks)[x], seeds]
                     for key, x, seeds in zip(line.keys, line.x, line.seeds, strict=True)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, intervals, name_labels
+from dashboard.charts.parts import axes, families, intervals, name_labels, scatter
+from dashboard.charts.parts.scatter import Spot
 from dashboard.frames import ResultsTable, Row, verdict_text
 from dashboard.text import verdicts
-from mucore import catalog
 
 # A method that loses this many points of TA is out of the crowded corner.
 NEAR_POINTS = 5.0
@@ -143,40 +143,32 @@ def draw(
     figure = axes.figure(dark=dark)
     figure.add_hline(y=0, line={"dash": "dash", "width": 1.2, "color": look.text})
     figure.add_vline(x=0, line={"dash": "dash", "width": 1.2, "color": look.text})
-    families = [
-        family for family in catalog.FAMILIES if any(mark.family == family for mark in info.marks)
+    spots = [
+        Spot(
+            mark.family,
+            mark.row,
+            mark.x,
+            mark.y,
+            mark.x_half,
+            mark.y_half,
+            (
+                mark.title,
+                _points(mark.x, mark.x_half),
+                _points(mark.y, mark.y_half),
+                mark.verdict and f"<br>{mark.verdict}",
+            ),
+        )
+        for mark in info.marks
     ]
-    for family in families:
-        figure.add_trace(
-            _family_trace(
-                family,
-                [mark for mark in info.marks if mark.family == family],
-                len(info.marks),
-                dark,
-                selected,
-            )
-        )
-    references = [("Retrain", 0.0, 0.0, "star")] + (
-        [("Original", *info.original, "circle-open")] if info.original else []
+    hover = (
+        "<b>%{customdata[1]}</b>%{customdata[4]}<br>FA gap %{customdata[2]}<br>TA gap "
+        "%{customdata[3]}<extra></extra>"
     )
-    for title, x, y, symbol in references:
-        figure.add_trace(
-            go.Scatter(
-                x=[x],
-                y=[y],
-                name=title,
-                mode="markers",
-                marker={
-                    "symbol": symbol,
-                    "size": 12,
-                    "color": look.text,
-                    "line": {"width": 2, "color": look.text},
-                },
-                hovertemplate=f"<b>{title}</b><br>FA gap %{{x:+.1f}} points<br>TA gap %{{y:+.1f}} "
-                "points<extra></extra>",
-                showlegend=False,
-            )
-        )
+    scatter.add(figure, spots, hover=hover, dark=dark, selected=selected)
+    told = "FA gap %{x:+.1f} points<br>TA gap %{y:+.1f} points"
+    for title, place in (("Retrain", (0.0, 0.0)), ("Original", info.original)):
+        if place is not None:
+            figure.add_trace(scatter.reference(title, *place, look, told=told, size=12))
     name_labels.write(figure, _labels(info, zoom, selected), look)
     figure.update_xaxes(
         title="FA gap to Retrain, points: 0 is ideal",
@@ -187,16 +179,10 @@ def draw(
         title="TA gap to Retrain, points", zeroline=False, range=info.near_y if zoom else info.all_y
     )
     # the legend stands one family a line in a narrow column, so the figure grows with it
-    below = {
-        "orientation": "h",
-        "y": -0.18,
-        "yanchor": "top",
-        "x": 0,
-        "font": {"size": 12},
-        "itemsizing": "constant",
-    }
-    height = 400 + 20 * len(families) if legend else TALL
-    figure.update_layout(height=height, showlegend=legend, legend=below, margin={"t": 12})
+    height = 400 + 20 * len(families.groups(info.marks)) if legend else TALL
+    figure.update_layout(
+        height=height, showlegend=legend, legend=scatter.legend(-0.18), margin={"t": 12}
+    )
     return figure
 
 
@@ -238,49 +224,6 @@ def _original(table: ResultsTable) -> tuple[float, float] | None:
             return None
         place.append(100 * (ours.mean - base.mean))
     return place[0], place[1]
-
-
-def _family_trace(
-    family: str, marks: list[Mark], count: int, dark: bool, selected: str
-) -> go.Scatter:
-    """The marks of one family; `count` is how many the figure has of all."""
-    style = theme.family_style(family)
-    color = style.color(dark)
-    chosen = [mark.row == selected for mark in marks]
-    return go.Scatter(
-        x=[mark.x for mark in marks],
-        y=[mark.y for mark in marks],
-        name=catalog.FAMILIES[family],
-        mode="markers",
-        customdata=[
-            [
-                mark.row,
-                mark.title,
-                _points(mark.x, mark.x_half),
-                _points(mark.y, mark.y_half),
-                mark.verdict and f"<br>{mark.verdict}",
-            ]
-            for mark in marks
-        ],
-        marker={
-            "symbol": style.symbol,
-            "size": [16 if one else 11 for one in chosen],
-            "color": color,
-            "opacity": 1,
-            "line": {
-                "width": 2,
-                "color": [theme.ground(dark).text if one else color for one in chosen],
-            },
-        },
-        error_x=intervals.sparing(
-            [mark.x_half for mark in marks], color, chosen=chosen, marks=count
-        ),
-        error_y=intervals.sparing(
-            [mark.y_half for mark in marks], color, chosen=chosen, marks=count
-        ),
-        hovertemplate="<b>%{customdata[1]}</b>%{customdata[4]}<br>FA gap %{customdata[2]}<br>TA "
-        "gap %{customdata[3]}<extra></extra>",
-    )
 
 
 def _points(mean: float, half: float | None) -> str:

@@ -42,17 +42,7 @@ def two_sets_info(pairs: Sequence[Pair], x: str, y: str) -> TwoSetsInfo:
 def draw(info: TwoSetsInfo, *, dark: bool, selected: str = "") -> go.Figure:
     look = theme.ground(dark)
     figure = axes.figure(dark=dark)
-    figure.add_trace(
-        go.Scatter(
-            x=[0, 1],
-            y=[0, 1],
-            mode="lines",
-            line={"color": look.muted, "width": 1},
-            hoverinfo="skip",
-            showlegend=False,
-            name="alike",
-        )
-    )
+    figure.add_trace(scatter.diagonal(0, 1, look, "alike"))
     told = [
         Spot(
             pair.family,
@@ -94,25 +84,13 @@ def draw(info: TwoSetsInfo, *, dark: bool, selected: str = "") -> go.Figure:
         (0.97, 0.03, f"better on {info.x}", "right"),
     ):
         axes.write(figure, text, look.muted, x=x, y=y, xanchor=anchor)
-    figure.update_xaxes(
-        title=f"AGL on {info.x}: 1 is ideal", range=_SPAN, zeroline=False, constrain="domain"
+    scatter.square(
+        figure,
+        _SPAN,
+        across=f"AGL on {info.x}: 1 is ideal",
+        up=f"AGL on {info.y}: 1 is ideal",
     )
-    figure.update_yaxes(
-        title=f"AGL on {info.y}: 1 is ideal",
-        range=_SPAN,
-        zeroline=False,
-        scaleanchor="x",
-        constrain="domain",
-    )
-    legend = {
-        "orientation": "h",
-        "y": -0.16,
-        "yanchor": "top",
-        "x": 0,
-        "font": {"size": 12},
-        "itemsizing": "constant",
-    }
-    figure.update_layout(height=560, legend=legend, margin={"t": 12, "l": 60})
+    figure.update_layout(height=560, legend=scatter.legend(), margin={"t": 12, "l": 60})
     return figure
 
 

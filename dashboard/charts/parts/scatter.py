@@ -1,18 +1,27 @@
-"""Methods as marks of a scatter: colour and symbol of their family, intervals both ways, the
-selected run ringed and larger.
+"""Scatters of methods: marks in colour and symbol of their family, with intervals both ways and the
+selected run ringed and larger; marks of the references, squares on one scale, the legend.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import intervals
-from mucore import catalog
+from dashboard.charts.parts import axes, families, intervals
+
+SYMBOLS = {"Retrain": "star", "Original": "circle-open"}
+
+
+class Keyed(Protocol):
+    @property
+    def key(self) -> str: ...
+
+
+Mark = TypeVar("Mark", bound=Keyed)
 
 
 @dataclass(frozen=True)
@@ -34,11 +43,66 @@ def add(figure: go.Figure, spots: Sequence[Spot], *, hover: str, dark: bool, sel
     """A trace for each family that has a spot, in the order of the families; `selected` is a key or
     "".
     """
-    for family in catalog.FAMILIES:
-        if mine := [spot for spot in spots if spot.family == family]:
-            figure.add_trace(
-                _trace(family, mine, count=len(spots), hover=hover, dark=dark, selected=selected)
-            )
+    for family, mine in families.groups(spots).items():
+        figure.add_trace(
+            _trace(family, mine, count=len(spots), hover=hover, dark=dark, selected=selected)
+        )
+
+
+def chosen(marks: Iterable[Mark], selected: str) -> tuple[list[Mark], list[Mark]]:
+    """The marks of the selected run, and the others."""
+    mine: list[Mark] = []
+    others: list[Mark] = []
+    for mark in marks:
+        (mine if selected and mark.key == selected else others).append(mark)
+    return mine, others
+
+
+def reference(
+    title: str, x: float, y: float, look: theme.Ground, *, told: str, size: int = 13
+) -> go.Scatter:
+    """The mark of Retrain or Original, which no click opens; `told` is what follows its name under
+    the cursor.
+    """
+    return go.Scatter(
+        x=[x],
+        y=[y],
+        name=title,
+        mode="markers",
+        marker={
+            "symbol": SYMBOLS[title],
+            "size": size,
+            "color": look.text,
+            "line": {"width": 2, "color": look.text},
+        },
+        hovertemplate=f"<b>{title}</b><br>{told}<extra></extra>",
+        showlegend=False,
+    )
+
+
+def diagonal(low: float, high: float, look: theme.Ground, name: str | None = None) -> go.Scatter:
+    """Where x and y are alike."""
+    return go.Scatter(
+        x=[low, high],
+        y=[low, high],
+        mode="lines",
+        line={"color": look.muted, "width": 1},
+        hoverinfo="skip",
+        showlegend=False,
+        name=name,
+    )
+
+
+def square(figure: go.Figure, span: tuple[float, float], *, across: str, up: str) -> None:
+    """Both axes over `span` on one scale, with their titles."""
+    axis = {"range": span, "zeroline": False, "constrain": "domain"}
+    figure.update_xaxes(title=across, **axis)
+    figure.update_yaxes(title=up, scaleanchor="x", **axis)
+
+
+def legend(y: float = -0.16) -> dict[str, Any]:
+    """The families below the figure, at `y` in shares of its height, all marks of one size."""
+    return axes.below(y) | {"font": {"size": 12}, "itemsizing": "constant"}
 
 
 def verdict_line(said: str) -> str:
@@ -58,7 +122,7 @@ def _trace(
     return go.Scatter(
         x=[spot.x for spot in spots],
         y=[spot.y for spot in spots],
-        name=catalog.FAMILIES[family],
+        name=families.title(family),
         mode="markers",
         customdata=[[spot.key, *spot.told] for spot in spots],
         marker={
