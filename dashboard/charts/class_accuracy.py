@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from dashboard import theme
-from dashboard.charts.parts import axes
+from dashboard.charts.parts import axes, classes
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,7 @@ def class_accuracy_info(
     `names` may be empty: then numbers.
     """
     confusion = np.asarray(confusion)
-    labels = (
-        tuple(names)
-        if len(names) == len(confusion)
-        else tuple(str(number) for number in range(len(confusion)))
-    )
+    labels = classes.names(names, len(confusion))
     attributes = confusion.ndim == 3
     if attributes:
         labels = tuple(f"{label}: {answer}" for label in labels for answer in ("no", "yes"))

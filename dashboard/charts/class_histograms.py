@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from dashboard import theme
-from dashboard.charts.parts import axes, subplots
+from dashboard.charts.parts import axes, classes, subplots
 from dashboard.text import units
 
 PANELS = (("train", "validation", "test"), ("retain", "forget"))
@@ -79,11 +79,8 @@ def class_histograms_info(
             tuple(int(count) for count in per_class),
             int(counts[0].sum() if attributes else counts.sum()),
         )
-    classes = len(found["train"])
-    labels = (
-        tuple(names) if len(names) == classes else tuple(str(number) for number in range(classes))
-    )
     panels = tuple(tuple(bars[name] for name in panel if name in bars) for panel in PANELS)
+    labels = classes.names(names, len(found["train"]))
     return ClassHistogramsInfo(labels, panels, "Attribute" if attributes else "Class")
 
 

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from dashboard import theme
-from dashboard.charts.parts import subplots
+from dashboard.charts.parts import classes, subplots
 from dashboard.text.labels import MINUS
 
 PRINTED = 10  # classes up to which cells carry their number
@@ -58,7 +58,7 @@ def confusion_info(
             mine - _percent(np.asarray(base)) for mine, base in zip(shares, bases, strict=True)
         ]
     size = len(shares[0]) if shares else 0
-    labels = tuple(names) if len(names) == size else tuple(str(number) for number in range(size))
+    labels = classes.names(names, size)
     rows = [row for row in range(size) if any(not np.isnan(cells[row]).all() for cells in shares)]
     made, worst = [], []
     for (title, _), cells in zip(panels, shares, strict=True):

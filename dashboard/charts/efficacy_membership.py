@@ -13,9 +13,7 @@ import plotly.graph_objects as go
 from scipy.stats import theilslopes
 
 from dashboard import theme
-from dashboard.charts.efficacy_spread import PANELS
-from dashboard.charts.parts import log_axis
-from dashboard.charts.parts import subplots as panels
+from dashboard.charts.parts import log_axis, strips, subplots
 from dashboard.frames.efficacy import (
     ENOUGH,
     UNTRAINED,
@@ -27,7 +25,6 @@ from dashboard.frames.efficacy import (
 )
 from dashboard.text.labels import MINUS
 
-AXIS = "Efficacy (log scale): lower is less exposed"
 SIZES = (7.0, 13.0)  # pixels of a mark, of the smallest and of the largest forget set
 MOST = 500  # marks behind a median slope, which is over all pairs
 # Ticks of the logit axis, the second or third set where a short axis has fewer than three of the
@@ -90,7 +87,7 @@ def efficacy_membership_info(
     """
     runs = frame[frame["method"] != UNTRAINED]
     known = runs[runs["efficacy"].notna() & runs[column].notna()]
-    found, shown = lines(known), panel_lines(known, PANELS)
+    found, shown = lines(known), panel_lines(known, strips.PANELS)
     step = (SIZES[1] - SIZES[0]) / max(len(sets) - 1, 1)
     sizes = {name: SIZES[0] + place * step for place, name in enumerate(sets)}
     end = 0.5 / (float(known["forget_count"].max()) + 1) if len(known) else 0.25
@@ -142,7 +139,7 @@ def _ends(marks: Sequence[Mark]) -> tuple[tuple[float, float], tuple[float, floa
 def draw(info: EfficacyMembershipInfo, *, height: str, dark: bool, selected: str = "") -> go.Figure:
     """The panels; `height` says what the y axis is, `selected` is the run to ring."""
     look = theme.ground(dark)
-    figure, places = panels.grid([_title(panel) for panel in info.panels], dark=dark)
+    figure, places = subplots.grid([_title(panel) for panel in info.panels], dark=dark)
     for place, panel in zip(places, info.panels, strict=True):
         style = theme.family_style(panel.line.family)
         if panel.ends is not None:
@@ -188,17 +185,17 @@ def draw(info: EfficacyMembershipInfo, *, height: str, dark: bool, selected: str
                 figure.add_trace(log_axis.ring(mark.x, mark.y, dark), **place)
     if info.panels:
         across = log_axis.axis(*log_axis.span([mark.x for mark in info.marks]), most=4)
-        panels.dress(
+        subplots.dress(
             figure,
             places,
             across=across,
             up=_up([mark.y for mark in info.marks], info.end),
-            title=AXIS,
+            title=strips.AXIS,
             dark=dark,
         )
     figure.update_yaxes(title={"text": f"{height}, % (logit scale)", "font": {"size": 12}}, col=1)
     figure.update_layout(
-        height=panels.height(places, 210), margin={"t": 40, "b": 52}, showlegend=False
+        height=subplots.height(places, 210), margin={"t": 40, "b": 52}, showlegend=False
     )
     return figure
 

@@ -13,9 +13,7 @@ import plotly.graph_objects as go
 from scipy.stats import gaussian_kde
 
 from dashboard import theme
-from dashboard.charts.efficacy_spread import DENSE, PANELS, RIDGE
-from dashboard.charts.parts import axes, log_axis
-from dashboard.charts.parts import subplots as panels
+from dashboard.charts.parts import axes, log_axis, strips, subplots
 from dashboard.frames.efficacy import UNTRAINED, Line, lines, panel_lines, tooltips
 
 GUESS = 0.5
@@ -58,18 +56,18 @@ def efficacy_probability_info(
     """
     runs = frame[(frame["method"] != UNTRAINED) & frame["set"].isin(list(sets))]
     known = runs[runs["key"].isin(list(probabilities))]
-    found, shown = lines(known), panel_lines(known, PANELS)
+    found, shown = lines(known), panel_lines(known, strips.PANELS)
     made = []
     for line in shown:
         here = known[known["row"] == line.id]
-        strips = {
+        values = {
             place: {key: probabilities[key] for key in here.loc[here["set"] == name, "key"]}
             for place, name in enumerate(sets)
         }
         made.append(
             Panel(
                 line,
-                {place: strip for place, strip in strips.items() if strip},
+                {place: strip for place, strip in values.items() if strip},
                 tooltips(known, line.id),
             )
         )
@@ -94,66 +92,43 @@ def draw(info: EfficacyProbabilityInfo, *, dark: bool, selected: str = "") -> go
     ring.
     """
     look = theme.ground(dark)
-    figure, places = panels.grid([panel.line.title for panel in info.panels], dark=dark)
+    figure, places = subplots.grid([panel.line.title for panel in info.panels], dark=dark)
     for place, panel in zip(places, info.panels, strict=True):
         style = theme.family_style(panel.line.family)
         color = style.color(dark)
         for where, strip in panel.strips.items():
             if (ridge := _ridge(list(strip.values()), info.span)) is not None:
-                line = {"color": color, "width": 1.8}
-                curve = go.Scatter(
-                    x=ridge[0],
-                    y=where + RIDGE * ridge[1],
-                    mode="lines",
-                    line=line,
-                    hoverinfo="skip",
-                    showlegend=False,
-                )
-                figure.add_trace(curve, **place)
+                figure.add_trace(strips.ridge(*ridge, line=where, color=color), **place)
         found = [
             (key, value, where)
             for where, strip in panel.strips.items()
             for key, value in strip.items()
         ]
         figure.add_trace(
-            go.Scatter(
-                x=np.array([value for _, value, _ in found]),
-                y=np.array([where for _, _, where in found]),
-                mode="markers",
-                showlegend=False,
-                customdata=np.array(
-                    [(key, info.labels[where], panel.said[key]) for key, _, where in found],
-                    dtype=object,
-                ),
+            strips.points(
+                found,
+                info.labels,
+                panel.said,
                 marker={"symbol": style.symbol, "size": 9, "color": color, "opacity": 0.9},
-                hovertemplate=(
-                    f"<b>{panel.line.title}</b>, %{{customdata[1]}}<br>mean probability "
-                    "%{x:.3f}%{customdata[2]}<extra></extra>"
-                ),
+                hover=f"<b>{panel.line.title}</b>, %{{customdata[1]}}<br>mean probability "
+                "%{x:.3f}%{customdata[2]}<extra></extra>",
             ),
             **place,
         )
-        figure.add_traces(
-            [log_axis.ring(value, where, dark) for key, value, where in found if key == selected],
-            rows=[place["row"]] * sum(key == selected for key, _, _ in found),
-            cols=[place["col"]] * sum(key == selected for key, _, _ in found),
-        )
+        for key, value, where in found:
+            if key == selected:
+                figure.add_trace(log_axis.ring(value, where, dark), **place)
         figure.add_vline(
             x=GUESS,
             line={"dash": "dash", "width": 1.2, "color": look.muted},
             layer="below",
             **place,
         )
-    up = {
-        "tickvals": list(range(len(info.labels))),
-        "ticktext": info.labels,
-        "range": [-0.5, len(info.labels) - 0.1],
-        "zeroline": False,
-    }
+    up = strips.axis(info.labels)
     across = {"range": list(info.span), "nticks": 5, "zeroline": False, "tickformat": "~g"}
-    panels.dress(figure, places, across=across, up=up, title=AXIS, dark=dark)
-    height = panels.height(
-        places, max(60, (44 if info.fullest >= DENSE else 28) * len(info.labels))
+    subplots.dress(figure, places, across=across, up=up, title=AXIS, dark=dark)
+    height = subplots.height(
+        places, max(60, (44 if info.fullest >= strips.DENSE else 28) * len(info.labels))
     )
     figure.update_layout(height=height, margin={"t": 40, "b": 52}, showlegend=False)
     return figure
@@ -162,10 +137,10 @@ def draw(info: EfficacyProbabilityInfo, *, dark: bool, selected: str = "") -> go
 def _ridge(
     values: Sequence[float], span: tuple[float, float]
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """(probabilities, density scaled to a largest value of 1) of `DENSE` runs or more that are not
-    all alike.
+    """(probabilities, density scaled to a largest value of 1) of `strips.DENSE` runs or more that
+    are not all alike.
     """
-    if len(values) < DENSE or float(np.ptp(values)) < 1e-9:
+    if len(values) < strips.DENSE or float(np.ptp(values)) < 1e-9:
         return None
     places = np.linspace(max(span[0], 0.0), min(span[1], 1.0), POINTS)
     density = gaussian_kde(values)(places)

@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, families, intervals, log_axis
+from dashboard.charts.parts import axes, families, intervals, log_axis, strips
 from dashboard.frames import half_width
 from dashboard.frames.efficacy import UNTRAINED, lines
 
@@ -187,9 +187,7 @@ def draw(info: EfficacyRankInfo, *, dark: bool, selected: str = "") -> go.Figure
     values = [mark.mean for mark in info.marks] + [
         mark.bound for mark in bounded if mark.bound is not None
     ]
-    figure.update_xaxes(
-        title="Efficacy (log scale): lower is less exposed", **log_axis.axis(*log_axis.span(values))
-    )
+    figure.update_xaxes(title=strips.AXIS, **log_axis.axis(*log_axis.span(values)))
     titles = [mark.title for mark in info.marks]
     figure.update_yaxes(
         autorange="reversed", type="category", categoryorder="array", categoryarray=titles

@@ -13,16 +13,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import log_axis
-from dashboard.charts.parts import subplots as panels
+from dashboard.charts.parts import log_axis, strips, subplots
 from dashboard.frames.efficacy import METRICS, Line, lines, panel_lines, tooltips
 from mucore.metrics import efficacy
-
-PANELS = 8
-AXIS = "Efficacy (log scale): lower is less exposed"
-# runs from which a smooth density is drawn; below, it would show its kernel and not the seeds
-DENSE = 8
-RIDGE = 0.72  # height of a density, in lines
 
 
 @dataclass(frozen=True)
@@ -60,7 +53,7 @@ def efficacy_spread_info(
     most forget sets.
     """
     known = frame[frame[list(METRICS)].notna().any(axis=1) & frame["set"].isin(list(sets))]
-    found, shown = lines(known), panel_lines(known, PANELS)
+    found, shown = lines(known), panel_lines(known, strips.PANELS)
     groups = dict(list(known.groupby(["row", "set"])))
     made = tuple(
         Panel(line, tuple(_strips(groups, line.id, sets)), tooltips(known, line.id))
@@ -96,24 +89,14 @@ def draw(info: EfficacySpreadInfo, *, dark: bool, selected: str = "") -> go.Figu
     is the run to ring.
     """
     look = theme.ground(dark)
-    figure, places = panels.grid([panel.line.title for panel in info.panels], dark=dark)
+    figure, places = subplots.grid([panel.line.title for panel in info.panels], dark=dark)
     for place, panel in zip(places, info.panels, strict=True):
         color = theme.family_style(panel.line.family).color(dark)
         for strip in panel.strips:
             for values, dash in ((strip.efficacy, "solid"), (strip.bound, "dash")):
                 if (ridge := _ridge(values)) is not None:
-                    x, height = ridge
-                    line = {"color": color, "width": 1.8, "dash": dash}
                     figure.add_trace(
-                        go.Scatter(
-                            x=x,
-                            y=strip.place + RIDGE * height,
-                            mode="lines",
-                            line=line,
-                            hoverinfo="skip",
-                            showlegend=False,
-                        ),
-                        **place,
+                        strips.ridge(*ridge, line=strip.place, color=color, dash=dash), **place
                     )
         for field, name, symbol in (
             ("efficacy", "Efficacy", "circle"),
@@ -124,21 +107,11 @@ def draw(info: EfficacySpreadInfo, *, dark: bool, selected: str = "") -> go.Figu
                 for strip in panel.strips
                 for key, value in getattr(strip, field).items()
             ]
-            # one look a trace and arrays for the rest: plotly checks lists item by item, which
-            # thousands of runs would feel
-            points = {
-                "x": np.array([value for _, value, _ in found]),
-                "y": np.array([where for _, _, where in found]),
-                "mode": "markers",
-                "showlegend": False,
-            }
             figure.add_trace(
-                go.Scatter(
-                    **points,
-                    customdata=np.array(
-                        [(key, info.labels[where], panel.said[key]) for key, _, where in found],
-                        dtype=object,
-                    ),
+                strips.points(
+                    found,
+                    info.labels,
+                    panel.said,
                     marker={
                         "symbol": symbol,
                         "size": 8,
@@ -146,10 +119,8 @@ def draw(info: EfficacySpreadInfo, *, dark: bool, selected: str = "") -> go.Figu
                         "opacity": 0.9,
                         "line": {"width": 1.6 if field == "bound" else 0},
                     },
-                    hovertemplate=(
-                        f"<b>{panel.line.title}</b>, %{{customdata[1]}}<br>{name} "
-                        "10<sup>%{x:.2f}</sup>%{customdata[2]}<extra></extra>"
-                    ),
+                    hover=f"<b>{panel.line.title}</b>, %{{customdata[1]}}<br>{name} "
+                    "10<sup>%{x:.2f}</sup>%{customdata[2]}<extra></extra>",
                 ),
                 **place,
             )
@@ -162,42 +133,41 @@ def draw(info: EfficacySpreadInfo, *, dark: bool, selected: str = "") -> go.Figu
                 x=[None],
                 y=[None],
                 name=name,
-                mode="lines+markers" if info.seeds >= DENSE else "markers",
+                mode="lines+markers" if info.seeds >= strips.DENSE else "markers",
                 line={"color": look.muted, "dash": dash, "width": 1.8},
                 marker={"symbol": symbol, "size": 8, "color": look.muted},
             ),
             row=1,
             col=1,
         )
-    up = {
-        "tickvals": list(range(len(info.labels))),
-        "ticktext": info.labels,
-        "range": [-0.5, len(info.labels) - 0.1],
-        "zeroline": False,
-    }
-    panels.dress(
-        figure, places, across=log_axis.axis(*info.exponents, most=4), up=up, title=AXIS, dark=dark
+    subplots.dress(
+        figure,
+        places,
+        across=log_axis.axis(*info.exponents, most=4),
+        up=strips.axis(info.labels),
+        title=strips.AXIS,
+        dark=dark,
     )
     legend = {
-        "y": 1.0,
-        "yanchor": "bottom",
+        "y": 0.995,
+        "yanchor": "top",
         "x": 1,
         "xanchor": "right",
         "yref": "container",
         "itemclick": False,
     }
-    height = panels.height(places, max(60, (44 if info.seeds >= DENSE else 30) * len(info.labels)))
-    figure.update_layout(
-        height=height, legend=legend | {"y": 0.995, "yanchor": "top"}, margin={"t": 62, "b": 52}
+    height = subplots.height(
+        places, max(60, (44 if info.seeds >= strips.DENSE else 30) * len(info.labels))
     )
+    figure.update_layout(height=height, legend=legend, margin={"t": 62, "b": 52})
     return figure
 
 
 def _ridge(values: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray] | None:
-    """(exponents, density scaled to a largest value of 1) of `DENSE` runs or more that are not all
-    alike.
+    """(exponents, density scaled to a largest value of 1) of `strips.DENSE` runs or more that are
+    not all alike.
     """
-    if len(values) < DENSE or len(set(values.values())) < 2:
+    if len(values) < strips.DENSE or len(set(values.values())) < 2:
         return None
     places, density = efficacy.log_density([10.0**value for value in values.values()])
     return np.log10(places), density / density.max()

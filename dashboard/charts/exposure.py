@@ -11,8 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes
-from dashboard.charts.score_histogram import ticks
+from dashboard.charts.parts import axes, score_axis
 from dashboard.frames.membership import natural
 
 
@@ -99,7 +98,7 @@ def draw(info: ExposureInfo, *, title: str, family: str, dark: bool) -> go.Figur
             "%{customdata[2]}<extra></extra>",
         )
     )
-    places = ticks(info.attack, low, high)
+    places = score_axis.ticks(info.attack, low, high)
     places = places[::2] if len(places) > 4 else places
     for axis, name in ((figure.update_xaxes, "Retrain"), (figure.update_yaxes, title)):
         axis(title=f"Score under {name}", range=[low, high], zeroline=False)

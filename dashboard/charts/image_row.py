@@ -10,10 +10,9 @@ from typing import Literal
 
 import numpy as np
 import plotly.graph_objects as go
-from PIL import Image
 
 from dashboard import theme
-from dashboard.charts.parts import axes
+from dashboard.charts.parts import axes, classes, pictures
 
 IMAGE = 96  # pixels of height
 LINE = 24
@@ -55,18 +54,21 @@ def image_row_info(
     classes' (empty: numbers).
     """
 
-    def text(label: int) -> str:
-        return names[label] if label < len(names) else str(label)
-
     lines = [
-        Answers("True label", tuple(text(label) for label in true), ("label",) * len(true)),
         Answers(
-            "Attacker's label", tuple(text(label) for label in taught), ("label",) * len(taught)
+            "True label",
+            tuple(classes.name(names, label) for label in true),
+            ("label",) * len(true),
+        ),
+        Answers(
+            "Attacker's label",
+            tuple(classes.name(names, label) for label in taught),
+            ("label",) * len(taught),
         ),
     ]
     for name, answers in predicted:
         kinds = tuple(_kind(*each) for each in zip(answers, true, taught, strict=True))
-        lines.append(Answers(name, tuple(text(label) for label in answers), kinds))
+        lines.append(Answers(name, tuple(classes.name(names, label) for label in answers), kinds))
     return ImageRowInfo(images, tuple(int(each) for each in ids), tuple(lines))
 
 
@@ -87,7 +89,7 @@ def draw(info: ImageRowInfo, *, dark: bool) -> go.Figure:
     count = len(info.images)
     for number, pixels in enumerate(info.images):
         figure.add_layout_image(
-            source=_enlarged(pixels),
+            source=pictures.at_least(pixels, 2 * IMAGE),
             x=number,
             y=6 - IMAGE,
             xref="x",
@@ -109,7 +111,7 @@ def draw(info: ImageRowInfo, *, dark: bool) -> go.Figure:
                 mode="text",
                 name=line.name,
                 text=[
-                    _styled(_short(text), kind)
+                    _styled(classes.short(text, LONGEST), kind)
                     for text, kind in zip(line.texts, line.kinds, strict=True)
                 ],
                 textfont={"size": 12, "color": [colors[kind] for kind in line.kinds]},
@@ -133,17 +135,6 @@ def draw(info: ImageRowInfo, *, dark: bool) -> go.Figure:
 
 def _styled(text: str, kind: Kind) -> str:
     return {"fooled": f"<b>{text}</b>", "wrong": f"<i>{text}</i>"}.get(kind, text)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
-
-
-def _enlarged(pixels: np.ndarray) -> Image.Image:
-    """Small images are enlarged by whole pixels, so that a browser does not blur them."""
-    pixels = pixels[..., 0] if pixels.shape[-1] == 1 else pixels
-    factor = max(1, -(-2 * IMAGE // max(pixels.shape[:2])))
-    return Image.fromarray(pixels.repeat(factor, axis=0).repeat(factor, axis=1))
 
 
 def alt_text(info: ImageRowInfo) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import subplots
+from dashboard.charts.parts import classes, subplots
 
 MOST = 10  # classes shown; the others have less probability under every run
 ACROSS = 5  # panels in a line
@@ -42,7 +42,7 @@ def instance_info(
     the classes.
     """
     size = len(probabilities[0])
-    every = tuple(names) if len(names) == size else tuple(str(number) for number in range(size))
+    every = classes.names(names, size)
     true = {int(label)} if np.ndim(label) == 0 else {int(place) for place in np.flatnonzero(label)}
     largest = np.max(probabilities, axis=0)
     ranked = sorted(range(size), key=lambda place: (place not in true, -largest[place]))

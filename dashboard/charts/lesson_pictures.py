@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from PIL import Image, ImageOps
 
 from dashboard import theme
-from dashboard.charts.parts import axes
+from dashboard.charts.parts import axes, classes, pictures
 
 LONGEST = 12  # characters of a class name that fit below an image
 
@@ -34,8 +34,7 @@ def lesson_pictures_info(
     """
 
     def named(label: int) -> str:
-        text = str(names[label] if label < len(names) else label)
-        return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+        return classes.short(classes.name(names, label), LONGEST)
 
     lines = [("It is", tuple(named(label) for label in true), (False,) * len(true))]
     for who, labels in predicted:
@@ -61,7 +60,7 @@ def draw(info: LessonPicturesInfo, *, dark: bool, large: bool = False) -> go.Fig
             "yanchor": "top",
         }
         figure.add_layout_image(
-            source=_enlarged(pixels, 2 * side, look.muted), xref="x", yref="y", **place
+            source=_framed(pixels, 2 * side, look.muted), xref="x", yref="y", **place
         )
     for row, (who, texts, errors) in enumerate(info.lines):
         y = -(side + line * (row + 0.5))
@@ -93,17 +92,10 @@ def draw(info: LessonPicturesInfo, *, dark: bool, large: bool = False) -> go.Fig
     return figure
 
 
-def _enlarged(pixels: np.ndarray, wanted: int, frame: str) -> Image.Image:
-    """Small images grow by whole pixels, so that a browser does not blur them; the frame keeps a
-    white corner apart from a white page.
-    """
-    flat = pixels[..., 0] if pixels.shape[-1] == 1 else pixels
-    factor = max(1, -(-wanted // max(flat.shape[:2])))
-    return ImageOps.expand(
-        Image.fromarray(flat.repeat(factor, axis=0).repeat(factor, axis=1)).convert("RGB"),
-        border=3,
-        fill=frame,
-    )
+def _framed(pixels: np.ndarray, wanted: int, frame: str) -> Image.Image:
+    """The frame keeps a white corner apart from a white page."""
+    picture = pictures.at_least(pixels, wanted).convert("RGB")
+    return ImageOps.expand(picture, border=3, fill=frame)
 
 
 def alt_text(info: LessonPicturesInfo) -> str:

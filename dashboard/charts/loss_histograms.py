@@ -15,7 +15,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, subplots
+from dashboard.charts.parts import axes, histogram, subplots
 from dashboard.frames.identity import Losses
 
 BINS = 24
@@ -46,7 +46,7 @@ def loss_histograms_info(models: Sequence[tuple[str, Losses]]) -> LossHistograms
     panels = []
     for title, each in models:
         shares = [
-            100 * np.histogram(np.minimum(side, edges[-1]), edges)[0] / len(side)
+            histogram.shares(np.minimum(side, edges[-1]), edges)
             for side in (each.forget, each.unseen)
         ]
         panels.append(
@@ -64,7 +64,6 @@ def loss_histograms_info(models: Sequence[tuple[str, Losses]]) -> LossHistograms
 def draw(info: LossHistogramsInfo, *, dark: bool) -> go.Figure:
     look = theme.ground(dark)
     edges = np.array(info.edges)
-    middle, width = (edges[1:] + edges[:-1]) / 2, float(edges[1] - edges[0])
     figure = subplots.figure(
         cols=len(info.panels),
         shared_yaxes=True,
@@ -74,28 +73,22 @@ def draw(info: LossHistogramsInfo, *, dark: bool) -> go.Figure:
     )
     for number, panel in enumerate(info.panels, 1):
         figure.add_trace(
-            go.Bar(
-                x=middle,
-                y=panel.forget,
-                width=width,
+            histogram.bars(
+                edges,
+                panel.forget,
+                theme.family_style("gradient_ascent").color(dark),
                 name="Forgotten persons",
                 legendgroup="forget",
                 showlegend=number == 1,
-                marker={
-                    "color": theme.family_style("gradient_ascent").color(dark),
-                    "opacity": 0.55,
-                    "line": {"width": 0},
-                },
                 hovertemplate="Forgotten, loss about %{x:.2f}<br>%{y:.1f} %<extra></extra>",
             ),
             row=1,
             col=number,
         )
         figure.add_trace(
-            go.Scatter(
-                x=np.repeat(edges, 2)[1:-1],
-                y=np.repeat(panel.unseen, 2),
-                mode="lines",
+            histogram.outline(
+                edges,
+                panel.unseen,
                 name="Persons nobody has seen",
                 legendgroup="unseen",
                 showlegend=number == 1,

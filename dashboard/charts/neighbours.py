@@ -4,18 +4,15 @@ take for whom?
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from PIL import Image
 
 from dashboard import theme
-from dashboard.charts.parts import axes
+from dashboard.charts.parts import axes, classes, pictures
 
 _SIDE = 0.76  # of a picture; its name stands in the rest
 
@@ -65,20 +62,17 @@ def neighbours_info(
     of `query`, whose class is `label`.
     """
 
-    def name(number: int) -> str:
-        return names[number] if number < len(names) else str(number)
-
     rows = tuple(
         (
             title,
             tuple(
-                Tile(int(i), name(int(y)), bool(f), int(y) == label, float(c))
+                Tile(int(i), classes.name(names, int(y)), bool(f), int(y) == label, float(c))
                 for i, y, f, c in zip(*arrays, strict=True)
             ),
         )
         for title, arrays in found.items()
     )
-    return NeighboursInfo(Tile(query, name(label), forgotten, True, None), rows)
+    return NeighboursInfo(Tile(query, classes.name(names, label), forgotten, True, None), rows)
 
 
 def draw(info: NeighboursInfo, images: Mapping[int, np.ndarray], *, dark: bool) -> go.Figure:
@@ -89,7 +83,7 @@ def draw(info: NeighboursInfo, images: Mapping[int, np.ndarray], *, dark: bool) 
     figure = axes.figure(dark=dark)
     hover: list[tuple[float, float, str]] = []
     # all at once: each one added to a figure makes plotly check all before it again
-    pictures: list[dict[str, Any]] = []
+    drawn: list[dict[str, Any]] = []
     frames: list[dict[str, Any]] = []
     words: list[dict[str, Any]] = []
     middle = (len(info.rows) - 1) / 2
@@ -109,8 +103,13 @@ def draw(info: NeighboursInfo, images: Mapping[int, np.ndarray], *, dark: bool) 
                 "xanchor": "center",
                 "yanchor": "middle",
             }
-            pictures.append(
-                {"source": _png(images[tile.id]), "sizex": _SIDE, "sizey": _SIDE, "layer": "above"}
+            drawn.append(
+                {
+                    "source": _address(images[tile.id]),
+                    "sizex": _SIDE,
+                    "sizey": _SIDE,
+                    "layer": "above",
+                }
                 | middle_of
             )
         half = _SIDE / 2 + 0.02
@@ -146,7 +145,7 @@ def draw(info: NeighboursInfo, images: Mapping[int, np.ndarray], *, dark: bool) 
         {"x": 0, "y": middle - 0.62, "text": "Query", "font": {"size": 13, "color": look.text}}
     )
     figure.update_layout(
-        images=pictures, shapes=frames, annotations=[each | {"showarrow": False} for each in words]
+        images=drawn, shapes=frames, annotations=[each | {"showarrow": False} for each in words]
     )
     figure.add_trace(
         go.Scatter(
@@ -179,13 +178,5 @@ def alt_text(info: NeighboursInfo) -> str:
     )
 
 
-def _png(image: np.ndarray) -> str:
-    """The picture as a data address; small ones are enlarged without blurring."""
-    picture = Image.fromarray(image[..., 0] if image.shape[-1] == 1 else image)
-    factor = max(1, 96 // max(picture.size))
-    picture = picture.resize(
-        (picture.width * factor, picture.height * factor), Image.Resampling.NEAREST
-    )
-    sink = io.BytesIO()
-    picture.save(sink, format="PNG")
-    return "data:image/png;base64," + base64.b64encode(sink.getvalue()).decode()
+def _address(image: np.ndarray) -> str:
+    return pictures.address(pictures.enlarged(image, 96 // max(image.shape[:2])))

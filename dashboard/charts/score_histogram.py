@@ -11,9 +11,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes
+from dashboard.charts.parts import axes, histogram, score_axis
 from dashboard.frames.membership import Scored, natural, two_values
-from dashboard.text.labels import MINUS
 
 BINS = 40
 AXES = {
@@ -48,8 +47,7 @@ def score_histogram_info(
     """
     edges = np.array([-0.5, 0.5, 1.5]) if two_values(scored) else np.linspace(*span, BINS + 1)
     shares = {
-        name: tuple(100 * np.histogram(values, edges)[0] / len(values))
-        for name, values in scored.positions.items()
+        name: tuple(histogram.shares(values, edges)) for name, values in scored.positions.items()
     }
     seen = 100 * float(np.mean(scored.forget >= threshold))
     return ScoreHistogramInfo(
@@ -66,26 +64,20 @@ def score_histogram_info(
 def draw(info: ScoreHistogramInfo, *, dark: bool) -> go.Figure:
     look = theme.ground(dark)
     edges = np.array(info.edges)
-    middle, width = (edges[1:] + edges[:-1]) / 2, edges[1] - edges[0]
     figure = axes.figure(dark=dark)
     ranges = [
         f"{natural(info.attack, low)} to {natural(info.attack, high)}"
         for low, high in zip(edges[:-1], edges[1:], strict=True)
     ]
-    if info.attack == "correctness" and len(middle) == 2:
+    if info.attack == "correctness" and len(ranges) == 2:
         ranges = ["wrong", "right"]
     figure.add_trace(
-        go.Bar(
-            x=middle,
-            y=info.forget,
-            width=width,
+        histogram.bars(
+            edges,
+            info.forget,
+            theme.family_style("gradient_ascent").color(dark),
             name="Forget",
             customdata=ranges,
-            marker={
-                "color": theme.family_style("gradient_ascent").color(dark),
-                "opacity": 0.55,
-                "line": {"width": 0},
-            },
             hovertemplate="Forget, %{customdata}<br>%{y:.1f} %<extra></extra>",
         )
     )
@@ -98,13 +90,12 @@ def draw(info: ScoreHistogramInfo, *, dark: bool) -> go.Figure:
         ("Test", info.test, {"color": look.text, "width": 1.8, "dash": "4px,3px"}),
     ):
         figure.add_trace(
-            go.Scatter(
-                x=np.repeat(edges, 2)[1:-1],
-                y=np.repeat(shares, 2),
+            histogram.outline(
+                edges,
+                shares,
                 name=name,
-                mode="lines",
                 line=line,
-                customdata=np.repeat(ranges, 2),
+                customdata=histogram.steps(ranges),
                 hovertemplate=f"{name}, %{{customdata}}<br>%{{y:.1f}} %<extra></extra>",
             )
         )
@@ -121,7 +112,7 @@ def draw(info: ScoreHistogramInfo, *, dark: bool) -> go.Figure:
         yanchor="bottom",
         xanchor="right" if left else "left",
     )
-    places = ticks(info.attack, float(edges[0]), float(edges[-1]))
+    places = score_axis.ticks(info.attack, float(edges[0]), float(edges[-1]))
     if places:
         figure.update_xaxes(
             tickvals=[place for place, _ in places], ticktext=[text for _, text in places]
@@ -130,49 +121,6 @@ def draw(info: ScoreHistogramInfo, *, dark: bool) -> go.Figure:
     figure.update_yaxes(title="Share of the set, %", rangemode="tozero", zeroline=False)
     figure.update_layout(height=400, bargap=0, legend=axes.above(1.07), margin={"t": 62})
     return figure
-
-
-def ticks(attack: str, low: float, high: float) -> list[tuple[float, str]]:
-    """Places on the axis and their names in the attack's own unit, seven at most; none where the
-    axis is plain.
-    """
-    if attack == "correctness":
-        return [(0.0, "wrong"), (1.0, "right")]
-    if attack == "confidence":
-        low_half = [*(10.0**power for power in range(-16, -1)), 0.03, 0.1, 0.3]
-        odds = [float(np.log(p / (1 - p))) for p in low_half]
-        everything = [(place, _share(p)) for place, p in zip(odds, low_half, strict=True)] + [
-            (0.0, "50 %")
-        ]
-        everything += [
-            (-place, _share(1 - p) if p >= 1e-4 else f"1 {MINUS} {_power(p)}")
-            for place, p in zip(odds, low_half, strict=True)
-        ]
-    elif attack in ("entropy", "m_entropy"):
-        # a short axis would have too few whole powers
-        digits = (1, 2, 5) if high - low < 3 else (1,)
-        values = [digit * 10.0**power for power in range(-17, 3) for digit in digits]
-        everything = [(-float(np.log10(value)), _entropy(value)) for value in values]
-    else:
-        return []
-    inside = sorted((place, text) for place, text in everything if low <= place <= high)
-    return inside[:: max(1, -(-len(inside) // 7))]
-
-
-def _share(p: float) -> str:
-    return f"{100 * p:g} %" if p >= 1e-4 else _power(p)
-
-
-def _entropy(value: float) -> str:
-    power = int(np.floor(np.log10(value) + 1e-9))
-    if power >= -3:
-        return f"{value:g}"
-    digit = round(value / 10.0**power)
-    return _power(value) if digit == 1 else f"{digit} · {_power(10.0**power)}"
-
-
-def _power(p: float) -> str:
-    return f"10<sup>{MINUS}{-round(np.log10(p))}</sup>"
 
 
 def frame(info: ScoreHistogramInfo) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes
+from dashboard.charts.parts import axes, classes
 
 MOST_NAMED = 20  # classes whose bars have names and numbers
 LONGEST = 12  # characters of a name under its bar
@@ -98,7 +98,7 @@ def draw(info: SetClassesInfo, *, dark: bool) -> go.Figure:
         )
         figure.update_yaxes(
             tickvals=places,
-            ticktext=[_short(name) for name in info.names],
+            ticktext=[classes.short(name, LONGEST) for name in info.names],
             autorange="reversed",
             showgrid=False,
         )
@@ -142,7 +142,3 @@ def alt_text(info: SetClassesInfo) -> str:
         if most
         else f"{whole} Nothing is to be forgotten yet."
     )
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"

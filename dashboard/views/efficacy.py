@@ -17,6 +17,7 @@ from dashboard.charts import (
     efficacy_rank,
     efficacy_spread,
 )
+from dashboard.charts.parts import strips
 from dashboard.frames import efficacy as efficacy_frames
 from dashboard.frames import membership as membership_frames
 from dashboard.text import labels as describe
@@ -159,7 +160,7 @@ def show_spread(
     info, figure = spread(frame, labels, store, state.dark(), state.param("run"))
     dense = (
         "one dot a run, a curve where there are eight seeds or more"
-        if info.seeds >= efficacy_spread.DENSE
+        if info.seeds >= strips.DENSE
         else "one dot a run"
     )
     st.caption(
@@ -172,7 +173,7 @@ def show_spread(
             f"At most {units.count(info.seeds, 'run')} a method and forget set: points, not a "
             "distribution. "
         )
-        if info.seeds < efficacy_spread.DENSE
+        if info.seeds < strips.DENSE
         else ""
     )
     out = (
@@ -344,7 +345,7 @@ def show_probabilities(
     )
     said += [
         few
-        if info.fullest < efficacy_spread.DENSE
+        if info.fullest < strips.DENSE
         else "A curve stands where there are eight seeds or more."
     ]
     said += [f"Without a panel: {', '.join(info.left_out)}." if info.left_out else ""]

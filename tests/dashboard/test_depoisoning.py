@@ -16,6 +16,7 @@ from pages import figures, judged, make_row, open_page, words_on
 
 from dashboard import data, frames, theme, widgets
 from dashboard.charts import image_row, poison_bars
+from dashboard.charts.parts import pictures
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import depoisoning as depoisoning_frames
 from mucore import catalog
@@ -409,7 +410,7 @@ def test_image_row_marks_what_the_attacker_wants():
 )
 def test_small_images_grow_by_whole_pixels(shape, size):
     pixels = np.arange(np.prod(shape)).reshape(shape).astype(np.uint8)
-    drawn = image_row._enlarged(pixels)
+    drawn = pictures.at_least(pixels, 2 * image_row.IMAGE)
     assert drawn.size == size and drawn.mode == ("L" if shape[-1] == 1 else "RGB")
     factor = size[1] // shape[0]
     assert np.array_equal(

@@ -23,7 +23,7 @@ from dashboard.charts import (
     efficacy_rank,
     efficacy_spread,
 )
-from dashboard.charts.parts import log_axis
+from dashboard.charts.parts import log_axis, strips
 from dashboard.frames import efficacy as ef
 from mucore.metrics.membership import ATTACKS
 from mucore.store import open_store
@@ -470,7 +470,7 @@ def test_spread_shows_points_for_few_seeds_and_a_density_for_many():
     many = frame_of(
         *(
             run("retrain", seed, efficacy=0.1 * seed, efficacy_bound=1.0)
-            for seed in range(efficacy_spread.DENSE)
+            for seed in range(strips.DENSE)
         )
     )
     dense = efficacy_spread.efficacy_spread_info(
@@ -481,7 +481,7 @@ def test_spread_shows_points_for_few_seeds_and_a_density_for_many():
     ]
     # the bound is the same for all seeds: no density of it
     assert len(lines) == 1 and lines[0].line.dash == "solid"
-    assert max(lines[0].y) == pytest.approx(efficacy_spread.RIDGE)
+    assert max(lines[0].y) == pytest.approx(strips.RIDGE)
     assert "Retrain from 10^0.0 to 10^0.7" in efficacy_spread.alt_text(dense)
 
 
@@ -504,9 +504,7 @@ def test_spread_keeps_eight_panels_and_names_the_rest():
         frame, sets=ef.sets(frame), labels=ef.set_labels(ef.sets(frame))
     )
     shown = [panel.line.method for panel in info.panels]
-    assert len(shown) == efficacy_spread.PANELS and {"original", "retrain", "scar", "duck"} <= set(
-        shown
-    )
+    assert len(shown) == strips.PANELS and {"original", "retrain", "scar", "duck"} <= set(shown)
     assert len(info.left_out) == 2 and shown[:2] == ["original", "retrain"]
 
 
@@ -527,7 +525,7 @@ def test_panels_stand_in_even_rows_under_one_title(count, rows, columns):
         rows,
         columns,
     )
-    assert [note.text for note in figure.layout.annotations].count(efficacy_spread.AXIS) == 1
+    assert [note.text for note in figure.layout.annotations].count(strips.AXIS) == 1
     assert not any(axis.title.text for axis in figure.select_xaxes())
 
 
@@ -600,7 +598,7 @@ def test_membership_panels_have_one_mark_a_run_on_log_and_logit_axes(small):
     assert sum(len(trace.x) for trace in figure.data if trace.name) == 6
     ring = next(trace for trace in figure.data if not trace.name)
     assert (ring.x[0], ring.y[0]) == (fisher.x, fisher.y)
-    assert [note.text for note in figure.layout.annotations][-1] == efficacy_membership.AXIS
+    assert [note.text for note in figure.layout.annotations][-1] == strips.AXIS
     assert (
         figure.layout.yaxis.title.text == "Share called seen, % (logit scale)"
         and "80" in figure.layout.yaxis.ticktext
@@ -704,7 +702,7 @@ def test_probabilities_stand_by_method_and_forget_set():
 
 
 def test_probabilities_of_many_seeds_have_a_density():
-    frame = frame_of(*(run("retrain", seed, efficacy=1.0) for seed in range(efficacy_spread.DENSE)))
+    frame = frame_of(*(run("retrain", seed, efficacy=1.0) for seed in range(strips.DENSE)))
     sets = ef.sets(frame)
     known = {key: 0.3 + 0.02 * place for place, key in enumerate(frame["key"])}
     figure = efficacy_probability.draw(
@@ -714,11 +712,7 @@ def test_probabilities_of_many_seeds_have_a_density():
         dark=True,
     )
     (curve,) = [trace for trace in figure.data if trace.mode == "lines"]
-    assert (
-        max(curve.y) == pytest.approx(efficacy_spread.RIDGE)
-        and 0 <= min(curve.x)
-        and max(curve.x) <= 1
-    )
+    assert max(curve.y) == pytest.approx(strips.RIDGE) and 0 <= min(curve.x) and max(curve.x) <= 1
 
 
 # --- the page

@@ -1,4 +1,6 @@
-"""Small images in rows, as one picture that a page cuts into cells."""
+"""Small images as pictures of a page: enlarged by whole pixels, so that a browser does not blur
+them; and many of them as one picture, which a page cuts into cells.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,25 @@ from PIL import Image
 
 SIDE = 64  # pixels of a cell at least, so that a browser does not enlarge much
 ACROSS = 10
+
+
+def enlarged(image: np.ndarray, times: int) -> Image.Image:
+    """`image` (h, w, c) uint8 with one or three channels, `times` as large; never smaller."""
+    picture = Image.fromarray(image[..., 0] if image.shape[-1] == 1 else image)
+    times = max(1, times)
+    return picture.resize((picture.width * times, picture.height * times), Image.Resampling.NEAREST)
+
+
+def at_least(image: np.ndarray, pixels: int) -> Image.Image:
+    """`image` (h, w, c) uint8, so far enlarged that its longer side has `pixels` or more."""
+    return enlarged(image, -(-pixels // max(image.shape[:2])))
+
+
+def address(picture: Image.Image) -> str:
+    """A picture as a data address."""
+    content = io.BytesIO()
+    picture.save(content, format="PNG")
+    return f"data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}"
 
 
 @dataclass(frozen=True)
@@ -38,7 +59,6 @@ def sheet(images: np.ndarray) -> Sheet:
             ]
         )
         images = images.reshape(len(images), SIDE, SIDE, -1)
-    factor = max(1, -(-SIDE // images.shape[1]))
     count, height, width, channels = images.shape
     across = min(ACROSS, count)
     down = -(-count // across)
@@ -49,12 +69,4 @@ def sheet(images: np.ndarray) -> Sheet:
         .swapaxes(1, 2)
         .reshape(down * height, across * width, channels)
     )
-    picture = Image.fromarray(whole[..., 0] if channels == 1 else whole)
-    picture = picture.resize(
-        (picture.width * factor, picture.height * factor), Image.Resampling.NEAREST
-    )
-    content = io.BytesIO()
-    picture.save(content, format="PNG")
-    return Sheet(
-        f"data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}", across, down
-    )
+    return Sheet(address(enlarged(whole, -(-SIDE // height))), across, down)

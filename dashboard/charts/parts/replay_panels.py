@@ -15,7 +15,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import classes
+from dashboard.charts.parts import classes, histogram
 from dashboard.frames.replay import BINS, SETS, Clock, Replay
 
 TITLES = ("", "Accuracy, %", "Accuracy of classes, %", "Share of each set, %")
@@ -244,9 +244,9 @@ def _classes(replay: Replay, *, dark: bool) -> list[Moving]:
 def _histogram(replay: Replay, *, dark: bool) -> list[Moving]:
     ranges = [f"{low:.2f} to {high:.2f}" for low, high in zip(_EDGES[:-1], _EDGES[1:], strict=True)]
     bars = go.Bar(
-        x=((_EDGES[:-1] + _EDGES[1:]) / 2).tolist(),
+        x=histogram.middles(_EDGES).tolist(),
         width=1 / BINS,
-        marker={"color": set_color("forget", dark), "opacity": 0.55, "line": {"width": 0}},
+        marker=histogram.fill(set_color("forget", dark)),
         customdata=ranges,
         hovertemplate="Forget set, %{customdata}<br>%{y:.1f} %<extra></extra>",
         showlegend=False,
@@ -259,14 +259,14 @@ def _histogram(replay: Replay, *, dark: bool) -> list[Moving]:
     for name in ("retain", "test"):
 
         def at(frame: int, place: float, name: str = name) -> dict[str, Any]:
-            return {"y": np.repeat(replay.histogram[name][frame], 2).round(2).tolist()}
+            return {"y": histogram.steps(replay.histogram[name][frame]).round(2).tolist()}
 
         line = go.Scatter(
-            x=np.repeat(_EDGES, 2)[1:-1].tolist(),
+            x=histogram.corners(_EDGES).tolist(),
             mode="lines",
             # a path keeps its corners while it moves
             line={"color": set_color(name, dark), "width": 1.6, "simplify": False},
-            customdata=np.repeat(ranges, 2).tolist(),
+            customdata=histogram.steps(ranges).tolist(),
             hovertemplate=f"{SETS[name]}, %{{customdata}}<br>%{{y:.1f}} %<extra></extra>",
             showlegend=False,
         )
