@@ -1,5 +1,5 @@
 """One method followed over forget sets: agreement of logits above, of representations below, the
-paper's sets as ghosts on the right.
+paper's sets as ghosts on the right (Are We Truly Forgetting?, Figure 7).
 """
 
 from __future__ import annotations

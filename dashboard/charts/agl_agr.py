@@ -1,5 +1,5 @@
 """Agreement of logits against agreement of representations, with lines of equal H-LR; AGL or AGR
-alone where the other was not measured.
+alone where the other was not measured (the numbers of Are We Truly Forgetting?, Tables 3 and 15).
 
 Both lie in 0..1 and 1 is Retrain. H-LR is their harmonic mean: AGR = h · AGL / (2 · AGL − h) on the
 line of h.

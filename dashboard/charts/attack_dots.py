@@ -1,5 +1,5 @@
 """Five membership attacks side by side: efficacy of every method, one panel an attack, Retrain
-dashed and Original dotted in each.
+dashed and Original dotted in each (the numbers of MUBox, Tables 1 and 3 to 6).
 """
 
 from __future__ import annotations

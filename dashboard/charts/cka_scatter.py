@@ -1,5 +1,5 @@
 """Does the encoder forget? Likeness of features to the original's on x, to Retrain's on y, one mark
-a method.
+a method (Are We Truly Forgetting?, Figure 4a).
 
 Both axes are CKA, 0..1, and have one scale. On the diagonal a model is as close to both; Retrain
 stands at y = 1, the original at x = 1.

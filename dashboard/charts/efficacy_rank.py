@@ -1,5 +1,5 @@
 """Methods ranked by efficacy on one forget set, lowest on top; Retrain dashed, Original dotted
-(after Becker & Liebig, Figure 2).
+(after Becker & Liebig, Figures 2 and 6).
 """
 
 from __future__ import annotations

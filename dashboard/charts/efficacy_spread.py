@@ -1,5 +1,5 @@
 """Efficacy (solid, filled) and its bound (dashed, hollow) over seeds, a panel a method, a line a
-forget set (Becker & Liebig, Figure 1).
+forget set (Becker & Liebig, Figures 1 and 5).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """What the encoders see: one t-SNE map a model, the same samples in all of them, forgotten ones in
-one strong colour.
+one strong colour (Are We Truly Forgetting?, Figures 3 and 12).
 
 All maps start from the same points and share one window, so a cluster that moved did so because its
 neighbours changed. One sample may be ringed in all of them.

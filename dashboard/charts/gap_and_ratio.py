@@ -1,5 +1,5 @@
 """Accuracy and representation do not tell the same story: gap of accuracies on the left, ratio of
-similarities on the right.
+similarities on the right (Are We Truly Forgetting?, Figure 2).
 
 Methods stand in one order, that of the gap, so that a right side out of order shows where the two
 measures disagree. Both are dots on thin stems, which start at Retrain: 0 on the left, 1 on the

@@ -1,5 +1,5 @@
 """Does a method do more than change the classifier? Each one against itself, confined to the last
-layer.
+layer (Are We Truly Forgetting?, Figure 4b).
 
 x: CKA of the features after both, 1 is the same encoder; y: AGL with all layers less AGL with the
 classifier alone, 0 is no gain.

@@ -1,5 +1,5 @@
 """How deep did forgetting go? Linear CKA of each layer of a run with each layer of its original and
-of its Retrain.
+of its Retrain (beyond Are We Truly Forgetting?, which compares the layer before the last alone).
 """
 
 from __future__ import annotations

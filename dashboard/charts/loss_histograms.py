@@ -110,7 +110,7 @@ def draw(info: LossHistogramsInfo, *, dark: bool) -> go.Figure:
     return figure
 
 
-def frame(info: LossHistogramsInfo) -> pd.DataFrame:
+def table(info: LossHistogramsInfo) -> pd.DataFrame:
     """The histograms as a table: a bin of a panel a line, losses in nats, shares in percent. The
     last bin of a panel is open.
     """

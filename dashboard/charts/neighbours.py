@@ -1,5 +1,5 @@
 """A query and its nearest samples under several models, as pictures: whom does the encoder still
-take for whom?
+take for whom? (Are We Truly Forgetting? Figure 9)
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Usefulness against forgetting of persons: one mark a row, lines of equal NoMUS behind them.
+"""Usefulness against forgetting of persons: one mark a row, lines of equal NoMUS behind them
+(the score of Choi and Na, Towards Machine Unlearning Benchmarks).
 
 x: forgetting score, 0 (a guess) to 0.5 (certain); y: test accuracy in percent. NoMUS grows to the
 upper left.

@@ -152,7 +152,7 @@ def _line(curve: Curve, line: dict, edge: float) -> go.Scatter:
     )
 
 
-def frame(info: RocInfo) -> pd.DataFrame:
+def table(info: RocInfo) -> pd.DataFrame:
     """The curves as a table, a corner a line, rates in percent; the area under each curve stands in
     all of its lines.
     """

@@ -123,7 +123,7 @@ def draw(info: ScoreHistogramInfo, *, dark: bool) -> go.Figure:
     return figure
 
 
-def frame(info: ScoreHistogramInfo) -> pd.DataFrame:
+def table(info: ScoreHistogramInfo) -> pd.DataFrame:
     """The histograms as a table: a bin a line, its ends in the attack's own unit and as positions
     on the axis, shares in percent.
     """

@@ -1,4 +1,6 @@
-"""How much a measure depends on a setting: one line a measure (or a scenario), the setting on x."""
+"""How much a measure depends on a setting: one line a measure (or a scenario), the setting on x
+(Are We Truly Forgetting?, Figures 6, 8, 10, 11 and 13).
+"""
 
 from __future__ import annotations
 

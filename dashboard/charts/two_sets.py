@@ -1,5 +1,5 @@
 """Does a method that works on one data set work on another? AGL on one on x, on the other on y; on
-the diagonal both are alike.
+the diagonal both are alike (Are We Truly Forgetting?, Figure 5).
 """
 
 from __future__ import annotations

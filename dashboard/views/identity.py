@@ -379,7 +379,7 @@ def show_losses(models: Sequence[tuple[str, Outputs]]) -> None:
     info = loss_histograms.loss_histograms_info(panels)
     figure = loss_histograms.draw(info, dark=state.dark())
     widgets.chart(figure, "loss_histograms", alt=loss_histograms.alt_text(info))
-    widgets.numbers(loss_histograms.frame(info), "identity-losses", figure, of="losses")
+    widgets.numbers(loss_histograms.table(info), "identity-losses", figure, of="losses")
 
 
 def show_faces(models: Sequence[tuple[str, Outputs]], result: Result) -> None:

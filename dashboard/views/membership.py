@@ -422,7 +422,7 @@ def show_scores(
         )
         figure = score_histogram.draw(info, dark=state.dark())
         widgets.chart(figure, "scores", alt=score_histogram.alt_text(info))
-        widgets.numbers(score_histogram.frame(info), f"scores-{attack}-{key}", figure, of="scores")
+        widgets.numbers(score_histogram.table(info), f"scores-{attack}-{key}", figure, of="scores")
     with right:
         curves = roc.roc_info(run, title=title, threshold=threshold, references=references)
         st.caption(
@@ -431,7 +431,7 @@ def show_scores(
         )
         figure = roc.draw(curves, family=family, dark=state.dark(), log=log)
         widgets.chart(figure, "roc", alt=roc.alt_text(curves))
-        widgets.numbers(roc.frame(curves), f"roc-{attack}-{key}", figure, of="ROC curves")
+        widgets.numbers(roc.table(curves), f"roc-{attack}-{key}", figure, of="ROC curves")
     if log:
         st.caption(resolution_words(curves.negatives))
     show_walls(run, threshold, result)

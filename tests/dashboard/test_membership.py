@@ -174,7 +174,7 @@ def test_vulnerable_ranks_by_lead_over_retrain():
 
 def test_tables_behind_histogram_and_curve():
     run = scored([3.5, 2.0, 0.2])
-    bins = score_histogram.frame(
+    bins = score_histogram.table(
         score_histogram.score_histogram_info(run, threshold=1.0, span=(-1.0, 4.0))
     )
     assert len(bins) == score_histogram.BINS and bins["Forget (%)"].sum() == pytest.approx(100.0)
@@ -183,7 +183,7 @@ def test_tables_behind_histogram_and_curve():
         and bins["To, on the axis"].iloc[-1] == 4.0
         and bins["To"].iloc[-1] == "98.2 %"
     )
-    corners = roc.frame(
+    corners = roc.table(
         roc.roc_info(run, title="SCRUB", threshold=1.0, references={"Retrain": scored([0.1])})
     )
     assert set(corners["Model"]) == {"SCRUB", "Retrain"}

@@ -1,0 +1,39 @@
+"""All figures have one shape: `<Figure>Info`, `<figure>_info`, `draw` and `alt_text`."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+import typing
+
+import plotly.graph_objects as go
+import pytest
+
+from dashboard import charts
+
+TABLE = "results_table"  # is HTML and no figure
+FIGURES = [
+    each.name
+    for each in pkgutil.iter_modules(charts.__path__)
+    if not each.ispkg and each.name != TABLE
+]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_says_what_it_draws_then_draws_it_and_tells_it_in_words(name):
+    module = importlib.import_module(f"{charts.__name__}.{name}")
+    info = getattr(module, f"{name.title().replace('_', '')}Info")
+    assert dataclasses.is_dataclass(info) and info.__dataclass_params__.frozen
+
+    made = typing.get_type_hints(getattr(module, f"{name}_info"))["return"]
+    assert made == info or info in typing.get_args(made)  # or None, where there is nothing to draw
+
+    draw, alt_text = typing.get_type_hints(module.draw), typing.get_type_hints(module.alt_text)
+    assert draw["info"] == alt_text["info"] == info
+    assert (draw["return"], alt_text["return"]) == (go.Figure, str)
+    given = inspect.signature(module.draw).parameters
+    assert next(iter(given)) == "info" and given["dark"].kind is inspect.Parameter.KEYWORD_ONLY
+    assert list(inspect.signature(module.alt_text).parameters) == ["info"]
+    assert module.__doc__
