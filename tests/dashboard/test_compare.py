@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Multiselect
 
 from dashboard import data, frames, widgets
-from dashboard.charts import class_gaps, confusion, instance
+from dashboard.charts import instance
 from dashboard.frames import compare as compare_frames
 from mucore.errors import BadFile
 from mucore.outputs import Outputs, SplitOutputs
@@ -304,66 +304,6 @@ def test_a_map_needs_features_that_runs_share_and_one_forget_set():
 
 
 # --- figures
-
-
-def test_class_gaps_of_another_split():
-    counts = {"retrain": [[8, 2], [0, 10]], "salun": [[4, 6], [0, 10]]}
-    results = {
-        name: make_result(method=name, confusion={"forget": c, "test": c[::-1]})
-        for name, c in counts.items()
-    }
-    info = class_gaps.class_gaps_info(
-        [("SalUn", [results["salun"]])], [results["retrain"]], ["a", "b"], split="forget"
-    )
-    assert (
-        info.rows == (("SalUn", (pytest.approx(-40.0), pytest.approx(0.0))),)
-        and info.split == "forget"
-    )
-    assert "forget accuracy" in class_gaps.draw(info, dark=False).layout.xaxis.title.text
-    assert "forget accuracy" in class_gaps.alt_text(info)
-
-
-def test_confusion_is_percent_of_the_true_class():
-    counts = [[8, 2, 0], [5, 5, 0], [0, 0, 0]]
-    info = confusion.confusion_info([("Run", counts)], ["a", "b", "c"])
-    assert info.panels[0].cells == ((80.0, 20.0, 0.0), (50.0, 50.0, 0.0))
-    assert info.names == ("a", "b", "c") and info.true == ("a", "b")  # no sample of c
-    assert info.worst == (("Run", "b", "a", 50.0),) and info.limit == 100 and not info.difference
-    figure = confusion.draw(info, dark=False)
-    assert figure.data[0].text[0] == ["80", "20", ""] and figure.layout.coloraxis.cmin == 0
-    assert "true b, predicted a, 50" in confusion.alt_text(info)
-
-
-def test_confusion_less_retrains():
-    info = confusion.confusion_info([("Run", [[8, 2], [5, 5]])], [], [[[10, 0], [0, 10]]])
-    assert (
-        info.panels[0].cells == ((-20.0, 20.0), (50.0, -50.0))
-        and info.limit == 50
-        and info.names == ("0", "1")
-    )
-    figure = confusion.draw(info, dark=True)
-    assert figure.data[0].text[1] == ["+50", "−50"] and figure.layout.coloraxis.cmin == -50
-    equal = confusion.confusion_info([("Run", [[1, 0], [0, 1]])], [], [[[1, 0], [0, 1]]])
-    assert equal.worst == () and equal.limit == confusion.SMALLEST_LIMIT
-
-
-def test_an_instance_shows_the_true_class_and_the_likely_ones():
-    first, second = np.full(20, 0.01), np.full(20, 0.01)
-    first[3], second[15] = 0.81, 0.81
-    info = instance.instance_info(
-        ["A", "B"], [first, second], np.asarray(19), [f"c{place}" for place in range(20)]
-    )
-    assert len(info.names) == instance.MOST and info.left_out == 10
-    assert {"c3", "c15", "c19"} <= set(info.names) and [
-        info.names[place] for place in info.true
-    ] == ["c19"]
-    assert dict(zip(info.names, info.panels[0][1], strict=True))["c3"] == pytest.approx(81.0)
-    figure = instance.draw(info, dark=False)
-    assert len(figure.data) == 2 and len(set(figure.data[0].marker.color)) == 2
-    assert instance.alt_text(info) == (
-        "Probabilities of one sample whose true label is c19. A says c3 with 81 %; B says c15 "
-        "with 81 %."
-    )
 
 
 # --- the page

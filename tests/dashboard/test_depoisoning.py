@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike
 from pages import figures, judged, make_row, open_page, words_on
 
 from dashboard import data, frames, theme, widgets
-from dashboard.charts import image_row, poison_bars
-from dashboard.charts.parts import pictures
+from dashboard.charts import poison_bars
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import depoisoning as depoisoning_frames
 from mucore import catalog
@@ -378,44 +377,6 @@ def test_a_missing_number_is_a_dash_and_intervals_end_at_the_scale():
     ) == [pytest.approx(40.0), 0.0]
     assert "It broke." in bar.hovertext[1] and "1 of 2 diverged" in bar.hovertext[0]
     assert not drawn.layout.shapes  # no reference, no line
-
-
-def test_image_row_marks_what_the_attacker_wants():
-    images = np.zeros((3, 8, 8, 1), np.uint8)
-    info = image_row.image_row_info(
-        images,
-        [4, 7, 9],
-        true=[0, 1, 2],
-        taught=[2, 2, 0],
-        predicted=[("SSD", [0, 2, 1])],
-        names=("a very long class name", "b", "c"),
-    )
-    assert [line.name for line in info.lines] == ["True label", "Attacker's label", "SSD"]
-    assert info.lines[2].kinds == ("right", "fooled", "wrong")
-    drawn = image_row.draw(info, dark=False)
-    assert len(drawn.layout.images) == 3
-    said = drawn.data[2]
-    assert list(said.text) == ["a very long …", "<b>c</b>", "<i>b</i>"]
-    assert said.textfont.color[1] == theme.family_style("gradient_ascent").color(False)
-    assert said.customdata[0][0] == "SSD: a very long class name, sample 4"
-    assert (
-        image_row.alt_text(info)
-        == "3 attacked images. SSD is right on 1 and gives the attacker's label on 1."
-    )
-
-
-@pytest.mark.parametrize(
-    ("shape", "size"),
-    [((8, 8, 1), (192, 192)), ((32, 32, 3), (192, 192)), ((300, 200, 3), (200, 300))],
-)
-def test_small_images_grow_by_whole_pixels(shape, size):
-    pixels = np.arange(np.prod(shape)).reshape(shape).astype(np.uint8)
-    drawn = pictures.at_least(pixels, 2 * image_row.IMAGE)
-    assert drawn.size == size and drawn.mode == ("L" if shape[-1] == 1 else "RGB")
-    factor = size[1] // shape[0]
-    assert np.array_equal(
-        np.asarray(drawn).reshape(size[1], size[0], -1)[::factor, ::factor], pixels
-    )
 
 
 # --- page

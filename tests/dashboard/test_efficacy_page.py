@@ -23,7 +23,7 @@ from dashboard.charts import (
     efficacy_rank,
     efficacy_spread,
 )
-from dashboard.charts.parts import log_axis, strips
+from dashboard.charts.parts import strips
 from dashboard.frames import efficacy as ef
 from mucore.metrics.membership import ATTACKS
 from mucore.store import open_store
@@ -438,16 +438,6 @@ def test_the_printed_table_compares_runs_of_the_same_share_with_their_deviations
 
 # --- figures
 # --------------------------------------------------------------------------------------------------
-
-
-def test_decades_label_whole_powers_and_halves_on_a_short_axis():
-    long = log_axis.axis(-3.2, 2.4)
-    assert long["tickvals"] == [-3.0, -2.0, -1.0, 0.0, 1.0, 2.0]
-    assert long["ticktext"][0] == "10<sup>−3</sup>"
-    assert log_axis.axis(0.4, 1.6)["tickvals"] == [0.5, 1.0, 1.5]
-    assert len(log_axis.axis(-40.0, 10.0)["tickvals"]) <= 7
-    low, high = log_axis.span([1.0])
-    assert low < 1.0 < high
 
 
 def test_spread_shows_points_for_few_seeds_and_a_density_for_many():

@@ -15,9 +15,9 @@ from builders import make_result, make_spec_row
 from pages import figures, fill, judged, links, open_page, words_on
 
 from dashboard import data, frames, widgets
-from dashboard.charts import loss_histograms, nomus_scatter
+from dashboard.charts import nomus_scatter
 from dashboard.frames import identity as identity_frames
-from dashboard.frames.identity import Face, Losses
+from dashboard.frames.identity import Face
 from mucore.errors import BadFile
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.store import Store, open_store
@@ -433,26 +433,6 @@ def test_an_empty_scatter_is_said():
 def test_round_levels():
     assert nomus_scatter.levels(0.61, 0.655) == (0.62, 0.63, 0.64, 0.65)
     assert nomus_scatter.levels(0.0, 1.0) == tuple(round(0.1 * place, 2) for place in range(1, 10))
-
-
-def test_loss_histograms_share_an_axis_and_lose_nobody():
-    panels = [
-        ("SCRUB", Losses(np.linspace(0, 1, 50), np.linspace(0, 2, 40))),
-        ("Retrain", Losses(np.full(10, 9.0), np.linspace(0, 1, 10))),
-    ]
-    info = loss_histograms.loss_histograms_info(panels)
-    for panel in info.panels:
-        assert sum(panel.forget) == pytest.approx(100) and sum(panel.unseen) == pytest.approx(100)
-    assert info.panels[1].forget[-1] == pytest.approx(100) and info.panels[1].forget_median == 9.0
-    figure = loss_histograms.draw(info, dark=False)
-    assert len(figure.data) == 4 and [note.text for note in figure.layout.annotations] == [
-        "SCRUB",
-        "Retrain",
-    ]
-    assert (
-        "SCRUB: median loss 0.50 of forgotten and 1.00 of unseen persons"
-        in loss_histograms.alt_text(info)
-    )
 
 
 @pytest.mark.parametrize("chart", ["nomus_scatter", "score_bars"])

@@ -17,7 +17,7 @@ from pages import button, links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data
-from dashboard.charts import lesson_bars, lesson_pairs, lesson_pictures, lesson_scatter
+from dashboard.charts import lesson_bars, lesson_pairs, lesson_scatter
 from dashboard.lessons import (
     LESSONS,
     backdoor,
@@ -770,20 +770,6 @@ def test_the_scatter_names_models_that_lie_together_once():
     figure = lesson_scatter.draw(info, dark=False)
     assert figure.layout.xaxis.range == figure.layout.yaxis.range
     assert "DUCK 0.90 to the original" in lesson_scatter.alt_text(info)
-
-
-def test_pictures_mark_wrong_answers():
-    images = np.zeros((2, 8, 8, 1), np.uint8)
-    info = lesson_pictures.lesson_pictures_info(
-        images, [3, 4], [("Original", [0, 4])], ["zero", "one", "two", "three", "four"]
-    )
-    assert info.lines == (
-        ("It is", ("three", "four"), (False, False)),
-        ("Original", ("zero", "four"), (True, False)),
-    )
-    figure = lesson_pictures.draw(info, dark=False, large=True)
-    assert len(figure.layout.images) == 2 and figure.data[1].text == ("<b>zero</b>", "four")
-    assert "Original is wrong on 1" in lesson_pictures.alt_text(info)
 
 
 # --- the page

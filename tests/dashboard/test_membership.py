@@ -20,7 +20,6 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import data, frames, theme
 from dashboard.charts import attack_dots, exposure, roc, score_histogram
-from dashboard.charts.parts import score_axis
 from dashboard.frames import membership as mf
 from dashboard.frames.membership import Scored
 from dashboard.papers.tables import Published
@@ -312,17 +311,6 @@ def test_histogram_shares_by_hand():
     many = score_histogram.score_histogram_info(scored([0.1, 0.2]), threshold=0.1, span=(-1.0, 4.0))
     assert len(many.forget) == score_histogram.BINS and sum(many.forget) == pytest.approx(100)
     assert "33.3 %" in score_histogram.alt_text(info)
-
-
-@pytest.mark.parametrize("attack", membership.ATTACKS)
-def test_ticks_lie_inside_and_are_few(attack):
-    places = score_axis.ticks(attack, -3.0, 12.0)
-    assert len(places) <= 7 and all(-3.0 <= place <= 12.0 for place, _ in places)
-    if attack == "confidence":
-        assert (0.0, "50 %") in score_axis.ticks(attack, -1.0, 1.0)
-    if attack == "entropy":
-        short = [text for _, text in score_axis.ticks(attack, 2.9, 4.1)]
-        assert short == ["0.001", "5 · 10<sup>−4</sup>", "2 · 10<sup>−4</sup>", "10<sup>−4</sup>"]
 
 
 # --- five attacks side by side

@@ -18,8 +18,6 @@ from pages import figures, fill, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import widgets
-from dashboard.charts import class_histograms, epsilon_histogram, score_bars, two_distributions
-from dashboard.charts.score_bars import Bar, Line
 from dashboard.frames import quality as quality_frames
 from dashboard.frames.quality import Found
 from mucore.metrics.forgetting_quality import forgetting_quality
@@ -423,114 +421,6 @@ def test_samples_are_ordered_by_how_easily_they_tell():
     assert hidden.by_epsilon == [8, 5, 3]
 
 
-def test_the_histogram_gives_f_and_the_bound():
-    info = epsilon_histogram.epsilon_histogram_info(
-        "SalUn", "sparsity", [2, 1, *[0] * 11, 1], missing=3, models=16
-    )
-    assert (
-        info.weights[:3] == (1.0, 0.5, 0.25) and info.weights[-1] == 0.0 and len(info.weights) == 14
-    )
-    assert info.bound == pytest.approx(math.log(15))
-    figure = epsilon_histogram.draw(info, dark=False)
-    assert list(figure.data[0].y) == [2, 1, *[0] * 11, 1]
-    assert figure.data[0].customdata[-1][0] == "6.5 and more"
-    assert "4 forgotten samples" in epsilon_histogram.alt_text(
-        info
-    ) and "1 beyond" in epsilon_histogram.alt_text(info)
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_two_distributions_shade_what_the_rule_gets_wrong(dark):
-    info = two_distributions.two_distributions_info(
-        7, "sparsity", [1.0, 3, 4, 5], [-1.0, 0, 0.5, 3.5]
-    )
-    assert info.rule is not None and (info.rule.fnr, info.rule.fpr, info.rule.low) == (
-        0.25,
-        0.25,
-        2.0,
-    )
-    for curve in (info.unlearned_density, info.retrained_density):
-        assert np.trapezoid(curve, info.x) == pytest.approx(1, abs=0.1)
-    figure = two_distributions.draw(info, dark=dark)
-    names = {trace.name: trace for trace in figure.data if trace.mode == "none"}
-    assert set(names) == {
-        "FNR 25 %: unlearned models missed",
-        "FPR 25 %: retrained models taken for them",
-    }
-    missed = np.array(names["FNR 25 %: unlearned models missed"].y)
-    assert not missed[info.x > 2].any() and missed[info.x <= 2].any()
-    lines = {trace.name: trace.line.dash for trace in figure.data if trace.mode == "lines"}
-    assert lines == {"Unlearned models": "solid", "Retrained models": "dash"}
-    assert "above 2.00 is taken for an unlearned one" in two_distributions.alt_text(info)
-
-
-def test_where_no_rule_tells_nothing_is_shaded():
-    info = two_distributions.two_distributions_info(7, "sparsity", [0.0, 1], [0.0, 1])
-    alone = replace(info, rule=None)
-    assert all(trace.mode != "none" for trace in two_distributions.draw(alone, dark=False).data)
-    assert "No rule tells them apart" in two_distributions.alt_text(alone)
-
-
-def test_equal_confidences_have_a_density():
-    curve = two_distributions.density(np.full(4, 2.0), np.linspace(0, 4, 401))
-    assert np.isfinite(curve).all() and curve.argmax() == 200
-
-
-def test_score_bars_are_ordered_and_name_their_lines():
-    bars = [
-        Bar("B", "sparsity", 0.4, "kb"),
-        Bar("A", "teacher", 0.1, "ka", half=0.05),
-        Bar("C", "sparsity", 0.2, "kc", note="rejected"),
-    ]
-    info = score_bars.score_bars_info(
-        bars,
-        lines=[Line("Retrain", 0.15, "dash")],
-        axis="F: high is good",
-        best="low",
-        missing=["D"],
-    )
-    assert [bar.title for bar in info.bars] == ["A", "C", "B"] and info.missing == ("D",)
-    figure = score_bars.draw(info, dark=True, selected="kc")
-    assert list(figure.layout.yaxis.categoryarray) == ["B", "C", "A"]
-    line, *numbers = figure.layout.annotations
-    assert line.text == "Retrain 0.15"
-    assert {note.y: note.text for note in numbers} == {
-        "A": "0.10",
-        "C": "0.20, rejected",
-        "B": "0.40",
-    }
-    # one column at the right edge, beyond the scale, where no line crosses them
-    assert {(note.x, note.xref, note.xanchor, note.xshift) for note in numbers} == {
-        (1, "x domain", "right", numbers[0].xshift)
-    }
-    assert figure.layout.margin.r > numbers[0].xshift and figure.layout.xaxis.range[1] >= 0.4
-    sparsity = next(trace for trace in figure.data if "C" in trace.y)
-    assert dict(zip(sparsity.y, sparsity.marker.line.width, strict=True)) == {"C": 2, "B": 0}
-    assert score_bars.alt_text(info).startswith(
-        "Bars of 3 methods, F: high is good: on top A with 0.10. Retrain at 0.15."
-    )
-    assert [bar.title for bar in score_bars.score_bars_info(bars, lines=[], axis="").bars] == [
-        "B",
-        "C",
-        "A",
-    ]
-    assert [
-        bar.title for bar in score_bars.score_bars_info(bars, lines=[], axis="", best="first").bars
-    ] == ["B", "A", "C"]
-    frame = score_bars.table(
-        score_bars.score_bars_info(
-            bars, lines=[score_bars.Line("Retrain", 0.15, "dash")], axis="F", missing=["D"]
-        )
-    )
-    assert list(frame["Name"]) == ["B", "C", "A", "Retrain", "D"] and list(frame["Note"])[3:] == [
-        "line",
-        "no value",
-    ]
-    assert "no method has a value" in score_bars.alt_text(
-        score_bars.score_bars_info([], lines=[], axis="")
-    )
-
-
 @pytest.mark.parametrize("chart", ["quality_bars", "time_bars"])
 def test_a_click_on_a_bar_opens_its_first_run(home, monkeypatch, chart):
     filled(home)
@@ -549,51 +439,6 @@ def test_a_click_on_a_bar_opens_its_first_run(home, monkeypatch, chart):
 
 # --- classes of the data
 # --------------------------------------------------------------------------------------------------
-
-# rows true, columns predicted: retain 6 of a and 2 of b, forget 1 and 3
-COUNTS = {
-    "retain": [[5, 1], [0, 2]],
-    "forget": [[0, 1], [2, 1]],
-    "test": [[3, 0], [1, 0]],
-    "downstream/x": [[9]],
-}
-
-
-def test_classes_are_counted_by_their_true_label_and_training_is_both_sets():
-    info = class_histograms.class_histograms_info(COUNTS, ("a", "b"))
-    assert info is not None and info.of == "Class"
-    counts = {bars.split: bars.counts for panel in info.panels for bars in panel}
-    assert counts == {"train": (7, 5), "test": (3, 1), "retain": (6, 2), "forget": (1, 3)}
-    assert [bars.shares for bars in info.panels[1]] == [(75.0, 25.0), (25.0, 75.0)]
-    assert list(class_histograms.table(info)["Forget set"]) == [1, 3]
-    assert "Forget set, 4 images: most b (75.0 %), fewest a (25.0 %)." in class_histograms.alt_text(
-        info
-    )
-    for dark in (False, True):
-        figure = class_histograms.draw(info, dark=dark)
-        assert [trace.name for trace in figure.data] == [
-            "Training, 12 images",
-            "Test, 4 images",
-            "Retain set, 8 images",
-            "Forget set, 4 images",
-        ]
-        assert list(figure.data[3].y) == [25.0, 75.0] and list(figure.data[3].customdata) == [1, 3]
-
-
-def test_attributes_count_the_images_that_have_them():
-    """Two attributes of ten images: 4 are male, 7 young; rows are the true answer, no and yes."""
-    counts = np.array([[[5, 1], [1, 3]], [[3, 0], [2, 5]]])
-    info = class_histograms.class_histograms_info(
-        {"retain": counts, "forget": counts}, ("male", "young")
-    )
-    assert info is not None and info.of == "Attribute"
-    retain = next(bars for bars in info.panels[1] if bars.split == "retain")
-    assert (retain.counts, retain.images, retain.shares) == ((4, 7), 10, (40.0, 70.0))
-    assert info.panels[0][0].images == 20
-
-
-def test_without_both_sets_there_is_no_histogram():
-    assert class_histograms.class_histograms_info({"test": [[1, 0], [0, 1]]}) is None
 
 
 def test_the_demo_shows_the_classes_of_its_splits(demo_home):

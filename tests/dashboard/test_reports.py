@@ -28,7 +28,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import report as evidence
 from dashboard import widgets
-from dashboard.charts import class_gaps, tradeoff
+from dashboard.charts import tradeoff
 from dashboard.report import html as report_html
 from dashboard.report import latex as report_latex
 from dashboard.report import render
@@ -506,40 +506,6 @@ def test_marks_on_paper_are_named_unless_names_would_cover_each_other():
     assert figure(("First", -50, 0), ("Second", 50, 50)) == ["First", "Retrain", "Second"]
     crowd = figure(*((f"Crowd {number}", 50, -50) for number in range(4)))
     assert len(crowd) == 1 + 2  # Retrain, one name on either side
-
-
-def test_class_gaps_are_means_over_seeds_of_the_same_seeds_retrain():
-    def run(method: str, seed: int, first: int):
-        return make_result(
-            method=method, training_seed=seed, confusion={"test": [[first, 10 - first], [5, 5]]}
-        )
-
-    retrains = [run("retrain", 0, 10), run("retrain", 1, 5)]
-    info = class_gaps.class_gaps_info(
-        [("A", [run("finetune", 0, 9), run("finetune", 1, 7)]), ("B", [run("salun", 7, 1)])],
-        retrains,
-    )
-    # seed 0: 90 - 100 = -10, seed 1: 70 - 50 = +20
-    assert info.rows == (("A", (pytest.approx(5.0), pytest.approx(0.0))),)
-    assert (
-        info.missing == ("B",)
-        and info.limit == class_gaps.SMALLEST_LIMIT
-        and info.classes == ("0", "1")
-    )
-    figure = class_gaps.draw(info, dark=True)
-    assert figure.data[0]["text"][0] == ["+5.0", "0.0"]
-    assert "Highest: A, 0, +5.0" in class_gaps.alt_text(info)
-
-
-def test_class_gaps_without_retrain_say_so():
-    info = class_gaps.class_gaps_info(
-        [("A", [make_result(confusion={"test": [[1, 0], [0, 1]]})])], []
-    )
-    assert (
-        info.rows == ()
-        and info.missing == ("A",)
-        and "no method can be compared" in class_gaps.alt_text(info)
-    )
 
 
 # --- HTML

@@ -8,14 +8,13 @@ import json
 import math
 from functools import partial
 
-import numpy as np
 import pandas as pd
 import pytest
 from builders import full_results, make_result, make_spec_row
 from pages import figures, fill, open_page, words_on
 
 from dashboard import theme
-from dashboard.charts import agreement, critical_difference, goal_lines, pareto
+from dashboard.charts import goal_lines, pareto
 from dashboard.frames import Estimate, Row
 from dashboard.frames import tradeoffs as tradeoffs_frames
 from dashboard.frames.tradeoffs import Scored
@@ -379,43 +378,6 @@ def test_names_beside_the_lines_keep_apart():
     assert goal_lines._apart([]) == []
 
 
-def test_critical_difference_by_hand():
-    """Two blocks, three methods: ranks 1, 2, 3 in both. q(0.05, 3, inf) = 3.314, so CD = 3.314 /
-    sqrt 2 * sqrt(3 * 4 / (6 * 2)) = 2.343.
-    """
-    ranking = average_ranks(
-        {"salun": [1.0, 2.0], "ssd": [2.0, 3.0], "scrub": [3.0, 4.0]}, higher_is_better=False
-    )
-    names = {
-        "salun": ("SalUn", "sparsity"),
-        "ssd": ("SSD", "influence"),
-        "scrub": ("SCRUB", "teacher"),
-    }
-    info = critical_difference.critical_difference_info(ranking, names)
-    assert [(each.title, each.rank) for each in info.methods] == [
-        ("SalUn", 1.0),
-        ("SSD", 2.0),
-        ("SCRUB", 3.0),
-    ]
-    assert info.difference == pytest.approx(2.343, abs=1e-3) and info.bars == ((1.0, 3.0),)
-    figure = critical_difference.draw(info, dark=False)
-    texts = [annotation.text for annotation in figure.layout.annotations]
-    assert "critical difference 2.34" in texts and "SalUn  1.0" in texts and "3.0  SCRUB" in texts
-    # the bar is longer than the axis and still whole
-    assert figure.layout.xaxis.range[1] > 1 + info.difference
-    assert "SalUn" in critical_difference.alt_text(info)
-    judged = critical_difference.critical_difference_info(
-        ranking, names, None, {"salun": 0, "ssd": 2, "scrub": 1}
-    )
-    marks = critical_difference.draw(judged, dark=False).data[-1]
-    assert list(marks.marker.symbol)[0] == "circle-open" or list(marks.marker.symbol)[0].endswith(
-        "-open"
-    )
-    assert [line[3] for line in marks.customdata] == [
-        f"<br>forgot in {count} of 2 scenarios" for count in (0, 2, 1)
-    ]
-
-
 def test_no_method_wins_that_cannot_be_told_from_the_next_or_never_forgot():
     """Ranks 1, 2 and 3 in every block: CD is 3.314 / 2 ** 0.5 * sqrt(3 * 4 / (6 * blocks)), 1.05
     for ten blocks and 0.74 for twenty.
@@ -445,24 +407,6 @@ def test_no_method_wins_that_cannot_be_told_from_the_next_or_never_forgot():
     assert "chance alone" in tradeoffs_frames.ranks_sentence(
         "ta", tied, dict.fromkeys(tied.ranks, 2)
     )
-
-
-def test_agreement_info_and_figure():
-    values = np.array([[1.0, -0.5, np.nan], [-0.5, 1.0, 0.25], [np.nan, 0.25, 1.0]])
-    info = agreement.agreement_info(["TA", "FA", "RTE"], values, what="Kendall's τ", signed=True)
-    assert info.values[0] == (1.0, -0.5, None) and info.least == ("TA", "FA", -0.5)
-    figure = agreement.draw(info, dark=False)
-    assert (figure.data[0].zmin, figure.data[0].zmax) == (-1, 1) and figure.data[0].text[0][
-        1
-    ] == "−0.50"
-    assert "TA and FA" in agreement.alt_text(info)
-    shares = agreement.agreement_info(
-        ["a", "b"], np.array([[1.0, 0.87], [0.87, 1.0]]), what="same, %", signed=False
-    )
-    drawn = agreement.draw(shares, dark=True).data[0]
-    assert drawn.zmin == pytest.approx(0.8) and drawn.text[0][1] == "87"
-    lone = agreement.agreement_info(["a"], np.ones((1, 1)), what="same, %", signed=False)
-    assert lone.least is None and "no pair" in agreement.alt_text(lone)
 
 
 # --- ranks, agreement and tests in words

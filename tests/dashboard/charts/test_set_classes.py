@@ -1,16 +1,11 @@
-"""The figure of a forget set's classes, and the sheet of its images."""
+"""Classes of a forget set."""
 
 from __future__ import annotations
 
-import base64
-import io
-
 import numpy as np
 import pytest
-from PIL import Image
 
 from dashboard.charts import set_classes
-from dashboard.charts.parts import pictures
 
 
 def info(classes: int = 3) -> set_classes.SetClassesInfo:
@@ -60,45 +55,3 @@ def test_the_bars_are_the_counts(classes, dark):
             and figure.layout.yaxis.ticktext[0] == "class 0"
         )
     assert (figure.layout.xaxis if named else figure.layout.yaxis).title.text == "Training samples"
-
-
-def opened(sheet: pictures.Sheet) -> np.ndarray:
-    return np.asarray(Image.open(io.BytesIO(base64.b64decode(sheet.url.partition(",")[2]))))
-
-
-@pytest.mark.parametrize(
-    ("count", "across", "down"), [(1, 1, 1), (9, 9, 1), (10, 10, 1), (11, 10, 2), (60, 10, 6)]
-)
-@pytest.mark.parametrize("channels", [1, 3])
-def test_images_fill_the_sheet_row_by_row(count, across, down, channels):
-    images = (
-        np.arange(count, dtype=np.uint8)[:, None, None, None]
-        .repeat(8, 1)
-        .repeat(8, 2)
-        .repeat(channels, 3)
-        + 1
-    )
-    sheet = pictures.sheet(images)
-    assert (sheet.across, sheet.down) == (across, down)
-    pixels = opened(sheet)
-    side = pixels.shape[1] // across
-    assert side == pictures.SIDE and pixels.shape[0] == down * side
-    for number in range(count):
-        cell = pixels[
-            number // across * side : (number // across + 1) * side,
-            number % across * side : (number % across + 1) * side,
-        ]
-        assert (cell == number + 1).all()
-
-
-def test_large_images_are_reduced_and_none_is_no_sheet():
-    assert opened(pictures.sheet(np.full((2, 300, 300, 3), 7, np.uint8))).shape == (
-        pictures.SIDE,
-        2 * pictures.SIDE,
-        3,
-    )
-    assert opened(pictures.sheet(np.full((2, 300, 300, 1), 7, np.uint8))).shape == (
-        pictures.SIDE,
-        2 * pictures.SIDE,
-    )
-    assert pictures.sheet(np.zeros((0, 8, 8, 1), np.uint8)).url == ""

@@ -1,0 +1,150 @@
+"""The scatter of likeness to the original and to Retrain."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from similarities import METRICS, NUMBERS, judgements, line, long
+
+from dashboard import data, theme
+from dashboard.charts import (
+    agl_agr,
+    cka_scatter,
+)
+from dashboard.frames import representation as computed
+from mucore import catalog
+
+
+def test_figures_tell_the_verdict_of_a_method(rows):
+    lines, words = (
+        pd.DataFrame([line(method) for method in NUMBERS]),
+        judgements(duck=("forgot", 0.2)),
+    )
+    values = [
+        (f"{method}-0", name, value)
+        for method, each in NUMBERS.items()
+        for name, value in zip(METRICS, each, strict=True)
+    ]
+    judged = computed.similarity_rows(lines, long(values), "test", words)
+    for named in (
+        cka_scatter.cka_scatter_info(judged, "test").marks,
+        agl_agr.agl_agr_info(judged).marks,
+    ):
+        assert {mark.title: mark.said for mark in named} == {
+            "DUCK": "forgot",
+            "Fine-tune": "",
+            "SCRUB": "",
+            "SalUn": "",
+        }
+    scatter = cka_scatter.draw(cka_scatter.cka_scatter_info(judged, "test"), dark=False)
+    told = {
+        text
+        for trace in scatter.data
+        if trace.customdata is not None
+        for point in trace.customdata
+        for text in point[-1:]
+    }
+    assert any("forgot" in str(text) for text in told)
+    assert set(computed.similarity_frame(judged, "test")["Verdict"]) == {"", "forgot"}
+
+
+def test_cka_scatter_by_value(rows):
+    info = cka_scatter.cka_scatter_info(rows, "test")
+    marks = {mark.title: mark for mark in info.marks}
+    assert (marks["DUCK"].x, marks["DUCK"].y, marks["DUCK"].x_half) == (0.95, 0.97, None)
+    assert info.original == (1.0, 0.9) and info.retrain == (0.9, 1.0)
+    assert info.original_side == 3
+    assert info.missing == (("SISA", "An <ensemble> has no features."),)
+    assert info.near[0] == pytest.approx(1 - 2.2 * 0.1) and info.outside == ("SalUn",)
+    assert info.whole[0] == pytest.approx(0.72 - 0.06 * 0.28) and info.whole[1] == pytest.approx(
+        1 + 0.06 * 0.28
+    )
+    assert "3 lie on the original's side" in cka_scatter.alt_text(
+        info
+    ) and "DUCK, 0.970" in cka_scatter.alt_text(info)
+
+
+def test_words_on_the_diagonal_need_room(rows):
+    info = cka_scatter.cka_scatter_info(rows, "test")
+    low, high = info.whole
+    places = np.linspace(low, high, 25)
+    crowd = tuple(
+        replace(info.marks[0], key=f"m{number}", x=place, y=place)
+        for number, place in enumerate(places)
+    )
+    texts = [
+        note.text
+        for note in cka_scatter.draw(replace(info, marks=crowd), dark=False).layout.annotations
+    ]
+    assert "as close to both" not in texts and "nearer to Retrain" in texts
+
+
+def test_cka_scatter_figure(rows):
+    info = cka_scatter.cka_scatter_info(rows, "test")
+    figure = cka_scatter.draw(info, dark=False, selected="salun-0")
+    assert (
+        figure.layout.yaxis.scaleanchor == "x"
+        and figure.layout.xaxis.range == figure.layout.yaxis.range == info.whole
+    )
+    texts = [annotation.text for annotation in figure.layout.annotations]
+    assert {
+        "as close to both",
+        "nearer to the original",
+        "nearer to Retrain",
+        "Retrain",
+        "Original",
+        "SalUn",
+    } <= set(texts)
+    diagonal = figure.data[0]
+    assert tuple(diagonal.x) == tuple(diagonal.y) == info.whole
+    salun = next(
+        trace
+        for trace in figure.data
+        if trace.name == catalog.FAMILIES[catalog.method("salun").family]
+    )
+    assert salun.marker.symbol == theme.family_style(catalog.method("salun").family).symbol
+    assert 16 in list(salun.marker.size)
+    near = cka_scatter.draw(info, dark=True, zoom=True)
+    assert near.layout.xaxis.range == info.near
+    assert "SalUn" not in [annotation.text for annotation in near.layout.annotations]
+
+
+def test_the_papers_ghosts_widen_the_window(rows):
+    paper = computed.paper_values(data.published("truly_forgetting_tables"))
+    info = cka_scatter.cka_scatter_info(rows, "test", paper)
+    assert len(info.ghosts) == 9 and info.ghost_original == pytest.approx(
+        (0.898 + 0.821 + 0.818) / 3
+    )
+    assert info.whole[0] < min(value for _, value in info.ghosts)
+    names = [trace.name for trace in cka_scatter.draw(info, dark=False).data]
+    assert "The paper, CKA to Retrain alone" in names and "The paper's references" in names
+
+
+def test_scatter_without_methods_says_so():
+    (row,) = computed.similarity_rows(
+        pd.DataFrame([line("duck")]), long([("duck-0", "agl", 0.5)]), "test"
+    )
+    info = cka_scatter.cka_scatter_info([row], "test")
+    assert info.marks == () and info.missing[0][1] == "Not measured in these runs."
+    assert "no method has both" in cka_scatter.alt_text(info)
+    assert len(cka_scatter.draw(info, dark=False).data) == 1
+
+
+def near(*sets: str) -> pd.DataFrame:
+    """Runs that forgot 1 and 2 classes near each of some downstream sets."""
+    return pd.DataFrame(
+        [
+            {
+                **line("duck"),
+                "key": f"{each}-{n}",
+                "scenario": "top_classes",
+                "scenario_parameters": json.dumps({"n": n, "downstream": each}),
+            }
+            for each in sets
+            for n in (1, 2)
+        ]
+    )

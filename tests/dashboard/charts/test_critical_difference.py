@@ -1,0 +1,45 @@
+"""Average ranks with the critical difference."""
+
+from __future__ import annotations
+
+import pytest
+
+from dashboard.charts import critical_difference
+from mucore.statistics.significance import average_ranks
+
+
+def test_critical_difference_by_hand():
+    """Two blocks, three methods: ranks 1, 2, 3 in both. q(0.05, 3, inf) = 3.314, so CD = 3.314 /
+    sqrt 2 * sqrt(3 * 4 / (6 * 2)) = 2.343.
+    """
+    ranking = average_ranks(
+        {"salun": [1.0, 2.0], "ssd": [2.0, 3.0], "scrub": [3.0, 4.0]}, higher_is_better=False
+    )
+    names = {
+        "salun": ("SalUn", "sparsity"),
+        "ssd": ("SSD", "influence"),
+        "scrub": ("SCRUB", "teacher"),
+    }
+    info = critical_difference.critical_difference_info(ranking, names)
+    assert [(each.title, each.rank) for each in info.methods] == [
+        ("SalUn", 1.0),
+        ("SSD", 2.0),
+        ("SCRUB", 3.0),
+    ]
+    assert info.difference == pytest.approx(2.343, abs=1e-3) and info.bars == ((1.0, 3.0),)
+    figure = critical_difference.draw(info, dark=False)
+    texts = [annotation.text for annotation in figure.layout.annotations]
+    assert "critical difference 2.34" in texts and "SalUn  1.0" in texts and "3.0  SCRUB" in texts
+    # the bar is longer than the axis and still whole
+    assert figure.layout.xaxis.range[1] > 1 + info.difference
+    assert "SalUn" in critical_difference.alt_text(info)
+    judged = critical_difference.critical_difference_info(
+        ranking, names, None, {"salun": 0, "ssd": 2, "scrub": 1}
+    )
+    marks = critical_difference.draw(judged, dark=False).data[-1]
+    assert list(marks.marker.symbol)[0] == "circle-open" or list(marks.marker.symbol)[0].endswith(
+        "-open"
+    )
+    assert [line[3] for line in marks.customdata] == [
+        f"<br>forgot in {count} of 2 scenarios" for count in (0, 2, 1)
+    ]

@@ -1,0 +1,39 @@
+"""A query and its nearest samples."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dashboard import theme
+from dashboard.charts import neighbours
+
+
+def test_neighbours_by_value():
+    found = {
+        "Retrain": (
+            np.array([1, 2]),
+            np.array([0, 1]),
+            np.array([True, False]),
+            np.array([0.9, 0.8]),
+        ),
+        "DUCK": (
+            np.array([2, 3]),
+            np.array([1, 1]),
+            np.array([False, False]),
+            np.array([0.7, 0.6]),
+        ),
+    }
+    info = neighbours.neighbours_info(9, 0, found, forgotten=True, names=("cat", "dog"))
+    assert info.same_class == (1, 0) and info.ids == (9, 1, 2, 3)
+    assert info.rows[1][1][0] == neighbours.Tile(2, "dog", False, False, 0.7)
+    images = {each: np.full((8, 8, 1), 20 * each, np.uint8) for each in (9, 1, 2)}
+    figure = neighbours.draw(info, images, dark=False)
+    assert len(figure.layout.images) == 4  # 9, 1, 2 and 2 again; sample 3 has no picture
+    assert all(image.source.startswith("data:image/png;base64,") for image in figure.layout.images)
+    marked = [
+        shape
+        for shape in figure.layout.shapes
+        if shape.line.color == theme.family_style("gradient_ascent").color(False)
+    ]
+    assert len(figure.layout.shapes) == 5 and len(marked) == 2  # the query and sample 1
+    assert "1 of 2 under Retrain, 0 of 2 under DUCK" in neighbours.alt_text(info)

@@ -1,0 +1,82 @@
+"""A measure over a setting."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from dashboard.charts import sensitivity
+
+
+@pytest.mark.parametrize(
+    ("values", "scale"),
+    [
+        ((1.0, 2.0, 10.0), "linear"),
+        ((0.001, 0.1, 10.0), "log"),
+        ((0.0, 0.001, 10.0), "steps"),
+        ((0.0, 0.5), "linear"),
+    ],
+)
+def test_sensitivity_scale_shows_every_value(values, scale):
+    table = pd.DataFrame(
+        {"metric": "agl", "x": values, "mean": 0.5, "half": None, "seeds": 1, "key": "k"}
+    )
+    info = sensitivity.sensitivity_info(
+        "noise", {"AGL": table, "AGR": table.iloc[:0]}, names={10.0: "ten"}
+    )
+    assert info.scale == scale and [one.title for one in info.lines] == ["AGL"]
+    assert sensitivity.draw(info, dark=True, measure="AGL").layout.yaxis.title.text == "AGL"
+    figure = sensitivity.draw(info, dark=False)
+    assert list(figure.data[0].x) == (
+        list(range(len(values))) if scale == "steps" else list(values)
+    )
+    assert figure.layout.xaxis.type == ("log" if scale == "log" else "linear")
+    assert ("not to scale" in figure.layout.xaxis.title.text) == (scale == "steps")
+    assert ("ten" in figure.layout.xaxis.ticktext) == (10.0 in values)
+
+
+def test_reference_line_is_dashed():
+    table = pd.DataFrame(
+        {
+            "metric": "agl",
+            "x": [1.0, 2.0],
+            "mean": [0.4, 0.6],
+            "half": [0.1, None],
+            "seeds": [2, 1],
+            "key": ["a", "b"],
+        }
+    )
+    info = sensitivity.sensitivity_info(
+        "classes", {"AGL": table, "Both": table}, names={}, reference="Both"
+    )
+    figure = sensitivity.draw(info, dark=True)
+    assert [trace.line.dash for trace in figure.data] == ["solid", "dash"]
+    assert list(figure.data[0].error_y.array) == [0.1, 0.0]
+    assert "AGL from 0.400 to 0.600" in sensitivity.alt_text(info)
+
+
+def test_the_papers_lines_are_dotted_beside_ours():
+    ours = pd.DataFrame(
+        {
+            "metric": "agl",
+            "x": [10.0, 20.0],
+            "mean": [0.4, 0.6],
+            "half": None,
+            "seeds": 1,
+            "key": ["a", "b"],
+        }
+    )
+    printed = pd.DataFrame({"x": [10.0, 30.0], "mean": [0.9, 0.2]})
+    info = sensitivity.sensitivity_info(
+        "share", {"AGL": ours}, names={}, ghosts={"AGL": printed, "Random": printed}
+    )
+    figure = sensitivity.draw(info, dark=False)
+    assert [trace.name for trace in figure.data] == ["AGL", "AGL, the paper", "Random, the paper"]
+    assert [trace.line.dash for trace in figure.data] == ["solid", "dot", "dot"]
+    assert figure.data[1].line.color == figure.data[0].line.color != figure.data[2].line.color
+    assert (
+        list(figure.layout.xaxis.tickvals) == [10.0, 20.0, 30.0]
+        and figure.layout.yaxis.range[0] < 0.2
+    )
+    assert "AGL in the paper from 0.900 to 0.200" in sensitivity.alt_text(info)
+    assert sensitivity.sensitivity_info("share", {}, names={}, ghosts={"AGL": printed}).lines == ()

@@ -1,0 +1,518 @@
+"""Numbers of the page about encoders, by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import pytest
+import similarities
+from builders import make_result
+from similarities import METRICS, NUMBERS, cka, judgements, line, long, of_classes
+
+from dashboard import data, frames
+from dashboard.frames import representation as computed
+
+
+@pytest.fixture
+def rows() -> tuple[frames.Row, ...]:
+    return similarities.rows()
+
+
+def test_ratio_is_by_that_of_the_same_seeds_retrain_and_only_then_averaged():
+    lines = pd.DataFrame([line(method, seed) for method in ("retrain", "duck") for seed in (0, 1)])
+    values = long(
+        cka(retrain_0=(0.5, 1.0), retrain_1=(0.8, 1.0), duck_0=(0.5, 0.25), duck_1=(1.0, 1.0))
+    )
+    retrain, duck = (
+        row.cells[computed.RATIO].value for row in computed.similarity_rows(lines, values, "test")
+    )
+    assert retrain is not None and (retrain.mean, retrain.half) == (
+        pytest.approx(1.0),
+        pytest.approx(0.0),
+    )
+    # 0.5 by 1 / 0.5 is 0.25, 1 by 1 / 0.8 is 0.8; their mean, not a ratio of means
+    assert duck is not None and duck.mean == pytest.approx(0.525)
+    # t of one degree of freedom, s = 0.55 / sqrt(2), n = 2
+    assert duck.half == pytest.approx(12.706 * 0.55 / 2, rel=1e-4)
+
+
+def test_a_ratio_needs_a_retrain_of_its_seed_and_a_similarity_above_zero():
+    lines = pd.DataFrame([line("retrain", 0), line("duck", 0), line("salun", 1)])
+    values = long(cka(retrain_0=(0.5, 1.0), duck_0=(0.0, 0.25), salun_1=(0.8, 0.7)))
+    _, salun, duck = computed.similarity_rows(lines, values, "test")
+    assert duck.cells[computed.RATIO].value is None and salun.cells[computed.RATIO].value is None
+    assert "No Retrain of this training seed" in salun.cells[computed.RATIO].reason
+
+
+def test_a_retrain_of_other_settings_is_no_base_of_the_ratio():
+    other = {**line("retrain"), "key": "other-0", "parameters": '{"epochs": 1}'}
+    values = long(cka(retrain_0=(0.5, 1.0), other_0=(0.9, 0.6), duck_0=(1.0, 1.0)))
+    rows = computed.similarity_rows(
+        pd.DataFrame([line("retrain"), other, line("duck")]), values, "test"
+    )
+    (duck,) = [row.cells[computed.RATIO].value for row in rows if row.method == "duck"]
+    assert duck is not None and duck.mean == pytest.approx(0.5)
+
+
+def test_a_closer_look_opens_on_the_nearest_that_forgot_and_has_features():
+    lines = pd.DataFrame(
+        [line(method) for method in ("retrain", "finetune", "duck", "salun", "sisa")]
+    )
+    values = long(
+        cka(retrain_0=(0.9, 1.0), finetune_0=(0.99, 0.91), duck_0=(0.95, 0.97), salun_0=(0.8, 0.7))
+    )
+    words = judgements(
+        finetune=("did nothing", 0.01),
+        duck=("forgot", 0.2),
+        salun=("forgot", 0.1),
+        sisa=("forgot", 0.0),
+    )
+    rows = computed.similarity_rows(lines, values, "test", words)
+
+    def opened(rows: Sequence[frames.Row], *kept: str) -> str | None:
+        row = computed.opening(rows, "test", kept or None)
+        return None if row is None else row.method
+
+    assert opened(rows) == "salun"
+    assert opened(rows, "duck-0", "finetune-0") == "duck"
+    assert opened(computed.similarity_rows(lines, values, "test")) == "finetune", (
+        "nobody is known to have forgotten"
+    )
+    assert opened([row for row in rows if row.reference]) is None
+
+
+def test_answers_by_hand(rows):
+    """Fine-tune, SCRUB and SalUn lie below the diagonal; only SalUn is farther from Retrain than
+    the original's 0.9.
+    """
+    found = {answer.label: answer for answer in computed.answers(rows, "test")}
+    assert found["Nearer to the original"].value == "3 of 4"
+    assert (
+        found["Highest CKA to Retrain"].value == "DUCK"
+        and "0.970" in found["Highest CKA to Retrain"].detail
+    )
+    assert (
+        found["Farther than before"].value == "1 of 4"
+        and "0.900" in found["Farther than before"].detail
+    )
+    # order by gap: SalUn, DUCK, SCRUB, Fine-tune; by CKA: DUCK, SCRUB, Fine-tune, SalUn: 3 pairs
+    # alike, 3 turned
+    assert "τ of the two orders is 0.00 over 4 methods" in found["Accuracy agrees with CKA"].detail
+    assert found["Accuracy agrees with CKA"].value == "Hardly"
+
+
+def test_answers_leave_out_runs_that_did_not_end_well():
+    lines = [line("duck"), line("salun", status="diverged")]
+    values = [
+        (f"{m}-0", name, v)
+        for m in ("duck", "salun")
+        for name, v in zip(METRICS[:2], NUMBERS[m][:2], strict=True)
+    ]
+    found = {
+        one.label: one
+        for one in computed.answers(
+            computed.similarity_rows(pd.DataFrame(lines), long(values), "test"), "test"
+        )
+    }
+    assert found["Nearer to the original"].value == "0 of 1"
+    assert (
+        found["Accuracy agrees with CKA"].value == "–"
+        and "needs 4 methods" in found["Accuracy agrees with CKA"].detail
+    )
+    assert computed.answers((), "test") == ()
+
+
+def test_the_gap_is_that_of_classes_where_there_is_one(rows):
+    assert computed.gap_metric(rows) == "average_gap_classes"
+    (row,) = computed.similarity_rows(
+        pd.DataFrame([line("duck")]), long([("duck-0", "average_gap", 0.1)]), "test"
+    )
+    assert computed.gap_metric([row]) == "average_gap"
+
+
+def test_similarity_frame_says_why_a_number_is_missing(rows):
+    table = computed.similarity_frame(rows, "test").set_index("Method")
+    assert table.loc["DUCK", "cka_retrain_test"] == 0.97 and table.loc[
+        "DUCK", computed.RATIO
+    ] == pytest.approx(0.9 * 0.97 / 0.95)
+    assert (
+        np.isnan(table.loc["SISA", "cka_retrain_test"])
+        and "<ensemble>" in table.loc["SISA", "Missing because"]
+    )
+    assert "h_lr" not in table.columns
+
+
+def test_cost_of_measuring_is_the_mean_over_the_runs_that_have_the_part():
+    def timed(method: str, seconds: float, parts: dict[str, float]):
+        return make_result(
+            method=method,
+            cost={"seconds": seconds, "measuring_seconds": parts}
+            if parts
+            else {"seconds": seconds},
+        )
+
+    results = [
+        timed("retrain", 20.0, {"predicting": 1.0, "accuracy": 0.5}),
+        timed("retrain", 40.0, {}),  # of an earlier version
+        timed("duck", 5.0, {"predicting": 2.0, "representation": 2.5}),
+    ]
+    table, counted, retrain = computed.measuring_cost(results)
+    assert table.to_dict("list") == {
+        "part": ["representation", "predicting", "accuracy"],
+        "seconds": [2.5, 1.5, 0.5],
+        "share": pytest.approx([2.5 / 4.5, 1.5 / 4.5, 0.5 / 4.5]),
+        "runs": [1, 2, 1],
+    }
+    assert (counted, retrain) == (2, 30.0)
+    assert computed.measuring_cost(results[1:2])[0].empty
+
+
+def test_paper_values_are_those_that_were_printed():
+    found = {
+        one.method: one for one in computed.paper_values(data.published("truly_forgetting_tables"))
+    }
+    assert found["finetune"].agl == 0.78 and found["duck"].agr is not None
+    assert found["finetune"].cka == pytest.approx((0.876 + 0.790 + 0.799) / 3)
+    assert found["original"].cka == pytest.approx((0.898 + 0.821 + 0.818) / 3)
+    assert found["finetune"].gap == pytest.approx(0.061)
+    assert len(found) == 11
+    top = {
+        one.method: one
+        for one in computed.paper_values(
+            data.published("truly_forgetting_tables"), classes="top-CUB"
+        )
+    }
+    assert top["duck"].agl is not None and top["duck"].agl != found["duck"].agl
+    # Table 13: the mean over three downstream sets, and the one set that the classes are near to
+    assert (
+        found["finetune"].knn == pytest.approx((0.784 + 0.390 + 0.816) / 3)
+        and top["retrain"].knn is not None
+    )
+    swin = {
+        one.method: one
+        for one in computed.paper_values(
+            data.published("truly_forgetting_tables"), classes="Swin-T"
+        )
+    }
+    # Table 7: no k-NN accuracies, only their gap
+    assert (swin["finetune"].agl, swin["finetune"].h_lr, swin["finetune"].knn) == (0.16, 0.27, None)
+    assert swin["finetune"].cka == pytest.approx(0.896) and not swin["finetune"].sets
+    assert found["finetune"].sets["CUB"] == (0.390, 0.790) and list(top["duck"].sets) == ["CUB"]
+    assert found["scar"].agr == 0.64, "Table 15 has 0.94, against its own H-LR and Table 3"
+    assert not any(one.computed for one in found.values())
+
+
+def test_what_the_paper_does_not_print_is_computed_from_what_it_does():
+    found = {
+        one.method: one
+        for one in computed.paper_values(
+            data.published("truly_forgetting_tables"), classes="top-CUB-300"
+        )
+    }
+    duck = found["duck"]
+    # Table 13: k-NN 32.7, Retrain 14.0; Table 14: CKA 72.2
+    assert (
+        duck.computed
+        and duck.agr == pytest.approx((1 - 0.187) * 0.722)
+        and duck.agl == pytest.approx(0.795, abs=5e-4)
+    )
+    assert duck.agl and duck.agr and duck.h_lr == pytest.approx(2 / (1 / duck.agl + 1 / duck.agr))
+    assert found["retrain"].agl == found["retrain"].agr == 1.0
+    assert (
+        found["original"].cka == 0.596
+        and found["original"].agl is None
+        and not found["original"].computed
+    )
+
+
+@pytest.mark.parametrize("series", computed.PAPER_SERIES)
+def test_the_formulas_give_what_the_paper_prints_for_100_classes(series):
+    """Without Tables 2, 3 and 15 the agreements of 100 classes are computed, and agree with the
+    printed ones to their rounding.
+    """
+    table = data.published("truly_forgetting_tables")
+    printed = {one.method: one for one in computed.paper_values(table, classes=series)}
+    made = {
+        one.method: one
+        for one in computed.paper_values(table[~table["table"].isin([2, 3, 15])], classes=series)
+    }
+    for name in ("pseudo_labels", "duck", "contrastive"):
+        assert made[name].computed and not printed[name].computed
+        assert made[name].agl == pytest.approx(printed[name].agl, abs=0.012)
+        assert made[name].agr == pytest.approx(printed[name].agr, abs=0.012)
+
+
+def test_the_papers_lines_over_the_number_of_classes():
+    table = data.published("truly_forgetting_tables")
+    over = computed.paper_over_counts(table, "duck", "top-CUB")
+    assert list(over["agr"]["x"]) == [100, 200, 300] and list(over["agr"]["mean"].round(2)) == [
+        0.71,
+        0.67,
+        0.59,
+    ]
+    assert computed.paper_over_counts(table, "ssd", "random") == {}
+    originals = computed.paper_originals(table)
+    assert list(originals["top-CUB"]["mean"]) == pytest.approx([0.697, 0.634, 0.596])
+    assert originals["random"]["mean"].iloc[0] == pytest.approx((0.898 + 0.821 + 0.818) / 3)
+
+
+@pytest.mark.parametrize("name", computed.PAPER_SETS)
+def test_every_set_of_the_paper_has_agreements(name):
+    found = {
+        one.method: one
+        for one in computed.paper_values(data.published("truly_forgetting_tables"), classes=name)
+    }
+    assert len(found) >= 8 and all(
+        one.agl is not None and one.agr is not None
+        for one in found.values()
+        if one.method != "original"
+    )
+
+
+def test_similarities_have_three_decimals():
+    assert (
+        computed.similarity(0.97649) == "0.976"
+        and computed.similarity(-0.1, signed=True) == "−0.100"
+        and computed.similarity(None) == "–"
+    )
+    assert (
+        computed.similarity(float("nan")) == "–"
+        and computed.similarity(0.1, signed=True) == "+0.100"
+    )
+
+
+# --- sensitivity and the last layer
+
+
+def test_what_varies_is_found_and_the_rest_held_still():
+    """Budget 0.1 or 0.2, epochs 1 or 5; five epochs were run with both budgets, one epoch with one
+    alone.
+    """
+    runs = pd.DataFrame(
+        [
+            {
+                **line("duck", seed),
+                "key": f"{budget}-{epochs}-{seed}",
+                "scenario_parameters": json.dumps({"budget": budget, "seed": seed}),
+                "parameters": json.dumps({"epochs": epochs, "nesterov": True, "mode": "x"}),
+            }
+            for budget, epochs in ((0.1, 5), (0.2, 5), (0.2, 1))
+            for seed in (0, 1)
+        ]
+    )
+    found = computed.varied(runs)
+    assert [(axis.name, axis.distinct) for axis in found] == [
+        ("forget set.budget", 2),
+        ("method.epochs", 2),
+    ]
+    budget, epochs = found
+    assert (budget.title, epochs.title) == ("budget", "epochs")
+    assert set(computed.comparable(runs, budget, found)["key"]) == {
+        "0.1-5-0",
+        "0.1-5-1",
+        "0.2-5-0",
+        "0.2-5-1",
+    }
+    assert set(computed.comparable(runs, epochs, found)["key"]) == {
+        "0.2-5-0",
+        "0.2-5-1",
+        "0.2-1-0",
+        "0.2-1-1",
+    }
+    values = long(
+        [
+            (key, "agl", 0.5 + 0.1 * number)
+            for number, key in enumerate(["0.1-5-0", "0.1-5-1", "0.2-5-0", "0.2-5-1"])
+        ]
+    )
+    table = computed.along(computed.comparable(runs, budget, found), values, budget, ["agl"])
+    assert (
+        list(table["x"]) == [0.1, 0.2]
+        and list(table["mean"]) == pytest.approx([0.55, 0.75])
+        and list(table["seeds"]) == [2, 2]
+    )
+    assert table["half"].iloc[0] == pytest.approx(12.706 * 0.1 / 2, rel=1e-4)
+    assert (
+        computed.axis_value(0.1, budget) == "10\N{NARROW NO-BREAK SPACE}%"
+        and computed.axis_value(5.0, epochs) == "5"
+    )
+
+
+def near(*sets: str) -> pd.DataFrame:
+    """Runs that forgot 1 and 2 classes near each of some downstream sets."""
+    return pd.DataFrame(
+        [
+            {
+                **line("duck"),
+                "key": f"{each}-{n}",
+                "scenario": "top_classes",
+                "scenario_parameters": json.dumps({"n": n, "downstream": each}),
+            }
+            for each in sets
+            for n in (1, 2)
+        ]
+    )
+
+
+def test_runs_that_differ_in_words_are_of_two_kinds():
+    told = computed.kinds(near("glyphs-serif", "glyphs-hand"))
+    assert told == {
+        f"glyphs-{each}-{n}": f"Glyphs, {each}" for each in ("serif", "hand") for n in (1, 2)
+    }
+    assert set(computed.kinds(near("glyphs-serif")).values()) == {""}
+    assert set(
+        computed.kinds(near("glyphs-serif"), always=("forget set.downstream",)).values()
+    ) == {"Glyphs, serif"}
+    modes = [
+        {**line("salun"), "key": str(mode), "parameters": json.dumps({"lr": 0.1, "mode": mode})}
+        for mode in ("sequential", "joint")
+    ]
+    assert computed.kinds(pd.DataFrame(modes)) == {
+        "sequential": "mode sequential",
+        "joint": "mode joint",
+    }
+    places = [
+        {
+            **line("duck"),
+            "key": str(each),
+            "scenario_parameters": json.dumps({"class_id": each, "seed": each}),
+        }
+        for each in (3, 5)
+    ]
+    assert computed.kinds(pd.DataFrame(places)) == {"3": "class 3", "5": "class 5"}, (
+        "a class is a name, a seed a repetition"
+    )
+    assert computed.varied(pd.DataFrame(places)) == ()
+
+
+def test_of_lists_of_classes_equally_long_one_is_taken():
+    lists = {"a": [0], "b": [1], "c": [1], "d": [0, 1]}
+    runs = pd.DataFrame(
+        [
+            {**line("duck"), "key": key, "scenario_parameters": json.dumps({"class_ids": ids})}
+            for key, ids in lists.items()
+        ]
+    )
+    found = computed.varied(runs)
+    assert list(computed.comparable(runs, found[0], found)["key"]) == ["b", "c", "d"]
+
+
+def test_runs_without_noise_count_as_noise_of_zero():
+    runs = pd.DataFrame(
+        [
+            {
+                **line("duck"),
+                "key": str(noise),
+                "parameters": json.dumps({"gradient_noise": noise} if noise else {}),
+            }
+            for noise in (0, 0.1)
+        ]
+    )
+    (axis,) = computed.varied(runs)
+    assert axis.title == "noise on gradients" and axis.values == {"0": 0.0, "0.1": 0.1}
+
+
+def test_a_switch_that_came_late_is_a_setting():
+    """Runs with the default do not name a late parameter."""
+    on = [{**line("pseudo_labels"), "key": "on", "parameters": '{"lr": 0.1, "nesterov": true}'}]
+    off = [{**line("pseudo_labels"), "key": "off", "parameters": '{"lr": 0.1}'}]
+    (axis,) = computed.varied(pd.DataFrame(on + off))
+    assert (axis.name, axis.values, axis.switch) == (
+        "method.nesterov",
+        {"on": 1.0, "off": 0.0},
+        True,
+    )
+    assert [computed.axis_value(value, axis) for value in (0.0, 1.0)] == ["off", "on"]
+    assert (
+        computed.varied(pd.DataFrame(off)) == ()
+        and computed.varied(pd.DataFrame([{**line("no_such_method")}])) == ()
+    )
+
+
+def test_number_of_classes_is_a_setting():
+    runs = pd.DataFrame(
+        [
+            {
+                **line("duck"),
+                "key": str(n),
+                "scenario_parameters": json.dumps({"class_ids": list(range(n))}),
+            }
+            for n in (1, 3)
+        ]
+    )
+    (axis,) = computed.varied(runs)
+    assert axis.title == "classes forgotten" and axis.values == {"1": 1.0, "3": 3.0}
+
+
+# --- several forget sets and two data sets
+
+
+def test_forget_sets_have_short_names():
+    assert computed.set_title("class_wise", '{"class_ids": [0]}') == "class 0"
+    assert computed.set_title("class_wise", '{"class_ids": [0, 4]}') == "classes 0 4"
+    assert computed.set_title("random_classes", '{"n": 12, "seed": 0}') == "12 at random"
+
+
+def test_whole_classes_keep_the_presets_that_were_chosen():
+    chosen = pd.DataFrame(of_classes("a", "class_wise", {"class_ids": [0]}, ("duck",)))
+    lines = of_classes("b", "random_classes", {"n": 2, "seed": 0}, ("duck", "salun", "retrain"))
+    lines += of_classes("b", "random_classes", {"n": 2, "seed": 0}, ("duck",), preset="tuned")
+    lines += of_classes("b", "one_class", {"budget": 0.2}, ("duck",))
+    noisy = [{**one, "key": "noisy", "parameters": '{"gradient_noise": 0.1}'} for one in lines[:1]]
+    kept = computed.whole_classes(pd.DataFrame(lines + noisy), chosen)
+    assert list(kept["method"]) == ["duck", "retrain"] and set(kept["method_preset"]) == {"authors"}
+
+
+def test_cost_of_both_kinds_of_metrics():
+    def timed(method: str, seconds: float, parts: dict[str, float]):
+        return make_result(method=method, cost={"seconds": seconds, "measuring_seconds": parts})
+
+    results = [
+        timed(
+            "retrain",
+            40.0,
+            {"predicting": 1.0, "accuracy": 0.5, "agreement": 0.1, "representation": 2.0},
+        ),
+        timed(
+            "duck",
+            5.0,
+            {
+                "predicting": 3.0,
+                "accuracy": 0.3,
+                "representation": 1.0,
+                "downstream": 1.0,
+                "distance": 9.0,
+            },
+        ),
+        timed("salun", 5.0, {"predicting": 99.0, "accuracy": 99.0}),
+    ]
+    cost = computed.compared_cost(results)
+    assert cost is not None and cost.runs == 2
+    assert (cost.representation, cost.logits, cost.both) == (
+        pytest.approx(2.0),
+        pytest.approx(0.45),
+        pytest.approx(2.0),
+    )
+    assert cost.share(cost.representation) == pytest.approx(0.05)
+    assert computed.compared_cost(results[2:]) is None
+
+
+def test_twins_differ_in_scope_alone():
+    both = [
+        ("full", "{}"),
+        ("last", '{"scope": "classifier"}'),
+        ("other", '{"epochs": 3, "scope": "classifier"}'),
+    ]
+    runs = pd.DataFrame([{**line("duck"), "key": key, "parameters": text} for key, text in both])
+    assert computed.twins(runs) == [("full", "last")]
+    assert list(computed.whole_network(runs)["key"]) == ["full"]
+
+
+def test_the_cka_of_twins_is_that_to_the_original_where_the_classifier_alone_moved():
+    pairs = [("full", "last"), ("unmeasured", "last"), ("full", "moved"), ("full", "unknown")]
+    assert computed.twin_ckas(pairs, {"full": 0.7, "last": 0.99995, "moved": 0.98}) == {
+        ("full", "last"): 0.7
+    }
