@@ -11,7 +11,7 @@ from typing import Literal
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, intervals, scatter, subplots
+from dashboard.charts.parts import axes, intervals, references, scatter, subplots
 from dashboard.frames.representation import Line, Paper, Point, similarity
 
 MOST = 8  # lines that can be told apart
@@ -127,9 +127,7 @@ def draw(info: AcrossSetsInfo, *, dark: bool, selected: str = "") -> go.Figure:
             row=row,
             col=1,
         )
-        figure.add_hline(
-            y=1, line={"width": 1.2, "dash": "dash", "color": look.text}, row=row, col=1
-        )
+        figure.add_hline(y=1, line=references.line("Retrain", look, 1.2), row=row, col=1)
         figure.update_xaxes(showticklabels=row == len(measures), row=row, col=1)
     names = [
         _broken(name, tight=len(info.sets) + len(info.printed) > _FEW)

@@ -15,7 +15,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, intervals, name_labels, scatter
+from dashboard.charts.parts import axes, intervals, name_labels, references, scatter
 from dashboard.charts.parts.scatter import Spot
 from dashboard.frames import Row, verdict_text
 from dashboard.frames.representation import Paper, mean, similarity
@@ -51,7 +51,7 @@ class Mark:
 @dataclass(frozen=True)
 class AglAgrInfo:
     """`kind` says what was measured. Marks hold the methods that have it, best first; `ghosts` are
-    the paper's, `computed` where it does not print them (`representation_frames.Paper`).
+    the paper's, `computed` where it does not print them (`frames.representation.Paper`).
     """
 
     kind: Kind
@@ -75,7 +75,7 @@ class AglAgrInfo:
 
 
 def agl_agr_info(rows: Sequence[Row], paper: Sequence[Paper] = ()) -> AglAgrInfo:
-    """The agreements of `representation_frames.similarity_rows`: both, or the one that any method
+    """The agreements of `frames.representation.similarity_rows`: both, or the one that any method
     has.
     """
     methods = [row for row in rows if not row.reference]
@@ -200,11 +200,11 @@ def _scatter(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
     numbers = "AGL %{customdata[3]}<br>AGR %{customdata[4]}<br>H-LR %{customdata[2]:.3f}"
     hover = f"<b>%{{customdata[1]}}</b><br>{numbers}%{{customdata[5]}}<extra></extra>"
     scatter.add(figure, spots, hover=hover, dark=dark, selected=selected)
-    references = [(1.0, 1.0, "Retrain")]
+    both = [(1.0, 1.0, "Retrain")]
     if info.original[0] is not None and info.original[1] is not None:
-        references.append((info.original[0], info.original[1], "Original"))
+        both.append((info.original[0], info.original[1], "Original"))
     told = "AGL %{x:.3f}<br>AGR %{y:.3f}"
-    for x, y, title in references:
+    for x, y, title in both:
         figure.add_trace(scatter.reference(title, x, y, look, told=told))
     if info.ghosts:
         figure.add_trace(
@@ -232,7 +232,7 @@ def _scatter(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
         [(m.agl, m.agr, m.title) for m in each if m.agl is not None and m.agr is not None]
         for each in (chosen, others)
     ]
-    names = [*known[0], *references, *known[1]]
+    names = [*known[0], *both, *known[1]]
     names += [(x, y, f"{title}, paper") for title, _, x, y in info.ghosts]
     must = {"Retrain", "Original", *(mark.title for mark in chosen)}
     name_labels.write(
@@ -281,9 +281,9 @@ def _bars(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
         )
     )
     before = info.original[0] if logits else info.original[1]
-    for x, title, dash in ((1.0, "Retrain", "dash"), (before, "Original", "dot")):
+    for x, title in ((1.0, "Retrain"), (before, "Original")):
         if x is not None:
-            figure.add_vline(x=x, line={"width": 1.5, "dash": dash, "color": look.text})
+            figure.add_vline(x=x, line=references.line(title, look, 1.5))
             axes.write(figure, title, look.muted, x=x, y=1, yref="paper", yanchor="bottom")
     ghosts = {title: (agl if logits else agr) for title, _, agl, agr in info.ghosts}
     shared = [mark.title for mark in info.marks if mark.title in ghosts]

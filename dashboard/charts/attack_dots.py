@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import families, intervals, subplots
+from dashboard.charts.parts import families, intervals, references, subplots
 from dashboard.frames import ResultsTable, Row, verdict_text
 from dashboard.papers.tables import Published
 from mucore import catalog
@@ -153,7 +153,7 @@ def draw(info: AttackDotsInfo, *, dark: bool, selected: str = "") -> go.Figure:
         printed = [dot for dot in panel.dots if dot.paper is not None]
         if printed:
             figure.add_trace(_ghosts(printed, info.source, dark), row=1, col=place)
-        for value, dash in ((panel.retrain, "dash"), (panel.original, "dot")):
+        for value, title in ((panel.retrain, "Retrain"), (panel.original, "Original")):
             if value is not None and panel.dots:
                 axis = subplots.ending(place)
                 where = {
@@ -167,7 +167,7 @@ def draw(info: AttackDotsInfo, *, dark: bool, selected: str = "") -> go.Figure:
                 lines.append(
                     {
                         "type": "line",
-                        "line": {"dash": dash, "width": 1.4, "color": look.text},
+                        "line": references.line(title, look, 1.4),
                         "layer": "below",
                     }
                     | where
@@ -282,22 +282,13 @@ def _legend(info: AttackDotsInfo, dark: bool) -> list[go.Scatter]:
     dots = [dot for panel in info.panels for dot in panel.dots]
     marker = {"size": 10, "color": look.muted}
     made = []
-    if any(panel.retrain is not None for panel in info.panels):
-        made.append(
-            go.Scatter(
-                name="Retrain",
-                mode="lines",
-                line={"dash": "dash", "color": look.text, "width": 1.4},
-            )
-        )
-    if any(panel.original is not None for panel in info.panels):
-        made.append(
-            go.Scatter(
-                name="Original",
-                mode="lines",
-                line={"dash": "dot", "color": look.text, "width": 1.4},
-            )
-        )
+    for title, places in (
+        ("Retrain", [panel.retrain for panel in info.panels]),
+        ("Original", [panel.original for panel in info.panels]),
+    ):
+        if any(place is not None for place in places):
+            line = references.line(title, look, 1.4)
+            made.append(go.Scatter(name=title, mode="lines", line=line))
     for family in families.groups(dot for dot in dots if dot.competes):
         style = theme.family_style(family)
         shown = {"symbol": style.symbol, "size": 10, "color": style.color(dark)}

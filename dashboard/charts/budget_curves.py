@@ -228,7 +228,7 @@ def _panel(
         for mark in each.marks
         if mark.x in base and abs(mark.y - base[mark.x]) <= reach
     ]
-    near = _padded(close or heights)
+    near = _range(close or heights)
     outside = tuple(
         each.title
         for each in series
@@ -239,7 +239,7 @@ def _panel(
         unit(metric),
         shown,
         tuple(series),
-        _padded(heights),
+        _range(heights),
         near,
         outside,
         tuple(missing),
@@ -278,15 +278,12 @@ def _ghost_marks(
     return tuple(made)
 
 
-def _padded(values: Sequence[float]) -> tuple[float, float]:
-    """The range follows the marks and not their intervals: two seeds give intervals that dwarf
-    every line.
-    """
+def _range(values: Sequence[float]) -> tuple[float, float]:
+    """The range of marks, which may all be alike in any unit."""
     if not values:
         return 0.0, 1.0
-    low, high = min(values), max(values)
-    room = 0.08 * (high - low) or 0.05 * abs(high) or 0.5
-    return low - room, high + room
+    alike = min(values) == max(values)
+    return axes.padded(values, 0.08, (0.05 * abs(values[0]) or 0.5) if alike else 0.0)
 
 
 def draw(

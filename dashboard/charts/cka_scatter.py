@@ -74,7 +74,7 @@ class CkaScatterInfo:
 def cka_scatter_info(
     rows: Sequence[Row], split: str, paper: Sequence[Paper] = ()
 ) -> CkaScatterInfo:
-    """The scatter of `representation_frames.similarity_rows`; `paper` adds the paper's values as
+    """The scatter of `frames.representation.similarity_rows`; `paper` adds the paper's values as
     ghosts.
     """
     marks, missing = [], []

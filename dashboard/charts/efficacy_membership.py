@@ -79,7 +79,7 @@ class EfficacyMembershipInfo:
 def efficacy_membership_info(
     frame: pd.DataFrame, column: str, *, sets: Sequence[str], labels: Mapping[str, str]
 ) -> EfficacyMembershipInfo:
-    """From `efficacy_frames.run_frame`: efficacy against `column`, which is 0..1; `labels` names
+    """From `frames.efficacy.run_frame`: efficacy against `column`, which is 0..1; `labels` names
     the forget sets `sets`, smallest first.
 
     0 and 1 have no logit. They stand at the axis' ends, beyond every share that samples of the

@@ -51,7 +51,7 @@ def efficacy_probability_info(
     sets: Sequence[str],
     labels: Mapping[str, str],
 ) -> EfficacyProbabilityInfo:
-    """From `efficacy_frames.run_frame` and the mean probability by run key; `labels` names the
+    """From `frames.efficacy.run_frame` and the mean probability by run key; `labels` names the
     forget sets `sets`.
     """
     runs = frame[(frame["method"] != UNTRAINED) & frame["set"].isin(list(sets))]

@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, families, intervals, log_axis, strips
+from dashboard.charts.parts import axes, families, intervals, log_axis, references, strips
 from dashboard.frames import half_width
 from dashboard.frames.efficacy import UNTRAINED, lines
 
@@ -48,7 +48,7 @@ class EfficacyRankInfo:
 
 
 def efficacy_rank_info(frame: pd.DataFrame) -> EfficacyRankInfo:
-    """`frame` is `efficacy_frames.run_frame` of one forget set. Means are over the training seeds
+    """`frame` is `frames.efficacy.run_frame` of one forget set. Means are over the training seeds
     that all methods share, if there are any: seeds differ more than methods do, so means over
     different seeds could not be ranked.
     """
@@ -167,22 +167,12 @@ def draw(info: EfficacyRankInfo, *, dark: bool, selected: str = "") -> go.Figure
                 hovertemplate="<b>%{y}</b><br>bound 10<sup>%{x:.2f}</sup><extra></extra>",
             )
         )
-    for value, dash, name in (
-        (info.retrain, "dash", "Retrain"),
-        (info.original, "dot", "Original"),
-    ):
+    for value, name in ((info.retrain, "Retrain"), (info.original, "Original")):
         if value is not None:
-            figure.add_vline(
-                x=value, line={"dash": dash, "width": 1.4, "color": look.text}, layer="below"
-            )
+            line = references.line(name, look, 1.4)
+            figure.add_vline(x=value, line=line, layer="below")
             figure.add_trace(
-                go.Scatter(
-                    x=[None],
-                    y=[info.marks[0].title],
-                    name=name,
-                    mode="lines",
-                    line={"dash": dash, "width": 1.4, "color": look.text},
-                )
+                go.Scatter(x=[None], y=[info.marks[0].title], name=name, mode="lines", line=line)
             )
     values = [mark.mean for mark in info.marks] + [
         mark.bound for mark in bounded if mark.bound is not None

@@ -49,7 +49,7 @@ class EfficacySpreadInfo:
 def efficacy_spread_info(
     frame: pd.DataFrame, *, sets: Sequence[str], labels: Mapping[str, str]
 ) -> EfficacySpreadInfo:
-    """From `efficacy_frames.run_frame`. References come first, then the methods that are there for
+    """From `frames.efficacy.run_frame`. References come first, then the methods that are there for
     most forget sets.
     """
     known = frame[frame[list(METRICS)].notna().any(axis=1) & frame["set"].isin(list(sets))]

@@ -31,7 +31,7 @@ class ExposureInfo:
 
 
 def exposure_info(frame: pd.DataFrame, *, attack: str, ringed: int) -> ExposureInfo:
-    """From `membership_frames.vulnerable`; samples that Retrain has no score of are left out."""
+    """From `frames.membership.vulnerable`; samples that Retrain has no score of are left out."""
     known = frame[frame["retrain"].notna()]
     return ExposureInfo(
         attack,

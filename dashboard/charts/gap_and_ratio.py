@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, intervals, scatter, subplots
+from dashboard.charts.parts import axes, intervals, references, scatter, subplots
 from dashboard.frames import Row, verdict_text
 from dashboard.frames.representation import RATIO, Paper, gap_metric, mean, similarity
 
@@ -22,7 +22,7 @@ from dashboard.frames.representation import RATIO, Paper, gap_metric, mean, simi
 @dataclass(frozen=True)
 class Bar:
     """One method: average gap in points (0 is Retrain), ratio of similarities
-    (`representation_frames.RATIO`, 1 is Retrain), and its place in both orders from 1, the nearest
+    (`frames.representation.RATIO`, 1 is Retrain), and its place in both orders from 1, the nearest
     to Retrain.
     """
 
@@ -109,7 +109,7 @@ class GapAndRatioInfo:
 def gap_and_ratio_info(
     rows: Sequence[Row], split: str, paper: Sequence[Paper] = ()
 ) -> GapAndRatioInfo:
-    """Both measures of `representation_frames.similarity_rows`; a method without one of them is
+    """Both measures of `frames.representation.similarity_rows`; a method without one of them is
     left out and named.
     """
     metric = gap_metric(rows)
@@ -328,21 +328,15 @@ def _half(row: Row, metric: str, scale: float) -> float | None:
 
 
 def _references(figure: go.Figure, info: GapAndRatioInfo, look: theme.Ground) -> None:
-    """Retrain dashed and the original dotted on both sides, named above them, one name higher than
-    the other so that they never meet.
-    """
-    for ends, name, dash, height in (
-        (info.retrain, "– – Retrain", "dash", 1),
-        (info.original, "··· Original", "dot", 17),
-    ):
+    """The lines of both on both sides, named above them."""
+    for ends, title in ((info.retrain, "Retrain"), (info.original, "Original")):
         if ends is None:
             continue
+        name, height = references.WRITTEN[title]
         for column, (x, (low, high)) in enumerate(
             zip(ends, (info.gaps, info.ratios), strict=True), start=1
         ):
-            figure.add_vline(
-                x=x, row=1, col=column, line={"width": 1.5, "dash": dash, "color": look.text}
-            )
+            figure.add_vline(x=x, row=1, col=column, line=references.line(title, look, 1.5))
             share = (x - low) / (high - low)
             axes.write(
                 figure,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes
+from dashboard.charts.parts import axes, references
 from dashboard.frames.tradeoffs import Contest, Measure, Scored
 
 NAMED = 8  # more names than this cover each other
@@ -139,7 +139,7 @@ def draw(info: GoalLinesInfo, *, dark: bool, selected: str = "") -> go.Figure:
             )
         )
     for line in info.references:
-        dash = "dash" if line.title.startswith("Retrain") else "dot"
+        dash = references.dash(line.title)
         figure.add_trace(_trace(line, info, look.text, "line-ew", dash, 1.2, True))
     labelled = [*named, *info.references]
     for line, height in zip(labelled, _apart([line.heights[-1] for line in labelled]), strict=True):

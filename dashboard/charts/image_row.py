@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, classes, pictures
+from dashboard.charts.parts import axes, classes, picture_rows, pictures
 
 IMAGE = 96  # pixels of height
 LINE = 24
@@ -86,7 +86,6 @@ def draw(info: ImageRowInfo, *, dark: bool) -> go.Figure:
         "fooled": theme.family_style("gradient_ascent").color(dark),
     }
     figure = axes.figure(dark=dark)
-    count = len(info.images)
     for number, pixels in enumerate(info.images):
         figure.add_layout_image(
             source=pictures.at_least(pixels, 2 * IMAGE),
@@ -105,31 +104,24 @@ def draw(info: ImageRowInfo, *, dark: bool) -> go.Figure:
             figure, line.name, look.muted if row < 2 else look.text, x=-0.6, y=y, xanchor="right"
         )
         figure.add_trace(
-            go.Scatter(
-                x=list(range(count)),
-                y=[y] * count,
-                mode="text",
-                name=line.name,
-                text=[
+            picture_rows.words(
+                [
                     _styled(classes.short(text, LONGEST), kind)
                     for text, kind in zip(line.texts, line.kinds, strict=True)
                 ],
-                textfont={"size": 12, "color": [colors[kind] for kind in line.kinds]},
+                y,
+                colors=[colors[kind] for kind in line.kinds],
+                size=12,
+                name=line.name,
                 customdata=[
                     [f"{line.name}: {text}, sample {each}"]
                     for text, each in zip(line.texts, info.ids, strict=True)
                 ],
                 hovertemplate="%{customdata[0]}<extra></extra>",
-                showlegend=False,
-                cliponaxis=False,
             )
         )
     height = IMAGE + LINE * len(info.lines)
-    figure.update_xaxes(visible=False, range=[-2.4, max(count, 6) - 0.4], fixedrange=True)
-    figure.update_yaxes(visible=False, range=[-height, 0], fixedrange=True)
-    figure.update_layout(
-        height=height + 16, margin={"l": 0, "r": 0, "t": 8, "b": 8}, dragmode=False
-    )
+    picture_rows.frame(figure, across=(-2.4, max(len(info.images), 6) - 0.4), height=height)
     return figure
 
 

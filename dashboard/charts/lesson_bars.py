@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, subplots
+from dashboard.charts.parts import axes, references, subplots
 from dashboard.lessons.results import KNN, REFERENCES, Evidence
 from dashboard.text import labels
 from mucore import catalog
@@ -123,10 +123,10 @@ def draw(info: LessonBarsInfo, *, dark: bool, large: bool = False) -> go.Figure:
             row=1,
             col=column + 1,
         )
-        for name, method, dash in (("Retrain", "retrain", "dash"), ("Original", "original", "dot")):
+        for name, method in (("Retrain", "retrain"), ("Original", "original")):
             place = info.line(method)[column]
             if place is not None:
-                line = {"dash": dash, "width": 1.6, "color": look.text}
+                line = references.line(name, look, 1.6)
                 figure.add_vline(x=place, line=line, row=1, col=column + 1)
                 figure.add_trace(
                     _key(name, line, titles[0], first=column == 0), row=1, col=column + 1

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from dashboard import theme
 from dashboard.charts import lesson_bars
-from dashboard.charts.parts import axes
+from dashboard.charts.parts import axes, references
 from dashboard.lessons.results import Evidence
 from dashboard.text import labels
 from mucore import catalog
@@ -79,8 +79,20 @@ def draw(info: LessonPairsInfo, *, dark: bool, large: bool = False) -> go.Figure
                 )
             )
     series = [
-        ("Original", "circle-open", look.text, [pair.original for pair in info.pairs], 20),
-        ("Retrain", "star", look.text, [pair.retrain for pair in info.pairs], 12),
+        (
+            "Original",
+            references.SYMBOLS["Original"],
+            look.text,
+            [pair.original for pair in info.pairs],
+            20,
+        ),
+        (
+            "Retrain",
+            references.SYMBOLS["Retrain"],
+            look.text,
+            [pair.retrain for pair in info.pairs],
+            12,
+        ),
     ]
     names = {(title, family): None for pair in info.pairs for title, family, _ in pair.methods}
     for title, family in names:

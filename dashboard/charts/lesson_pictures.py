@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from PIL import Image, ImageOps
 
 from dashboard import theme
-from dashboard.charts.parts import axes, classes, pictures
+from dashboard.charts.parts import axes, classes, picture_rows, pictures
 
 LONGEST = 12  # characters of a class name that fit below an image
 
@@ -49,7 +49,6 @@ def draw(info: LessonPicturesInfo, *, dark: bool, large: bool = False) -> go.Fig
     side, line = (120, 36) if large else (84, 24)
     wrong = theme.family_style("gradient_ascent").color(dark)
     figure = axes.figure(dark=dark)
-    count = len(info.images)
     for number, pixels in enumerate(info.images):
         place = {
             "x": number,
@@ -66,29 +65,19 @@ def draw(info: LessonPicturesInfo, *, dark: bool, large: bool = False) -> go.Fig
         y = -(side + line * (row + 0.5))
         axes.write(figure, who, look.muted, size=size, x=-0.6, y=y, xanchor="right")
         figure.add_trace(
-            go.Scatter(
-                x=list(range(count)),
-                y=[y] * count,
-                mode="text",
-                text=[
+            picture_rows.words(
+                [
                     f"<b>{text}</b>" if error else text
                     for text, error in zip(texts, errors, strict=True)
                 ],
-                textfont={
-                    "size": size,
-                    "color": [wrong if error else look.text for error in errors],
-                },
+                y,
+                colors=[wrong if error else look.text for error in errors],
+                size=size,
                 hoverinfo="skip",
-                showlegend=False,
-                cliponaxis=False,
             )
         )
     height = side + line * len(info.lines)
-    figure.update_xaxes(visible=False, range=[-2.2, max(count, 8) - 0.4], fixedrange=True)
-    figure.update_yaxes(visible=False, range=[-height, 0], fixedrange=True)
-    figure.update_layout(
-        height=height + 16, margin={"l": 0, "r": 0, "t": 8, "b": 8}, dragmode=False
-    )
+    picture_rows.frame(figure, across=(-2.2, max(len(info.images), 8) - 0.4), height=height)
     return figure
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, scatter
+from dashboard.charts.parts import axes, references, scatter
 from dashboard.lessons.results import Evidence
 
 CLOSE = 0.04  # of the window: marks nearer than that share one name
@@ -65,7 +65,7 @@ def draw(info: LessonScatterInfo, *, dark: bool, large: bool = False) -> go.Figu
     figure.add_trace(scatter.diagonal(info.low, high, look))
     for mark in info.marks:
         style = theme.family_style(mark.family)
-        symbol = scatter.SYMBOLS.get(mark.title, style.symbol)
+        symbol = references.SYMBOLS.get(mark.title, style.symbol)
         figure.add_trace(
             go.Scatter(
                 x=[mark.x],

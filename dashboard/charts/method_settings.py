@@ -11,7 +11,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, intervals, subplots
+from dashboard.charts.parts import axes, intervals, references, subplots
 from dashboard.frames import Estimate, Setting
 from dashboard.text import verdicts
 from dashboard.text.labels import number
@@ -99,7 +99,7 @@ def draw(info: MethodSettingsInfo, *, family: str, dark: bool) -> go.Figure:
         )
         figure.add_vline(
             x=panel.retrain,
-            line={"dash": "dash", "width": 1.2, "color": look.text},
+            line=references.line("Retrain", look, 1.2),
             row=1,
             col=place,
         )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, families, name_labels
+from dashboard.charts.parts import axes, families, name_labels, references
 from dashboard.frames.tradeoffs import Contest, Measure
 
 NAMED = 8  # more names than this cover each other
@@ -128,8 +128,7 @@ def draw(info: ParetoInfo, *, dark: bool, selected: str = "") -> go.Figure:
     figure = axes.figure(dark=dark)
     (x0, x1), (y0, y1) = info.window
     for title, x, y in info.references:
-        dash = "dash" if title.startswith("Retrain") else "dot"
-        style = {"dash": dash, "width": 1.2, "color": look.text}
+        style = references.line(title, look, 1.2)
         if x is not None and (x > 0 if info.x.log else x0 <= x <= x1):
             figure.add_vline(x=x, line=style)
         if y is not None and (y > 0 if info.y.log else y0 <= y <= y1):
@@ -176,9 +175,9 @@ def draw(info: ParetoInfo, *, dark: bool, selected: str = "") -> go.Figure:
     )
     # the lines of references lie close together, so the legend names them instead of labels at
     # their ends
-    for title, dash in (("Retrain", "dash"), ("Original", "dot")):
+    for title in references.DASHES:
         if any(name.startswith(title) for name, *_ in info.references):
-            line = {"color": look.text, "width": 1.2, "dash": dash}
+            line = references.line(title, look, 1.2)
             figure.add_trace(go.Scatter(x=[None], y=[None], mode="lines", name=title, line=line))
     count = len({point.family for point in info.points})
     legend = axes.below(-0.18) | {"font": {"size": 12}}

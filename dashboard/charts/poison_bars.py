@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, families, intervals, subplots
+from dashboard.charts.parts import axes, families, intervals, references, subplots
 from dashboard.frames import verdict_text
 from dashboard.frames.budget import Curves
 from dashboard.text import units
@@ -133,12 +133,10 @@ def draw(info: PoisonBarsInfo, *, dark: bool, selected: str = "", legend: bool =
             figure.add_trace(trace, row=1, col=column)
         figure.add_trace(_value_column(panel, dark), row=1, col=column)
         axis = subplots.ending(column)
-        for place, dash, name, height in (
-            (panel.retrain, "dash", "– – Retrain", 1),
-            (panel.original, "dot", "··· Original", 17),
-        ):
+        for place, title in ((panel.retrain, "Retrain"), (panel.original, "Original")):
             if place is None:
                 continue
+            name, height = references.WRITTEN[title]
             figure.add_shape(
                 type="line",
                 x0=place,
@@ -147,7 +145,7 @@ def draw(info: PoisonBarsInfo, *, dark: bool, selected: str = "", legend: bool =
                 y1=1,
                 xref=f"x{axis}",
                 yref=f"y{axis} domain",
-                line={"dash": dash, "width": 1.6, "color": look.text},
+                line=references.line(title, look, 1.6),
             )
             axes.write(
                 figure,

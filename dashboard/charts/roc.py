@@ -12,7 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes
+from dashboard.charts.parts import axes, references
 from dashboard.frames.membership import Scored, count
 from mucore.metrics import membership
 
@@ -77,16 +77,19 @@ def draw(info: RocInfo, *, family: str, dark: bool, log: bool = True) -> go.Figu
             hoverinfo="skip",
         )
     )
-    looks = {"Retrain": "dash", "Original": "dot"}
     for curve in info.references:
         figure.add_trace(
             _line(
                 curve,
-                {"color": look.text, "width": 1.4, "dash": looks.get(curve.name, "solid")},
+                {
+                    "color": look.text,
+                    "width": 1.4,
+                    "dash": references.DASHES.get(curve.name, "solid"),
+                },
                 edge if log else 0.0,
             )
         )
-    if info.run.name not in looks:
+    if info.run.name not in references.DASHES:
         figure.add_trace(_line(info.run, {"color": color, "width": 2.6}, edge if log else 0.0))
     for rate, text in LOW_RATES.items():
         figure.add_vline(x=100 * rate, line={"width": 1, "color": look.grid, "dash": "solid"})

@@ -66,7 +66,7 @@ def sensitivity_info(
     reference: str = "",
     ghosts: Mapping[str, pd.DataFrame] | None = None,
 ) -> SensitivityInfo:
-    """`lines`: by title the columns of `representation_frames.along`; `reference` is the title of
+    """`lines`: by title the columns of `frames.representation.along`; `reference` is the title of
     the dashed one; `names` of the values. `ghosts` are the paper's lines, columns x and mean.
     """
     own = tuple(

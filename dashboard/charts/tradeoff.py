@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, families, intervals, name_labels, scatter
+from dashboard.charts.parts import axes, families, intervals, name_labels, references, scatter
 from dashboard.charts.parts.scatter import Spot
 from dashboard.frames import ResultsTable, Row, verdict_text
 from dashboard.text import verdicts
@@ -141,8 +141,8 @@ def draw(
     """
     look = theme.ground(dark)
     figure = axes.figure(dark=dark)
-    figure.add_hline(y=0, line={"dash": "dash", "width": 1.2, "color": look.text})
-    figure.add_vline(x=0, line={"dash": "dash", "width": 1.2, "color": look.text})
+    figure.add_hline(y=0, line=references.line("Retrain", look, 1.2))
+    figure.add_vline(x=0, line=references.line("Retrain", look, 1.2))
     spots = [
         Spot(
             mark.family,

@@ -11,9 +11,7 @@ from typing import Any, Protocol, TypeVar
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, families, intervals
-
-SYMBOLS = {"Retrain": "star", "Original": "circle-open"}
+from dashboard.charts.parts import axes, families, intervals, references
 
 
 class Keyed(Protocol):
@@ -70,7 +68,7 @@ def reference(
         name=title,
         mode="markers",
         marker={
-            "symbol": SYMBOLS[title],
+            "symbol": references.SYMBOLS[title],
             "size": size,
             "color": look.text,
             "line": {"width": 2, "color": look.text},
