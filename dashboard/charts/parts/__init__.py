@@ -1,1 +1,1 @@
-"""What figures share: axes, marks, intervals, subplots."""
+"""What figures share: how they begin, axes, panels, marks, intervals, names, pictures."""

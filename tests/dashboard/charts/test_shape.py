@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import importlib
 import inspect
 import pkgutil
 import typing
+from pathlib import Path
 
 import plotly.graph_objects as go
 import pytest
 
 from dashboard import charts
+from dashboard.charts import parts
 
 TABLE = "results_table"  # is HTML and no figure
 FIGURES = [
@@ -37,3 +40,14 @@ def test_a_figure_says_what_it_draws_then_draws_it_and_tells_it_in_words(name):
     assert next(iter(given)) == "info" and given["dark"].kind is inspect.Parameter.KEYWORD_ONLY
     assert list(inspect.signature(module.alt_text).parameters) == ["info"]
     assert module.__doc__
+
+
+def test_parts_know_no_figure():
+    for part in Path(parts.__file__).parent.glob("*.py"):
+        imported = {
+            name
+            for node in ast.walk(ast.parse(part.read_text("utf-8")))
+            if isinstance(node, ast.ImportFrom) and node.module == charts.__name__
+            for name in (alias.name for alias in node.names)
+        }
+        assert imported <= {"parts"}, part.name
