@@ -1,4 +1,4 @@
-"""The roster of unlearning methods, one file a family.
+"""The roster of unlearning methods, one card a file.
 
 Default values are the authors' (preset `authors`), as far as their paper or official code states
 them; `help` says where it does not. The preset `tuned` is what scripts/tune.py found
@@ -9,22 +9,10 @@ function behind it can give another result.
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 
 from mucore.catalog import tuning
 from mucore.catalog.cards import MethodCard
-from mucore.catalog.methods import (
-    competition,
-    exact,
-    features,
-    gradient_ascent,
-    influence,
-    reference,
-    relabelling,
-    sparsity,
-    teacher,
-    yours,
-)
-from mucore.catalog.methods.reference import ORIGINAL
 
 __all__ = ["FAMILIES", "METHODS", "ORIGINAL"]
 
@@ -42,20 +30,59 @@ FAMILIES = {
     "own": "Your own",  # files of mucore/catalog/plugins.py, and weights made elsewhere
 }
 
-_CARDS: tuple[MethodCard, ...] = (
-    *reference.CARDS,
-    *exact.CARDS,
-    *gradient_ascent.CARDS,
-    *influence.CARDS,
-    *teacher.CARDS,
-    *relabelling.CARDS,
-    *sparsity.CARDS,
-    *features.CARDS,
-    *competition.CARDS,
-    *yours.CARDS,
+_NAMES = (
+    "original",
+    "retrain",
+    "sisa",
+    "gradient_ascent",
+    "neggrad_plus",
+    "advanced_neggrad",
+    "unrolling",
+    "amnesiac",
+    "ssd",
+    "l_codec",
+    "first_order",
+    "second_order",
+    "fisher",
+    "ntk",
+    "scrub",
+    "scrub_rewind",
+    "bad_teacher",
+    "delete",
+    "lotus",
+    "gkt",
+    "random_labels",
+    "pseudo_labels",
+    "boundary_shrink",
+    "boundary_expanding",
+    "unsir",
+    "amun",
+    "munba",
+    "finetune",
+    "salun",
+    "l1_sparse",
+    "cf_k",
+    "eu_k",
+    "rum",
+    "pgu",
+    "sfron",
+    "duck",
+    "contrastive",
+    "scar",
+    "fcs",
+    "msg",
+    "ct",
+    "niu",
+    "uploaded",
 )
 
 _TUNED = tuning.found()
-METHODS: tuple[MethodCard, ...] = tuple(
-    replace(card, tuned=_TUNED.get(card.id, card.tuned)) for card in _CARDS
-)
+
+
+def _card(name: str) -> MethodCard:
+    card = import_module(f"{__name__}.{name}").CARD
+    return replace(card, tuned=_TUNED.get(card.id, card.tuned))
+
+
+ORIGINAL, *_METHODS = (_card(name) for name in _NAMES)
+METHODS: tuple[MethodCard, ...] = tuple(_METHODS)

@@ -1,0 +1,64 @@
+"""The card of Advanced NegGrad; the function is in mucore/methods/advanced_neggrad.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, decay, epochs, lr, momentum
+
+CARD = MethodCard(
+    id="advanced_neggrad",
+    title="Advanced NegGrad",
+    family="gradient_ascent",
+    source="Choi and Na, Towards Machine Unlearning Benchmarks, 2023 (MUFAC, MUCAC)",
+    code="ndb796/MachineUnlearning 01_MUFAC",
+    summary="Descends on a retain batch and ascends on a forget batch in the same step, both "
+    "at full weight.",
+    how=(
+        "From the original, it makes a few epochs over the retain set, with forget batches "
+        "cycled beside it. The loss of each step is the mean cross-entropy on the retain "
+        "batch minus that on the forget batch. What both batches would change alike cancels "
+        "out, so a step mainly follows what sets the forget set apart. Momentum and weight "
+        "decay are off by default, and the forget loss stops counting at twice the loss of "
+        "blind guessing. No small weight tames the ascent, so it soon dominates: more epochs "
+        "or a higher rate cost accuracy on all data."
+    ),
+    reads=frozenset({"retain", "forget"}),
+    tasks=EVERY_TASK,
+    parameters=(
+        lr(1e-3),
+        epochs(2, "the retain set", scaled=True),
+        momentum(0.0),
+        decay(0.0),
+        batch(128),
+        Parameter(
+            name="bn_forward",
+            kind="choice",
+            default="two",
+            choices=("two", "concat"),
+            help="One forward pass for each batch, or one for both together, which mixes "
+            "batch-norm statistics.",
+        ),
+        Parameter(
+            name="forget_loss_cap",
+            kind="float",
+            default=2.0,
+            low=0.1,
+            high=100.0,
+            optional=True,
+            unit="× ln C",
+            help="The forget loss stops pushing above this multiple of chance level. A guard "
+            "of ours.",
+        ),
+        Parameter(
+            name="skip_unequal",
+            kind="bool",
+            default=False,
+            help="Skip steps whose two batches differ in size, as the official code does: a "
+            "small forget set then does nothing at all.",
+        ),
+    ),
+    paper_epochs=MUBOX_EPOCHS,
+    differs="Unequal batch sizes still step; the forget loss is capped by default; batches of "
+    "128, official code 64.",
+    aliases=("AdvNegGrad",),
+)

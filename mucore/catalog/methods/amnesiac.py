@@ -1,0 +1,76 @@
+"""The card of Amnesiac; the function is in mucore/methods/amnesiac.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods._settings import batch, decay, lr, momentum
+
+CARD = MethodCard(
+    id="amnesiac",
+    title="Amnesiac",
+    family="gradient_ascent",
+    source="Graves, Nagisetty, Ganesh, Amnesiac Machine Learning, AAAI 2021; epochs of MUBox "
+    "(SACMAT 2025)",
+    code="lmgraves/AmnesiacML, notebooks",
+    summary=(
+        "Takes back every training step whose batch held a forgotten sample, and repairs what "
+        "is left with the retain set. With more than a few forgotten samples nearly all of "
+        "training is taken back."
+    ),
+    how=(
+        "A record of the original's training holds the summed weight changes of all steps "
+        "that met the forget set. At the request this sum is subtracted from the final "
+        "weights. If every update depended on its own batch alone, no trace of the forget set "
+        "would be left. Later updates build on earlier ones, however, and neither momentum "
+        "nor batch norm statistics are reversed, so epochs on the retain set have to follow. "
+        "If most batches are affected, they amount to a short retraining. The sum serves one "
+        "forget set only; a log of single updates serves any, at one copy of the weights for "
+        "each step."
+    ),
+    reads=frozenset({"retain", "training_record"}),
+    tasks=EVERY_TASK,
+    records=("running_sum", "per_step"),
+    parameters=(
+        Parameter(
+            name="store",
+            kind="choice",
+            default="running_sum",
+            choices=("running_sum", "per_step", "replay"),
+            help=(
+                "What training keeps: the sum of the updates to take back, the forget set "
+                "being known beforehand; every update, for any request; or nothing, and the "
+                "method trains the original once more to find them."
+            ),
+        ),
+        Parameter(
+            name="disk_cap",
+            kind="float",
+            default=1.0,
+            low=0.001,
+            high=1000.0,
+            unit="GB",
+            help="Largest log that per_step may keep.",
+        ),
+        Parameter(
+            name="repair_epochs",
+            kind="int",
+            default=20,
+            low=0,
+            high=500,
+            unit="epochs",
+            scales_with_epochs=True,
+            help="Passes over the retain set after the updates are taken back.",
+        ),
+        lr(0.01),
+        momentum(),
+        decay(),
+        batch(256),
+    ),
+    paper_epochs=50,
+    own_layers="it takes back recorded updates of every layer.",
+    storage="(recorded steps) × one model: 428 GB for ResNet-18 and 50 epochs; the sum alone, "
+    "as kept here: one model",
+    differs="Keeps the sum of the affected updates instead of each of them; the weights after "
+    "taking them back are the same.",
+    aliases=("AML",),
+)

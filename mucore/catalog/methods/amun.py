@@ -1,0 +1,84 @@
+"""The card of AMUN; the function is in mucore/methods/amun.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, decay, epochs, lr, momentum
+
+CARD = MethodCard(
+    id="amun",
+    title="AMUN",
+    family="relabelling",
+    source="Ebrahimpour-Boroojeny, Sundaram, Chandrasekaran, AMUN, ICML 2025",
+    code="Ali-E/AMUN adversarial_unlearn.py, pgdl2_modified.py",
+    summary=(
+        "Finds for each forgotten sample a close adversarial image and trains on all data "
+        "plus those images, under the wrong classes that the original gives them. Made for "
+        "random samples: to remove a class or poison, leave its labels out (sets no_forget)."
+    ),
+    how=(
+        "Projected gradient ascent searches a small ball around each forgotten image, and the "
+        "radius doubles until the original's prediction changes. The image found there is "
+        "stored under the wrong class that the original sees in it. Fine-tuning then runs on "
+        "the retain set, the forget set under the labels it has and these images. Two labels "
+        "so close together lower the confidence on forgotten samples towards that on unseen "
+        "ones, while boundaries elsewhere hardly move. The aim is membership inference more "
+        "than accuracy. The search takes many gradients for each sample, and every epoch "
+        "reads all data."
+    ),
+    reads=frozenset({"retain", "forget"}),
+    tasks=EVERY_TASK,
+    parameters=(
+        lr(0.01),
+        epochs(10, "the training set", scaled=True),
+        Parameter(
+            name="decay_every",
+            kind="int",
+            default=1,
+            low=1,
+            high=500,
+            unit="epochs",
+            help="The rate falls to a tenth this often.",
+        ),
+        momentum(),
+        decay(),
+        batch(128),
+        Parameter(
+            name="radius",
+            kind="float",
+            default=0.04,
+            low=1e-4,
+            high=10.0,
+            log=True,
+            help="First radius of the attack, Euclidean, of pixels in 0..1.",
+        ),
+        Parameter(
+            name="attack_steps",
+            kind="int",
+            default=50,
+            low=1,
+            high=1000,
+            help="Steps of the attack at each radius.",
+        ),
+        Parameter(
+            name="doublings",
+            kind="int",
+            default=10,
+            low=0,
+            high=20,
+            help="How often the radius may double. A guard of ours.",
+        ),
+        Parameter(
+            name="sets",
+            kind="choice",
+            default="all",
+            choices=("all", "no_retain", "no_forget"),
+            help="Train on retain, forget and adversarial images, or leave out one of the "
+            "first two.",
+        ),
+    ),
+    paper_epochs=MUBOX_EPOCHS,
+    storage="0 (the forget set's adversarial images while it runs; 61 MB for 5,000 of CIFAR-10)",
+    differs="The attack's radius is bounded; a sample that never leaves its class gets its "
+    "runner-up label.",
+)

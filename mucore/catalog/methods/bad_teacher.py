@@ -1,0 +1,66 @@
+"""The card of Bad teacher; the function is in mucore/methods/bad_teacher.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, bn, epochs, lr
+
+CARD = MethodCard(
+    id="bad_teacher",
+    title="Bad teacher",
+    family="teacher",
+    source="Chundawat et al., Can Bad Teaching Induce Forgetting?, AAAI 2023",
+    code="vikram2000b/bad-teaching-unlearning unlearn.py",
+    summary="A student learns the outputs of a random network on the forget set and those of "
+    "the original on a part of the retain set.",
+    how=(
+        "The student starts as the original and has two teachers: the frozen original, and a "
+        "network with random weights. Forgotten images and by default 30 percent of the "
+        "retain set are shuffled together, without their labels. On each image the student "
+        "lowers its divergence from the teacher in charge of it. It thus learns to answer "
+        "like an untrained network where it should forget, and like itself elsewhere. A "
+        "single epoch with Adam is the authors' choice and makes it cheap. Its answers on the "
+        "forget set become less certain than Retrain's, and membership inference by "
+        "confidence or entropy can pick this up."
+    ),
+    reads=frozenset({"retain", "forget"}),
+    tasks=EVERY_TASK,
+    parameters=(
+        lr(1e-4),
+        epochs(1, "the forget set and the chosen part of the retain set", scaled=True),
+        Parameter(
+            name="retain_fraction",
+            kind="float",
+            default=0.3,
+            low=0.0,
+            high=1.0,
+            help="Share of the retain set that is used.",
+        ),
+        Parameter(
+            name="temperature",
+            kind="float",
+            default=1.0,
+            low=0.1,
+            high=20.0,
+            help="Distillation temperature.",
+        ),
+        batch(256),
+        Parameter(
+            name="reduction",
+            kind="choice",
+            default="element_mean",
+            choices=("element_mean", "batchmean"),
+            help="Mean over samples and classes (official code) or over samples.",
+        ),
+        Parameter(
+            name="teacher",
+            kind="choice",
+            default="random_net",
+            choices=("random_net", "uniform"),
+            help="What the incompetent teacher says: a random network's outputs, or 1/C.",
+        ),
+        bn("train"),
+    ),
+    paper_epochs=MUBOX_EPOCHS,
+    aliases=("Bad-T", "bad_t"),
+)

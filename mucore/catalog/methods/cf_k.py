@@ -1,0 +1,67 @@
+"""The card of CF-k; the function is in mucore/methods/cf_k.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods._settings import (
+    MUBOX_EPOCHS,
+    batch,
+    bn,
+    clip,
+    decay,
+    epochs,
+    lr,
+    momentum,
+)
+
+CARD = MethodCard(
+    id="cf_k",
+    title="CF-k",
+    family="sparsity",
+    source="Goel, Prabhu, Kumaraguru, Towards Adversarial Evaluations for Inexact Machine "
+    "Unlearning, 2022",
+    code="shash42/Evaluating-Inexact-Unlearning src/methods.py",
+    summary="Goes on training the last layers alone, with the retain set only. What earlier "
+    "layers learned from the forget set stays.",
+    how=(
+        "All of the original is frozen but its last block and the classifier, or as many "
+        "blocks or layers as asked for. Frozen batch norms keep their statistics. The free "
+        "part trains with cross-entropy on the retain set, and the forget set is never read. "
+        "Late layers turn features into classes, so they should be the first to lose what is "
+        "no longer rehearsed, and few layers train quickly. On a well fitted network they "
+        "hardly move, so as a rule it forgets no more than fine-tuning of all layers."
+    ),
+    reads=frozenset({"retain"}),
+    tasks=EVERY_TASK,
+    parameters=(
+        lr(0.01),
+        epochs(10, "the retain set", scaled=True),
+        Parameter(
+            name="k_unit",
+            kind="choice",
+            default="block",
+            choices=("block", "layer"),
+            help="Count blocks of the network besides its classifier, or convolutions and "
+            "linear layers.",
+        ),
+        Parameter(
+            name="k",
+            kind="int",
+            default=1,
+            low=1,
+            high=200,
+            help="How many of the last blocks or layers are trained.",
+        ),
+        momentum(),
+        decay(),
+        batch(256),
+        clip(None),
+        bn("train"),
+    ),
+    paper_epochs=MUBOX_EPOCHS,
+    own_layers="it trains the last k layers or blocks, whichever those are.",
+    confined={"k_unit": ("layer",), "k": (1,)},
+    differs="Frozen batch norms keep their statistics; official code lets them drift, and "
+    "restarts its rate from 0.1 again and again.",
+    aliases=("CF-k",),
+)

@@ -1,0 +1,88 @@
+"""The card of Contrastive unlearning; the function is in mucore/methods/contrastive.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import MethodCard, Parameter
+from mucore.catalog.methods._settings import batch, bn, epochs, lr, momentum
+
+CARD = MethodCard(
+    id="contrastive",
+    title="Contrastive unlearning",
+    family="features",
+    source="Lee et al., Contrastive Unlearning, IJCAI 2025",
+    code="Hongkyu-Lee/Contrastive-Unlearning core/trainer/unlearn/unlearn.py",
+    summary=(
+        "Pushes the features of forgotten samples away from retained ones of their class and "
+        "towards those of other classes, with cross-entropy on the retained samples. Stops "
+        "when forgotten samples do no better than held-out ones, or held-out samples of "
+        "forgotten classes no better than chance."
+    ),
+    how=(
+        "A forget batch and a random retain batch pass through the original together, and "
+        "their features are scaled to length one. Contrastive learning is turned around: a "
+        "forgotten sample becomes less similar to retained ones of its class and more similar "
+        "to all others. So it leaves its cluster and loses what training made it share with "
+        "the class. Cross-entropy on the retain batch, the other term of the loss, keeps the "
+        "retained clusters apart. It needs the retain set throughout, and validation data to "
+        "know when to stop. That is checked after whole epochs only, so a large forget set "
+        "can go too far within one."
+    ),
+    reads=frozenset({"retain", "forget", "validation"}),
+    tasks_reason="it tells samples of one class from those of the others, and images with "
+    "attributes fall into no classes.",
+    parameters=(
+        lr(1e-3),
+        epochs(30, "the forget set, at most", scaled=False),
+        Parameter(
+            name="temperature",
+            kind="float",
+            default=0.7,
+            low=0.01,
+            high=20.0,
+            log=True,
+            help="Temperature τ of similarities.",
+        ),
+        Parameter(
+            name="lambda_unlearn",
+            kind="float",
+            default=3.0,
+            low=0.0,
+            high=100.0,
+            help="Weight of the contrastive loss.",
+        ),
+        Parameter(
+            name="lambda_ce",
+            kind="float",
+            default=1.0,
+            low=0.0,
+            high=100.0,
+            help="Weight of the cross-entropy on the retain set.",
+        ),
+        Parameter(
+            name="repeats",
+            kind="int",
+            default=4,
+            low=1,
+            high=100,
+            help="Retain batches ω that each forget batch meets.",
+        ),
+        momentum(),
+        batch(128),
+        batch(64, "class_batch_size", "samples in class-wise scenarios"),
+        Parameter(
+            name="push",
+            kind="choice",
+            default="paper",
+            choices=("paper", "code"),
+            help="The push from the own class counts once (paper) or as often as there are "
+            "retained samples for each pull (code).",
+        ),
+        bn("train"),
+    ),
+    differs=(
+        "Normalised features of the network as it is; the official network has a projection "
+        "head. Stops on validation data. Retain batches come from shuffled passes, not drawn "
+        "with replacement."
+    ),
+    aliases=("CU", "contrastive_unlearning"),
+)

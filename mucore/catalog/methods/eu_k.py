@@ -1,0 +1,79 @@
+"""The card of EU-k; the function is in mucore/methods/eu_k.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, clip, decay, epochs, lr, momentum
+
+CARD = MethodCard(
+    id="eu_k",
+    title="EU-k",
+    family="sparsity",
+    source="Goel, Prabhu, Kumaraguru, Towards Adversarial Evaluations for Inexact Machine "
+    "Unlearning, 2022",
+    code="shash42/Evaluating-Inexact-Unlearning src/methods.py",
+    summary=(
+        "Puts the last layers back to where training began and trains them anew on the retain "
+        "set, the others frozen. Those layers have forgotten exactly; the early ones have not."
+    ),
+    how=(
+        "The last block of the original and its classifier, or as many blocks or layers as "
+        "asked for, return to their initial weights. The seed of the training gives these "
+        "back; drawing new ones is a choice. The frozen front serves as a feature extractor, "
+        "and the reset part learns from the retain set at a rate that falls along a cosine. "
+        "No forgotten sample ever reaches this part, so only the features can carry "
+        "influence. More layers forget more and bring the cost nearer to that of retraining. "
+        "Random samples are often predicted as before, because the features were fitted to "
+        "them."
+    ),
+    reads=frozenset({"retain", "training_record"}),
+    tasks=EVERY_TASK,
+    records=("initial",),
+    elsewhere={"reset_from": ("kaiming",)},
+    parameters=(
+        lr(0.1),
+        epochs(50, "the retain set", scaled=True),
+        Parameter(
+            name="k_unit",
+            kind="choice",
+            default="block",
+            choices=("block", "layer"),
+            help="Count blocks of the network besides its classifier, or convolutions and "
+            "linear layers.",
+        ),
+        Parameter(
+            name="k",
+            kind="int",
+            default=1,
+            low=1,
+            high=200,
+            help="How many of the last blocks or layers start anew.",
+        ),
+        Parameter(
+            name="reset_from",
+            kind="choice",
+            default="theta_init",
+            choices=("theta_init", "kaiming"),
+            help="Start from the original's initial weights (pretrained ones where it had "
+            "them), or from newly drawn ones.",
+        ),
+        Parameter(
+            name="schedule",
+            kind="choice",
+            default="cosine",
+            choices=("constant", "cosine", "onecycle"),
+            help="How the learning rate moves.",
+        ),
+        momentum(),
+        decay(),
+        batch(256),
+        clip(None),
+    ),
+    paper_epochs=MUBOX_EPOCHS,
+    own_layers="it trains the last k layers or blocks anew, whichever those are.",
+    confined={"k_unit": ("layer",), "k": (1,)},
+    storage="0 with the seed of the initial weights, else one model",
+    differs="Norms of the last layers start anew too. Official code trains as long as the "
+    "original did, its rate restarted many times.",
+    aliases=("EU-k",),
+)

@@ -1,0 +1,58 @@
+"""The card of FCS; the function is in mucore/methods/fcs.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, decay, epochs, lr, momentum
+
+CARD = MethodCard(
+    id="fcs",
+    title="FCS",
+    family="competition",
+    source="NeurIPS 2023 machine unlearning challenge, write-up 458721 (fanchuan), "
+    "first in the organisers' final ranking",
+    code="xcadet/deepunlearn munl/unlearning/kgltop1.py (third-party port)",
+    summary=(
+        "Forget, contrast, strengthen. First makes the predictions on the forget set uniform. "
+        "Then, in turn, makes each forgotten sample equally like every retained one and "
+        "repairs with a pass over the retain set."
+    ),
+    how=(
+        "It starts from the original, and its first pass takes away all certainty about the "
+        "forget set, without using its labels. In each contrast round, a softmax runs over "
+        "the inner products of a forgotten sample's logits with those of a retain batch. The "
+        "loss asks for equal shares, so a forgotten sample should resemble no class more than "
+        "another. The epoch on the retain set that follows restores what suffered, and these "
+        "epochs make up most of the cost. They also outweigh the short forget passes: random "
+        "samples are often predicted as well afterwards as before."
+    ),
+    reads=frozenset({"retain", "forget"}),
+    tasks=EVERY_TASK,
+    parameters=(
+        lr(4e-3, help="Learning rate of the passes over the retain set."),
+        lr(5e-3, name="forget_lr", help="Learning rate of the first pass over the forget set."),
+        lr(
+            3e-4,
+            name="contrast_lr",
+            help="First learning rate of the contrast rounds; it falls along a cosine.",
+        ),
+        epochs(8, "the retain set, each after a contrast round", scaled=True),
+        Parameter(
+            name="temperature",
+            kind="float",
+            default=1.15,
+            low=0.01,
+            high=100.0,
+            log=True,
+            help="Divides the inner products.",
+        ),
+        momentum(),
+        decay(1e-2),
+        batch(256, of="retain samples"),
+        batch(64, "forget_batch_size", "forget samples"),
+    ),
+    paper_epochs=MUBOX_EPOCHS,
+    differs="Where the forget set has more batches than the retain set, the contrast round "
+    "cycles the latter instead of ending early.",
+    aliases=("Fanchuan", "Forget-Contrast-Strengthen"),
+)

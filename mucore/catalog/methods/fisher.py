@@ -1,0 +1,68 @@
+"""The card of Fisher forgetting; the function is in mucore/methods/fisher.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods._settings import batch
+
+CARD = MethodCard(
+    id="fisher",
+    title="Fisher forgetting",
+    family="influence",
+    source="Golatkar et al., Eternal Sunshine of the Spotless Net, CVPR 2020",
+    code="AdityaGolatkar/SelectiveForgetting Forgetting.ipynb",
+    summary=(
+        "Adds noise to every weight, the more the less the weight matters to the predictions "
+        "on the retain set (inverse Fisher information). A class that goes entirely also "
+        "loses its row of the classifier."
+    ),
+    how=(
+        "At the original, the Fisher information of its predictions for retained samples is "
+        "estimated, one number for each weight. A weight with little information hardly "
+        "affects those predictions, so it can bear much noise. Normal noise with a variance "
+        "inverse to the information, up to a limit, is added once; classifier, biases and "
+        "batch norms get more. What weights knew about the forget set alone should drown in "
+        "it, although that set is never read. A well fitted network has almost no "
+        "information: then the limit alone rules, and accuracy falls for retained samples "
+        "too. The estimate takes gradients of single samples over the retain set."
+    ),
+    reads=frozenset({"retain"}),
+    tasks=EVERY_TASK,
+    parameters=(
+        Parameter(
+            name="alpha",
+            kind="float",
+            default=1e-6,
+            low=1e-12,
+            high=1e-2,
+            log=True,
+            help="Scale of the noise's variance. A step of ten decides between nothing and "
+            "ruin. Official: 1e-6.",
+        ),
+        Parameter(
+            name="power",
+            kind="choice",
+            default="half",
+            choices=("half", "quarter"),
+            help="Power of 1/F in the standard deviation: one half in the code, one quarter "
+            "in the paper.",
+        ),
+        Parameter(
+            name="coverage",
+            kind="float",
+            default=0.999,
+            low=0.0,
+            high=1.0,
+            help="Share of the predictions' variance that is differentiated; 1: every class "
+            "of every sample, many times slower.",
+        ),
+        batch(128),
+    ),
+    own_layers="it adds noise to the weights of every layer.",
+    differs=(
+        "The classifier is found by its place, not by its shape. Predictions with the last "
+        "thousandth of the variance are skipped. Several draws of the noise are several "
+        "unlearning seeds."
+    ),
+    aliases=("Fisher", "FF"),
+)

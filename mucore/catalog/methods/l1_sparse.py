@@ -1,0 +1,97 @@
+"""The card of l1-sparse; the function is in mucore/methods/l1_sparse.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, decay, epochs, lr, momentum
+
+CARD = MethodCard(
+    id="l1_sparse",
+    title="l1-sparse",
+    family="sparsity",
+    source="Jia, Liu, Ram et al., Model Sparsity Can Simplify Machine Unlearning, NeurIPS 2023",
+    code="OPTML-Group/Unlearn-Sparse unlearn/FT.py (FT_prune)",
+    summary="Fine-tunes on the retain set while a penalty pulls all weights towards zero; the "
+    "penalty fades out over the epochs.",
+    how=(
+        "It is fine-tuning of the original with one more term in the loss: α times the sum of "
+        "all absolute weights. The penalty falls from epoch to epoch, so early ones thin the "
+        "network out and later ones regain accuracy. Weights that the retain set does not "
+        "need come close to zero, and what they stored of the forget set goes with them. "
+        "Weights can also be pruned for good, in the given original or in one trained for "
+        "that purpose. The forget set is never read, so nothing aims at it. A small α is "
+        "plain fine-tuning, a large one costs accuracy, and whole classes tend to survive."
+    ),
+    reads=frozenset({"retain", "training_record"}),
+    records=("omp", "imp", "synflow"),
+    elsewhere={"pruning": ("magnitude",)},
+    tasks=EVERY_TASK,
+    parameters=(
+        lr(0.01),
+        epochs(10, "the retain set", scaled=True),
+        Parameter(
+            name="alpha",
+            kind="float",
+            default=5e-4,
+            low=1e-8,
+            high=0.1,
+            log=True,
+            help="Weight of the sum of all absolute weights. Few steps need more: alpha × lr "
+            "× steps / (1 − momentum) is what counts.",
+        ),
+        Parameter(
+            name="plain_epochs",
+            kind="int",
+            default=0,
+            low=0,
+            high=500,
+            unit="epochs",
+            help="How many of the last epochs go without a penalty.",
+        ),
+        Parameter(
+            name="prune",
+            kind="float",
+            default=0.0,
+            low=0.0,
+            high=0.999,
+            help="Share of the convolution weights that is set to zero first and stays there; "
+            "see pruning.",
+        ),
+        momentum(),
+        decay(),
+        batch(256),
+        Parameter(
+            name="pruning",
+            kind="choice",
+            default="magnitude",
+            choices=("magnitude", "omp", "imp", "synflow"),
+            late=True,
+            help=(
+                "The smallest weights of the given original; or another original, trained "
+                "with few weights: cut by magnitude (omp, official share 0.95), a fifth of "
+                "the rest at a time (imp), or before training by SynFlow."
+            ),
+        ),
+        Parameter(
+            name="rewind",
+            kind="float",
+            default=0.044,
+            low=0.0,
+            high=0.99,
+            unit="of training",
+            late=True,
+            help="When the kept weights of omp and imp were what they go on from, in whole "
+            "epochs; official: epoch 8 of 182.",
+        ),
+    ),
+    paper_epochs=MUBOX_EPOCHS,
+    own_layers="it prunes weights of every layer.",
+    confined={"pruning": ("magnitude",), "prune": (0.0,)},
+    storage="0 (one mask of the weights if pruned)",
+    differs=(
+        "The original is given, so it is pruned after training unless asked otherwise. A "
+        "sparse original trains on to the end of the recipe from where it was put back, the "
+        "official code as many epochs again. The repository leaves alpha open; 5e-4 is AMUN's."
+    ),
+    aliases=("l1-sparsity", "FT_prune"),
+)

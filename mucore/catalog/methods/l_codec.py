@@ -1,0 +1,139 @@
+"""The card of L-CODEC; the function is in mucore/methods/l_codec.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods._settings import batch
+
+CARD = MethodCard(
+    id="l_codec",
+    title="L-CODEC",
+    family="influence",
+    source="Mehta et al., Deep Unlearning via Randomized Conditionally Independent Hessians, "
+    "CVPR 2022",
+    code="vsingh-group/LCODEC-deep-unlearning",
+    summary=(
+        "For each forgotten sample, finds the few channels that its loss depends on when the "
+        "image is perturbed, takes a Newton step on their weights, adds noise, and goes back "
+        "if the validation accuracy suffers."
+    ),
+    how=(
+        "The forget set is taken out of the original in small groups, one update each. Noisy "
+        "copies of a group's images show how the loss varies, and a test of conditional "
+        "dependence picks the channels whose activations explain it. Only the weights of "
+        "these channels move, towards where training without the group would have ended. The "
+        "curvature for this step comes from gradients of the last two epochs of training, "
+        "which must be on record, and from a small step ahead. Gaussian noise then hides what "
+        "the step leaves behind. Errors and noise add up over the groups, so accuracy "
+        "suffers, and each group costs many forward passes."
+    ),
+    reads=frozenset({"forget", "validation", "training_record"}),
+    tasks=EVERY_TASK,
+    records=("final_epochs",),
+    parameters=(
+        Parameter(
+            name="l2_reg",
+            kind="float",
+            default=None,
+            low=1e-4,
+            high=1e3,
+            log=True,
+            optional=True,
+            help=(
+                "Damping λ of the Hessian; the noise grows with 1 / (n² λ³). Official: 0.01 "
+                "for the 50,000 images of CIFAR; none: 0.01 · (50,000 / n)^⅔, which gives the "
+                "same noise for n."
+            ),
+        ),
+        Parameter(
+            name="perturbations",
+            kind="int",
+            default=100,
+            low=10,
+            high=5000,
+            help="Perturbed images a sample. Official: 1,000.",
+        ),
+        Parameter(
+            name="input_noise",
+            kind="float",
+            default=0.1,
+            low=1e-3,
+            high=2.0,
+            help="Standard deviation of the perturbation, in normalised pixels.",
+        ),
+        Parameter(
+            name="cap",
+            kind="int",
+            default=10,
+            low=1,
+            high=1000,
+            unit="channels",
+            help="Most channels an update. Official: no limit.",
+        ),
+        Parameter(
+            name="candidates",
+            kind="int",
+            default=100,
+            low=1,
+            high=100_000,
+            optional=True,
+            unit="channels",
+            help="Choose among so many channels that tell most on their own; none: all. "
+            "Official: all.",
+        ),
+        batch(10, "group", "samples an update"),
+        Parameter(
+            name="curvature",
+            kind="choice",
+            default="finite_difference",
+            choices=("finite_difference", "fisher"),
+            help="Where the curvature comes from: differences of gradients, or their outer "
+            "products.",
+        ),
+        Parameter(
+            name="epsilon",
+            kind="float",
+            default=0.1,
+            low=1e-6,
+            high=1e6,
+            log=True,
+            optional=True,
+            help="Privacy parameter of the noise: smaller is noisier; none: no noise.",
+        ),
+        Parameter(
+            name="delta",
+            kind="float",
+            default=0.01,
+            low=1e-12,
+            high=0.5,
+            log=True,
+            help="The other privacy parameter of the noise.",
+        ),
+        Parameter(
+            name="val_gap",
+            kind="float",
+            default=0.05,
+            low=0.0,
+            high=1.0,
+            help="An update is undone if the validation accuracy falls by more than this.",
+        ),
+        Parameter(
+            name="validation_samples",
+            kind="int",
+            default=250,
+            low=1,
+            high=1_000_000,
+            unit="samples",
+            help="Validation samples that are asked after each update.",
+        ),
+    ),
+    own_layers="it picks the channels that it changes, in any layer.",
+    storage="0 as MUBox counts it; 4 vectors of weights (one of them the original's own)",
+    differs=(
+        "100 perturbed images, 10 of the 100 likeliest channels and groups of 10 samples by "
+        "default, where the official code takes 1,000 images, any number of channels and "
+        "single samples and costs several retrainings. The noise is that of one sample, as in "
+        "the official code, also where a group has ten."
+    ),
+    aliases=("LCODEC", "L-FOCI"),
+)

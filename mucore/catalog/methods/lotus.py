@@ -1,0 +1,65 @@
+"""The card of LoTUS; the function is in mucore/methods/lotus.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, bn, decay, epochs, lr
+
+CARD = MethodCard(
+    id="lotus",
+    title="LoTUS",
+    family="teacher",
+    source="Spartalis et al., LoTUS: Large-Scale Machine Unlearning with a Taste of "
+    "Uncertainty, CVPR 2025",
+    code="cspartalis/LoTUS src/unlearning_methods/lotus_class.py",
+    summary=(
+        "Learns the original's own predictions with Gumbel noise: one drawn class on a part "
+        "of the retain set, smooth probabilities on the forget set, the smoother the further "
+        "its accuracy lies above that on held-out data. Stops when it falls below."
+    ),
+    how=(
+        "Teacher and student both begin as the original, and true labels serve only to "
+        "measure accuracy. On 30 percent of the retain set, by default, the student learns "
+        "classes drawn at random from the teacher's predictions. On the forget set it learns "
+        "those predictions with random noise, at a temperature that flattens them. The "
+        "temperature grows with the gap between forget accuracy and the teacher's validation "
+        "accuracy; the latter counts as zero where whole classes go. A network that never saw "
+        "the forget set would show no gap, so smoothing ends where the gap closes. If the "
+        "original generalises well, the gap is small and hardly anything is forgotten."
+    ),
+    reads=frozenset({"retain", "forget", "validation"}),
+    tasks=EVERY_TASK,
+    parameters=(
+        lr(1e-4),
+        epochs(10, "the forget set and the chosen part of the retain set", scaled=True),
+        Parameter(
+            name="alpha",
+            kind="float",
+            default=8.0,
+            low=0.0,
+            high=100.0,
+            help="The temperature is exp(α · excess accuracy); 8 on CIFAR-10, 2 elsewhere.",
+        ),
+        Parameter(
+            name="tolerance",
+            kind="float",
+            default=0.01,
+            low=0.0,
+            high=1.0,
+            help="Stops this far below the target accuracy.",
+        ),
+        Parameter(
+            name="retain_fraction",
+            kind="float",
+            default=0.3,
+            low=0.0,
+            high=1.0,
+            help="Share of the retain set that is used.",
+        ),
+        decay(),
+        batch(128),
+        bn("train"),
+    ),
+    paper_epochs=MUBOX_EPOCHS,
+    differs="None in the algorithm; every draw comes from the run's own streams.",
+)

@@ -1,0 +1,68 @@
+"""The card of MSG; the function is in mucore/methods/msg.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, decay, epochs, lr, momentum
+
+CARD = MethodCard(
+    id="msg",
+    title="MSG",
+    family="competition",
+    source="NeurIPS 2023 machine unlearning challenge, write-up 459200 (Lee, Bae, Kim; "
+    "Kookmin University), third place",
+    code="xcadet/deepunlearn munl/unlearning/kgltop2.py (third-party port)",
+    summary=(
+        "Masked small gradients. Re-initialises the convolution weights on which the "
+        "gradients of retain and forget set agree, then fine-tunes on the retain set with "
+        "smaller gradients for the other convolution weights."
+    ),
+    how=(
+        "At the original, gradients are summed over the forget set and over as many random "
+        "samples of the retain set. In each convolution, the 30 percent of weights on which "
+        "the sums differ least are drawn anew by default. Both sets pull these weights alike, "
+        "so what they hold of the forget set is wiped out and only the retain set teaches "
+        "them again. Kept convolution weights learn at a tenth of the pace, so the repair "
+        "happens where knowledge was lost. Classifier and batch norm train along in full. The "
+        "reset hits all knowledge: few epochs at a low rate leave accuracy low, while a whole "
+        "class may survive."
+    ),
+    reads=frozenset({"retain", "forget"}),
+    tasks=EVERY_TASK,
+    parameters=(
+        lr(1e-3),
+        epochs(5, "the retain set", scaled=True),
+        Parameter(
+            name="share",
+            kind="float",
+            default=0.3,
+            low=0.0,
+            high=1.0,
+            help="Share of the convolution weights drawn anew.",
+        ),
+        Parameter(
+            name="kept_factor",
+            kind="float",
+            default=0.1,
+            low=0.0,
+            high=1.0,
+            help="What multiplies the gradients of the convolution weights that were kept.",
+        ),
+        Parameter(
+            name="ranking",
+            kind="choice",
+            default="layer",
+            choices=("layer", "network"),
+            help="Rank gradients within each layer (the port) or over the whole network (the "
+            "write-up).",
+        ),
+        momentum(),
+        decay(),
+        batch(64),
+    ),
+    paper_epochs=MUBOX_EPOCHS,
+    own_layers="it draws weights of convolutions anew, and the classifier has none.",
+    storage="0 (one mask of the convolution weights while it runs)",
+    differs="The gradients that choose weights come from eval mode; sources do not say.",
+    aliases=("Kookmin",),
+)

@@ -1,0 +1,53 @@
+"""The card of MUNBa; the function is in mucore/methods/munba.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, bn, decay, epochs, lr, momentum
+
+CARD = MethodCard(
+    id="munba",
+    title="MUNBa",
+    family="relabelling",
+    source="Wu et al., MUNBa: Machine Unlearning via Nash Bargaining, ICCV 2025",
+    code="JingWu321/MUNBa Classification/unlearn/MUNBa.py",
+    summary=(
+        "Retaining and forgetting, the latter as random labels on the forget set, bargain "
+        "over each step: it goes along the bisector of their gradients, whatever their sizes. "
+        "When the forget set is used up, the epoch ends with plain steps on the retain set."
+    ),
+    how=(
+        "Starting from the original, each step takes two gradients: of the loss on a retain "
+        "batch, and of that on a forget batch under random labels. The Nash bargaining "
+        "solution weighs them so that each loss falls, to first order, in proportion to the "
+        "length of its gradient. So neither side drowns the other, and no weight between the "
+        "two has to be chosen. The joint gradient is cut to length one by default, and only "
+        "opposite gradients have no solution. Each of these steps costs two backward passes. "
+        "Steps of limited length move a well fitted network little, so a short run can forget "
+        "next to nothing."
+    ),
+    reads=frozenset({"retain", "forget"}),
+    tasks=EVERY_TASK,
+    parameters=(
+        lr(0.01),
+        epochs(10, "the retain set", scaled=True),
+        momentum(),
+        decay(),
+        batch(256),
+        Parameter(
+            name="step_norm",
+            kind="float",
+            default=1.0,
+            low=1e-6,
+            high=1e6,
+            log=True,
+            optional=True,
+            help="Largest norm of a bargained gradient, which is √2 uncut; none: uncut.",
+        ),
+        bn("train"),
+    ),
+    paper_epochs=MUBOX_EPOCHS,
+    own_layers="it weighs gradients of the whole network against each other.",
+    differs="The symmetric solution of the bargain; the official formula fails for orthogonal "
+    "gradients and then takes fixed weights.",
+)

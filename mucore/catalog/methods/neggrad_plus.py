@@ -1,0 +1,64 @@
+"""The card of NegGrad+; the function is in mucore/methods/neggrad_plus.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, decay, epochs, lr, momentum
+
+CARD = MethodCard(
+    id="neggrad_plus",
+    title="NegGrad+",
+    family="gradient_ascent",
+    source="Kurmanji et al., Towards Unbounded Machine Unlearning, NeurIPS 2023",
+    code="meghdadk/SCRUB helper/loops.py",
+    summary="Descends on the retain set and ascends on the forget set in one step, the retain "
+    "loss weighted far higher.",
+    how=(
+        "Starting from the original, each step takes one batch of the retain set and one of "
+        "the forget set, which is cycled beside it. By default the loss is the cross-entropy "
+        "on the former times 0.99, less that on the latter times 0.01. Ascent makes the "
+        "forgotten labels unlikely, and descent at the same time restores what this costs on "
+        "other samples. The forget loss stops pushing at twice the loss of blind guessing by "
+        "default, since it would grow without end. All depends on the weight: too little "
+        "ascent is plain fine-tuning, too much lowers accuracy everywhere. The cost is a few "
+        "epochs over the retain set."
+    ),
+    reads=frozenset({"retain", "forget"}),
+    tasks=EVERY_TASK,
+    parameters=(
+        lr(0.01),
+        epochs(5, "the retain set", scaled=True),
+        Parameter(
+            name="retain_weight",
+            kind="float",
+            default=0.99,
+            low=0.0,
+            high=1.0,
+            help="Weight a of the retain loss; the forget loss gets 1 − a.",
+        ),
+        momentum(),
+        decay(),
+        batch(128),
+        Parameter(
+            name="bn_forward",
+            kind="choice",
+            default="two",
+            choices=("two", "concat"),
+            help="One forward pass for each batch, or one for both together, which mixes "
+            "batch-norm statistics.",
+        ),
+        Parameter(
+            name="forget_loss_cap",
+            kind="float",
+            default=2.0,
+            low=0.1,
+            high=100.0,
+            optional=True,
+            unit="× ln C",
+            help="The forget loss stops pushing above this multiple of chance level. A guard "
+            "of ours.",
+        ),
+    ),
+    paper_epochs=MUBOX_EPOCHS,
+    differs="Unequal batch sizes still step; the forget loss is capped by default.",
+)

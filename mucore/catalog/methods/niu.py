@@ -1,0 +1,103 @@
+"""The card of NIU; the function is in mucore/methods/niu.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, decay, lr, momentum
+
+
+def _stage(name: str, default: int, help: str) -> Parameter:
+    return Parameter(
+        name=name,
+        kind="int",
+        default=default,
+        low=0,
+        high=500,
+        unit="epochs",
+        scales_with_epochs=True,
+        help=help,
+    )
+
+
+CARD = MethodCard(
+    id="niu",
+    title="NIU",
+    family="competition",
+    source="NeurIPS 2023 machine unlearning challenge, write-up 459095 (Sun), seventh "
+    "place; RNI in Deep Unlearn (Cadet et al., 2024)",
+    code="xcadet/deepunlearn munl/unlearning/kgltop7.py (third-party port)",
+    summary=(
+        "Noise-injection unlearning. Re-initialises the output layer, then adds noise to a "
+        "few weight tensors at a time and trains those on the retain set, and in the end "
+        "fine-tunes all."
+    ),
+    how=(
+        "Of the original all but the classifier is kept, and at first an epoch on the retain "
+        "set trains the whole network. Each noise epoch then draws nine weight tensors by "
+        "default, adds normal noise to some, and trains only these nine and batch norm. In "
+        "the last epochs everything trains, and no noise is added. Noise erases details at "
+        "random, and only those that the retain set supports can be learned again. No "
+        "forgotten sample is read, so nothing aims at the forget set, and random samples are "
+        "often still known. All tensors get noise of one size, which hurts those with small "
+        "weights most."
+    ),
+    reads=frozenset({"retain"}),
+    tasks=EVERY_TASK,
+    parameters=(
+        lr(2e-4),
+        lr(1e-3, name="last_lr", help="Learning rate of the very last epoch."),
+        _stage(
+            "reset_epochs",
+            1,
+            "Passes over the retain set after the output layer was drawn anew.",
+        ),
+        _stage("noise_epochs", 4, "Passes over the retain set that begin with noise."),
+        _stage("fine_epochs", 4, "Passes over the retain set that train all weights at the end."),
+        Parameter(
+            name="chosen_tensors",
+            kind="int",
+            default=9,
+            low=1,
+            high=1000,
+            help="Weight tensors that train in an epoch with noise.",
+        ),
+        Parameter(
+            name="noise_share",
+            kind="float",
+            default=0.7,
+            low=0.0,
+            high=1.0,
+            help="Share of those that gets noise.",
+        ),
+        Parameter(
+            name="sigma",
+            kind="float",
+            default=0.04,
+            low=0.0,
+            high=10.0,
+            help="Standard deviation of the noise.",
+        ),
+        momentum(),
+        decay(),
+        batch(64),
+        Parameter(
+            name="reset_output",
+            kind="bool",
+            default=True,
+            help="Draw the output layer anew first.",
+        ),
+        Parameter(
+            name="stage1",
+            kind="choice",
+            default="full",
+            choices=("full", "chosen"),
+            help="After the reset, train all weights (write-up) or a few tensors, perhaps "
+            "without the output layer (the port).",
+        ),
+    ),
+    paper_epochs=MUBOX_EPOCHS,
+    own_layers="it draws the layers that it trains, batch norms among them.",
+    differs="Batch norm is told by layer type, not by the name bn. The three stages are "
+    "scaled to the recipe one by one.",
+    aliases=("RNI", "Noise-injection unlearning"),
+)

@@ -1,0 +1,124 @@
+"""The card of NTK scrubbing; the function is in mucore/methods/ntk.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods._settings import batch
+
+CARD = MethodCard(
+    id="ntk",
+    title="NTK scrubbing",
+    family="influence",
+    source="Golatkar et al., Forgetting Outside the Box, ECCV 2020",
+    code="AdityaGolatkar/SelectiveForgetting Forgetting.ipynb",
+    summary=(
+        "Treats the network as linear in its weights, works out how the solution would move "
+        "without the forget set, and moves the weights that way, stretched because a real "
+        "network has moved further than a linear one."
+    ),
+    how=(
+        "Around the original, the network is replaced by its linear approximation, whose "
+        "Jacobian defines the neural tangent kernel. For a linear model, training is a system "
+        "of equations, so the solutions with and without the forget set can be compared. Each "
+        "logit of each sample gives one equation; few are solved exactly by Cholesky, many by "
+        "conjugate gradients without a Jacobian. The difference of both solutions is added to "
+        "the weights, stretched by how far training really went from the initial weights. A "
+        "random part of the retain set, 500 samples by default, stands for all of it. Where "
+        "the linear picture fits badly, little is forgotten, and the two solves can cost as "
+        "much as retraining."
+    ),
+    reads=frozenset({"retain", "forget", "training_record"}),
+    tasks=EVERY_TASK,
+    records=("initial",),
+    elsewhere={"scale": ("fixed",), "linearise_at": ("trained",)},
+    parameters=(
+        Parameter(
+            name="mu",
+            kind="float",
+            default=0.1,
+            low=1e-6,
+            high=1e3,
+            log=True,
+            help="Ridge, a sample; the authors' pull to the initial weights.",
+        ),
+        Parameter(
+            name="scale",
+            kind="choice",
+            default="trapezium",
+            choices=("trapezium", "fixed"),
+            help="Stretch the shift by the authors' trapezium rule, or by kappa.",
+        ),
+        Parameter(
+            name="kappa",
+            kind="float",
+            default=1.0,
+            low=0.0,
+            high=1e4,
+            help="Stretch with scale fixed.",
+        ),
+        Parameter(
+            name="linearise_at",
+            kind="choice",
+            default="trained",
+            choices=("trained", "initial"),
+            help="Where the network is taken as linear. Official: the trained weights.",
+        ),
+        Parameter(
+            name="residual",
+            kind="choice",
+            default="softmax",
+            choices=("softmax", "squared"),
+            help="Residuals: softmax minus one-hot, or logits minus one-hot.",
+        ),
+        Parameter(
+            name="noise",
+            kind="float",
+            default=0.0,
+            low=0.0,
+            high=1e-2,
+            help="Fisher forgetting with this alpha on top; the official notebook also shows 1e-9.",
+        ),
+        Parameter(
+            name="retain_samples",
+            kind="int",
+            default=500,
+            low=1,
+            high=1_000_000,
+            log=True,
+            optional=True,
+            help="Retain samples that are linearised, drawn once; none: all. The authors' "
+            "whole training set had 500.",
+        ),
+        Parameter(
+            name="iterations",
+            kind="int",
+            default=300,
+            low=1,
+            high=10_000,
+            log=True,
+            help="Conjugate gradients, for more than 4,000 logits or a Jacobian above 1 GiB: "
+            "steps of each of two solves at most.",
+        ),
+        Parameter(
+            name="tolerance",
+            kind="float",
+            default=1e-2,
+            low=1e-12,
+            high=0.5,
+            log=True,
+            help="Residual of the kernel's system, relative to its right-hand side, at which "
+            "a solve ends; unsolved above it.",
+        ),
+        batch(256),
+    ),
+    own_layers="it moves all weights at once, by the gradients of the whole network.",
+    storage="Jacobians on disk, 2 · weights · samples · classes · 4 bytes (MUBox: 36 GB)",
+    differs=(
+        "Nothing is stored. Above 4,000 logits no Jacobian or kernel is formed either: two "
+        "solves by conjugate gradients with products of the kernel, preconditioned by a "
+        "Nyström sketch. Batch norm trained as usual, weights not pulled to their start, no "
+        "pretraining: the originals are those of every other method."
+    ),
+    revision=2,
+    aliases=("NTK",),
+)

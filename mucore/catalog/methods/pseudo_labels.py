@@ -1,0 +1,99 @@
+"""The card of Pseudo-labels; the function is in mucore/methods/pseudo_labels.py."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods._settings import batch, bn, decay, epochs, lr, momentum
+
+CARD = MethodCard(
+    id="pseudo_labels",
+    title="Pseudo-labels",
+    family="relabelling",
+    source="Chen et al., Machine Unlearning via Null Space Calibration (UNSC), IJCAI 2024; "
+    "first step alone: Are We Truly Forgetting?",
+    code="HQC-ML/UNSC utils.py and notebooks",
+    summary=(
+        "Gives each forgotten sample the label that the original finds second most likely, "
+        "and trains on the forget set alone. With the null-space projection (UNSC) weights "
+        "move only in directions that the inputs of the kept classes do not use."
+    ),
+    how=(
+        "The new label of a forgotten image is the original's best class other than the true "
+        "one and those that go. The original then trains on these labels with batch norm "
+        "frozen by default. The new class usually lies just across the decision boundary, so "
+        "a small shift should do and the rest stay as it is. Without the null-space option "
+        "nothing protects the retain set; with it, some retained samples of each class must "
+        "be read. The last layers can do most of the work, so features may still tell the "
+        "forgotten class. Random samples of all classes pull many boundaries at once and cost "
+        "much accuracy."
+    ),
+    reads=frozenset({"forget"}),
+    tasks=EVERY_TASK,
+    parameters=(
+        lr(1e-4),
+        epochs(10, "the forget set", scaled=False),
+        momentum(),
+        decay(),
+        batch(128),
+        bn("frozen"),
+        Parameter(
+            name="projection",
+            kind="choice",
+            default="off",
+            choices=("off", "null_space"),
+            late=True,
+            help=(
+                "Labels alone, or UNSC: weights move outside the inputs of the kept classes, "
+                "with a rate, epochs and batches of their own and neither momentum nor decay. "
+                "Reads a few samples of each class of the retain set."
+            ),
+        ),
+        Parameter(
+            name="energy",
+            kind="float",
+            default=0.97,
+            low=0.0,
+            high=1.0,
+            late=True,
+            help="Null space: share of the energy of a layer's inputs that the first class "
+            "protects; it rises to 1 over the classes.",
+        ),
+        Parameter(
+            name="basis_samples",
+            kind="int",
+            default=125,
+            low=1,
+            high=100_000,
+            log=True,
+            unit="samples",
+            late=True,
+            help="Null space: retained samples of each class that the protected directions "
+            "come from.",
+        ),
+        replace(lr(0.04, name="null_lr", help="Null space: learning rate."), late=True),
+        replace(
+            epochs(25, "the forget set with the null space", scaled=False),
+            name="null_epochs",
+            late=True,
+        ),
+        replace(batch(512, "null_batch_size", "samples with the null space"), late=True),
+        Parameter(
+            name="nesterov",
+            kind="bool",
+            default=False,
+            late=True,
+            help="Nesterov's momentum in place of plain; the null space has none.",
+        ),
+    ),
+    own_layers="its null space is computed for every layer, and training within it moves them all.",
+    confined={"projection": ("off",)},
+    storage="0 (null space: one basis a layer while it runs, 0.1 to 0.5 GB for ResNet-18)",
+    differs=(
+        "In class-wise scenarios no new label is a forgotten class; the official helper "
+        "allows that. Rates of the first step alone are not in the paper. Null space: inputs "
+        "are cut with each layer's own stride, and the share grows by 0.03 / C a class."
+    ),
+    aliases=("PL",),
+)

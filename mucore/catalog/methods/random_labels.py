@@ -1,0 +1,45 @@
+"""The card of Random labels; the function is in mucore/methods/random_labels.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, decay, epochs, lr, momentum
+
+CARD = MethodCard(
+    id="random_labels",
+    title="Random labels",
+    family="relabelling",
+    source="Graves et al., AAAI 2021; Golatkar et al., CVPR 2020; settings of SalUn (Fan et "
+    "al., ICLR 2024)",
+    code="OPTML-Group/Unlearn-Saliency Classification/unlearn/RL.py",
+    summary="Gives the forget set random labels and trains on both sets.",
+    how=(
+        "The original trains on, and by default each epoch begins with a pass over the forget "
+        "set. Whenever a sample comes up there, its label is drawn anew from all classes, the "
+        "true one included. Contradicting labels undo the link between image and class, so "
+        "predictions on the forget set become flat. A pass over the retain set with its true "
+        "labels follows and repairs the rest. It needs no record and no second network, but "
+        "an epoch reads the whole training set. Flat predictions are a trace in themselves, "
+        "since Retrain is surer of most such samples; membership inference by confidence "
+        "notices."
+    ),
+    reads=frozenset({"retain", "forget"}),
+    tasks=EVERY_TASK,
+    parameters=(
+        lr(0.01),
+        epochs(10, "the forget set and the retain set", scaled=True),
+        momentum(),
+        decay(),
+        batch(256),
+        Parameter(
+            name="mode",
+            kind="choice",
+            default="sequential",
+            choices=("sequential", "mixed_fixed", "mixed_fresh", "forget_only"),
+            help="Forget then retain pass, labels of all classes; both mixed, wrong labels, "
+            "fixed or fresh; or forget pass only.",
+        ),
+    ),
+    paper_epochs=MUBOX_EPOCHS,
+    aliases=("RL", "Random labelling"),
+)

@@ -1,0 +1,136 @@
+"""The card of RUM; the function is in mucore/methods/rum.py."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods._settings import batch, decay, lr, momentum
+
+
+def _method_of(third: str, default: str) -> Parameter:
+    return Parameter(
+        name=third,
+        kind="choice",
+        default=default,
+        choices=("nothing", "finetune", "neggrad_plus", "salun"),
+        help=f"How the {third} third by memorisation is forgotten.",
+    )
+
+
+def _rate_of(third: str, default: float) -> Parameter:
+    return Parameter(
+        name=f"{third}_lr",
+        kind="float",
+        default=default,
+        low=1e-6,
+        high=1.0,
+        log=True,
+        help=f"Learning rate for the {third} third.",
+    )
+
+
+def _epochs_of(third: str, default: int) -> Parameter:
+    return Parameter(
+        name=f"{third}_epochs",
+        kind="int",
+        default=default,
+        low=0,
+        high=500,
+        unit="epochs",
+        scales_with_epochs=True,
+        help=f"Passes over the retain set for the {third} third.",
+    )
+
+
+CARD = MethodCard(
+    id="rum",
+    title="RUM",
+    family="sparsity",
+    source="Zhao et al., What Makes Unlearning Hard and What to Do About It, NeurIPS 2024",
+    code="kairanzhao/RUM main_rum.py",
+    summary=(
+        "Sorts the forget set by how memorised each sample seems and splits it in three. The "
+        "least memorised third is left alone, the middle one is forgotten by fine-tuning, the "
+        "most memorised one by SalUn, in this order."
+    ),
+    how=(
+        "Each forgotten sample gets a score, by default the higher the less sure the original "
+        "is of its label. Samples that fit the general pattern would be predicted alike "
+        "without them, so there is little to forget, while memorised ones need real effort. "
+        "Each group therefore gets a treatment of its own strength, and samples whose turn is "
+        "still to come count as retained. The retain set is needed, and some other scores "
+        "read validation data or a record of training. The score only stands in for true "
+        "memorisation, which would take many retrained networks. Later steps can undo what "
+        "earlier ones reached, and their costs add up."
+    ),
+    reads=frozenset({"retain", "forget", "training_record"}),
+    records=("learning_events",),
+    elsewhere={"proxy": ("confidence", "curvature", "heldout_retrain")},
+    tasks=EVERY_TASK,
+    parameters=(
+        Parameter(
+            name="proxy",
+            kind="choice",
+            default="confidence",
+            choices=("confidence", "curvature", "learning_events", "heldout_retrain"),
+            help=(
+                "What stands for memorisation: a low confidence of the original, a sharply "
+                "bent loss around the image, a low mean confidence through training, or "
+                "answers that change when the validation set is trained on."
+            ),
+        ),
+        Parameter(
+            name="order",
+            kind="choice",
+            default="low_to_high",
+            choices=("low_to_high", "high_to_low"),
+            help="Which third goes first; those still to come are retained until then.",
+        ),
+        _method_of("low", "nothing"),
+        _rate_of("low", 0.01),
+        _epochs_of("low", 5),
+        _method_of("medium", "finetune"),
+        _rate_of("medium", 0.1),
+        _epochs_of("medium", 10),
+        _method_of("high", "salun"),
+        _rate_of("high", 0.1),
+        _epochs_of("high", 5),
+        Parameter(
+            name="retain_weight",
+            kind="float",
+            default=0.97,
+            low=0.0,
+            high=1.0,
+            help="Weight of the retain loss in the steps by NegGrad+.",
+        ),
+        momentum(),
+        decay(),
+        batch(256),
+        replace(
+            lr(
+                0.1,
+                name="heldout_lr",
+                help="Learning rate on the validation set (heldout_retrain).",
+            ),
+            late=True,
+        ),
+        Parameter(
+            name="heldout_epochs",
+            kind="int",
+            default=None,
+            low=0,
+            high=500,
+            unit="epochs",
+            optional=True,
+            late=True,
+            help="Passes over the validation set, at most (heldout_retrain); none: as many as "
+            "the original was trained for.",
+        ),
+    ),
+    paper_epochs=30,
+    storage="one score a sample",
+    differs="Scores by proxies; held-out data are the validation set; images augmented. Other "
+    "settings of a step are its own method's.",
+    aliases=("RUM",),
+)

@@ -1,0 +1,61 @@
+"""The card of SalUn; the function is in mucore/methods/salun.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, decay, epochs, lr, momentum
+
+CARD = MethodCard(
+    id="salun",
+    title="SalUn",
+    family="sparsity",
+    source="Fan et al., SalUn, ICLR 2024",
+    code="OPTML-Group/Unlearn-Saliency Classification/unlearn/RL.py",
+    summary="Random labels, but only the half of the weights moves that the forget loss is "
+    "most sensitive to.",
+    how=(
+        "The gradient of the forget set's loss is summed at the original's weights. By "
+        "default half of the weights, those with the largest absolute sums, may move, and all "
+        "others keep their exact values. Each epoch passes over the forget set under labels "
+        "drawn anew, then over the retain set under its own. The mask confines the change to "
+        "weights that act on the forget set, so other abilities should suffer less than under "
+        "plain relabelling. Too low a learning rate forgets next to nothing. Unsure answers "
+        "where Retrain is sure are a trace that membership inference by confidence can find."
+    ),
+    reads=frozenset({"retain", "forget"}),
+    tasks=EVERY_TASK,
+    parameters=(
+        lr(0.013),
+        epochs(10, "the forget set and the retain set", scaled=True),
+        Parameter(
+            name="density",
+            kind="float",
+            default=0.5,
+            low=0.0,
+            high=1.0,
+            help="Share of the weights that may move.",
+        ),
+        momentum(),
+        decay(),
+        batch(256),
+        Parameter(
+            name="label_pool",
+            kind="choice",
+            default="all",
+            choices=("all", "others"),
+            help="Draw labels from all classes, the true one too, or only from the other, not "
+            "forgotten ones.",
+        ),
+        Parameter(
+            name="mode",
+            kind="choice",
+            default="sequential",
+            choices=("sequential", "mixed"),
+            help="Forget pass then retain pass, or both sets shuffled together.",
+        ),
+    ),
+    paper_epochs=MUBOX_EPOCHS,
+    storage="one mask of the weights (MUBox: 0.09 GB for ResNet-18, an int64 mask)",
+    differs="Masked weights stay put under weight decay and momentum too; official code let "
+    "them drift until February 2026.",
+)

@@ -1,0 +1,101 @@
+"""The card of SCRUB; the function is in mucore/methods/scrub.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, clip, decay, epochs, lr, momentum
+
+CARD = MethodCard(
+    id="scrub",
+    title="SCRUB",
+    family="teacher",
+    source="Kurmanji et al., Towards Unbounded Machine Unlearning, NeurIPS 2023",
+    code="meghdadk/SCRUB thirdparty/repdistiller/helper/loops.py",
+    summary=(
+        "A student starts as a copy of the original. It runs away from it on the forget set "
+        "and back to it on the retain set, in turn; after a few epochs it only goes back."
+    ),
+    how=(
+        "Teacher and student both begin as the original, and only the student trains. In the "
+        "early epochs, a pass over the forget set maximises the divergence between their "
+        "predictions. Each epoch then passes over the retain set, where the student lowers "
+        "its cross-entropy and its divergence from the teacher. The first kind of pass drives "
+        "out what was learned from the forget set, and the second restores what suffered with "
+        "it. The divergence has no upper limit, so rate and number of these passes decide "
+        "between no effect and collapse. Too many errors on the forget set are a trace as "
+        "well, which membership inference can use."
+    ),
+    reads=frozenset({"retain", "forget"}),
+    tasks=EVERY_TASK,
+    parameters=(
+        lr(5e-4),
+        epochs(5, "the retain set", scaled=True),
+        Parameter(
+            name="msteps",
+            kind="int",
+            default=3,
+            low=0,
+            high=100,
+            unit="epochs",
+            scales_with_epochs=True,
+            help="How many of the first epochs begin with a pass that maximises the distance on "
+            "the forget set.",
+        ),
+        Parameter(
+            name="alpha",
+            kind="float",
+            default=0.5,
+            low=0.0,
+            high=10.0,
+            help="Weight of the distillation loss on the retain set.",
+        ),
+        Parameter(
+            name="gamma",
+            kind="float",
+            default=1.0,
+            low=0.0,
+            high=100.0,
+            help="Weight of the cross-entropy on the retain set.",
+        ),
+        Parameter(
+            name="temperature",
+            kind="float",
+            default=4.0,
+            low=0.1,
+            high=20.0,
+            help="Distillation temperature.",
+        ),
+        momentum(),
+        decay(),
+        batch(128, "retain_batch_size", "retain samples"),
+        batch(64, "forget_batch_size", "forget samples"),
+        Parameter(
+            name="milestones",
+            kind="ints",
+            default=(3, 5, 9),
+            help="Epochs after which the rate is multiplied by rho.",
+        ),
+        Parameter(
+            name="rho",
+            kind="float",
+            default=0.1,
+            low=0.0,
+            high=1.0,
+            help="Factor of the rate at each milestone.",
+        ),
+        clip(10.0),
+        Parameter(
+            name="break_symmetry",
+            kind="choice",
+            default="bn_train",
+            choices=("bn_train", "min_first", "tiny_noise"),
+            help="At the start student and teacher agree and the gradient is zero; what makes them "
+            "differ.",
+        ),
+    ),
+    paper_epochs=MUBOX_EPOCHS,
+    own_layers="its tiny noise goes on the weights of every layer.",
+    confined={"break_symmetry": ("bn_train", "min_first")},
+    differs="Gradients are clipped at norm 10; the clip option of the official code has no "
+    "effect there.",
+)

@@ -1,0 +1,63 @@
+"""The card of SCRUB+R; the function is in mucore/methods/scrub_rewind.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods import scrub
+from mucore.catalog.methods._settings import MUBOX_EPOCHS
+from mucore.catalog.scenarios import SAMPLE_WISE
+
+CARD = MethodCard(
+    id="scrub_rewind",
+    title="SCRUB+R",
+    family="teacher",
+    source="Kurmanji et al., Towards Unbounded Machine Unlearning, NeurIPS 2023",
+    code="meghdadk/SCRUB MIA_experiments.ipynb",
+    summary=(
+        "SCRUB with a checkpoint after every epoch. It goes back to the one whose error on "
+        "the forget set is nearest to the error on unseen samples of the same classes, so "
+        "that forgetting does not give itself away."
+    ),
+    how=(
+        "SCRUB runs in full while copies of the weights are kept, the original among them. "
+        "The last of these is tested on validation samples, weighted so that classes are as "
+        "frequent as in the forget set. That error is the target: Retrain has never seen the "
+        "forget set and should do about as well on it as on such samples. The kept weights "
+        "whose forget error comes nearest are the result, so membership inference finds "
+        "neither too few errors nor too many. It can only choose among states that SCRUB "
+        "passed through, which undoes excess and adds no forgetting. It needs validation data "
+        "and room for the copies."
+    ),
+    reads=frozenset({"retain", "forget", "validation"}),
+    tasks=EVERY_TASK,
+    parameters=(
+        *scrub.CARD.parameters,
+        Parameter(
+            name="granularity",
+            kind="choice",
+            default="epoch",
+            choices=("epoch", "half_epoch"),
+            help="Keep a checkpoint after each epoch, or after each of its passes.",
+        ),
+        Parameter(
+            name="reference",
+            kind="choice",
+            default="reweighted",
+            choices=("reweighted", "filtered"),
+            help="Unseen samples of the forget set's classes count as often as in the forget "
+            "set, or each once (official code).",
+        ),
+    ),
+    paper_epochs=MUBOX_EPOCHS,
+    scenarios=SAMPLE_WISE,
+    scenarios_reason=(
+        "it goes back to the error of unseen samples of the same classes, and neither a class "
+        "that must go entirely nor a poisoned sample has such an error to reach."
+    ),
+    own_layers="its tiny noise goes on the weights of every layer.",
+    confined={"break_symmetry": ("bn_train", "min_first")},
+    storage="0 (while it runs, one copy of the weights an epoch)",
+    differs="The original is among the checkpoints; official code lists its error but never "
+    "saved it. Otherwise as SCRUB.",
+    aliases=("SCRUB+R",),
+)

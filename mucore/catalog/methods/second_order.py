@@ -1,0 +1,129 @@
+"""The card of Second-order influence; the function is in mucore/methods/second_order.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods._settings import batch
+from mucore.catalog.methods.first_order import COUNTERPART, PARAM_SCOPE, TRUE_LABEL, UPDATES
+
+CARD = MethodCard(
+    id="second_order",
+    title="Second-order influence",
+    family="influence",
+    source="Warnecke et al., Machine Unlearning of Features and Labels, NDSS 2023",
+    code="alewarne/MachineUnlearning Applications/Poisoning/unlearn/second_order.py",
+    summary=(
+        "The same gradients, multiplied by the inverse Hessian of the retain set: a Newton "
+        "step to where training without the forget set would end. Exact for a quadratic loss; "
+        "next to nothing for a deep network that fits everything."
+    ),
+    how=(
+        "Leaving out the forget set changes the training loss, and the inverse Hessian says "
+        "how its minimum moves in response. This Hessian belongs to the retain set and to "
+        "whatever replaces the forget set. It is never formed: conjugate gradients use only "
+        "products with vectors, by default those of the Gauss-Newton matrix, which has no "
+        "negative curvature. Weights then move far where the retain loss is flat, as far as "
+        "damping lets them, and little where it is steep, so retained knowledge should "
+        "survive. LiSSA, the official code's series of products on random batches, is a "
+        "choice; on deep networks it seldom solves the system, and the status `unsolved` says "
+        "so. Many passes over retain data make it expensive."
+    ),
+    reads=frozenset({"retain", "forget"}),
+    tasks=EVERY_TASK,
+    parameters=(
+        Parameter(
+            name="zeta",
+            kind="float",
+            default=1.0,
+            low=0.0,
+            high=1e6,
+            help="Multiplier of the step.",
+        ),
+        Parameter(
+            name="solver",
+            kind="choice",
+            default="cg_ggn",
+            choices=("lissa", "cg_ggn", "cg_hessian"),
+            help="Conjugate gradients on the Gauss-Newton matrix (never negative) or on the "
+            "Hessian, or the official code's series.",
+        ),
+        Parameter(
+            name="damping",
+            kind="float",
+            default=0.01953125,
+            low=1e-6,
+            high=100.0,
+            log=True,
+            help="Added to the Hessian of the mean loss. Official: 1e-4 · 2e5 on sums over "
+            "batches of 1024.",
+        ),
+        Parameter(
+            name="scale",
+            kind="float",
+            default=195.3125,
+            low=1.0,
+            high=1e6,
+            log=True,
+            help="LiSSA only: more than half the largest eigenvalue of the Hessian. Official: "
+            "2e5 on sums over batches of 1024.",
+        ),
+        Parameter(
+            name="iterations",
+            kind="int",
+            default=None,
+            low=1,
+            high=100_000,
+            optional=True,
+            help="Products at most; none: 50 for conjugate gradients, 100 passes over the "
+            "data for LiSSA.",
+        ),
+        Parameter(
+            name="patience",
+            kind="int",
+            default=20,
+            low=1,
+            high=1000,
+            help="LiSSA ends when its changes stop falling this long; its best iterate is taken.",
+        ),
+        Parameter(
+            name="repetitions",
+            kind="int",
+            default=1,
+            low=1,
+            high=20,
+            help="LiSSA runs whose mean is taken.",
+        ),
+        Parameter(
+            name="hvp_samples",
+            kind="int",
+            default=5000,
+            low=1,
+            high=1_000_000,
+            log=True,
+            help="Conjugate gradients only: samples that stand for the Hessian, drawn once.",
+        ),
+        batch(1024, "hvp_batch_size", "samples of a Hessian product"),
+        Parameter(
+            name="hessian_scale",
+            kind="choice",
+            default="exact",
+            choices=("exact", "batch_sum"),
+            help="Invert the Hessian of the sum of losses, or of a batch's sum as the "
+            "official code does: a step n/batch times larger.",
+        ),
+        COUNTERPART,
+        UPDATES,
+        PARAM_SCOPE,
+    ),
+    scenario_values=TRUE_LABEL,
+    own_layers="its step is computed for the weights that param_scope names.",
+    confined={"param_scope": ("head",)},
+    differs=(
+        "All weights move, not the last six tensors; the Hessian is that of the sum of "
+        "losses, not of a batch; conjugate gradients on the Gauss-Newton matrix take the "
+        "place of LiSSA, whose best iterate counts, not its last. Above a residual of 1 % of "
+        "the gradient the status is `unsolved`."
+    ),
+    revision=2,
+    aliases=("Second-order", "Second"),
+)

@@ -1,0 +1,102 @@
+"""The card of SFRon; the function is in mucore/methods/sfron.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, clip, decay, lr, momentum
+
+CARD = MethodCard(
+    id="sfron",
+    title="SFRon",
+    family="sparsity",
+    source="Huang et al., Unified Gradient-Based Machine Unlearning with Remain Geometry "
+    "Enhancement, NeurIPS 2024",
+    code="K1nght/Unified-Unlearning-w-Remain-Geometry Classification/unlearn/sfron.py",
+    summary=(
+        "Ascends on forget samples, the well fitted ones weighted most, moving only weights "
+        "that matter more to them than to the retain set; descends on the retain set in "
+        "between."
+    ),
+    how=(
+        "At the original, the diagonal Fisher information of all weights is estimated once "
+        "for each of the two sets. Weights with at least as much information for the forget "
+        "set as for the retain set form the mask of the ascent. By default one masked step "
+        "precedes five free ones on the retain set, and its strength falls to zero, so the "
+        "end is repair alone. Small losses weigh most, which spares samples that are "
+        "forgotten already, and the mask should leave retained knowledge alone. The retain "
+        "steps make up most of the cost. Too much strength forgets far more than Retrain and "
+        "lowers accuracy."
+    ),
+    reads=frozenset({"retain", "forget"}),
+    tasks=EVERY_TASK,
+    parameters=(
+        lr(0.01),
+        Parameter(
+            name="iterations",
+            kind="int",
+            default=1500,
+            low=1,
+            high=100_000,
+            log=True,
+            unit="steps",
+            scales_with_epochs=True,
+            help="Steps on the retain set.",
+        ),
+        Parameter(
+            name="every",
+            kind="int",
+            default=5,
+            low=1,
+            high=1000,
+            help="A forget step comes before every so many retain steps.",
+        ),
+        Parameter(
+            name="alpha",
+            kind="float",
+            default=25.0,
+            low=0.0,
+            high=1e4,
+            help="Strength of the ascent at the start.",
+        ),
+        Parameter(
+            name="lam",
+            kind="float",
+            default=0.5,
+            low=0.0,
+            high=2.0,
+            help="Power of 1/loss in a forget sample's weight; 0: all alike.",
+        ),
+        Parameter(
+            name="gamma",
+            kind="float",
+            default=1.0,
+            low=0.0,
+            high=1e3,
+            help="A weight may ascend if its Fisher information for the forget set is this "
+            "many times that for the retain set.",
+        ),
+        Parameter(
+            name="beta",
+            kind="float",
+            default=1.0,
+            low=0.0,
+            high=1.0,
+            help="Share of each iteration that is kept (slow weights); 1: all, as in the "
+            "official code.",
+        ),
+        Parameter(
+            name="optimizer",
+            kind="choice",
+            default="sgd",
+            choices=("sgd", "adamw"),
+            help="AdamW with 2e-5 for transformers.",
+        ),
+        momentum(),
+        decay(),
+        clip(7.0),
+        batch(128),
+    ),
+    paper_epochs=MUBOX_EPOCHS,
+    differs="Batches come from endless shuffled streams, so all have the same size.",
+    aliases=("SFR-on",),
+)

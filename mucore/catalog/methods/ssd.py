@@ -1,0 +1,96 @@
+"""The card of SSD; the function is in mucore/methods/ssd.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods._settings import batch
+from mucore.catalog.scenarios import CLASS_WISE
+
+# The official script for whole classes reads them class by class, in batches of 64.
+SSD_CLASSES = dict.fromkeys(sorted(CLASS_WISE), {"batch_size": 64, "order": "by_class"})
+
+CARD = MethodCard(
+    id="ssd",
+    title="SSD",
+    family="influence",
+    source="Foster et al., Selective Synaptic Dampening, AAAI 2024",
+    code="if-loops/selective-synaptic-dampening src/ssd.py",
+    summary="Shrinks the weights that matter more for the forget set than for the training "
+    "set, by Fisher information. No training.",
+    how=(
+        "Every weight of the original gets two importances, one from the forget set and one "
+        "from the whole training set. Importance is the diagonal of the Fisher information, "
+        "by default from squared gradients of whole batches. A weight is selected if the "
+        "first is more than α times the second. Selected weights are multiplied by the ratio "
+        "of second to first, so the most specialised shrink most while shared knowledge "
+        "should survive. The cost is little more than one pass of gradients over all data, "
+        "but nothing repairs the retain set afterwards. A low α wrecks the network, and a "
+        "high one selects nothing."
+    ),
+    reads=frozenset({"retain", "forget"}),
+    tasks=EVERY_TASK,
+    parameters=(
+        Parameter(
+            name="alpha",
+            kind="float",
+            default=10.0,
+            low=0.01,
+            high=1e6,
+            log=True,
+            help="A weight is chosen when its forget importance is this many times its "
+            "overall one.",
+        ),
+        Parameter(
+            name="lam",
+            kind="float",
+            default=1.0,
+            low=0.0,
+            high=100.0,
+            help="Dampening constant λ.",
+        ),
+        Parameter(
+            name="fisher",
+            kind="choice",
+            default="batch",
+            choices=("batch", "sample", "output_norm"),
+            help=(
+                "Square the mean gradient of a batch (official code) or of each sample "
+                "(paper); or the gradient of the logits' squared norm, without labels "
+                "(loss-free SSD, 2024)."
+            ),
+        ),
+        batch(128),
+        Parameter(
+            name="order",
+            kind="choice",
+            default="mixed",
+            choices=("mixed", "by_class", "retain_then_forget", "shuffled"),
+            help=(
+                "Order in which batches are cut when their gradients are squared: retain set, "
+                "then forget set, each mixed (official for samples), class by class (official "
+                "for whole classes) or as in the data set; or both shuffled together."
+            ),
+        ),
+        Parameter(
+            name="selection",
+            kind="choice",
+            default="alpha",
+            choices=("alpha", "percentile"),
+            late=True,
+            help=(
+                "Choose weights by alpha, or the ln(1 + 100 |D_f| / |D|) percent of them that "
+                "matter most for the forget set compared with the retain set (adaptive SSD, "
+                "Schoepf et al., 2024)."
+            ),
+        ),
+    ),
+    scenario_values=SSD_CLASSES,
+    own_layers="it dampens weights in every layer, by their importance.",
+    storage="0 (one copy of the weights if the importance of the training set is kept)",
+    differs=(
+        "Nothing by default: batches are cut in the order of the official scripts, in 64 "
+        "where whole classes go and in 128 elsewhere. That order selects few weights. "
+        "Shuffled batches, which no official script has, average gradients away and select "
+        "many."
+    ),
+)

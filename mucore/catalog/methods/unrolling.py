@@ -1,0 +1,83 @@
+"""The card of Unrolling SGD; the function is in mucore/methods/unrolling.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, decay, epochs, lr, momentum
+
+CARD = MethodCard(
+    id="unrolling",
+    title="Unrolling SGD",
+    family="gradient_ascent",
+    source="Thudi et al., Unrolling SGD, EuroS&P 2022; E and the initial weights as MUBox "
+    "(SACMAT 2025) words it",
+    code="cleverhans-lab/unrolling-sgd Unlearning/correlation_verification.py",
+    summary=(
+        "Adds the gradients that the forget set had at the start of training back to the "
+        "final weights, as if those first steps had never been taken, and fine-tunes on the "
+        "retain set."
+    ),
+    how=(
+        "To first order, SGD moves the weights against each batch's gradient at the initial "
+        "weights, once in every epoch. The part of the forget set in this is its gradient "
+        "there, times learning rate and epochs. The initial weights come from their seed or a "
+        "record of training, and the gradients of the forget batches are summed at them. "
+        "Multiplied by the chosen rate and epochs, the sum goes onto the original's weights, "
+        "and a few epochs on the retain set follow. The expansion ignores that later steps "
+        "build on earlier ones, so after a long training with momentum often little is "
+        "forgotten."
+    ),
+    reads=frozenset({"retain", "forget", "training_record"}),
+    tasks=EVERY_TASK,
+    records=("initial",),
+    elsewhere={"variant": ("posthoc",)},
+    parameters=(
+        Parameter(
+            name="variant",
+            kind="choice",
+            default="init_grad_then_ft",
+            choices=("init_grad_then_ft", "posthoc", "two_stage"),
+            help=(
+                "Gradient at the initial weights, then fine-tune (MUBox); at the original, "
+                "after fine-tuning; or train without the forget set first, fine-tune on all "
+                "and take that back (the paper; costs a retraining)."
+            ),
+        ),
+        lr(0.01),
+        epochs(5, "the retain set; also how often the gradient is added", scaled=True),
+        Parameter(
+            name="kappa",
+            kind="float",
+            default=1.0,
+            low=0.0,
+            high=1e4,
+            help="Multiplies the gradient that is added back.",
+        ),
+        momentum(),
+        decay(),
+        batch(256),
+        Parameter(
+            name="ft_data",
+            kind="choice",
+            default="retain",
+            choices=("retain", "forget_first"),
+            help="What `posthoc` fine-tunes on: the retain set, or everything with the forget "
+            "set first.",
+        ),
+        Parameter(
+            name="sd_weight",
+            kind="float",
+            default=0.0,
+            low=0.0,
+            high=250.0,
+            help="Weight of the spread of the logits in the loss of fine-tuning, divided by "
+            "the number of classes (official γ).",
+        ),
+    ),
+    paper_epochs=MUBOX_EPOCHS,
+    own_layers="it takes back steps that the training made in every layer.",
+    storage="one model (the weights before training); 0 where their seed is kept, as here",
+    differs="The original is trained as every other, with momentum and decay, and not with "
+    "the paper's loss that shortens its path.",
+    aliases=("Unrolling", "USGD"),
+)

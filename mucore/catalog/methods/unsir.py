@@ -1,0 +1,138 @@
+"""The card of UNSIR; the function is in mucore/methods/unsir.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.methods._settings import batch, lr
+
+CARD = MethodCard(
+    id="unsir",
+    title="UNSIR",
+    family="relabelling",
+    source="Tarun et al., Fast Yet Effective Machine Unlearning, TNNLS 2023; instance form of "
+    "Choi and Na (MUFAC and MUCAC), 2023",
+    code="vikram2000b/Fast-Machine-Unlearning; ndb796/MachineUnlearning 01_MUFAC",
+    summary=(
+        "Makes noise against what is to be forgotten, impairs the network by training on it, "
+        "and repairs it on the retain set. For whole classes the noise carries the label of a "
+        "forgotten class and no forgotten image is read. For samples the noise is driven away "
+        "from their outputs and carries retained labels."
+    ),
+    how=(
+        "Both forms start from the original, and learning nonsense is to overwrite what the "
+        "weights hold of the forgotten part. For whole classes, noise images are optimised "
+        "for a high loss of the original on that class. One epoch trains on this noise and up "
+        "to 1,000 retained samples of each class, another on those samples alone. For single "
+        "samples, each forgotten batch gets fresh noise, which is trained together with a "
+        "retain batch. An epoch over the retain set ends this form. The rate of the impairing "
+        "steps is delicate: a high one lowers accuracy on retained data, and a low one leaves "
+        "the forget set intact."
+    ),
+    reads=frozenset({"retain", "forget"}),
+    tasks=EVERY_TASK,
+    parameters=(
+        Parameter(
+            name="form",
+            kind="choice",
+            default="auto",
+            choices=("auto", "class", "instance"),
+            help="For whole classes or for samples; auto: the class form where whole classes go.",
+        ),
+        Parameter(
+            name="class_noise_steps",
+            kind="int",
+            default=40,
+            low=0,
+            high=1000,
+            help="Class form: steps that make the noise.",
+        ),
+        Parameter(
+            name="class_noise_lr",
+            kind="float",
+            default=0.1,
+            low=1e-4,
+            high=10.0,
+            log=True,
+            help="Class form: rate of those steps.",
+        ),
+        Parameter(
+            name="penalty",
+            kind="float",
+            default=0.1,
+            low=0.0,
+            high=10.0,
+            help="Class form: weight of the noise's squared norm.",
+        ),
+        Parameter(
+            name="noise_batches",
+            kind="int",
+            default=20,
+            low=1,
+            high=1000,
+            help="Class form: how often the noise batch is repeated.",
+        ),
+        Parameter(
+            name="noise_use",
+            kind="choice",
+            default="full",
+            choices=("full", "official60"),
+            help="Class form: use the whole noise batch, or as few images of it as the "
+            "official code's slip does.",
+        ),
+        Parameter(
+            name="retain_per_class",
+            kind="int",
+            default=1000,
+            low=1,
+            high=1_000_000,
+            log=True,
+            unit="samples",
+            help="Class form: retained samples of each class, at most.",
+        ),
+        lr(
+            0.02,
+            name="impair_lr",
+            help="Class form: learning rate (Adam) of the impairing pass.",
+        ),
+        lr(
+            0.01,
+            name="repair_lr",
+            help="Class form: learning rate (Adam) of the repairing pass.",
+        ),
+        batch(256),
+        Parameter(
+            name="instance_epochs",
+            kind="int",
+            default=2,
+            low=0,
+            high=500,
+            unit="epochs",
+            help="Instance form: passes over the forget set; one over the retain set follows.",
+        ),
+        Parameter(
+            name="instance_noise_steps",
+            kind="int",
+            default=5,
+            low=0,
+            high=1000,
+            help="Instance form: steps that make the noise.",
+        ),
+        Parameter(
+            name="instance_noise_lr",
+            kind="float",
+            default=0.01,
+            low=1e-4,
+            high=10.0,
+            log=True,
+            help="Instance form: rate of those steps.",
+        ),
+        lr(
+            1e-3,
+            name="instance_lr",
+            help="Instance form: learning rate of SGD without momentum.",
+        ),
+        batch(64, "instance_batch_size"),
+    ),
+    differs="The official class form uses 60 noise images, made in train mode, and calls "
+    "every forgotten class 0; here all are used.",
+)

@@ -1,0 +1,38 @@
+"""The card of Uploaded weights; it has no function: runner/execute.py loads the file."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import MethodCard, Parameter
+
+CARD = MethodCard(
+    id="uploaded",
+    title="Uploaded weights",
+    family="own",
+    source="A file of the user",
+    summary=(
+        "Computes nothing: loads weights from a file and measures them as the result of a "
+        "method. They may come from an unlearning code that is not here, run on the same "
+        "forget set. What they cost is not known."
+    ),
+    how=(
+        "The weights go into the chosen network, which then passes through the same metrics "
+        "as any other result. Whether they come from the same original, recipe and forget set "
+        "cannot be read off a file, so whoever brings it answers for that. What it cost stays "
+        "blank, so only the quality of the result can be compared."
+    ),
+    reads=frozenset(),
+    parameters=(
+        Parameter(
+            name="file",
+            kind="file",
+            default="",
+            help=(
+                "Path of a file with the weights of the chosen model: safetensors, or what "
+                "torch.save makes of model.state_dict(). It is copied into the store; the "
+                "hash of its content stands in its place afterwards."
+            ),
+        ),
+    ),
+    tasks=frozenset({"classes", "attributes"}),
+    own_layers="its weights are those of the file, in every layer.",
+)
