@@ -56,28 +56,28 @@ NEEDS = {
 
 
 def methods_page() -> str:
-    families = sorted(METHODS, key=lambda card: list(FAMILIES).index(card.family))
     rows = [
         [
             f"[{card.title}](#{card.id})",
             f"`{card.id}`",
             FAMILIES[card.family],
+            str(card.year or ""),
             reads(card),
             card.storage,
         ]
-        for card in families
+        for card in METHODS
     ]
     parts = [
         "# Methods",
         MADE,
         (
-            f"{len(METHODS)} methods, by family. Values are the authors', as far as their paper "
-            "or code states them; epochs marked as scaled were chosen for a longer training and "
-            "shrink with the recipe, to one at least. Storage is what the published method keeps "
-            "between training and request; what ours keeps is measured in every run. A method of "
-            "your own: [add-a-method.md](add-a-method.md)."
+            f"{len(METHODS)} methods, by family and year. Values are the authors', as far as their "
+            "paper or code states them; epochs marked as scaled were chosen for a longer training "
+            "and shrink with the recipe, to one at least. Storage is what the published method "
+            "keeps between training and request; what ours keeps is measured in every run. A "
+            "method of your own: [add-a-method.md](add-a-method.md)."
         ),
-        table(("Method", "Id", "Family", "Reads", "Published storage"), rows),
+        table(("Method", "Id", "Family", "Year", "Reads", "Published storage"), rows),
     ]
     for family, title in FAMILIES.items():
         cards = [card for card in METHODS if card.family == family]

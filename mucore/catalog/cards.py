@@ -56,6 +56,8 @@ class MethodCard:
     title: str
     family: str  # a key of FAMILIES
     source: str  # paper: authors, venue, year
+    # of the paper, as `source` has it: within a family, lists go by it; 0 where there is none
+    year: int = 0
     code: str = ""  # official repository, if any
     summary: str  # what it does, in at most five plain sentences
     how: str = ""  # how it works, in about five sentences that somebody can explain it from

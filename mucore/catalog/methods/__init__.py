@@ -1,5 +1,8 @@
 """The roster of unlearning methods, one card a file.
 
+Every file here is a card and is found by itself: file, card and function (mucore/methods) have one
+name. A file whose name begins with an underscore is none.
+
 Default values are the authors' (preset `authors`), as far as their paper or official code states
 them; `help` says where it does not. The preset `tuned` is what scripts/tune.py found
 (mucore/catalog/tuning.py). A card's `revision` is part of the cache key: raise it whenever the
@@ -8,11 +11,14 @@ function behind it can give another result.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 
 from mucore.catalog import tuning
 from mucore.catalog.cards import MethodCard
+from mucore.errors import BadFile
 
 __all__ = ["FAMILIES", "METHODS", "ORIGINAL"]
 
@@ -30,59 +36,44 @@ FAMILIES = {
     "own": "Your own",  # files of mucore/catalog/plugins.py, and weights made elsewhere
 }
 
-_NAMES = (
-    "original",
-    "retrain",
-    "sisa",
-    "gradient_ascent",
-    "neggrad_plus",
-    "advanced_neggrad",
-    "unrolling",
-    "amnesiac",
-    "ssd",
-    "l_codec",
-    "first_order",
-    "second_order",
-    "fisher",
-    "ntk",
-    "scrub",
-    "scrub_rewind",
-    "bad_teacher",
-    "delete",
-    "lotus",
-    "gkt",
-    "random_labels",
-    "pseudo_labels",
-    "boundary_shrink",
-    "boundary_expanding",
-    "unsir",
-    "amun",
-    "munba",
-    "finetune",
-    "salun",
-    "l1_sparse",
-    "cf_k",
-    "eu_k",
-    "rum",
-    "pgu",
-    "sfron",
-    "duck",
-    "contrastive",
-    "scar",
-    "fcs",
-    "msg",
-    "ct",
-    "niu",
-    "uploaded",
-)
+
+def cards_in(folder: Path, package: str) -> Iterator[MethodCard]:
+    """The cards of the files in the folder of `package`, by file name. Raises `BadFile`."""
+    owners: dict[str, str] = {}
+    for path in sorted(folder.glob("[!_]*.py")):
+        card = getattr(import_module(f"{package}.{path.stem}"), "CARD", None)
+        if not isinstance(card, MethodCard):
+            raise BadFile(
+                f"{path} has no CARD. Write CARD = MethodCard(...), or begin the file's name with "
+                "an underscore if it is no method."
+            )
+        if card.id != path.stem:
+            raise BadFile(
+                f"{path}: the card's id is {card.id}, but it must be the file's name, {path.stem}."
+            )
+        if card.family not in FAMILIES:
+            raise BadFile(
+                f"{path}: the card's family must be one of {', '.join(FAMILIES)}, but it is "
+                f"{card.family}."
+            )
+        for name in sorted({card.id, *card.aliases}):
+            if name in owners:
+                raise BadFile(
+                    f"{path}: the name {name} belongs to {owners[name]} already. Choose another."
+                )
+            owners[name] = card.id
+        yield card
+
+
+def _place(card: MethodCard) -> tuple[int, int, str]:
+    """Where lists show a method: by family, then the older paper first, then by title."""
+    return list(FAMILIES).index(card.family), card.year, card.title.casefold()
+
 
 _TUNED = tuning.found()
-
-
-def _card(name: str) -> MethodCard:
-    card = import_module(f"{__name__}.{name}").CARD
-    return replace(card, tuned=_TUNED.get(card.id, card.tuned))
-
-
-ORIGINAL, *_METHODS = (_card(name) for name in _NAMES)
-METHODS: tuple[MethodCard, ...] = tuple(_METHODS)
+_CARDS = [
+    replace(card, tuned=_TUNED.get(card.id, card.tuned))
+    for card in sorted(cards_in(Path(__file__).parent, __name__), key=_place)
+]
+ORIGINAL = next(card for card in _CARDS if card.id == "original")
+METHODS: tuple[MethodCard, ...] = tuple(card for card in _CARDS if card is not ORIGINAL)

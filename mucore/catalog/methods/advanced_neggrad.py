@@ -10,6 +10,7 @@ CARD = MethodCard(
     title="Advanced NegGrad",
     family="gradient_ascent",
     source="Choi and Na, Towards Machine Unlearning Benchmarks, 2023 (MUFAC, MUCAC)",
+    year=2023,
     code="ndb796/MachineUnlearning 01_MUFAC",
     summary="Descends on a retain batch and ascends on a forget batch in the same step, both "
     "at full weight.",

@@ -11,6 +11,7 @@ CARD = MethodCard(
     family="gradient_ascent",
     source="Graves, Nagisetty, Ganesh, Amnesiac Machine Learning, AAAI 2021; epochs of MUBox "
     "(SACMAT 2025)",
+    year=2021,
     code="lmgraves/AmnesiacML, notebooks",
     summary=(
         "Takes back every training step whose batch held a forgotten sample, and repairs what "

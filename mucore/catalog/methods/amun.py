@@ -10,6 +10,7 @@ CARD = MethodCard(
     title="AMUN",
     family="relabelling",
     source="Ebrahimpour-Boroojeny, Sundaram, Chandrasekaran, AMUN, ICML 2025",
+    year=2025,
     code="Ali-E/AMUN adversarial_unlearn.py, pgdl2_modified.py",
     summary=(
         "Finds for each forgotten sample a close adversarial image and trains on all data "

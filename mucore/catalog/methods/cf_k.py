@@ -20,6 +20,7 @@ CARD = MethodCard(
     family="sparsity",
     source="Goel, Prabhu, Kumaraguru, Towards Adversarial Evaluations for Inexact Machine "
     "Unlearning, 2022",
+    year=2022,
     code="shash42/Evaluating-Inexact-Unlearning src/methods.py",
     summary="Goes on training the last layers alone, with the retain set only. What earlier "
     "layers learned from the forget set stays.",

@@ -11,6 +11,7 @@ CARD = MethodCard(
     family="sparsity",
     source="Goel, Prabhu, Kumaraguru, Towards Adversarial Evaluations for Inexact Machine "
     "Unlearning, 2022",
+    year=2022,
     code="shash42/Evaluating-Inexact-Unlearning src/methods.py",
     summary=(
         "Puts the last layers back to where training began and trains them anew on the retain "

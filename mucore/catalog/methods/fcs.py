@@ -11,6 +11,7 @@ CARD = MethodCard(
     family="competition",
     source="NeurIPS 2023 machine unlearning challenge, write-up 458721 (fanchuan), "
     "first in the organisers' final ranking",
+    year=2023,
     code="xcadet/deepunlearn munl/unlearning/kgltop1.py (third-party port)",
     summary=(
         "Forget, contrast, strengthen. First makes the predictions on the forget set uniform. "

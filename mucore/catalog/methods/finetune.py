@@ -11,6 +11,7 @@ CARD = MethodCard(
     family="sparsity",
     source="Baseline; Golatkar et al., CVPR 2020; settings of Unlearn-Sparse (Jia et al., "
     "NeurIPS 2023)",
+    year=2020,
     code="OPTML-Group/Unlearn-Sparse unlearn/FT.py",
     summary="Goes on training with the retain set only, in the hope that what is not "
     "rehearsed is forgotten.",

@@ -49,6 +49,7 @@ CARD = MethodCard(
     title="First-order influence",
     family="influence",
     source="Warnecke et al., Machine Unlearning of Features and Labels, NDSS 2023",
+    year=2023,
     code="alewarne/MachineUnlearning Applications/Poisoning/unlearn/first_order.py",
     summary=(
         "One step up the summed gradients of the forget set, and down those of what replaces "

@@ -10,6 +10,7 @@ CARD = MethodCard(
     title="Fisher forgetting",
     family="influence",
     source="Golatkar et al., Eternal Sunshine of the Spotless Net, CVPR 2020",
+    year=2020,
     code="AdityaGolatkar/SelectiveForgetting Forgetting.ipynb",
     summary=(
         "Adds noise to every weight, the more the less the weight matters to the predictions "

@@ -11,6 +11,7 @@ CARD = MethodCard(
     title="GKT",
     family="teacher",
     source="Chundawat et al., Zero-Shot Machine Unlearning, IEEE TIFS 2023",
+    year=2023,
     code="ayu987/zero-shot-unlearning",
     summary=(
         "A fresh student learns from the original on images that a generator makes up where "

@@ -10,6 +10,7 @@ CARD = MethodCard(
     title="l1-sparse",
     family="sparsity",
     source="Jia, Liu, Ram et al., Model Sparsity Can Simplify Machine Unlearning, NeurIPS 2023",
+    year=2023,
     code="OPTML-Group/Unlearn-Sparse unlearn/FT.py (FT_prune)",
     summary="Fine-tunes on the retain set while a penalty pulls all weights towards zero; the "
     "penalty fades out over the epochs.",

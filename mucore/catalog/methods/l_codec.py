@@ -11,6 +11,7 @@ CARD = MethodCard(
     family="influence",
     source="Mehta et al., Deep Unlearning via Randomized Conditionally Independent Hessians, "
     "CVPR 2022",
+    year=2022,
     code="vsingh-group/LCODEC-deep-unlearning",
     summary=(
         "For each forgotten sample, finds the few channels that its loss depends on when the "

@@ -11,6 +11,7 @@ CARD = MethodCard(
     family="competition",
     source="NeurIPS 2023 machine unlearning challenge, write-up 459200 (Lee, Bae, Kim; "
     "Kookmin University), third place",
+    year=2023,
     code="xcadet/deepunlearn munl/unlearning/kgltop2.py (third-party port)",
     summary=(
         "Masked small gradients. Re-initialises the convolution weights on which the "

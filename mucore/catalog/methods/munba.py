@@ -10,6 +10,7 @@ CARD = MethodCard(
     title="MUNBa",
     family="relabelling",
     source="Wu et al., MUNBa: Machine Unlearning via Nash Bargaining, ICCV 2025",
+    year=2025,
     code="JingWu321/MUNBa Classification/unlearn/MUNBa.py",
     summary=(
         "Retaining and forgetting, the latter as random labels on the forget set, bargain "

@@ -10,6 +10,7 @@ CARD = MethodCard(
     title="NegGrad+",
     family="gradient_ascent",
     source="Kurmanji et al., Towards Unbounded Machine Unlearning, NeurIPS 2023",
+    year=2023,
     code="meghdadk/SCRUB helper/loops.py",
     summary="Descends on the retain set and ascends on the forget set in one step, the retain "
     "loss weighted far higher.",

@@ -25,6 +25,7 @@ CARD = MethodCard(
     family="competition",
     source="NeurIPS 2023 machine unlearning challenge, write-up 459095 (Sun), seventh "
     "place; RNI in Deep Unlearn (Cadet et al., 2024)",
+    year=2023,
     code="xcadet/deepunlearn munl/unlearning/kgltop7.py (third-party port)",
     summary=(
         "Noise-injection unlearning. Re-initialises the output layer, then adds noise to a "

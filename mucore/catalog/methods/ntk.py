@@ -10,6 +10,7 @@ CARD = MethodCard(
     title="NTK scrubbing",
     family="influence",
     source="Golatkar et al., Forgetting Outside the Box, ECCV 2020",
+    year=2020,
     code="AdityaGolatkar/SelectiveForgetting Forgetting.ipynb",
     summary=(
         "Treats the network as linear in its weights, works out how the solution would move "

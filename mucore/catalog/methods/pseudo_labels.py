@@ -13,6 +13,7 @@ CARD = MethodCard(
     family="relabelling",
     source="Chen et al., Machine Unlearning via Null Space Calibration (UNSC), IJCAI 2024; "
     "first step alone: Are We Truly Forgetting?",
+    year=2024,
     code="HQC-ML/UNSC utils.py and notebooks",
     summary=(
         "Gives each forgotten sample the label that the original finds second most likely, "

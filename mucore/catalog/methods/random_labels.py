@@ -11,6 +11,7 @@ CARD = MethodCard(
     family="relabelling",
     source="Graves et al., AAAI 2021; Golatkar et al., CVPR 2020; settings of SalUn (Fan et "
     "al., ICLR 2024)",
+    year=2021,
     code="OPTML-Group/Unlearn-Saliency Classification/unlearn/RL.py",
     summary="Gives the forget set random labels and trains on both sets.",
     how=(

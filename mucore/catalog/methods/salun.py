@@ -10,6 +10,7 @@ CARD = MethodCard(
     title="SalUn",
     family="sparsity",
     source="Fan et al., SalUn, ICLR 2024",
+    year=2024,
     code="OPTML-Group/Unlearn-Saliency Classification/unlearn/RL.py",
     summary="Random labels, but only the half of the weights moves that the forget loss is "
     "most sensitive to.",

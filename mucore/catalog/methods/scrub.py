@@ -10,6 +10,7 @@ CARD = MethodCard(
     title="SCRUB",
     family="teacher",
     source="Kurmanji et al., Towards Unbounded Machine Unlearning, NeurIPS 2023",
+    year=2023,
     code="meghdadk/SCRUB thirdparty/repdistiller/helper/loops.py",
     summary=(
         "A student starts as a copy of the original. It runs away from it on the forget set "

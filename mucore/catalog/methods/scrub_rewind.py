@@ -12,6 +12,7 @@ CARD = MethodCard(
     title="SCRUB+R",
     family="teacher",
     source="Kurmanji et al., Towards Unbounded Machine Unlearning, NeurIPS 2023",
+    year=2023,
     code="meghdadk/SCRUB MIA_experiments.ipynb",
     summary=(
         "SCRUB with a checkpoint after every epoch. It goes back to the one whose error on "

@@ -11,6 +11,7 @@ CARD = MethodCard(
     title="Second-order influence",
     family="influence",
     source="Warnecke et al., Machine Unlearning of Features and Labels, NDSS 2023",
+    year=2023,
     code="alewarne/MachineUnlearning Applications/Poisoning/unlearn/second_order.py",
     summary=(
         "The same gradients, multiplied by the inverse Hessian of the retain set: a Newton "

@@ -11,6 +11,7 @@ CARD = MethodCard(
     family="sparsity",
     source="Huang et al., Unified Gradient-Based Machine Unlearning with Remain Geometry "
     "Enhancement, NeurIPS 2024",
+    year=2024,
     code="K1nght/Unified-Unlearning-w-Remain-Geometry Classification/unlearn/sfron.py",
     summary=(
         "Ascends on forget samples, the well fitted ones weighted most, moving only weights "

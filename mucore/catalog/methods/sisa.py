@@ -9,6 +9,7 @@ CARD = MethodCard(
     title="SISA",
     family="exact",
     source="Bourtoule et al., Machine Unlearning, IEEE S&P 2021",
+    year=2021,
     code="cleverhans-lab/machine-unlearning sisa.py",
     summary=(
         "Instead of one model, an ensemble: the training set is cut into shards, and each "

@@ -11,6 +11,7 @@ CARD = MethodCard(
     family="gradient_ascent",
     source="Thudi et al., Unrolling SGD, EuroS&P 2022; E and the initial weights as MUBox "
     "(SACMAT 2025) words it",
+    year=2022,
     code="cleverhans-lab/unrolling-sgd Unlearning/correlation_verification.py",
     summary=(
         "Adds the gradients that the forget set had at the start of training back to the "

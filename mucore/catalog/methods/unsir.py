@@ -11,6 +11,7 @@ CARD = MethodCard(
     family="relabelling",
     source="Tarun et al., Fast Yet Effective Machine Unlearning, TNNLS 2023; instance form of "
     "Choi and Na (MUFAC and MUCAC), 2023",
+    year=2023,
     code="vikram2000b/Fast-Machine-Unlearning; ndb796/MachineUnlearning 01_MUFAC",
     summary=(
         "Makes noise against what is to be forgotten, impairs the network by training on it, "

@@ -59,7 +59,7 @@ def test_the_verdict_stands_behind_the_method_as_icon_and_word(table):
 def test_results_table_html(table):
     html = results_table.html(table, dark=False, selected=table.methods[0].id, sort="", paper=None)
     names = re.findall(r"</svg>([^<]+)<", html)
-    assert names == ["Original", "Retrain", "SSD", "SCRUB", "Bad teacher", "Fine-tune", "SalUn"]
+    assert names == ["Original", "Retrain", "SSD", "Bad teacher", "SCRUB", "Fine-tune", "SalUn"]
     assert html.count('class="references"') == 1
     families = len({row.family for row in table.methods})
     assert html.count('<tbody class="family">') == families
