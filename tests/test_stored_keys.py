@@ -18,7 +18,7 @@ from mucore.store import open_pack
 
 DEMO = Path(__file__).resolve().parents[1] / "data" / "demo"
 RECIPE = make_recipe("standard")
-LATE = [(card, p) for card in catalog.METHODS for p in card.parameters if p.late]
+OMITTED = [(card, p) for card in catalog.METHODS for p in card.parameters if p.omitted_when_default]
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +66,9 @@ def other_value(parameter):
 
 
 @pytest.mark.parametrize(
-    ("card", "parameter"), LATE, ids=[f"{card.id}.{p.name}" for card, p in LATE]
+    ("card", "parameter"), OMITTED, ids=[f"{card.id}.{p.name}" for card, p in OMITTED]
 )
-def test_a_late_parameter_is_written_only_where_it_differs(card, parameter):
+def test_a_newer_parameter_is_written_only_where_it_differs(card, parameter):
     common: dict[str, Any] = {
         "dataset": "fashion-mnist-10k",
         "model": "resnet9-small",

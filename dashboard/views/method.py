@@ -112,13 +112,15 @@ def show_card(card: MethodCard) -> None:
 
 def on_classifier(card: MethodCard) -> str:
     """Whether the method can be confined to the last layer."""
-    if not card.own_layers:
+    if not card.not_confinable:
         return "yes" if card.family != "own" else "yes, if it keeps to the layers that it may train"
     values = ", ".join(
-        f"{name} {' or '.join(map(str, free))}" for name, free in card.confined.items()
+        f"{name} {' or '.join(map(str, free))}" for name, free in card.confinable_when.items()
     )
     return (
-        f"with {values} only: otherwise {card.own_layers}" if values else f"no: {card.own_layers}"
+        f"with {values} only: otherwise {card.not_confinable}"
+        if values
+        else f"no: {card.not_confinable}"
     )
 
 

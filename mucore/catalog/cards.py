@@ -41,9 +41,8 @@ class Parameter:
     choice_scenarios: Mapping[str, tuple[frozenset[str], str]] = field(
         default_factory=dict, hash=False
     )
-    # came after results existed: a spec leaves it out while it has its default, so that their keys
-    # stay
-    late: bool = False
+    # A spec leaves it out while it has its default: it came after results existed, whose keys stay.
+    omitted_when_default: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,8 +65,8 @@ class MethodCard:
     # if chosen
     records: tuple[str, ...] = ()
     # Values under which it needs nothing of how the original was trained although it has `records`
-    # of that; empty: there are none.
-    elsewhere: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    # of that, parameter -> values; empty: there are none.
+    no_records_when: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     parameters: tuple[Parameter, ...] = ()
     tuned: Mapping[str, Any] = field(default_factory=dict)
     # what the authors set otherwise under a scenario
@@ -80,9 +79,9 @@ class MethodCard:
     tasks_reason: str = ""  # why the other is refused
     # Why it cannot be confined to the classifier (RunSpec.scope), as "it ...": it changes layers by
     # rules of its own. "": it can.
-    own_layers: str = ""
-    # values under which it can all the same; empty: there are none
-    confined: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    not_confinable: str = ""
+    # values under which it can all the same, parameter -> values; empty: there are none
+    confinable_when: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     # what the published method must keep between training and request, as a formula
     storage: str = "0"
     differs: str = ""  # how this implementation differs from the paper

@@ -35,6 +35,8 @@ from mucore.errors import BadFile, MucoreError
 FOLDERS = "MUCORE_PLUGINS"
 GROUP = "mucore.methods"
 READS = frozenset({"retain", "forget", "validation", "training_record"})
+# Fields of a card by the names that docs/add-a-method.md once had for them: such files still run.
+RENAMED = {"own_layers": "not_confinable", "confined": "confinable_when"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +199,7 @@ def read(path: Path, module: str | None = None) -> Plugin:
     except OSError as error:
         raise BadFile(f"{path} cannot be read: {error.strerror}.") from None
     try:
-        tree = ast.parse(source, str(path))
+        tree = _parsed(source, path)
     except (SyntaxError, ValueError) as error:
         line = f" (line {error.lineno})" if isinstance(error, SyntaxError) and error.lineno else ""
         raise BadFile(
@@ -212,6 +214,16 @@ def read(path: Path, module: str | None = None) -> Plugin:
             f"def {card.id}(model, data, run)."
         )
     return Plugin(card, path.absolute(), _hash(source), module)
+
+
+def _parsed(source: bytes, path: Path) -> ast.Module:
+    """The syntax tree of a file, with the fields of its card by the names that they have now."""
+    tree = ast.parse(source, str(path))
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and ast.unparse(call.func).endswith("MethodCard"):
+            for keyword in call.keywords:
+                keyword.arg = RENAMED.get(keyword.arg or "", keyword.arg)
+    return tree
 
 
 def _hash(source: bytes) -> str:
@@ -352,14 +364,16 @@ def _card_problems(card: MethodCard) -> Iterator[str]:
     names = [parameter.name for parameter in card.parameters]
     for name in {name for name in names if names.count(name) > 1}:
         yield f"the card has two parameters named {name}."
-    listed = isinstance(card.confined, dict) and all(
-        isinstance(values, tuple) for values in card.confined.values()
-    )
-    if not listed or not card.confined.keys() <= {*names}:
-        yield (
-            "the card's confined must give a tuple of values for each parameter that it names, "
-            f"but it is {card.confined!r}."
+    for field in ("confinable_when", "no_records_when"):
+        condition = getattr(card, field)
+        listed = isinstance(condition, dict) and all(
+            isinstance(values, tuple) for values in condition.values()
         )
+        if not listed or not condition.keys() <= {*names}:
+            yield (
+                f"the card's {field} must give a tuple of values for each parameter that it "
+                f"names, but it is {condition!r}."
+            )
     for parameter in card.parameters:
         # a file would reach the function as a hash
         kinds = [kind for kind in get_args(Kind) if kind != "file"]
@@ -411,7 +425,8 @@ def function(plugin: Plugin) -> Callable[..., Any]:
         module.__package__ = (plugin.module or "").rpartition(".")[0]
         sys.modules[module.__name__] = module  # dataclasses and pickle look their module up
         try:
-            exec(compile(source, str(plugin.path), "exec", dont_inherit=True), module.__dict__)
+            tree = _parsed(source, plugin.path)
+            exec(compile(tree, str(plugin.path), "exec", dont_inherit=True), module.__dict__)
         except Exception as error:  # the boundary to somebody else's code
             del sys.modules[module.__name__]
             raise BadFile(

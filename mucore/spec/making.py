@@ -105,7 +105,7 @@ def make_spec(
             parameters={
                 p.name: effective[p.name]
                 for p in method_card.parameters
-                if not (p.late and effective[p.name] == p.default)
+                if not (p.omitted_when_default and effective[p.name] == p.default)
             },
             method_hash=_own_hash(method_card),
             method_preset=method_preset,

@@ -100,4 +100,4 @@ def complete(card: MethodCard, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of a stored spec, with the defaults of those that came after it or that it
     leaves out for its key's sake.
     """
-    return {p.name: p.default for p in card.parameters if p.late} | dict(parameters)
+    return {p.name: p.default for p in card.parameters if p.omitted_when_default} | dict(parameters)

@@ -63,13 +63,13 @@ class Recipe(BaseModel):
         )
 
     @model_serializer(mode="wrap")
-    def _without_late_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_newer_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields = list(type(self).model_fields.items())
-        late = dict(fields[[name for name, _ in fields].index("precision") + 1 :])
+        newer = dict(fields[[name for name, _ in fields].index("precision") + 1 :])
         return {
             name: value
             for name, value in handler(self).items()
-            if name not in late or getattr(self, name) != late[name].default
+            if name not in newer or getattr(self, name) != newer[name].default
         }
 
     def cut(self) -> dict[str, Any]:

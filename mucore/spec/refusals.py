@@ -76,15 +76,10 @@ def refuse_original(card: MethodCard, values: Mapping[str, Any]) -> None:
     that was trained elsewhere.
     """
     wanted = [name for name in card.records if name in OF_TRAINING]
-    if not wanted or (
-        card.elsewhere and all(values[name] in free for name, free in card.elsewhere.items())
-    ):
+    if not wanted or _meets(values, card.no_records_when):
         return
     what = "the initial weights" if wanted == ["initial"] else "a record"
-    changes = " and ".join(
-        f"{card.id}.{name} to {' or '.join(map(str, free))}"
-        for name, free in card.elsewhere.items()
-    )
+    changes = _to_meet(card, card.no_records_when)
     raise Refused(
         f"{card.id} needs {what} of the original's training, and this original was trained "
         f"elsewhere. {f'Set {changes}, or let' if changes else 'Let'} the original be trained "
@@ -98,19 +93,27 @@ def refuse_scope(card: MethodCard, values: Mapping[str, Any], scope: Scope) -> N
     A user's own method may have no reason on its card; what it does to other layers is then seen
     when it has run.
     """
-    if (
-        scope == "all"
-        or not card.own_layers
-        or (card.confined and all(values[name] in free for name, free in card.confined.items()))
-    ):
+    if scope == "all" or not card.not_confinable or _meets(values, card.confinable_when):
         return
-    changes = " and ".join(
-        f"{card.id}.{name} to {' or '.join(map(str, free))}" for name, free in card.confined.items()
-    )
+    changes = _to_meet(card, card.confinable_when)
     raise Refused(
-        f"{card.id} cannot be confined to the classifier: {card.own_layers} "
+        f"{card.id} cannot be confined to the classifier: {card.not_confinable} "
         f"{f'Set {changes}, or leave' if changes else 'Leave'} it out where the scope is "
         "classifier."
+    )
+
+
+def _meets(values: Mapping[str, Any], condition: Mapping[str, tuple[Any, ...]]) -> bool:
+    """Whether every parameter has one of the values that a card's condition names; none meet an
+    empty one.
+    """
+    return bool(condition) and all(values[name] in free for name, free in condition.items())
+
+
+def _to_meet(card: MethodCard, condition: Mapping[str, tuple[Any, ...]]) -> str:
+    """What to set to meet it, "eu_k.k_unit to layer and eu_k.k to 1"."""
+    return " and ".join(
+        f"{card.id}.{name} to {' or '.join(map(str, free))}" for name, free in condition.items()
     )
 
 

@@ -69,12 +69,12 @@ class RunSpec(BaseModel):
         content = self.model_dump(mode="json", exclude={"method_preset", "method_hash"})
         if not self.poison:  # keys of clean runs are older than poisoned ones
             del content["poison"]
-        for late in ("original_hash", "pretrained_hash"):
-            if not content[late]:
-                del content[late]
-        for late in ("noise", "scope"):
-            if content[late] == type(self).model_fields[late].default:
-                del content[late]
+        for newer in ("original_hash", "pretrained_hash"):
+            if not content[newer]:
+                del content[newer]
+        for newer in ("noise", "scope"):
+            if content[newer] == type(self).model_fields[newer].default:
+                del content[newer]
         if self.after is None:  # and those of single requests than those of sequences
             del content["after"]
         else:

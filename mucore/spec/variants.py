@@ -92,14 +92,14 @@ def _usual(method: str) -> dict[str, Any]:
     results existed.
     """
     try:
-        late = {
+        omitted = {
             p.name: list(p.default) if isinstance(p.default, tuple) else p.default
             for p in catalog.method(method).parameters
-            if p.late
+            if p.omitted_when_default
         }
     except UnknownName:  # a method that was somebody's own
-        late = {}
-    return late | dict(USUAL)
+        omitted = {}
+    return omitted | dict(USUAL)
 
 
 def _text(value: Any) -> str:

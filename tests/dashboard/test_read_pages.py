@@ -218,7 +218,7 @@ def test_method_page_says_whether_it_keeps_to_the_classifier(home):
     }
     assert "**Can change the classifier alone**: yes" in found["salun"]
     assert (
-        f"**Can change the classifier alone**: no: {catalog.method('ssd').own_layers}"
+        f"**Can change the classifier alone**: no: {catalog.method('ssd').not_confinable}"
         in found["ssd"]
     )
     assert (

@@ -207,9 +207,9 @@ def test_every_record_is_either_of_the_training_or_can_be_made_for_any_original(
     for card in catalog.methods():
         names = {p.name: p for p in card.parameters}
         assert all(
-            set(free) <= set(names[name].choices) for name, free in card.elsewhere.items()
+            set(free) <= set(names[name].choices) for name, free in card.no_records_when.items()
         ), card.id
-        assert not card.elsewhere or OF_TRAINING & set(card.records), card.id
+        assert not card.no_records_when or OF_TRAINING & set(card.records), card.id
 
 
 # -- as a method

@@ -213,11 +213,13 @@ CARDS = [card for card in catalog.METHODS if card.family != "reference"]
 
 @pytest.mark.parametrize(
     "card",
-    [card for card in CARDS if not card.own_layers or card.confined],
+    [card for card in CARDS if not card.not_confinable or card.confinable_when],
     ids=lambda card: card.id,
 )
 def test_a_method_can_be_confined_where_its_card_does_not_say_otherwise(card):
-    chosen = toy.parameters(card.id, **{name: free[0] for name, free in card.confined.items()})
+    chosen = toy.parameters(
+        card.id, **{name: free[0] for name, free in card.confinable_when.items()}
+    )
     asked: Any = SimpleNamespace(
         method=card.id, method_hash="", parameters=chosen, scope="classifier", noise=0.0
     )
@@ -230,7 +232,7 @@ def test_a_method_can_be_confined_where_its_card_does_not_say_otherwise(card):
         if not torch.equal(tensor, before.state_dict()[name])
     }
     assert moved <= {f"{head}.weight", f"{head}.bias"}
-    own = {name: chosen[name] for name in card.confined}
+    own = {name: chosen[name] for name in card.confinable_when}
     assert make_spec(**common(card.id), parameters=own, scope="classifier").scope == "classifier"
 
 
@@ -247,14 +249,16 @@ def common(method: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     "card",
-    [card for card in CARDS if card.own_layers and not card.needs_file],
+    [card for card in CARDS if card.not_confinable and not card.needs_file],
     ids=lambda card: card.id,
 )
 def test_a_method_that_cannot_be_confined_is_refused_before_it_runs(card):
-    for name, free in card.confined.items():
+    for name, free in card.confinable_when.items():
         parameter = next(each for each in card.parameters if each.name == name)
         assert {check(parameter, value, owner=card.id) for value in free} == set(free)
-    values = {name: OTHER[card.id, name] for name in card.confined if (card.id, name) in OTHER}
+    values = {
+        name: OTHER[card.id, name] for name in card.confinable_when if (card.id, name) in OTHER
+    }
     with pytest.raises(
         Refused,
         match=f"^{card.id} cannot be confined to the classifier: it.* out "

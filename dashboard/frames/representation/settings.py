@@ -56,7 +56,7 @@ def plain(runs: pd.DataFrame) -> pd.DataFrame:
 def varied(runs: pd.DataFrame) -> tuple[Axis, ...]:
     """The numbers that vary among the runs of one method and scenario: number of classes, budget,
     other numbers of the forget set, hyperparameters, the noise on its gradients (a run that does
-    not name it had none). A run without a parameter that came late had its default. What varies and
+    not name it had none). A run that leaves out a parameter had its default. What varies and
     is no number tells `kinds` apart.
     """
     found: dict[str, dict[str, float]] = {}
@@ -120,19 +120,22 @@ def _in_words(name: str, value: Any) -> str:
 
 def _settings(runs: pd.DataFrame) -> dict[str, dict[str, Any]]:
     """By key, every setting of a run as "forget set.budget" or "method.lr"."""
-    late = {method: _late_defaults(method) for method in set(runs["method"])}
+    omitted = {method: _omitted_defaults(method) for method in set(runs["method"])}
     found = {}
     for key, scenario, method, text in zip(
         runs["key"], runs["scenario_parameters"], runs["method"], runs["parameters"], strict=True
     ):
-        groups = (("forget set", json.loads(scenario)), ("method", late[method] | json.loads(text)))
+        groups = (
+            ("forget set", json.loads(scenario)),
+            ("method", omitted[method] | json.loads(text)),
+        )
         found[key] = {
             f"{group}.{name}": value for group, values in groups for name, value in values.items()
         }
     return found
 
 
-def _late_defaults(method: str) -> dict[str, Any]:
+def _omitted_defaults(method: str) -> dict[str, Any]:
     """The defaults of the parameters that came to a method after results existed; none for a method
     that the catalogue does not know.
     """
@@ -140,7 +143,7 @@ def _late_defaults(method: str) -> dict[str, Any]:
         return {
             parameter.name: parameter.default
             for parameter in catalog.method(method).parameters
-            if parameter.late
+            if parameter.omitted_when_default
         }
     except UnknownName:
         return {}

@@ -113,7 +113,7 @@ def say_confined(
             refuse_scope(card, values, "classifier")
         except BadValue:
             left_out[card.title] = None
-        if card.family == "own" and not card.own_layers:
+        if card.family == "own" and not card.not_confinable:
             unknown[card.title] = None
     if left_out:
         st.caption(

@@ -68,7 +68,7 @@ CARD = MethodCard(
         batch(256),
     ),
     paper_epochs=50,
-    own_layers="it takes back recorded updates of every layer.",
+    not_confinable="it takes back recorded updates of every layer.",
     storage="(recorded steps) × one model: 428 GB for ResNet-18 and 50 epochs; the sum alone, "
     "as kept here: one model",
     differs="Keeps the sum of the affected updates instead of each of them; the weights after "

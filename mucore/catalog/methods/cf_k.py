@@ -60,8 +60,8 @@ CARD = MethodCard(
         bn("train"),
     ),
     paper_epochs=MUBOX_EPOCHS,
-    own_layers="it trains the last k layers or blocks, whichever those are.",
-    confined={"k_unit": ("layer",), "k": (1,)},
+    not_confinable="it trains the last k layers or blocks, whichever those are.",
+    confinable_when={"k_unit": ("layer",), "k": (1,)},
     differs="Frozen batch norms keep their statistics; official code lets them drift, and "
     "restarts its rate from 0.1 again and again.",
     aliases=("CF-k",),

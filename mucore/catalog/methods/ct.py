@@ -34,7 +34,7 @@ CARD = MethodCard(
         batch(64),
     ),
     paper_epochs=MUBOX_EPOCHS,
-    own_layers="it mirrors the kernels of convolutions, and the classifier has none.",
+    not_confinable="it mirrors the kernels of convolutions, and the classifier has none.",
     differs="The other half of the authors' ensemble, pseudo-label fine-tuning, is left out, "
     "as in MUBox.",
     aliases=("Convolution transpose",),

@@ -30,7 +30,7 @@ CARD = MethodCard(
     reads=frozenset({"retain", "training_record"}),
     tasks=EVERY_TASK,
     records=("initial",),
-    elsewhere={"reset_from": ("kaiming",)},
+    no_records_when={"reset_from": ("kaiming",)},
     parameters=(
         lr(0.1),
         epochs(50, "the retain set", scaled=True),
@@ -71,8 +71,8 @@ CARD = MethodCard(
         clip(None),
     ),
     paper_epochs=MUBOX_EPOCHS,
-    own_layers="it trains the last k layers or blocks anew, whichever those are.",
-    confined={"k_unit": ("layer",), "k": (1,)},
+    not_confinable="it trains the last k layers or blocks anew, whichever those are.",
+    confinable_when={"k_unit": ("layer",), "k": (1,)},
     storage="0 with the seed of the initial weights, else one model",
     differs="Norms of the last layers start anew too. Official code trains as long as the "
     "original did, its rate restarted many times.",

@@ -86,8 +86,8 @@ CARD = MethodCard(
         batch(256),
     ),
     scenario_values=TRUE_LABEL,
-    own_layers="its step is computed for the weights that param_scope names.",
-    confined={"param_scope": ("head",)},
+    not_confinable="its step is computed for the weights that param_scope names.",
+    confinable_when={"param_scope": ("head",)},
     differs=(
         "All weights move, not the last six tensors; the given samples are forgotten, not "
         "training points that the model gets wrong. A masked trigger comes with the true "

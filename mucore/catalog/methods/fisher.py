@@ -59,7 +59,7 @@ CARD = MethodCard(
         ),
         batch(128),
     ),
-    own_layers="it adds noise to the weights of every layer.",
+    not_confinable="it adds noise to the weights of every layer.",
     differs=(
         "The classifier is found by its place, not by its shape. Predictions with the last "
         "thousandth of the variance are skipped. Several draws of the noise are several "

@@ -116,7 +116,7 @@ CARD = MethodCard(
         "its gate knows only which classes go, and sees no sample of them, so it cannot "
         "forget a part of a class. Choose class_wise."
     ),
-    own_layers="it trains a fresh network.",
+    not_confinable="it trains a fresh network.",
     storage="0 (student and generator, about 50 MB, exist only while it runs)",
     differs=(
         "The student's batch norm trains (a slip in the official notebook leaves it in eval "

@@ -25,7 +25,7 @@ CARD = MethodCard(
     ),
     reads=frozenset({"retain", "training_record"}),
     records=("omp", "imp", "synflow"),
-    elsewhere={"pruning": ("magnitude",)},
+    no_records_when={"pruning": ("magnitude",)},
     tasks=EVERY_TASK,
     parameters=(
         lr(0.01),
@@ -66,7 +66,7 @@ CARD = MethodCard(
             kind="choice",
             default="magnitude",
             choices=("magnitude", "omp", "imp", "synflow"),
-            late=True,
+            omitted_when_default=True,
             help=(
                 "The smallest weights of the given original; or another original, trained "
                 "with few weights: cut by magnitude (omp, official share 0.95), a fifth of "
@@ -80,14 +80,14 @@ CARD = MethodCard(
             low=0.0,
             high=0.99,
             unit="of training",
-            late=True,
+            omitted_when_default=True,
             help="When the kept weights of omp and imp were what they go on from, in whole "
             "epochs; official: epoch 8 of 182.",
         ),
     ),
     paper_epochs=MUBOX_EPOCHS,
-    own_layers="it prunes weights of every layer.",
-    confined={"pruning": ("magnitude",), "prune": (0.0,)},
+    not_confinable="it prunes weights of every layer.",
+    confinable_when={"pruning": ("magnitude",), "prune": (0.0,)},
     storage="0 (one mask of the weights if pruned)",
     differs=(
         "The original is given, so it is pruned after training unless asked otherwise. A "

@@ -128,7 +128,7 @@ CARD = MethodCard(
             help="Validation samples that are asked after each update.",
         ),
     ),
-    own_layers="it picks the channels that it changes, in any layer.",
+    not_confinable="it picks the channels that it changes, in any layer.",
     storage="0 as MUBox counts it; 4 vectors of weights (one of them the original's own)",
     differs=(
         "100 perturbed images, 10 of the 100 likeliest channels and groups of 10 samples by "

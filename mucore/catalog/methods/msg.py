@@ -62,7 +62,7 @@ CARD = MethodCard(
         batch(64),
     ),
     paper_epochs=MUBOX_EPOCHS,
-    own_layers="it draws weights of convolutions anew, and the classifier has none.",
+    not_confinable="it draws weights of convolutions anew, and the classifier has none.",
     storage="0 (one mask of the convolution weights while it runs)",
     differs="The gradients that choose weights come from eval mode; sources do not say.",
     aliases=("Kookmin",),

@@ -48,7 +48,7 @@ CARD = MethodCard(
         bn("train"),
     ),
     paper_epochs=MUBOX_EPOCHS,
-    own_layers="it weighs gradients of the whole network against each other.",
+    not_confinable="it weighs gradients of the whole network against each other.",
     differs="The symmetric solution of the bargain; the official formula fails for orthogonal "
     "gradients and then takes fixed weights.",
 )

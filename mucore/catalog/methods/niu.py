@@ -97,7 +97,7 @@ CARD = MethodCard(
         ),
     ),
     paper_epochs=MUBOX_EPOCHS,
-    own_layers="it draws the layers that it trains, batch norms among them.",
+    not_confinable="it draws the layers that it trains, batch norms among them.",
     differs="Batch norm is told by layer type, not by the name bn. The three stages are "
     "scaled to the recipe one by one.",
     aliases=("RNI", "Noise-injection unlearning"),

@@ -31,7 +31,7 @@ CARD = MethodCard(
     reads=frozenset({"retain", "forget", "training_record"}),
     tasks=EVERY_TASK,
     records=("initial",),
-    elsewhere={"scale": ("fixed",), "linearise_at": ("trained",)},
+    no_records_when={"scale": ("fixed",), "linearise_at": ("trained",)},
     parameters=(
         Parameter(
             name="mu",
@@ -112,7 +112,7 @@ CARD = MethodCard(
         ),
         batch(256),
     ),
-    own_layers="it moves all weights at once, by the gradients of the whole network.",
+    not_confinable="it moves all weights at once, by the gradients of the whole network.",
     storage="Jacobians on disk, 2 · weights · samples · classes · 4 bytes (MUBox: 36 GB)",
     differs=(
         "Nothing is stored. Above 4,000 logits no Jacobian or kernel is formed either: two "

@@ -97,12 +97,12 @@ CARD = MethodCard(
                     "nothing is poisoned there, so the labels of the forget set are right.",
                 )
             },
-            late=True,
+            omitted_when_default=True,
         ),
     ),
     scenario_values=dict.fromkeys(sorted(POISONED), _DEPOISON)
     | dict.fromkeys(sorted(CLASS_WISE), _CLASSES),
-    own_layers="it goes in directions that are computed for every layer.",
+    not_confinable="it goes in directions that are computed for every layer.",
     storage="Σ d² · 8 bytes over the layers, d weights of one output: 0.72 GB for ResNet-18",
     differs=(
         "Moments with each layer's own stride and one transform for both sets, negative "

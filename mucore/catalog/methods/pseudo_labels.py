@@ -44,7 +44,7 @@ CARD = MethodCard(
             kind="choice",
             default="off",
             choices=("off", "null_space"),
-            late=True,
+            omitted_when_default=True,
             help=(
                 "Labels alone, or UNSC: weights move outside the inputs of the kept classes, "
                 "with a rate, epochs and batches of their own and neither momentum nor decay. "
@@ -57,7 +57,7 @@ CARD = MethodCard(
             default=0.97,
             low=0.0,
             high=1.0,
-            late=True,
+            omitted_when_default=True,
             help="Null space: share of the energy of a layer's inputs that the first class "
             "protects; it rises to 1 over the classes.",
         ),
@@ -69,27 +69,32 @@ CARD = MethodCard(
             high=100_000,
             log=True,
             unit="samples",
-            late=True,
+            omitted_when_default=True,
             help="Null space: retained samples of each class that the protected directions "
             "come from.",
         ),
-        replace(lr(0.04, name="null_lr", help="Null space: learning rate."), late=True),
+        replace(
+            lr(0.04, name="null_lr", help="Null space: learning rate."), omitted_when_default=True
+        ),
         replace(
             epochs(25, "the forget set with the null space", scaled=False),
             name="null_epochs",
-            late=True,
+            omitted_when_default=True,
         ),
-        replace(batch(512, "null_batch_size", "samples with the null space"), late=True),
+        replace(
+            batch(512, "null_batch_size", "samples with the null space"), omitted_when_default=True
+        ),
         Parameter(
             name="nesterov",
             kind="bool",
             default=False,
-            late=True,
+            omitted_when_default=True,
             help="Nesterov's momentum in place of plain; the null space has none.",
         ),
     ),
-    own_layers="its null space is computed for every layer, and training within it moves them all.",
-    confined={"projection": ("off",)},
+    not_confinable="its null space is computed for every layer, and training within it moves "
+    "them all.",
+    confinable_when={"projection": ("off",)},
     storage="0 (null space: one basis a layer while it runs, 0.1 to 0.5 GB for ResNet-18)",
     differs=(
         "In class-wise scenarios no new label is a forgotten class; the official helper "

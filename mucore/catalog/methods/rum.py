@@ -67,7 +67,7 @@ CARD = MethodCard(
     ),
     reads=frozenset({"retain", "forget", "training_record"}),
     records=("learning_events",),
-    elsewhere={"proxy": ("confidence", "curvature", "heldout_retrain")},
+    no_records_when={"proxy": ("confidence", "curvature", "heldout_retrain")},
     tasks=EVERY_TASK,
     parameters=(
         Parameter(
@@ -114,7 +114,7 @@ CARD = MethodCard(
                 name="heldout_lr",
                 help="Learning rate on the validation set (heldout_retrain).",
             ),
-            late=True,
+            omitted_when_default=True,
         ),
         Parameter(
             name="heldout_epochs",
@@ -124,7 +124,7 @@ CARD = MethodCard(
             high=500,
             unit="epochs",
             optional=True,
-            late=True,
+            omitted_when_default=True,
             help="Passes over the validation set, at most (heldout_retrain); none: as many as "
             "the original was trained for.",
         ),

@@ -147,7 +147,7 @@ CARD = MethodCard(
                     "made-up images can stand for a whole class, not for single samples.",
                 )
             },
-            late=True,
+            omitted_when_default=True,
             help="Move the forget set, or (SCAR-self) made-up images that the original takes "
             "for a forgotten class: wants textures.",
         ),

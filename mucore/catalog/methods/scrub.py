@@ -95,8 +95,8 @@ CARD = MethodCard(
         ),
     ),
     paper_epochs=MUBOX_EPOCHS,
-    own_layers="its tiny noise goes on the weights of every layer.",
-    confined={"break_symmetry": ("bn_train", "min_first")},
+    not_confinable="its tiny noise goes on the weights of every layer.",
+    confinable_when={"break_symmetry": ("bn_train", "min_first")},
     differs="Gradients are clipped at norm 10; the clip option of the official code has no "
     "effect there.",
 )

@@ -55,8 +55,8 @@ CARD = MethodCard(
         "it goes back to the error of unseen samples of the same classes, and neither a class "
         "that must go entirely nor a poisoned sample has such an error to reach."
     ),
-    own_layers="its tiny noise goes on the weights of every layer.",
-    confined={"break_symmetry": ("bn_train", "min_first")},
+    not_confinable="its tiny noise goes on the weights of every layer.",
+    confinable_when={"break_symmetry": ("bn_train", "min_first")},
     storage="0 (while it runs, one copy of the weights an epoch)",
     differs="The original is among the checkpoints; official code lists its error but never "
     "saved it. Otherwise as SCRUB.",

@@ -117,8 +117,8 @@ CARD = MethodCard(
         PARAM_SCOPE,
     ),
     scenario_values=TRUE_LABEL,
-    own_layers="its step is computed for the weights that param_scope names.",
-    confined={"param_scope": ("head",)},
+    not_confinable="its step is computed for the weights that param_scope names.",
+    confinable_when={"param_scope": ("head",)},
     differs=(
         "All weights move, not the last six tensors; the Hessian is that of the sum of "
         "losses, not of a batch; conjugate gradients on the Gauss-Newton matrix take the "

@@ -67,7 +67,7 @@ CARD = MethodCard(
             "as much as a shard has samples.",
         ),
     ),
-    own_layers="it trains the networks of its shards anew.",
+    not_confinable="it trains the networks of its shards anew.",
     storage="shards × slices models (MUBox: 0.22 GB for 5 of ResNet-18)",
     differs=(
         "Seeded, shuffled, and everything starts anew with each slice, so that the result is "

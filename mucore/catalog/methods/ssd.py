@@ -77,7 +77,7 @@ CARD = MethodCard(
             kind="choice",
             default="alpha",
             choices=("alpha", "percentile"),
-            late=True,
+            omitted_when_default=True,
             help=(
                 "Choose weights by alpha, or the ln(1 + 100 |D_f| / |D|) percent of them that "
                 "matter most for the forget set compared with the retain set (adaptive SSD, "
@@ -86,7 +86,7 @@ CARD = MethodCard(
         ),
     ),
     scenario_values=SSD_CLASSES,
-    own_layers="it dampens weights in every layer, by their importance.",
+    not_confinable="it dampens weights in every layer, by their importance.",
     storage="0 (one copy of the weights if the importance of the training set is kept)",
     differs=(
         "Nothing by default: batches are cut in the order of the official scripts, in 64 "

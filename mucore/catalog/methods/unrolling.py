@@ -31,7 +31,7 @@ CARD = MethodCard(
     reads=frozenset({"retain", "forget", "training_record"}),
     tasks=EVERY_TASK,
     records=("initial",),
-    elsewhere={"variant": ("posthoc",)},
+    no_records_when={"variant": ("posthoc",)},
     parameters=(
         Parameter(
             name="variant",
@@ -76,7 +76,7 @@ CARD = MethodCard(
         ),
     ),
     paper_epochs=MUBOX_EPOCHS,
-    own_layers="it takes back steps that the training made in every layer.",
+    not_confinable="it takes back steps that the training made in every layer.",
     storage="one model (the weights before training); 0 where their seed is kept, as here",
     differs="The original is trained as every other, with momentum and decay, and not with "
     "the paper's loss that shortens its path.",

@@ -34,5 +34,5 @@ CARD = MethodCard(
         ),
     ),
     tasks=frozenset({"classes", "attributes"}),
-    own_layers="its weights are those of the file, in every layer.",
+    not_confinable="its weights are those of the file, in every layer.",
 )
