@@ -1,15 +1,15 @@
-"""The toy problems of mucore/testing/toy.py, with settings under which every method of the roster
-runs in a fraction of a second.
+"""The toy problems of mucore/testing/toy.py, with the short settings of roster.py: under these,
+every method runs in a fraction of a second.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from roster import ROSTER
 from torch import nn
 
 from mucore import catalog, methods
@@ -32,7 +32,6 @@ from mucore.testing.toy import (
 
 __all__ = [
     "RECIPE",
-    "SHORT",
     "Name",
     "Problem",
     "accuracy",
@@ -50,68 +49,12 @@ __all__ = [
     "watch_fit",
 ]
 
-# Epochs and batches fit for a toy; all else is the authors'.
-SHORT: Mapping[str, Mapping[str, Any]] = {
-    "finetune": {"epochs": 2, "batch_size": 64},
-    "gradient_ascent": {"epochs": 3, "batch_size": 32, "lr": 1e-3},
-    "neggrad_plus": {"epochs": 2, "batch_size": 64, "retain_weight": 0.9},
-    "random_labels": {"epochs": 2, "batch_size": 64},
-    "pseudo_labels": {"epochs": 2, "batch_size": 32, "lr": 1e-3},
-    "scrub": {
-        "epochs": 3,
-        "msteps": 2,
-        "retain_batch_size": 64,
-        "forget_batch_size": 32,
-        "lr": 5e-3,
-    },
-    "salun": {"epochs": 2, "batch_size": 64},
-    "ssd": {"batch_size": 64, "alpha": 2.0},
-    "bad_teacher": {"epochs": 1, "batch_size": 64, "lr": 1e-3},
-    "first_order": {"tau": 1e-2, "batch_size": 64},
-    "second_order": {"scale": 10.0, "zeta": 10.0, "hvp_batch_size": 256},
-    "fisher": {"batch_size": 64},
-    "ntk": {"retain_samples": 60},
-    "sfron": {"iterations": 20, "batch_size": 64},
-    "advanced_neggrad": {"epochs": 2, "batch_size": 64, "lr": 5e-3},
-    "scrub_rewind": {
-        "epochs": 3,
-        "msteps": 2,
-        "retain_batch_size": 64,
-        "forget_batch_size": 32,
-        "lr": 5e-3,
-    },
-    "sisa": {"shards": 3, "slices": 2, "epochs": 6},
-    "cf_k": {"epochs": 2, "batch_size": 64, "lr": 0.1},
-    "eu_k": {"epochs": 3, "batch_size": 64},
-    "l1_sparse": {"epochs": 2, "batch_size": 64},
-    "rum": {"medium_epochs": 1, "high_epochs": 2, "batch_size": 64},
-    "boundary_shrink": {"epochs": 3, "batch_size": 32, "lr": 1e-3},
-    "boundary_expanding": {"epochs": 3, "batch_size": 32, "lr": 1e-3},
-    "unsir": {"batch_size": 64, "noise_batches": 3, "class_noise_steps": 10},
-    "amun": {"epochs": 2, "batch_size": 64},
-    "fcs": {"epochs": 2, "batch_size": 64, "forget_batch_size": 32},
-    "msg": {"epochs": 2},
-    "ct": {"epochs": 2},
-    "niu": {"noise_epochs": 1, "fine_epochs": 1},
-    "delete": {"epochs": 3, "batch_size": 32, "lr": 1e-3},
-    "lotus": {"epochs": 2, "batch_size": 64, "lr": 1e-3},
-    "munba": {"epochs": 2, "batch_size": 64},
-    "duck": {"epochs": 3, "batch_size": 64, "class_batch_size": 64, "retain_batches": 5},
-    "contrastive": {"epochs": 3, "batch_size": 32, "class_batch_size": 32},
-    "scar": {"epochs": 4, "batch_size": 64, "class_surrogate_batches": 2},
-    "gkt": {"batches": 4, "check_every": 2, "batch_size": 64, "student_steps": 3},
-    "unrolling": {"epochs": 2, "batch_size": 64},
-    "amnesiac": {"repair_epochs": 4, "batch_size": 64, "lr": 0.05},
-    "l_codec": {"perturbations": 40, "cap": 5, "group": 32, "l2_reg": 0.2},
-    "pgu": {"epochs": 5, "batch_size": 64},
-}
-
 
 def parameters(method: str, **changes: Any) -> dict[str, Any]:
     """The authors' values, shortened for the toys, with `changes` on top."""
     return (
         {p.name: p.default for p in catalog.method(method).parameters}
-        | dict(SHORT.get(method, {}))
+        | dict(ROSTER[method].short if method in ROSTER else {})
         | changes
     )
 
