@@ -4,7 +4,7 @@
     be stopped and started again python scripts/tune.py --home DIR --write
     add what is done to mucore/catalog/tuned.json
 
-What a trial is: the method, with settings from mucore/catalog/tuning.py, on a tuning seed that no
+What a trial is: the method, with settings from its card's `search`, on a tuning seed that no
 reported result uses, under `one_class` and then `class_wise`. Its score is the mean over the
 scenarios of
 
@@ -40,7 +40,8 @@ import optuna
 import torch
 
 from mucore import catalog, training
-from mucore.catalog.tuning import FOUND, SPACES, Among, found
+from mucore.catalog.cards import Among
+from mucore.catalog.tuning import FOUND, found
 from mucore.engine.collect import collect
 from mucore.engine.run import Run
 from mucore.errors import Cancelled, MucoreError
@@ -54,6 +55,7 @@ from mucore.runner.training_records import training_records
 from mucore.spec import RunSpec, make_recipe, make_spec
 from mucore.store import open_store
 
+SPACES = {card.id: card.search for card in catalog.METHODS if card.search}
 DATASET, MODEL, PRESET = "fashion-mnist-10k", "resnet9-small", "standard"
 SCENARIOS = ("one_class", "class_wise")
 SEED = 100  # of training, unlearning, forget set and attack; results are reported on 0, 1, 2
@@ -333,8 +335,8 @@ def write(home: Path, trials: int) -> None:
         chosen, done = best(study), finished(study)
         if chosen is None:
             print(
-                f"No trial of {method} ended well; give it a cheaper space in "
-                "mucore/catalog/tuning.py."
+                f"No trial of {method} ended well; give its card in mucore/catalog/methods a "
+                "cheaper search."
             )
             continue
         content["methods"][method] = {

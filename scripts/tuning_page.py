@@ -12,9 +12,10 @@ import demo_results
 from docs_text import listed, page, table, value
 
 from mucore import catalog
-from mucore.catalog.tuning import FOUND, SPACES
+from mucore.catalog.tuning import FOUND
 from mucore.store.rows import Result
 
+SPACES = {card.id: card.search for card in catalog.METHODS if card.search}
 MADE = (
     "<!-- Made by scripts/make_docs.py from mucore/catalog/tuned.json and the demo results; "
     "change those and run it again. -->"
@@ -39,7 +40,7 @@ def tuning_page() -> str:
         (
             f"Every method had {_trials(content)} trials on `{content['dataset']}` with "
             f"`{content['model']}`, preset `{content['preset']}`, seed {content['seed']}: the "
-            "authors' settings first, then settings from mucore/catalog/tuning.py chosen by a "
+            "authors' settings first, then settings from the card's `search` chosen by a "
             "tree-structured Parzen estimator. The score of a trial is the mean over "
             f"{listed(content['scenarios'])} of the mean absolute gap to Retrain in retain, "
             "forget and validation accuracy and in the efficacy of the confidence attack, "

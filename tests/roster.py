@@ -18,7 +18,8 @@ class Expected:
 
     # epochs and batches fit for a toy, where the authors' take long; all else is the authors'
     short: Mapping[str, Any] = field(default_factory=dict)
-    # parameters under which nothing is learned; None: weights are replaced whatever the strength
+    # Parameters under which nothing is learned; with `epochs=0`, too, nothing may change. None:
+    # weights are replaced whatever the strength.
     zero: Mapping[str, Any] | None
     stochastic: bool = True
     # class-wise, the perceptron: parameters under which FA <= 0.05 and RA >= 0.9

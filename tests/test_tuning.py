@@ -12,9 +12,12 @@ import tuning_page
 from builders import make_result, make_spec_row
 
 from mucore import catalog
-from mucore.catalog.tuning import SPACES, Among, Between, found
+from mucore.catalog.cards import Among, Between
+from mucore.catalog.tuning import found
 from mucore.spec import check, make_recipe, method_parameters
 from mucore.store import open_store, write_pack
+
+SPACES = tune.SPACES
 
 
 @pytest.mark.parametrize("method", list(SPACES))
@@ -202,8 +205,8 @@ def test_the_page_compares_both_presets_over_the_seeds_that_have_tuned_runs(tmp_
     ) in page
     assert "| `amnesiac` | 1.0 (+0.0), RTE 0.1, 1 of 2 seeds | the same | – | the same |" in page
     assert (
-        "`one_class`: 1 of 4 methods came nearer to Retrain. Further away: `salun` (0.0 to 3.0) "
-        "and `pgu` (1.0 to 2.0)."
+        "`one_class`: 1 of 4 methods came nearer to Retrain. Further away: `pgu` (1.0 to 2.0) "
+        "and `salun` (0.0 to 3.0)."
     ) in page
     assert (
         "Nearest with tuned settings: `amnesiac` (1.0), `pgu` (2.0), `salun` (3.0) and `scrub` "

@@ -45,6 +45,24 @@ class Parameter:
     omitted_when_default: bool = False
 
 
+@dataclass(frozen=True)
+class Between:
+    """Where a tuned value is looked for: a number from low to high, both included; whole where the
+    parameter is.
+    """
+
+    low: float
+    high: float
+    log: bool = False
+
+
+@dataclass(frozen=True)
+class Among:
+    """Where a tuned value is looked for: one of a few."""
+
+    values: tuple[Any, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class MethodCard:
     """One unlearning method. `parameters` carry the authors' values as defaults; `tuned` overrides
@@ -68,6 +86,10 @@ class MethodCard:
     # of that, parameter -> values; empty: there are none.
     no_records_when: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     parameters: tuple[Parameter, ...] = ()
+    # Where scripts/tune.py looks for `tuned`: the ranges of papers and codes. A parameter that is
+    # not named stays at the authors' value.
+    search: Mapping[str, Between | Among] = field(default_factory=dict)
+    # what it found: filled in from tuned.json
     tuned: Mapping[str, Any] = field(default_factory=dict)
     # what the authors set otherwise under a scenario
     scenario_values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -4,9 +4,9 @@ Every file here is a card and is found by itself: file, card and function (mucor
 name. A file whose name begins with an underscore is none.
 
 Default values are the authors' (preset `authors`), as far as their paper or official code states
-them; `help` says where it does not. The preset `tuned` is what scripts/tune.py found
-(mucore/catalog/tuning.py). A card's `revision` is part of the cache key: raise it whenever the
-function behind it can give another result.
+them; `help` says where it does not. The preset `tuned` is what scripts/tune.py found within the
+card's `search` (mucore/catalog/tuning.py). A card's `revision` is part of the cache key: raise it
+whenever the function behind it can give another result.
 """
 
 from __future__ import annotations

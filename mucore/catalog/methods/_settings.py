@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import Parameter
+from mucore.catalog.cards import Between, Parameter
 
 MUBOX_EPOCHS = 200  # MUBox trains 200 epochs; the defaults below were run on such models
+
+# of a search: a fifth of a training of 15 epochs
+RETAIN_EPOCHS = Between(1, 3)
 
 
 def lr(

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
-from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, decay, epochs, lr, momentum
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.methods._settings import (
+    MUBOX_EPOCHS,
+    RETAIN_EPOCHS,
+    batch,
+    decay,
+    epochs,
+    lr,
+    momentum,
+)
 
 CARD = MethodCard(
     id="advanced_neggrad",
@@ -58,6 +66,12 @@ CARD = MethodCard(
             "small forget set then does nothing at all.",
         ),
     ),
+    search={
+        "lr": Between(1e-5, 1e-1, log=True),
+        "epochs": RETAIN_EPOCHS,
+        "momentum": Among((0.0, 0.9)),
+        "batch_size": Among((64, 128, 256)),
+    },
     paper_epochs=MUBOX_EPOCHS,
     differs="Unequal batch sizes still step; the forget loss is capped by default; batches of "
     "128, official code 64.",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
-from mucore.catalog.methods._settings import batch, decay, lr, momentum
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.methods._settings import RETAIN_EPOCHS, batch, decay, lr, momentum
 
 CARD = MethodCard(
     id="amnesiac",
@@ -67,6 +67,11 @@ CARD = MethodCard(
         decay(),
         batch(256),
     ),
+    search={
+        "lr": Between(1e-3, 1e-1, log=True),
+        "repair_epochs": RETAIN_EPOCHS,
+        "batch_size": Among((64, 128, 256)),
+    },
     paper_epochs=50,
     not_confinable="it takes back recorded updates of every layer.",
     storage="(recorded steps) × one model: 428 GB for ResNet-18 and 50 epochs; the sum alone, "

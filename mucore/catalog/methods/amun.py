@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
-from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, decay, epochs, lr, momentum
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.methods._settings import (
+    MUBOX_EPOCHS,
+    RETAIN_EPOCHS,
+    batch,
+    decay,
+    epochs,
+    lr,
+    momentum,
+)
 
 CARD = MethodCard(
     id="amun",
@@ -78,6 +86,13 @@ CARD = MethodCard(
             "first two.",
         ),
     ),
+    search={
+        "lr": Between(1e-4, 1e-1, log=True),
+        "epochs": RETAIN_EPOCHS,
+        "decay_every": Among((1, 5)),
+        "sets": Among(("all", "no_retain", "no_forget")),
+        "attack_steps": Among((10, 20, 50)),
+    },
     paper_epochs=MUBOX_EPOCHS,
     storage="0 (the forget set's adversarial images while it runs; 61 MB for 5,000 of CIFAR-10)",
     differs="The attack's radius is bounded; a sample that never leaves its class gets its "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
 from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, bn, epochs, lr
 
 CARD = MethodCard(
@@ -62,6 +62,13 @@ CARD = MethodCard(
         ),
         bn("train"),
     ),
+    search={
+        "lr": Between(1e-5, 1e-2, log=True),
+        "epochs": Between(1, 5),
+        "retain_fraction": Among((0.1, 0.3, 1.0)),
+        "temperature": Among((1.0, 2.0, 4.0)),
+        "batch_size": Among((64, 128, 256)),
+    },
     paper_epochs=MUBOX_EPOCHS,
     aliases=("Bad-T", "bad_t"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import MethodCard, Parameter
+from mucore.catalog.cards import Among, Between, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch, bn, decay, epochs, lr, momentum
 
 CARD = MethodCard(
@@ -44,6 +44,11 @@ CARD = MethodCard(
         ),
         bn("frozen"),
     ),
+    search={
+        "lr": Between(1e-6, 1e-2, log=True),
+        "epochs": Between(5, 20),
+        "bn": Among(("frozen", "train")),
+    },
     differs="Batch norm frozen, and an early end, by default; the official code has neither.",
     aliases=("BE", "Boundary-E"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import MethodCard, Parameter
+from mucore.catalog.cards import Among, Between, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch, bn, decay, epochs, lr, momentum
 
 CARD = MethodCard(
@@ -62,6 +62,12 @@ CARD = MethodCard(
         ),
         bn("frozen"),
     ),
+    search={
+        "epsilon": Among((4 / 255, 8 / 255, 0.1)),
+        "lr": Between(1e-6, 1e-2, log=True),
+        "epochs": Between(5, 20),
+        "bn": Among(("frozen", "train")),
+    },
     differs="Batch norm frozen and runner-up labels for failed attacks by default; the "
     "official code has neither.",
     aliases=("BS", "Boundary-S"),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
 from mucore.catalog.methods._settings import (
     MUBOX_EPOCHS,
+    RETAIN_EPOCHS,
     batch,
     bn,
     clip,
@@ -59,6 +60,12 @@ CARD = MethodCard(
         clip(None),
         bn("train"),
     ),
+    search={
+        "lr": Between(1e-4, 1e-1, log=True),
+        "epochs": RETAIN_EPOCHS,
+        "k": Between(1, 4),
+        "batch_size": Among((64, 128, 256)),
+    },
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it trains the last k layers or blocks, whichever those are.",
     confinable_when={"k_unit": ("layer",), "k": (1,)},

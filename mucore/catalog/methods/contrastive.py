@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import MethodCard, Parameter
+from mucore.catalog.cards import Between, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch, bn, epochs, lr, momentum
 
 CARD = MethodCard(
@@ -80,6 +80,13 @@ CARD = MethodCard(
         ),
         bn("train"),
     ),
+    search={
+        "lr": Between(1e-4, 1e-2, log=True),
+        "temperature": Between(0.1, 1.0),
+        "lambda_unlearn": Between(0.5, 10.0, log=True),
+        "lambda_ce": Between(0.5, 2.0, log=True),
+        "repeats": Between(1, 8),
+    },
     differs=(
         "Normalised features of the network as it is; the official network has a projection "
         "head. Stops on validation data. Retain batches come from shuffled passes, not drawn "

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard
-from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, decay, epochs, lr, momentum
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard
+from mucore.catalog.methods._settings import (
+    MUBOX_EPOCHS,
+    RETAIN_EPOCHS,
+    batch,
+    decay,
+    epochs,
+    lr,
+    momentum,
+)
 
 CARD = MethodCard(
     id="ct",
@@ -33,6 +41,11 @@ CARD = MethodCard(
         decay(),
         batch(64),
     ),
+    search={
+        "lr": Between(1e-3, 1e-1, log=True),
+        "epochs": RETAIN_EPOCHS,
+        "batch_size": Among((64, 128)),
+    },
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it mirrors the kernels of convolutions, and the classifier has none.",
     differs="The other half of the authors' ensemble, pseudo-label fine-tuning, is left out, "

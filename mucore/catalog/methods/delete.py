@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import MethodCard
+from mucore.catalog.cards import Among, Between, MethodCard
 from mucore.catalog.methods._settings import batch, bn, epochs, lr, momentum
 
 CARD = MethodCard(
@@ -39,6 +39,11 @@ CARD = MethodCard(
         batch(128),
         bn("frozen"),
     ),
+    search={
+        "lr": Between(1e-5, 1e-1, log=True),
+        "epochs": Between(5, 20),
+        "bn": Among(("frozen", "train")),
+    },
     storage="|D_f| · C · 4 B (logits of the original)",
     differs="Batch norm is frozen by default (the official flag disable_bn). Class-wise, "
     "every forgotten class is struck out.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import MethodCard, Parameter
+from mucore.catalog.cards import Among, Between, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch, bn, epochs, lr
 
 CARD = MethodCard(
@@ -109,6 +109,14 @@ CARD = MethodCard(
         ),
         bn("train"),
     ),
+    search={
+        "lr": Between(1e-5, 2e-3, log=True),
+        "class_lr": Between(1e-5, 2e-3, log=True),
+        "epochs": Between(2, 10),
+        "lambda_1": Between(0.1, 5.0, log=True),
+        "lambda_2": Between(0.1, 5.0, log=True),
+        "retain_batches": Among((5, 10, 20, 40)),
+    },
     storage="C · d · 4 B (centroids)",
     differs=(
         "Targets are fixed for each sample and never a forgotten class; in the official code, "

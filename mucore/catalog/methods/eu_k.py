@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
 from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, clip, decay, epochs, lr, momentum
 
 CARD = MethodCard(
@@ -70,6 +70,12 @@ CARD = MethodCard(
         batch(256),
         clip(None),
     ),
+    search={
+        "lr": Between(1e-2, 0.3, log=True),
+        "epochs": Between(2, 8),
+        "k": Between(1, 3),
+        "batch_size": Among((64, 128, 256)),
+    },
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it trains the last k layers or blocks anew, whichever those are.",
     confinable_when={"k_unit": ("layer",), "k": (1,)},

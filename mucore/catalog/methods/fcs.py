@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
-from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, decay, epochs, lr, momentum
+from mucore.catalog.cards import EVERY_TASK, Between, MethodCard, Parameter
+from mucore.catalog.methods._settings import (
+    MUBOX_EPOCHS,
+    RETAIN_EPOCHS,
+    batch,
+    decay,
+    epochs,
+    lr,
+    momentum,
+)
 
 CARD = MethodCard(
     id="fcs",
@@ -52,6 +60,13 @@ CARD = MethodCard(
         batch(256, of="retain samples"),
         batch(64, "forget_batch_size", "forget samples"),
     ),
+    search={
+        "lr": Between(1e-4, 1e-1, log=True),
+        "forget_lr": Between(1e-4, 1e-1, log=True),
+        "contrast_lr": Between(1e-4, 1e-1, log=True),
+        "epochs": RETAIN_EPOCHS,
+        "temperature": Between(0.5, 5.0),
+    },
     paper_epochs=MUBOX_EPOCHS,
     differs="Where the forget set has more batches than the retain set, the contrast round "
     "cycles the latter instead of ending early.",

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard
-from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, decay, epochs, lr, momentum
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard
+from mucore.catalog.methods._settings import (
+    MUBOX_EPOCHS,
+    RETAIN_EPOCHS,
+    batch,
+    decay,
+    epochs,
+    lr,
+    momentum,
+)
 
 CARD = MethodCard(
     id="finetune",
@@ -33,6 +41,11 @@ CARD = MethodCard(
         decay(),
         batch(256),
     ),
+    search={
+        "lr": Between(1e-4, 1e-1, log=True),
+        "epochs": RETAIN_EPOCHS,
+        "batch_size": Among((64, 128, 256)),
+    },
     paper_epochs=MUBOX_EPOCHS,
     aliases=("FT", "Fine-tuning"),
 )

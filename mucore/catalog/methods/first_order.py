@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch
 from mucore.catalog.scenarios import POISONED
 
@@ -85,6 +85,11 @@ CARD = MethodCard(
         PARAM_SCOPE,
         batch(256),
     ),
+    search={
+        "tau": Between(1e-6, 1.0, log=True),
+        "steps": Among((1, 5, 10)),
+        "param_scope": Among(("all", "last_block", "head")),
+    },
     scenario_values=TRUE_LABEL,
     not_confinable="its step is computed for the weights that param_scope names.",
     confinable_when={"param_scope": ("head",)},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch
 
 CARD = MethodCard(
@@ -59,6 +59,7 @@ CARD = MethodCard(
         ),
         batch(128),
     ),
+    search={"alpha": Between(1e-10, 1e-5, log=True), "power": Among(("half", "quarter"))},
     not_confinable="it adds noise to the weights of every layer.",
     differs=(
         "The classifier is found by its place, not by its shape. Predictions with the last "

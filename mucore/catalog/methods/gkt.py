@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import MethodCard, Parameter
+from mucore.catalog.cards import Among, Between, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch, clip, lr
 from mucore.catalog.scenarios import CLASS_WISE
 
@@ -111,6 +111,12 @@ CARD = MethodCard(
         ),
         clip(5.0),
     ),
+    search={
+        "batches": Between(5, 60),
+        "batch_size": Among((32, 64, 128)),
+        "epsilon": Between(1e-4, 0.1, log=True),
+        "beta": Among((5.0, 50.0, 250.0)),
+    },
     scenarios=CLASS_WISE,
     scenarios_reason=(
         "its gate knows only which classes go, and sees no sample of them, so it cannot "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch, bn, clip, decay, epochs, lr, momentum
 
 CARD = MethodCard(
@@ -46,6 +46,12 @@ CARD = MethodCard(
         clip(1.0),
         bn("frozen"),
     ),
+    search={
+        "lr": Between(1e-6, 1e-2, log=True),
+        "epochs": Between(1, 10),
+        "stop_loss": Among((1.0, 2.0, 3.0)),
+        "bn": Among(("frozen", "train")),
+    },
     differs="Batch norm frozen, clipping and a loss limit by default; official code has none "
     "of them (bn=train, the others none).",
     aliases=("GA", "NegGrad"),

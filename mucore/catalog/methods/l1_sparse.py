@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
-from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, decay, epochs, lr, momentum
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.methods._settings import (
+    MUBOX_EPOCHS,
+    RETAIN_EPOCHS,
+    batch,
+    decay,
+    epochs,
+    lr,
+    momentum,
+)
 
 CARD = MethodCard(
     id="l1_sparse",
@@ -85,6 +93,14 @@ CARD = MethodCard(
             "epochs; official: epoch 8 of 182.",
         ),
     ),
+    search={
+        "lr": Between(1e-3, 1e-1, log=True),
+        "epochs": RETAIN_EPOCHS,
+        # the papers' upper end is 1e-3; fewer steps need more
+        "alpha": Between(1e-6, 1e-2, log=True),
+        "prune": Among((0.0, 0.5, 0.8, 0.95)),
+        "batch_size": Among((64, 128, 256)),
+    },
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it prunes weights of every layer.",
     confinable_when={"pruning": ("magnitude",), "prune": (0.0,)},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch
 
 CARD = MethodCard(
@@ -128,6 +128,12 @@ CARD = MethodCard(
             help="Validation samples that are asked after each update.",
         ),
     ),
+    search={
+        "l2_reg": Between(0.01, 0.1, log=True),
+        "epsilon": Among((0.1, None)),
+        "cap": Among((10, 50, 200)),
+        "perturbations": Among((50, 100, 250)),
+    },
     not_confinable="it picks the channels that it changes, in any layer.",
     storage="0 as MUBox counts it; 4 vectors of weights (one of them the original's own)",
     differs=(

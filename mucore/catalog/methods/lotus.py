@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
 from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, bn, decay, epochs, lr
 
 CARD = MethodCard(
@@ -61,6 +61,12 @@ CARD = MethodCard(
         batch(128),
         bn("train"),
     ),
+    search={
+        "lr": Between(1e-5, 1e-2, log=True),
+        "epochs": Between(1, 10),
+        "alpha": Among((1.0, 2.0, 4.0, 8.0)),
+        "retain_fraction": Among((0.1, 0.3, 1.0)),
+    },
     paper_epochs=MUBOX_EPOCHS,
     differs="None in the algorithm; every draw comes from the run's own streams.",
 )

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
-from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, decay, epochs, lr, momentum
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.methods._settings import (
+    MUBOX_EPOCHS,
+    RETAIN_EPOCHS,
+    batch,
+    decay,
+    epochs,
+    lr,
+    momentum,
+)
 
 CARD = MethodCard(
     id="msg",
@@ -61,6 +69,12 @@ CARD = MethodCard(
         decay(),
         batch(64),
     ),
+    search={
+        "lr": Between(1e-4, 1e-1, log=True),
+        "epochs": RETAIN_EPOCHS,
+        "share": Between(0.05, 0.9),
+        "kept_factor": Among((0.05, 0.1, 0.3, 1.0)),
+    },
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it draws weights of convolutions anew, and the classifier has none.",
     storage="0 (one mask of the convolution weights while it runs)",

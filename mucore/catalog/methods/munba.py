@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
-from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, bn, decay, epochs, lr, momentum
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.methods._settings import (
+    MUBOX_EPOCHS,
+    RETAIN_EPOCHS,
+    batch,
+    bn,
+    decay,
+    epochs,
+    lr,
+    momentum,
+)
 
 CARD = MethodCard(
     id="munba",
@@ -47,6 +56,12 @@ CARD = MethodCard(
         ),
         bn("train"),
     ),
+    search={
+        "lr": Between(1e-3, 1e-1, log=True),
+        "epochs": RETAIN_EPOCHS,
+        "batch_size": Among((64, 128, 256)),
+        "bn": Among(("frozen", "train")),
+    },
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it weighs gradients of the whole network against each other.",
     differs="The symmetric solution of the bargain; the official formula fails for orthogonal "

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
-from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, decay, epochs, lr, momentum
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.methods._settings import (
+    MUBOX_EPOCHS,
+    RETAIN_EPOCHS,
+    batch,
+    decay,
+    epochs,
+    lr,
+    momentum,
+)
 
 CARD = MethodCard(
     id="neggrad_plus",
@@ -60,6 +68,12 @@ CARD = MethodCard(
             "of ours.",
         ),
     ),
+    search={
+        "lr": Between(1e-4, 1e-1, log=True),
+        "epochs": RETAIN_EPOCHS,
+        "retain_weight": Among((0.9, 0.95, 0.99, 0.999, 0.9999)),
+        "batch_size": Among((64, 128, 256)),
+    },
     paper_epochs=MUBOX_EPOCHS,
     differs="Unequal batch sizes still step; the forget loss is capped by default.",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Between, MethodCard, Parameter
 from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, decay, lr, momentum
 
 
@@ -96,6 +96,14 @@ CARD = MethodCard(
             "without the output layer (the port).",
         ),
     ),
+    search={
+        "lr": Between(1e-4, 5e-2, log=True),
+        "last_lr": Between(1e-4, 5e-2, log=True),
+        "noise_epochs": Between(1, 2),
+        "chosen_tensors": Between(3, 18),
+        "noise_share": Between(0.1, 1.0),
+        "sigma": Between(0.005, 0.3, log=True),
+    },
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it draws the layers that it trains, batch norms among them.",
     differs="Batch norm is told by layer type, not by the name bn. The three stages are "

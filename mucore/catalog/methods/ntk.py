@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch
 
 CARD = MethodCard(
@@ -112,6 +112,13 @@ CARD = MethodCard(
         ),
         batch(256),
     ),
+    search={
+        "mu": Between(0.01, 1.0, log=True),
+        "scale": Among(("trapezium", "fixed")),
+        "kappa": Between(1.0, 100.0, log=True),
+        "retain_samples": Among((100, 200, 500)),
+        "iterations": Among((10, 30, 100)),
+    },
     not_confinable="it moves all weights at once, by the gradients of the whole network.",
     storage="Jacobians on disk, 2 · weights · samples · classes · 4 bytes (MUBox: 36 GB)",
     differs=(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch, decay, epochs, lr
 from mucore.catalog.scenarios import CLASS_WISE, POISONED
 
@@ -100,6 +100,15 @@ CARD = MethodCard(
             omitted_when_default=True,
         ),
     ),
+    search={
+        "lr": Between(1e-3, 0.5, log=True),
+        "lr_end": Between(1e-3, 0.5, log=True),
+        "epochs": Between(10, 100, log=True),
+        "retained_var": Between(0.8, 0.99),
+        "entropy_weight": Among((0.0, 0.1, 0.2, 0.5)),
+        "batch_size": Among((128,)),
+        "class_stop": Among(("validation",)),
+    },
     scenario_values=dict.fromkeys(sorted(POISONED), _DEPOISON)
     | dict.fromkeys(sorted(CLASS_WISE), _CLASSES),
     not_confinable="it goes in directions that are computed for every layer.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch, bn, decay, epochs, lr, momentum
 
 CARD = MethodCard(
@@ -92,6 +92,11 @@ CARD = MethodCard(
             help="Nesterov's momentum in place of plain; the null space has none.",
         ),
     ),
+    search={
+        "lr": Between(1e-5, 1e-1, log=True),
+        "epochs": Between(1, 25),
+        "bn": Among(("frozen", "train")),
+    },
     not_confinable="its null space is computed for every layer, and training within it moves "
     "them all.",
     confinable_when={"projection": ("off",)},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch, decay, lr, momentum
 
 
@@ -129,6 +129,14 @@ CARD = MethodCard(
             "the original was trained for.",
         ),
     ),
+    search={
+        "low": Among(("nothing", "finetune")),
+        "medium_lr": Between(1e-3, 0.1, log=True),
+        "medium_epochs": Between(1, 2),
+        "high": Among(("salun", "neggrad_plus")),
+        "high_lr": Between(1e-3, 0.1, log=True),
+        "high_epochs": Between(1, 2),
+    },
     paper_epochs=30,
     storage="one score a sample",
     differs="Scores by proxies; held-out data are the validation set; images augmented. Other "

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
-from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, decay, epochs, lr, momentum
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.methods._settings import (
+    MUBOX_EPOCHS,
+    RETAIN_EPOCHS,
+    batch,
+    decay,
+    epochs,
+    lr,
+    momentum,
+)
 
 CARD = MethodCard(
     id="salun",
@@ -55,6 +63,13 @@ CARD = MethodCard(
             help="Forget pass then retain pass, or both sets shuffled together.",
         ),
     ),
+    search={
+        "lr": Between(5e-4, 1e-1, log=True),
+        "epochs": RETAIN_EPOCHS,
+        "density": Among((0.1, 0.3, 0.5, 0.7, 0.9)),
+        "label_pool": Among(("all", "others")),
+        "batch_size": Among((64, 128, 256)),
+    },
     paper_epochs=MUBOX_EPOCHS,
     storage="one mask of the weights (MUBox: 0.09 GB for ResNet-18, an int64 mask)",
     differs="Masked weights stay put under weight decay and momentum too; official code let "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import MethodCard, Parameter
+from mucore.catalog.cards import Among, Between, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch, bn, epochs, lr
 from mucore.catalog.scenarios import CLASS_WISE
 
@@ -152,6 +152,13 @@ CARD = MethodCard(
             "for a forgotten class: wants textures.",
         ),
     ),
+    search={
+        "lr": Between(1e-5, 2e-3, log=True),
+        "epochs": Between(5, 30),
+        "lambda_2": Between(0.05, 10.0, log=True),
+        "delta": Among((0.25, 0.5, 1.0)),
+        "surrogate_batches": Among((1, 3, 5)),
+    },
     storage="C · (d + d²) · 4 B (class statistics) and 10,000 surrogate images",
     differs=(
         "The official surrogates are ImageNet images, which are not at hand: the retain set "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
 from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, clip, decay, epochs, lr, momentum
 
 CARD = MethodCard(
@@ -94,6 +94,14 @@ CARD = MethodCard(
             "differ.",
         ),
     ),
+    search={
+        "lr": Between(1e-4, 5e-2, log=True),
+        "epochs": Between(2, 4),
+        "msteps": Between(1, 3),
+        "alpha": Among((0.001, 0.01, 0.1, 0.5, 1.0)),
+        "retain_batch_size": Among((64, 128)),
+        "forget_batch_size": Among((16, 64, 256, 512)),
+    },
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="its tiny noise goes on the weights of every layer.",
     confinable_when={"break_symmetry": ("bn_train", "min_first")},

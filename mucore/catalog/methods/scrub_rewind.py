@@ -49,6 +49,7 @@ CARD = MethodCard(
             "set, or each once (official code).",
         ),
     ),
+    search=scrub.CARD.search,
     paper_epochs=MUBOX_EPOCHS,
     scenarios=SAMPLE_WISE,
     scenarios_reason=(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch
 from mucore.catalog.methods.first_order import COUNTERPART, PARAM_SCOPE, TRUE_LABEL, UPDATES
 
@@ -116,6 +116,13 @@ CARD = MethodCard(
         UPDATES,
         PARAM_SCOPE,
     ),
+    search={
+        "solver": Among(("cg_ggn", "cg_hessian")),
+        "damping": Between(1e-3, 10.0, log=True),
+        "zeta": Between(1e-2, 1e3, log=True),
+        "hvp_samples": Among((500, 1000, 2000)),
+        "iterations": Among((10, 20, 50)),
+    },
     scenario_values=TRUE_LABEL,
     not_confinable="its step is computed for the weights that param_scope names.",
     confinable_when={"param_scope": ("head",)},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
 from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, clip, decay, lr, momentum
 
 CARD = MethodCard(
@@ -97,6 +97,12 @@ CARD = MethodCard(
         clip(7.0),
         batch(128),
     ),
+    search={
+        "lr": Between(1e-3, 1e-1, log=True),
+        "iterations": Between(50, 400, log=True),
+        "alpha": Between(0.1, 1e3, log=True),
+        "gamma": Among((0.3, 1.0, 3.0)),
+    },
     paper_epochs=MUBOX_EPOCHS,
     differs="Batches come from endless shuffled streams, so all have the same size.",
     aliases=("SFR-on",),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch
 from mucore.catalog.scenarios import CLASS_WISE
 
@@ -85,6 +85,13 @@ CARD = MethodCard(
             ),
         ),
     ),
+    search={
+        "alpha": Between(1.0, 100.0, log=True),
+        "lam": Among((0.1, 0.5, 1.0)),
+        "fisher": Among(("batch", "sample")),
+        "order": Among(("shuffled", "retain_then_forget")),
+        "batch_size": Among((128,)),  # one for both scenarios, where the authors have two
+    },
     scenario_values=SSD_CLASSES,
     not_confinable="it dampens weights in every layer, by their importance.",
     storage="0 (one copy of the weights if the importance of the training set is kept)",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Between, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch, lr
 
 CARD = MethodCard(
@@ -134,6 +134,13 @@ CARD = MethodCard(
         ),
         batch(64, "instance_batch_size"),
     ),
+    search={
+        "class_noise_steps": Between(20, 80),
+        "impair_lr": Between(1e-4, 2e-2, log=True),
+        "repair_lr": Between(1e-4, 2e-2, log=True),
+        "instance_lr": Between(1e-4, 1e-1, log=True),
+        "instance_epochs": Between(1, 3),
+    },
     differs="The official class form uses 60 noise images, made in train mode, and calls "
     "every forgotten class 0; here all are used.",
 )
