@@ -165,6 +165,7 @@ class ScenarioCard:
 @dataclass(frozen=True, kw_only=True)
 class DatasetCard:
     id: str
+    loader: str  # in mucore/datasets, "digits:load" for `load` of digits.py
     title: str
     source: str
     licence: str

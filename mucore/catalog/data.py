@@ -26,6 +26,7 @@ FASHION_SOURCE = (
 DATASETS: tuple[DatasetCard, ...] = (
     DatasetCard(
         id="fashion-mnist-10k",
+        loader="fashion_mnist:load_subset",
         title="Fashion-MNIST, 10,000 images",
         source=f"Balanced subset of Fashion-MNIST. {FASHION_SOURCE}",
         licence="MIT",
@@ -40,6 +41,7 @@ DATASETS: tuple[DatasetCard, ...] = (
     ),
     DatasetCard(
         id="digits",
+        loader="digits:load",
         title="Digits, 8 by 8 pixels",
         source="Optical Recognition of Handwritten Digits (Alpaydin and Kaynak, UCI, 1998), as "
         "scikit-learn ships it",
@@ -55,6 +57,7 @@ DATASETS: tuple[DatasetCard, ...] = (
     *DRAWN,
     DatasetCard(
         id="fashion-mnist",
+        loader="fashion_mnist:load_full",
         title="Fashion-MNIST",
         source=FASHION_SOURCE,
         licence="MIT",
@@ -75,6 +78,7 @@ DATASETS: tuple[DatasetCard, ...] = (
     ),
     DatasetCard(
         id="cifar10",
+        loader="cifar:load",
         title="CIFAR-10",
         source="Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009",
         licence="None stated by the authors; free for research",
@@ -104,6 +108,7 @@ DATASETS: tuple[DatasetCard, ...] = (
     *PUBLISHED,
     DatasetCard(
         id="npz",
+        loader="own:load_npz",
         title="Your own data (my.npz)",
         source="A file of the user",
         licence="The user's own",
@@ -122,6 +127,7 @@ DATASETS: tuple[DatasetCard, ...] = (
     ),
     DatasetCard(
         id="folder",
+        loader="own:load_folder",
         title="Your own data (my folder)",
         source="A folder of the user",
         licence="The user's own",

@@ -30,6 +30,7 @@ def _downstream(name: str, style: str) -> DatasetCard:
     script = DOWNSTREAM_SCRIPTS[name]
     return DatasetCard(
         id=name,
+        loader="glyphs:load",
         title=f"Glyphs, {style}",
         source=f"Drawn by this project: 24 letters of the script {script.title()} of glyphs, 8 of "
         "them new, in another style",
@@ -51,6 +52,7 @@ def _downstream(name: str, style: str) -> DatasetCard:
 
 _ATTRIBUTES = DatasetCard(
     id="faces-attributes",
+    loader="faces:load",
     title="Drawn faces, attributes",
     source="The images of faces under three yes-or-no labels; stands in for MUCAC and has its "
     "attributes",
@@ -71,6 +73,7 @@ _ATTRIBUTES = DatasetCard(
 DRAWN: tuple[DatasetCard, ...] = (
     DatasetCard(
         id="faces",
+        loader="faces:load",
         title="Drawn faces, age groups",
         source="Drawn by this project: 1,160 invented people, ten portraits each; stands in for "
         "MUFAC and has its age groups",
@@ -91,6 +94,7 @@ DRAWN: tuple[DatasetCard, ...] = (
     *_ATTRIBUTES.alone(),
     DatasetCard(
         id="glyphs",
+        loader="glyphs:load",
         title="Glyphs",
         source=(
             "Drawn by this project: 20 letters each of six invented scripts; stands in for "

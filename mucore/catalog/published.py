@@ -32,6 +32,7 @@ _TINY_WHERE = (
     )
 )
 _TINY: dict[str, Any] = {
+    "loader": "folders:tiny_imagenet",
     "source": (
         "Le and Yang, Tiny ImageNet Visual Recognition Challenge, Stanford CS231n, 2015; its "
         "validation images are the test set"
@@ -44,6 +45,7 @@ _TINY: dict[str, Any] = {
     "where": _TINY_WHERE,
 }
 _HOME: dict[str, Any] = {
+    "loader": "folders:office_home",
     "source": "Venkateswara et al., Deep Hashing Network for Unsupervised Domain Adaptation, "
     "CVPR 2017",
     "licence": "Research and education, not commercial",
@@ -64,6 +66,7 @@ _HOME: dict[str, Any] = {
     ),
 }
 _DOMAINNET: dict[str, Any] = {
+    "loader": "folders:domainnet",
     "source": (
         "Peng et al., Moment Matching for Multi-Source Domain Adaptation, ICCV 2019; the 126 "
         "classes of Saito et al. (MME), ICCV 2019, as Chen et al. (AdaContrast), CVPR 2022, list "
@@ -89,6 +92,7 @@ _DOMAINNET: dict[str, Any] = {
 
 _MUCAC = DatasetCard(
     id="mucac",
+    loader="people:mucac",
     title="MUCAC, attributes of celebrities",
     source=(
         "Choi and Na, Towards Machine Unlearning Benchmarks, 2023, from CelebA-HQ (Karras et al., "
@@ -119,6 +123,7 @@ _MUCAC = DatasetCard(
 PUBLISHED: tuple[DatasetCard, ...] = (
     DatasetCard(
         id="cifar100",
+        loader="cifar:load",
         title="CIFAR-100",
         source="Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009; the fine "
         "labels",
@@ -141,6 +146,7 @@ PUBLISHED: tuple[DatasetCard, ...] = (
     ),
     DatasetCard(
         id="svhn",
+        loader="svhn:load",
         title="SVHN",
         source="Netzer et al., Reading Digits in Natural Images, NIPS workshop 2011; cropped "
         "digits, without the extra training images",
@@ -162,6 +168,7 @@ PUBLISHED: tuple[DatasetCard, ...] = (
     ),
     DatasetCard(
         id="mnist",
+        loader="mnist:load",
         title="MNIST",
         source="LeCun, Cortes and Burges, 1998",
         licence="None stated by the authors; usually given as CC BY-SA 3.0",
@@ -197,6 +204,7 @@ PUBLISHED: tuple[DatasetCard, ...] = (
     ),
     DatasetCard(
         id="imagenet",
+        loader="folders:imagenet",
         title="ImageNet (ILSVRC-2012)",
         source="Russakovsky et al., IJCV 2015; the published validation images are the test set",
         licence="Research and education, not commercial; registration at image-net.org",
@@ -232,6 +240,7 @@ PUBLISHED: tuple[DatasetCard, ...] = (
     ),
     DatasetCard(
         id="cub-200",
+        loader="folders:cub_200",
         title="CUB-200-2011",
         source="Wah et al., The Caltech-UCSD Birds-200-2011 Dataset, 2011",
         licence="Research and education, not commercial",
@@ -259,6 +268,7 @@ PUBLISHED: tuple[DatasetCard, ...] = (
     ),
     DatasetCard(
         id="mufac",
+        loader="people:mufac",
         title="MUFAC, age of Korean faces",
         source=(
             "Choi and Na, Towards Machine Unlearning Benchmarks, 2023, from AI Hub's Korean "
@@ -293,6 +303,7 @@ PUBLISHED: tuple[DatasetCard, ...] = (
     *_MUCAC.alone(),
     DatasetCard(
         id="utkface",
+        loader="people:utkface",
         title="UTKFace, age by decade",
         source="Zhang, Song and Qi, Age Progression/Regression by Conditional Adversarial "
         "Autoencoder, CVPR 2017; the decades are ours",

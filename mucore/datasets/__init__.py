@@ -1,7 +1,7 @@
 """Data sets by name: `load("fashion-mnist-10k") -> Splits`, uint8 tensors with sample ids.
 
-One file a family; each loader takes the name and the data folder and returns `Splits`. A user's own
-data is named `npz:PATH` or `folder:PATH`.
+One file a family; the loader that a card names takes the data set's name and the data folder and
+returns `Splits`. A user's own data is named `npz:PATH` or `folder:PATH`.
 """
 
 from __future__ import annotations
@@ -19,36 +19,6 @@ from mucore.userfiles import datasets
 
 __all__ = ["Split", "Splits", "default_root", "load"]
 
-
-def _family(prefix: str) -> list[str]:
-    return [card.id for card in catalog.datasets() if card.id.startswith(prefix)]
-
-
-_LOADERS = {
-    "digits": "digits:load",
-    **{name: "faces:load" for name in _family("faces")},
-    "glyphs": "glyphs:load",
-    "glyphs-serif": "glyphs:load",
-    "glyphs-outline": "glyphs:load",
-    "glyphs-hand": "glyphs:load",
-    "fashion-mnist-10k": "fashion_mnist:load_subset",
-    "fashion-mnist": "fashion_mnist:load_full",
-    "cifar10": "cifar:load",
-    "cifar100": "cifar:load",
-    "svhn": "svhn:load",
-    "mnist": "mnist:load",
-    "tiny-imagenet": "folders:tiny_imagenet",
-    "tiny-imagenet-50": "folders:tiny_imagenet",
-    "imagenet": "folders:imagenet",
-    **{name: "folders:office_home" for name in _family("office-home")},
-    "cub-200": "folders:cub_200",
-    **{name: "folders:domainnet" for name in _family("domainnet-126")},
-    "mufac": "people:mufac",
-    **{name: "people:mucac" for name in _family("mucac")},
-    "utkface": "people:utkface",
-    "npz": "own:load_npz",
-    "folder": "own:load_folder",
-}
 CACHED = 2  # data sets kept in memory a process; a worker seldom needs more than one at a time
 
 
@@ -79,5 +49,5 @@ def load(
 
 @functools.lru_cache(maxsize=CACHED)
 def _load(name: str, root: Path, data_hash: str) -> Splits:
-    module, _, function = _LOADERS[catalog.dataset(name).id].partition(":")
+    module, _, function = catalog.dataset(name).loader.partition(":")
     return getattr(importlib.import_module(f"mucore.datasets.{module}"), function)(name, root)
