@@ -7,11 +7,10 @@ from __future__ import annotations
 import copy
 import platform
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import Any
 
 import numpy as np
 import torch
@@ -20,20 +19,16 @@ from torch import nn
 import mucore
 from mucore import catalog, methods, training
 from mucore.datasets.splits import Splits, copies_flags, copies_notes
-from mucore.engine.collect import KEEP_FEATURES, KEEP_LOGITS, collect, collect_elsewhere
 from mucore.engine.data import UnlearningData
-from mucore.engine.ensemble import Ensemble
 from mucore.engine.features import classifier_layer
 from mucore.engine.layers import train_only
 from mucore.engine.loop import is_finite
 from mucore.engine.run import ProgressCallback, Run
-from mucore.errors import MucoreError, Refused
-from mucore.metrics import Evidence, measure
-from mucore.metrics.gradient_norms import Probed
+from mucore.errors import Refused
+from mucore.metrics import measure
 from mucore.metrics.sanity import cautions, flags
-from mucore.outputs import DOWNSTREAM, Outputs
-from mucore.rng import stream_seed
-from mucore.runner.gradient_norms import probe
+from mucore.outputs import DOWNSTREAM
+from mucore.runner.evaluate import evidence_of, original_outputs, outputs_of, probed_of
 from mucore.runner.session import ForgetSet, Session
 from mucore.runner.training_records import training_records
 from mucore.spec import RunSpec, complete
@@ -76,7 +71,7 @@ def execute(
 
     evaluation.progress("predicting", 0.0, force=True)
     evaluating = time.perf_counter()
-    outputs = _outputs(spec, session, model, data, evaluation)
+    outputs = outputs_of(spec, session, model, data, evaluation)
     measuring = {PREDICTING: time.perf_counter() - evaluating}
     evaluation.progress("measuring", 0.5, force=True)
     is_reference = spec.scenario is None or spec.key == spec.retrained().key
@@ -299,112 +294,6 @@ def _moved_elsewhere(model: nn.Module, original: nn.Module) -> bool:
     )
 
 
-def _outputs(
-    spec: RunSpec, session: Session, model: nn.Module, data: UnlearningData | None, run: Run
-) -> Outputs:
-    classes = session.splits(spec).classes
-    views = {
-        "validation": session.samples(spec, "validation"),
-        "test": session.samples(spec, "test"),
-    }
-    if data is None:
-        views["train"] = session.samples(spec, "train")
-    else:
-        views |= {"forget": data.forget, "retain": data.retain}
-    for name in ("unseen", "triggered"):
-        if name in session.splits(spec).names:
-            views[name] = session.samples(spec, name)
-    gathered = {}
-    for name, samples in views.items():
-        # every forgotten sample is looked at one by one
-        keep = None if name == "forget" else KEEP_LOGITS
-        gathered[name] = collect(model, samples, classes, run, keep=keep)
-    if data is not None and data.true_labels is not None:
-        gathered["forget_true"] = collect(
-            model, data.forget.with_labels(data.true_labels), classes, run, keep=0, features=0
-        )
-    if data is not None:
-        for name, samples in session.downstream(spec)[0].items():
-            gathered[name] = collect_elsewhere(model, samples, classes, run)
-    return Outputs(gathered)
-
-
-def original_outputs(
-    spec: RunSpec,
-    session: Session,
-    original: nn.Module,
-    data: UnlearningData | None,
-    outputs: Outputs,
-    run: Run,
-) -> Outputs | None:
-    """What the trained original says of its own splits and of the scenario's; of these it is asked
-    now, where features need it.
-    """
-    trained = stored_outputs(session, session.store.get_result(spec.original().key))
-    if data is None:
-        return trained
-    if spec.method == "original":
-        return outputs
-    untouched = stored_outputs(session, session.store.get_result(spec.untouched().key))
-    if untouched is not None:
-        return Outputs({**(trained or {}), **untouched})
-    gathered = dict(trained or {})
-    classes = session.splits(spec).classes
-    for name, samples in (("forget", data.forget), ("retain", data.retain)):
-        # what was stored is read-only
-        chosen = torch.from_numpy(outputs[name].ids[:KEEP_FEATURES].copy())
-        gathered[name] = collect(original, samples[torch.isin(samples.ids, chosen)], classes, run)
-    for name, samples in session.downstream(spec)[0].items():
-        gathered[name] = collect_elsewhere(original, samples, classes, run)
-    return Outputs(gathered)
-
-
-def probed_of(
-    spec: RunSpec, session: Session, model: nn.Module, data: UnlearningData | None, run: Run
-) -> Probed | None:
-    if data is None:
-        return None
-    splits = session.splits(spec)
-    incompetent = training.fresh_model(
-        spec, splits, stream_seed(spec.evaluation_seed, "incompetent")
-    ).to(session.device)
-    untrained = data.record["initial"]().to(session.device) if spec.method == "original" else None
-    return probe(model, incompetent, data.forget, splits.classes, run, untrained=untrained)
-
-
-def evidence_of(
-    spec: RunSpec,
-    session: Session,
-    outputs: Outputs,
-    before: Outputs | None,
-    model: nn.Module | None,
-    start: nn.Module | None,
-    cost: Mapping[str, Any],
-    forgotten_classes: tuple[int, ...],
-    retrained: Result | None,
-) -> Evidence:
-    """All that the metrics may look at but the probe; `before` are the original's predictions,
-    `start` is what the method started from.
-    """
-    reference = session.load_model(spec.retrained()) if retrained is not None else None
-    return Evidence(
-        outputs=outputs,
-        original=before,
-        retrained=stored_outputs(session, retrained),
-        classes=session.splits(spec).classes,
-        forgotten_classes=forgotten_classes,
-        weights=trainable(model) if model is not None else None,
-        original_weights=trainable(start) if start is not None else None,
-        retrained_weights=trainable(reference[0]) if reference else None,
-        cost=cost,
-        retrain_cost=retrained.cost if retrained is not None else None,
-        retrain_metrics=retrained.metrics if retrained is not None else None,
-        evaluation_seed=spec.evaluation_seed,
-        mia_samples=spec.mia_samples,
-        poison=spec.poison,
-    )
-
-
 def _copies(splits: Splits, forget: ForgetSet | None) -> list[str]:
     """Flags of forgotten images that are in the retain or test set as exact copies."""
     if forget is None:
@@ -414,30 +303,6 @@ def _copies(splits: Splits, forget: ForgetSet | None) -> list[str]:
     return copies_flags(
         splits.train, splits.test, forgotten=np.isin(ids, forget.ids), retained=retained
     )
-
-
-def stored_outputs(session: Session, result: Result | None) -> Outputs | None:
-    """The predictions of an earlier run; None where they were cleared away, which the metrics that
-    need them then say.
-    """
-    if result is None or result.outputs is None:
-        return None
-    try:
-        return session.store.artifacts.get_outputs(result.outputs)
-    except MucoreError:
-        return None
-
-
-def trainable(model: nn.Module) -> dict[str, np.ndarray] | None:
-    """The trainable parameters by name, as float arrays on the CPU; None for an ensemble, which has
-    no single set of weights.
-    """
-    if isinstance(model, Ensemble):
-        return None
-    return {
-        name: parameter.detach().float().cpu().numpy()
-        for name, parameter in model.named_parameters()
-    }
 
 
 def versions() -> dict[str, str]:

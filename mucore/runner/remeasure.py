@@ -15,7 +15,7 @@ import mucore
 from mucore.errors import MucoreError
 from mucore.metrics import measure
 from mucore.metrics.sanity import flags
-from mucore.runner.execute import evidence_of, original_outputs, probed_of, stored_outputs
+from mucore.runner.evaluate import evidence_of, original_outputs, probed_of, stored_outputs
 from mucore.runner.session import Session
 from mucore.scenarios import select
 from mucore.spec import RunSpec

@@ -19,7 +19,8 @@ from mucore.engine.data import class_weights, on_device
 from mucore.engine.loop import recipe_loss
 from mucore.engine.run import Run
 from mucore.errors import BadValue
-from mucore.runner.execute import execute, original_outputs, stored_outputs
+from mucore.runner.evaluate import original_outputs, stored_outputs
+from mucore.runner.execute import execute
 from mucore.runner.session import Session
 from mucore.spec import RunSpec, make_recipe, make_spec
 from mucore.store import open_store

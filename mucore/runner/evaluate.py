@@ -1,0 +1,157 @@
+"""What the metrics look at: what a model and the original say of each split, their weights, and
+gradients while the model is at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from mucore import training
+from mucore.engine.collect import KEEP_FEATURES, KEEP_LOGITS, collect, collect_elsewhere
+from mucore.engine.data import UnlearningData
+from mucore.engine.ensemble import Ensemble
+from mucore.engine.run import Run
+from mucore.errors import MucoreError
+from mucore.metrics import Evidence
+from mucore.metrics.gradient_norms import Probed
+from mucore.outputs import Outputs
+from mucore.rng import stream_seed
+from mucore.runner.gradient_norms import probe
+from mucore.runner.session import Session
+from mucore.spec import RunSpec
+from mucore.store.rows import Result
+
+
+def outputs_of(
+    spec: RunSpec, session: Session, model: nn.Module, data: UnlearningData | None, run: Run
+) -> Outputs:
+    classes = session.splits(spec).classes
+    views = {
+        "validation": session.samples(spec, "validation"),
+        "test": session.samples(spec, "test"),
+    }
+    if data is None:
+        views["train"] = session.samples(spec, "train")
+    else:
+        views |= {"forget": data.forget, "retain": data.retain}
+    for name in ("unseen", "triggered"):
+        if name in session.splits(spec).names:
+            views[name] = session.samples(spec, name)
+    gathered = {}
+    for name, samples in views.items():
+        # every forgotten sample is looked at one by one
+        keep = None if name == "forget" else KEEP_LOGITS
+        gathered[name] = collect(model, samples, classes, run, keep=keep)
+    if data is not None and data.true_labels is not None:
+        gathered["forget_true"] = collect(
+            model, data.forget.with_labels(data.true_labels), classes, run, keep=0, features=0
+        )
+    if data is not None:
+        for name, samples in session.downstream(spec)[0].items():
+            gathered[name] = collect_elsewhere(model, samples, classes, run)
+    return Outputs(gathered)
+
+
+def original_outputs(
+    spec: RunSpec,
+    session: Session,
+    original: nn.Module,
+    data: UnlearningData | None,
+    outputs: Outputs,
+    run: Run,
+) -> Outputs | None:
+    """What the trained original says of its own splits and of the scenario's; of these it is asked
+    now, where features need it.
+    """
+    trained = stored_outputs(session, session.store.get_result(spec.original().key))
+    if data is None:
+        return trained
+    if spec.method == "original":
+        return outputs
+    untouched = stored_outputs(session, session.store.get_result(spec.untouched().key))
+    if untouched is not None:
+        return Outputs({**(trained or {}), **untouched})
+    gathered = dict(trained or {})
+    classes = session.splits(spec).classes
+    for name, samples in (("forget", data.forget), ("retain", data.retain)):
+        # what was stored is read-only
+        chosen = torch.from_numpy(outputs[name].ids[:KEEP_FEATURES].copy())
+        gathered[name] = collect(original, samples[torch.isin(samples.ids, chosen)], classes, run)
+    for name, samples in session.downstream(spec)[0].items():
+        gathered[name] = collect_elsewhere(original, samples, classes, run)
+    return Outputs(gathered)
+
+
+def probed_of(
+    spec: RunSpec, session: Session, model: nn.Module, data: UnlearningData | None, run: Run
+) -> Probed | None:
+    if data is None:
+        return None
+    splits = session.splits(spec)
+    incompetent = training.fresh_model(
+        spec, splits, stream_seed(spec.evaluation_seed, "incompetent")
+    ).to(session.device)
+    untrained = data.record["initial"]().to(session.device) if spec.method == "original" else None
+    return probe(model, incompetent, data.forget, splits.classes, run, untrained=untrained)
+
+
+def evidence_of(
+    spec: RunSpec,
+    session: Session,
+    outputs: Outputs,
+    before: Outputs | None,
+    model: nn.Module | None,
+    start: nn.Module | None,
+    cost: Mapping[str, Any],
+    forgotten_classes: tuple[int, ...],
+    retrained: Result | None,
+) -> Evidence:
+    """All that the metrics may look at but the probe; `before` are the original's predictions,
+    `start` is what the method started from.
+    """
+    reference = session.load_model(spec.retrained()) if retrained is not None else None
+    return Evidence(
+        outputs=outputs,
+        original=before,
+        retrained=stored_outputs(session, retrained),
+        classes=session.splits(spec).classes,
+        forgotten_classes=forgotten_classes,
+        weights=trainable(model) if model is not None else None,
+        original_weights=trainable(start) if start is not None else None,
+        retrained_weights=trainable(reference[0]) if reference else None,
+        cost=cost,
+        retrain_cost=retrained.cost if retrained is not None else None,
+        retrain_metrics=retrained.metrics if retrained is not None else None,
+        evaluation_seed=spec.evaluation_seed,
+        mia_samples=spec.mia_samples,
+        poison=spec.poison,
+    )
+
+
+def stored_outputs(session: Session, result: Result | None) -> Outputs | None:
+    """The predictions of an earlier run; None where they were cleared away, which the metrics that
+    need them then say.
+    """
+    if result is None or result.outputs is None:
+        return None
+    try:
+        return session.store.artifacts.get_outputs(result.outputs)
+    except MucoreError:
+        return None
+
+
+def trainable(model: nn.Module) -> dict[str, np.ndarray] | None:
+    """The trainable parameters by name, as float arrays on the CPU; None for an ensemble, which has
+    no single set of weights.
+    """
+    if isinstance(model, Ensemble):
+        return None
+    return {
+        name: parameter.detach().float().cpu().numpy()
+        for name, parameter in model.named_parameters()
+    }
