@@ -93,7 +93,7 @@ class Judge:
         self.scenario, self.session = scenario, session
         self.retrain = specification(scenario, "retrain", {})
         execute(self.retrain, session)  # made once and stored
-        self.original, _ = session.original(self.retrain, None, None)
+        self.original, _ = session.original(self.retrain)
         self.forget = session.forget_set(self.retrain, self.original, self.quiet)
         self.data = session.unlearning_data(self.retrain, self.forget)
         chosen = numpy_rng(SEED, "tuning/retain").permutation(len(self.data.retain))[:SAMPLES]
@@ -167,9 +167,7 @@ class Judge:
         data = replace(
             self.data,
             record=self.data.record
-            | training_records(
-                self.session, spec, self.original, self.forget, self.quiet, None, None
-            ),
+            | training_records(self.session, spec, self.original, self.forget, self.quiet),
         )
         began = time.process_time()
         run = Run(

@@ -34,7 +34,7 @@ class Loaded:
                 "Choose a run under a scenario."
             )
         self.session = session or Session(results)
-        self.run = self.session.run(self.spec, self.spec.evaluation_seed, None, None)
+        self.run = self.session.run(self.spec, self.spec.evaluation_seed)
         self.original = self.model(self.spec.original())
         self.forget = self.session.forget_set(self.spec, self.original, self.run)
         if self.forget.hash != result.forget_hash:

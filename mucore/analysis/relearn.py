@@ -45,6 +45,7 @@ def compute(
     """
     from mucore.analysis.models import Loaded
     from mucore.engine.collect import collect
+    from mucore.engine.run import Callbacks
     from mucore.metrics.accuracy import accuracy
     from mucore.probes.relearning import relearning_accuracies
 
@@ -63,7 +64,7 @@ def compute(
             progress(start + share * update.fraction, f"{method}: {update.step}")
 
         forget, recipe = loaded.data.forget, loaded.spec.recipe
-        run = session.run(loaded.spec, parameters.seed, report, None)
+        run = session.run(loaded.spec, parameters.seed, Callbacks(report))
         model = loaded.model(loaded.spec)
         curve = relearning_accuracies(
             model,

@@ -139,6 +139,7 @@ def _replayed(
 ) -> tuple[Run, nn.Module, list[Look]]:
     """The run, the network that it returned, and what was seen of that on the way."""
     from mucore import training
+    from mucore.engine.run import Callbacks
     from mucore.probes.trajectory import Watcher
     from mucore.runner.execute import unlearn_recorded
     from mucore.runner.training_records import threads
@@ -150,14 +151,16 @@ def _replayed(
         progress(_RUNNING * update.fraction, f"{method}: {update.step}")
 
     retrain = method == "retrain"
-    run = session.run(spec, spec.training_seed if retrain else spec.unlearning_seed, report, None)
+    run = session.run(
+        spec, spec.training_seed if retrain else spec.unlearning_seed, Callbacks(report)
+    )
     total, gaps = int(result.cost.get("steps") or 0), parameters.frames - 1
     marks = sorted({round(total * number / gaps) for number in range(1, gaps)} - {0, total})
     sets = {name: loaded.samples(name, parameters.samples, parameters.seed) for name in SETS}
     watcher = Watcher(run, sets, marks)
     with threads(result.cost.get("threads")):  # sums of another number of threads round otherwise
         if retrain:
-            quiet = session.run(spec, spec.training_seed, None, None)
+            quiet = session.run(spec, spec.training_seed)
             first = watcher.look(training.retrain_start(spec, quiet, session.splits(spec)))
             run.observer = watcher
             model = training.retrain(spec, run, session.splits(spec), loaded.data.retain)
@@ -169,7 +172,7 @@ def _replayed(
             first = watcher.look(start)
             run.observer = watcher
             model = unlearn_recorded(
-                spec, session, start, loaded.forget, loaded.data, run, report, None
+                spec, session, start, loaded.forget, loaded.data, run, Callbacks(report)
             )
         run.observer = None
         return run, model, watcher.looks(model, first)

@@ -66,8 +66,8 @@ def choose(
     (retrain,) = (spec for spec in expand(grid)[0] if spec.method == "retrain")
     with open_store() as store:
         session = Session(store)
-        original = session.original(retrain, None, None)[0] if looks else None
-        return session.forget_set(retrain, original, session.run(retrain, 0, None, None))
+        original = session.original(retrain)[0] if looks else None
+        return session.forget_set(retrain, original, session.run(retrain, 0))
 
 
 def compare(wanted: set[int], path: Path) -> tuple[bool, str]:

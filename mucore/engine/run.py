@@ -41,6 +41,17 @@ class Progress:
     epoch: int | None = None
 
 
+@dataclass(frozen=True)
+class Callbacks:
+    """What a computation asks of whoever started it, as in `Run`."""
+
+    on_progress: ProgressCallback | None = None
+    cancelled: Callable[[], bool] | None = None
+
+
+NO_CALLBACKS = Callbacks()
+
+
 @dataclass
 class Cost:
     """What a run took.

@@ -7,7 +7,6 @@ from __future__ import annotations
 import copy
 import platform
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -23,7 +22,7 @@ from mucore.engine.data import UnlearningData
 from mucore.engine.features import classifier_layer
 from mucore.engine.layers import train_only
 from mucore.engine.loop import is_finite
-from mucore.engine.run import ProgressCallback, Run
+from mucore.engine.run import NO_CALLBACKS, Callbacks, Run
 from mucore.errors import Refused
 from mucore.metrics import measure
 from mucore.metrics.sanity import cautions, flags
@@ -41,9 +40,7 @@ PREDICTING, GRADIENTS = "predicting", "gradients of samples"
 def execute(
     spec: RunSpec,
     session: Session,
-    *,
-    on_progress: ProgressCallback | None = None,
-    cancelled: Callable[[], bool] | None = None,
+    callbacks: Callbacks = NO_CALLBACKS,
 ) -> Result:
     """Compute a spec and store its result; return the stored one if there is one. Missing
     references are made first.
@@ -56,18 +53,16 @@ def execute(
     session.check_task(spec)
     for needed in spec.needs():
         if not session.store.known([needed.key]):
-            execute(needed, session, on_progress=on_progress, cancelled=cancelled)
+            execute(needed, session, callbacks)
     began, clock = datetime.now(UTC), time.perf_counter()
-    original, original_record = session.original(spec, on_progress, cancelled)
-    evaluation = session.run(spec, spec.evaluation_seed, on_progress, cancelled)
+    original, original_record = session.original(spec, callbacks)
+    evaluation = session.run(spec, spec.evaluation_seed, callbacks)
     forget = session.forget_set(spec, original, evaluation) if spec.scenario is not None else None
     data = session.unlearning_data(spec, forget) if forget is not None else None
     start, start_record = (original, original_record)
     if spec.after is not None and not spec.from_original:
-        start, start_record = _result_of(
-            spec.after, session, original, original_record, on_progress, cancelled
-        )
-    model, record = _model(spec, session, start, start_record, forget, data, on_progress, cancelled)
+        start, start_record = _result_of(spec.after, session, original, original_record, callbacks)
+    model, record = _model(spec, session, start, start_record, forget, data, callbacks)
 
     evaluation.progress("predicting", 0.0, force=True)
     evaluating = time.perf_counter()
@@ -146,8 +141,7 @@ def _result_of(
     session: Session,
     original: nn.Module,
     original_record: Model,
-    on_progress: ProgressCallback | None,
-    cancelled: Callable[[], bool] | None,
+    callbacks: Callbacks,
 ) -> tuple[nn.Module, Model]:
     """What an earlier request of a sequence ended in: loaded, or made again from the original on
     where it was cleared away.
@@ -156,10 +150,8 @@ def _result_of(
         return found
     start, record = original, original_record
     if spec.after is not None and not spec.from_original:
-        start, record = _result_of(
-            spec.after, session, original, original_record, on_progress, cancelled
-        )
-    forget = session.forget_set(spec, original, session.run(spec, 0, on_progress, cancelled))
+        start, record = _result_of(spec.after, session, original, original_record, callbacks)
+    forget = session.forget_set(spec, original, session.run(spec, 0, callbacks))
     return _model(
         spec,
         session,
@@ -167,8 +159,7 @@ def _result_of(
         record,
         forget,
         session.unlearning_data(spec, forget),
-        on_progress,
-        cancelled,
+        callbacks,
     )
 
 
@@ -179,8 +170,7 @@ def _model(
     original_record: Model,
     forget: ForgetSet | None,
     data: UnlearningData | None,
-    on_progress: ProgressCallback | None,
-    cancelled: Callable[[], bool] | None,
+    callbacks: Callbacks,
 ) -> tuple[nn.Module, Model]:
     """The model under test: the original itself, a stored one, or the method's work, stored."""
     if spec.method == "original" or data is None or forget is None:
@@ -191,10 +181,10 @@ def _model(
         return session.given_model(
             spec,
             spec.parameters["file"],
-            session.run(spec, spec.unlearning_seed, on_progress, cancelled),
+            session.run(spec, spec.unlearning_seed, callbacks),
         )
     if spec.method == "retrain":
-        run = session.run(spec, spec.training_seed, on_progress, cancelled)
+        run = session.run(spec, spec.training_seed, callbacks)
         checkpoints = session.checkpoints(spec)
         model = training.retrain(
             spec, run, session.splits(spec), data.retain, checkpoints=checkpoints
@@ -202,8 +192,8 @@ def _model(
         record = session.save_model(spec, model, run, session.cost(run))
         checkpoints.discard()
         return model, record
-    run = session.run(spec, spec.unlearning_seed, on_progress, cancelled)
-    model = unlearn_recorded(spec, session, original, forget, data, run, on_progress, cancelled)
+    run = session.run(spec, spec.unlearning_seed, callbacks)
+    model = unlearn_recorded(spec, session, original, forget, data, run, callbacks)
     return model, session.save_model(spec, model, run, session.cost(run))
 
 
@@ -214,16 +204,14 @@ def unlearn_recorded(
     forget: ForgetSet,
     data: UnlearningData,
     run: Run,
-    on_progress: ProgressCallback | None,
-    cancelled: Callable[[], bool] | None,
+    callbacks: Callbacks = NO_CALLBACKS,
 ) -> nn.Module:
     """`unlearn` with the training records that the spec's method needs; those that are not stored
     are made first.
     """
     data = replace(
         data,
-        record=data.record
-        | training_records(session, spec, original, forget, run, on_progress, cancelled),
+        record=data.record | training_records(session, spec, original, forget, run, callbacks),
     )
     return unlearn(spec, original, data, run)
 

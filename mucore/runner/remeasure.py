@@ -80,7 +80,7 @@ def _again(result: Result, session: Session) -> Result | str:
 
 def _measured_again(spec: RunSpec, result: Result, outputs: Any, session: Session) -> Result | str:
     original, model = session.load_model(spec.original()), session.load_model(spec)
-    run = session.run(spec, spec.evaluation_seed, None, None)
+    run = session.run(spec, spec.evaluation_seed)
     data, gone, before = (
         None,
         (),

@@ -4,7 +4,7 @@ read from the store.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +21,7 @@ from mucore.engine.collect import collect
 from mucore.engine.data import Samples, UnlearningData, on_device
 from mucore.engine.device import describe, resolve_device, resolve_precision
 from mucore.engine.features import prototypes
-from mucore.engine.run import ProgressCallback, Run
+from mucore.engine.run import NO_CALLBACKS, Callbacks, Run
 from mucore.errors import BadFile, BadValue, MucoreError, StoreError
 from mucore.forget_sets.saved import forget_hash
 from mucore.outputs import DOWNSTREAM, cross_entropy
@@ -80,16 +80,15 @@ class Session:
         self,
         spec: RunSpec,
         seed: int,
-        on_progress: ProgressCallback | None,
-        cancelled: Callable[[], bool] | None,
+        callbacks: Callbacks = NO_CALLBACKS,
     ) -> Run:
         precision = resolve_precision(spec.recipe.precision, self.device)
         return Run(
             seed=seed,
             device=self.device,
             precision=precision,
-            on_progress=on_progress,
-            cancelled=cancelled,
+            on_progress=callbacks.on_progress,
+            cancelled=callbacks.cancelled,
         )
 
     def splits(self, spec: RunSpec) -> datasets.Splits:
@@ -219,14 +218,13 @@ class Session:
     def original(
         self,
         spec: RunSpec,
-        on_progress: ProgressCallback | None,
-        cancelled: Callable[[], bool] | None,
+        callbacks: Callbacks = NO_CALLBACKS,
     ) -> tuple[nn.Module, Model]:
         """The original that `spec` starts from: loaded, or trained and stored."""
         base = spec.original()
         if (found := self.load_model(base)) is not None:
             return found
-        run = self.run(base, base.training_seed, on_progress, cancelled)
+        run = self.run(base, base.training_seed, callbacks)
         if base.original_hash:
             run.note(
                 "The original came in a file and was not trained here. Retrain is trained by the "

@@ -5,7 +5,7 @@ or made and kept.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from datetime import UTC, datetime
 
 import torch
@@ -15,7 +15,7 @@ from mucore import catalog, training
 from mucore.blocks import pruning, shards
 from mucore.blocks.layer_moments import layer_moments
 from mucore.engine.collect import collect
-from mucore.engine.run import ProgressCallback, Run, state_bytes
+from mucore.engine.run import NO_CALLBACKS, Callbacks, Run, state_bytes
 from mucore.errors import BadFile, StoreError
 from mucore.metrics.accuracy import accuracy
 from mucore.runner.session import ForgetSet, Session
@@ -31,8 +31,7 @@ def training_records(
     original: nn.Module,
     forget: ForgetSet,
     run: Run,
-    on_progress: ProgressCallback | None,
-    cancelled: Callable[[], bool] | None,
+    callbacks: Callbacks = NO_CALLBACKS,
 ) -> dict[str, Record]:
     """The records that the spec's method needs: loaded, or made and stored, in no method's time.
 
@@ -41,7 +40,7 @@ def training_records(
     found = {}
     card = catalog.method(spec.method)
     for name in records.needed(card, complete(card, spec.parameters)):
-        found[name], made = _record(session, spec, name, original, forget, on_progress, cancelled)
+        found[name], made = _record(session, spec, name, original, forget, callbacks)
         run.note(
             f"Training record {name}: {state_bytes(found[name].values()) / 1e6:.3g} MB, made in "
             f"{made.cost['seconds']:.3g} s outside this run's clock and kept."
@@ -72,8 +71,7 @@ def _record(
     name: str,
     original: nn.Module,
     forget: ForgetSet,
-    on_progress: ProgressCallback | None,
-    cancelled: Callable[[], bool] | None,
+    callbacks: Callbacks,
 ) -> tuple[Record, Model]:
     base = spec.original()
     key = records.key(base.model_key, name, forget.hash)
@@ -82,7 +80,7 @@ def _record(
         with contextlib.suppress(BadFile, StoreError):  # a lost or damaged file is made anew
             arrays = session.store.artifacts.get_arrays(kept.weights)
             return {part: torch.from_numpy(array) for part, array in arrays.items()}, kept
-    run = session.run(base, base.training_seed, on_progress, cancelled)
+    run = session.run(base, base.training_seed, callbacks)
     if name == "layer_moments":
         with run.clock():
             record = layer_moments(original, session.samples(spec, "train"), run)

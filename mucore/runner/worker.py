@@ -22,7 +22,7 @@ import psutil
 import torch
 
 from mucore.engine.memory import give_back, keep_freed
-from mucore.engine.run import Progress
+from mucore.engine.run import Callbacks, Progress
 from mucore.errors import BadValue, Cancelled, MucoreError
 from mucore.runner.execute import execute
 from mucore.runner.session import Session
@@ -100,7 +100,7 @@ def _run(
         log.info("%s (attempt %d)", job.label, job.attempts)
         try:
             spec = RunSpec.model_validate(dict(job.spec))
-            result = execute(spec, session, on_progress=pulse.report, cancelled=pulse.cancelled)
+            result = execute(spec, session, Callbacks(pulse.report, pulse.cancelled))
             for note in (*result.notes, *result.flags):
                 log.info(note)
             log.info("%s after %.1f s", result.status, result.cost.get("wall_seconds") or 0.0)

@@ -360,7 +360,7 @@ def bare_loop(session: Session, spec: RunSpec) -> float:
     y = torch.randint(len(splits.class_names), (recipe.batch_size,), generator=generator).to(
         session.device
     )
-    run: Run = session.run(spec, 0, None, None)
+    run: Run = session.run(spec, 0)
 
     def steps(count: int) -> None:
         for _ in range(count):
@@ -386,7 +386,7 @@ def efficacy_seconds(session: Session, spec: RunSpec, samples: int = 2000) -> fl
     data = session.samples(spec, "train")
     part = data[torch.arange(min(samples, len(data)))]
     model = training.fresh_model(spec, session.splits(spec), 0).to(session.device)
-    run: Run = session.run(spec, 0, None, None)
+    run: Run = session.run(spec, 0)
     size = spec.recipe.batch_size
     # the first batch allocates
     squared_gradient_norms(model, part[torch.arange(min(size, len(part)))], run, batch_size=size)

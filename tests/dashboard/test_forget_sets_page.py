@@ -552,7 +552,7 @@ def test_launch_forgets_exactly_the_set(home, started, long):
     assert forget_hash(spec.scenario_parameters["ids"]) == expected
     with open_store(home) as store:
         session = Session(store, "cpu")
-        assert session.forget_set(spec, None, session.run(spec, 0, None, None)).hash == expected
+        assert session.forget_set(spec, None, session.run(spec, 0)).hash == expected
 
 
 def test_another_process_forgets_exactly_the_saved_set(home):

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from mucore import training
-from mucore.engine.run import Progress
+from mucore.engine.run import Callbacks, Progress
 from mucore.errors import BadValue, Cancelled
 from mucore.runner.execute import GRADIENTS, PREDICTING, execute
 from mucore.runner.session import Session
@@ -91,9 +91,9 @@ def test_retrain_on_everything_is_the_original_bit_by_bit(session):
     """With an empty forget set Retrain repeats the original's run."""
     base = spec("retrain").original()
     splits = session.splits(base)
-    model, _ = training.train_original(base, session.run(base, 0, None, None), splits)
+    model, _ = training.train_original(base, session.run(base, 0), splits)
     again = training.retrain(
-        spec("retrain"), session.run(base, 0, None, None), splits, session.samples(base, "train")
+        spec("retrain"), session.run(base, 0), splits, session.samples(base, "train")
     )
     for one, other in zip(model.state_dict().values(), again.state_dict().values(), strict=True):
         assert torch.equal(one, other)
@@ -110,7 +110,7 @@ def test_retrain_never_reads_the_forget_set_and_fresh_starts_elsewhere(session):
 def test_training_killed_after_an_epoch_resumes_to_the_same_weights(session):
     base = spec().original()
     splits = session.splits(base)
-    straight, _ = training.train_original(base, session.run(base, 0, None, None), splits)
+    straight, _ = training.train_original(base, session.run(base, 0), splits)
 
     def die(progress: Progress) -> None:
         if progress.epoch == 1 and progress.loss is not None:
@@ -119,10 +119,10 @@ def test_training_killed_after_an_epoch_resumes_to_the_same_weights(session):
     checkpoints = session.checkpoints(base)
     with pytest.raises(KeyboardInterrupt):
         training.train_original(
-            base, session.run(base, 0, die, None), splits, checkpoints=checkpoints
+            base, session.run(base, 0, Callbacks(die)), splits, checkpoints=checkpoints
         )
     assert checkpoints.path.exists()
-    run = session.run(base, 0, None, None)
+    run = session.run(base, 0)
     resumed, _ = training.train_original(base, run, splits, checkpoints=checkpoints)
     assert "resumed after epoch 1 of 3" in run.notes
     assert len(run.losses) == 3
@@ -143,7 +143,7 @@ def test_a_checkpoint_that_cannot_be_written_does_not_end_the_training(session, 
     base = spec().original()
     (tmp_path / "file").write_text("not a folder")
     checkpoints = training.DiskCheckpoints(tmp_path / "file" / "state.safetensors")
-    run = session.run(base, 0, None, None)
+    run = session.run(base, 0)
     training.train_original(base, run, session.splits(base), checkpoints=checkpoints)
     assert len(run.losses) == 3
     assert "no checkpoint could be written" in caplog.text
@@ -153,7 +153,7 @@ def test_cancel_stops_at_the_next_step_and_keeps_what_is_finished(session):
     base = spec().original()
     execute(base, session)
     with pytest.raises(Cancelled):
-        execute(spec("retrain"), session, cancelled=lambda: True)
+        execute(spec("retrain"), session, Callbacks(cancelled=lambda: True))
     assert session.store.known([base.key, spec("retrain").key]) == {base.key}
 
 

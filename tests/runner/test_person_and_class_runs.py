@@ -117,7 +117,7 @@ def test_classes_chosen_when_the_run_starts_are_forgotten_classes_to_methods_and
     for scenario, parameters in choices.items():
         wanted = spec("digits", scenario, **parameters)
         result = execute(wanted, session)
-        forget = session.forget_set(wanted, session.original(wanted, None, None)[0], Run(seed=0))
+        forget = session.forget_set(wanted, session.original(wanted)[0], Run(seed=0))
         assert len(forget.classes) == 3
         data = session.unlearning_data(wanted, forget)
         assert (
@@ -136,7 +136,7 @@ def test_class_means_are_those_of_penultimate_features(session):
     of a plain forward pass.
     """
     wanted = spec("digits", "top_classes", n=1, downstream="digits")
-    original = session.original(wanted, None, None)[0]
+    original = session.original(wanted)[0]
     splits = session.splits(wanted)
     own, same = session._prototypes(wanted, original)
     np.testing.assert_allclose(own, same)
@@ -234,7 +234,7 @@ def test_a_recipe_without_augmentation_crops_nothing_in_any_part_of_a_run(tmp_pa
     seen = {}
     for wanted in (natural, plain):
         data = session.unlearning_data(wanted, session.forget_set(wanted, None, Run(seed=0)))
-        run = session.run(wanted, 0, None, None)
+        run = session.run(wanted, 0)
         training.retrain(wanted.retrained(), run, session.splits(wanted), data.retain)
         training.train_original(wanted.original(), run, session.splits(wanted))
         seen[wanted.recipe.augment] = {
@@ -269,7 +269,7 @@ def test_a_downstream_set_is_looked_at_and_one_that_is_not_there_is_noted(
     assert set(result.confusion) == {"forget", "retain", "validation", "test"}
 
     # without a row of its own in this scenario, it is asked now
-    original, _ = session.original(wanted, None, None)
+    original, _ = session.original(wanted)
     data = session.unlearning_data(wanted, session.forget_set(wanted, original, Run(seed=0)))
     kept = stored_outputs(session, result)
     assert kept is not None

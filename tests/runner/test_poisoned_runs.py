@@ -151,8 +151,8 @@ def test_the_original_learns_every_sample_and_retrain_none_of_the_poisoned(
 @pytest.mark.parametrize("scenario", ["backdoor", "label_flip"])
 def test_methods_see_the_poison_and_may_know_the_truth(session, scenario):
     wanted, clean = spec(scenario=scenario), datasets.load("digits").train
-    original, _ = session.original(wanted, None, None)
-    forget = session.forget_set(wanted, original, session.run(wanted, 0, None, None))
+    original, _ = session.original(wanted)
+    forget = session.forget_set(wanted, original, session.run(wanted, 0))
     data = session.unlearning_data(wanted, forget)
     assert (
         forget.ids.tolist() == chosen(wanted).tolist() == data.forget.ids.tolist()

@@ -256,7 +256,7 @@ def test_each_request_starts_from_the_result_before_and_sees_nothing_forgotten(s
         2
     ]["forget"] & (zeros | ones)
     assert watched[0]["before"] == fingerprint(
-        session.original(first, None, None)[0].train().requires_grad_(True)
+        session.original(first)[0].train().requires_grad_(True)
     )
     assert (
         watched[1]["before"] == watched[0]["after"] and watched[2]["before"] == watched[1]["after"]
@@ -310,7 +310,7 @@ def test_losses_that_order_samples_are_the_originals_at_every_step(session):
     first = step("worst_case", budget=20)
     second = step("worst_case", first, budget=20)
     both = step("worst_case", budget=40)
-    original = session.original(first, None, None)[0]
-    run = session.run(first, 0, None, None)
+    original = session.original(first)[0]
+    run = session.run(first, 0)
     one, two, all_ = (session.forget_set(each, original, run).ids for each in (first, second, both))
     assert torch.equal(torch.from_numpy(np.union1d(one, two)), torch.from_numpy(all_))

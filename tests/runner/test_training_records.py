@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from mucore import training
-from mucore.engine.run import Progress
+from mucore.engine.run import Callbacks, Progress
 from mucore.errors import BadValue, Cancelled, MucoreError
 from mucore.runner.execute import execute
 from mucore.runner.session import Session
@@ -138,8 +138,7 @@ def test_a_replay_shows_progress_and_can_be_cancelled(session):
         execute(
             spec(),
             session,
-            on_progress=told.append,
-            cancelled=lambda: any("replaying" in p.step for p in told),
+            Callbacks(told.append, lambda: any("replaying" in p.step for p in told)),
         )
     assert any(p.step.startswith("replaying the training of the original") for p in told)
     assert session.store.get_result(spec().key) is None
