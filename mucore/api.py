@@ -289,10 +289,10 @@ def _compute(plan: Plan, store: Store, *, name: str, device: str) -> list[Job]:
     """Queue what a plan lacks and work on it until it is done; returns the jobs that ended without
     a result.
     """
-    from mucore.runner.session import check_given
+    from mucore.runner.session import check_uploaded
     from mucore.runner.worker import work
 
-    check_given(plan.to_run, given_files(plan.grid), store)
+    check_uploaded(plan.to_run, given_files(plan.grid), store)
     comparison = launch(plan, store, name=name, note="from Python")
     try:
         work(store, device=device, only=set(plan.keys), until_done=True)

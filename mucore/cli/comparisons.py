@@ -172,9 +172,9 @@ def _compute(
 
         resolve_device(device)  # a device that is not there must not leave a queue behind
         if files := given_files(planned.grid):  # nor must a file that cannot be used
-            from mucore.runner.session import check_given
+            from mucore.runner.session import check_uploaded
 
-            check_given(planned.to_run, files, store)
+            check_uploaded(planned.to_run, files, store)
     watch = Watch(store, planned, launch(planned, store, name=name, note=note), show)
     with watch:
         if planned.to_run:

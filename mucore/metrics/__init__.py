@@ -1,6 +1,6 @@
 """All metrics of one run, from stored arrays: no model, no file, no device.
 
-`measure` fills the table of a result: one `Measured` for each metric card that applies. table.py
+`measure` fills the table of a result: one `Measured` for each metric card that applies. registry.py
 says which id is which function. Values are fractions in 0..1, seconds, bytes or counts; gap = value
 − value of Retrain.
 """
@@ -17,11 +17,11 @@ from mucore.catalog.cards import MetricCard
 from mucore.catalog.metrics.experiments import EXPERIMENT
 from mucore.errors import BadValue, MucoreError
 from mucore.metrics import cost, membership
-from mucore.metrics.inputs import Evidence, Workings
+from mucore.metrics.inputs import MetricInputs, PreparedInputs
 from mucore.metrics.registry import MACHINE_DEPENDENT, RELATIVE_TO_RETRAIN, TABLE
 from mucore.store.rows import Measured
 
-__all__ = ["FAILED", "TABLE", "Evidence", "applies", "held_out", "measure"]
+__all__ = ["FAILED", "TABLE", "MetricInputs", "applies", "held_out", "measure"]
 
 # opens the error of a metric that broke, unlike one that cannot exist
 FAILED = "The computation failed: "
@@ -47,7 +47,7 @@ def applies(card: MetricCard, *, scenario: str | None, method: str) -> bool:
 
 
 def measure(
-    evidence: Evidence,
+    inputs: MetricInputs,
     *,
     scenario: str | None,
     method: str,
@@ -62,33 +62,33 @@ def measure(
     The reference Retrain is compared with itself: its distances are 0, its relative time 1, and it
     has no gaps. A Retrain of other settings is a method like any other.
     """
-    if method == "retrain" and evidence.retrain_metrics is None:
-        evidence = replace(
-            evidence,
-            retrained=evidence.outputs,
-            retrained_weights=evidence.weights,
-            retrain_cost=evidence.cost,
+    if method == "retrain" and inputs.retrain_metrics is None:
+        inputs = replace(
+            inputs,
+            retrained=inputs.outputs,
+            retrained_weights=inputs.weights,
+            retrain_cost=inputs.cost,
             retrain_metrics=None,
         )
-    workings = Workings(evidence)
+    prepared = PreparedInputs(inputs)
     found: dict[str, Measured] = {}
     for card in catalog.metrics():
         if applies(card, scenario=scenario, method=method) and (
-            card.group != "downstream" or workings.looked_at(card.downstream)
+            card.group != "downstream" or prepared.looked_at(card.downstream)
         ):
             began = time.perf_counter()
-            found[card.id] = _one(workings, card.id, has_gap=scenario is not None)
+            found[card.id] = _one(prepared, card.id, has_gap=scenario is not None)
             if seconds is not None:
                 seconds[card.group] = seconds.get(card.group, 0.0) + time.perf_counter() - began
     return found
 
 
-def _one(workings: Workings, metric: str, *, has_gap: bool) -> Measured:
+def _one(prepared: PreparedInputs, metric: str, *, has_gap: bool) -> Measured:
     try:
-        missing = workings.evidence.cost.get("missing")
+        missing = prepared.raw.cost.get("missing")
         if missing and catalog.metric(metric).group == "cost":
             raise BadValue(missing)
-        value = TABLE[metric](workings)
+        value = TABLE[metric](prepared)
         if value is None:
             raise BadValue("This was not recorded on the device of the run.")
         if not np.isfinite(value):
@@ -96,7 +96,7 @@ def _one(workings: Workings, metric: str, *, has_gap: bool) -> Measured:
                 None, error=f"{FAILED}the value is {value}, not a number that can be shown."
             )
         return Measured(
-            float(value), gap=_gap(workings.evidence, metric, float(value)) if has_gap else None
+            float(value), gap=_gap(prepared.raw, metric, float(value)) if has_gap else None
         )
     except MucoreError as error:
         return Measured(None, error=str(error))
@@ -104,25 +104,25 @@ def _one(workings: Workings, metric: str, *, has_gap: bool) -> Measured:
         return Measured(None, error=f"{FAILED}{type(error).__name__}: {error}")
 
 
-def _gap(evidence: Evidence, metric: str, value: float) -> float | None:
-    reference = (evidence.retrain_metrics or {}).get(metric)
+def _gap(inputs: MetricInputs, metric: str, value: float) -> float | None:
+    reference = (inputs.retrain_metrics or {}).get(metric)
     if reference is None or reference.value is None or metric in RELATIVE_TO_RETRAIN:
         return None
     if metric in MACHINE_DEPENDENT:
-        other = evidence.retrain_cost
-        if other is None or not cost.comparable(unlearned=evidence.cost, retrained=other):
+        other = inputs.retrain_cost
+        if other is None or not cost.comparable(unlearned=inputs.cost, retrained=other):
             return None
     return value - reference.value
 
 
-def held_out(evidence: Evidence) -> int:
+def held_out(inputs: MetricInputs) -> int:
     """Samples that tested the attacks of `measure`, both sides together; 0 where there was no
     attack.
     """
-    members = evidence.outputs.get("retain") or evidence.outputs.get("train")
-    test = evidence.outputs.get("test")
+    members = inputs.outputs.get("retain") or inputs.outputs.get("train")
+    test = inputs.outputs.get("test")
     return (
-        2 * (min(len(members), len(test), evidence.mia_samples) // 2)
+        2 * (min(len(members), len(test), inputs.mia_samples) // 2)
         if members is not None and test is not None
         else 0
     )

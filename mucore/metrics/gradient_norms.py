@@ -10,11 +10,11 @@ import numpy as np
 
 from mucore.outputs import SplitOutputs
 
-SAMPLES = 500  # of the forget set, so that probing stays a small part of an evaluation
+SAMPLES = 500  # of the forget set, so that they stay a small part of an evaluation
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Probed:
+class GradientNorms:
     """Of the same `SAMPLES` forgotten samples at most: squared gradient norms (n,) of each, and
     that of their mean loss.
 

@@ -11,14 +11,14 @@ import numpy as np
 
 from mucore.errors import BadValue
 from mucore.metrics import membership, nomus, representation
-from mucore.metrics.gradient_norms import Probed
+from mucore.metrics.gradient_norms import GradientNorms
 from mucore.metrics.matching import paired_features
 from mucore.outputs import DOWNSTREAM, Outputs, SplitOutputs, cross_entropy, probabilities
 from mucore.store.rows import Measured
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Evidence:
+class MetricInputs:
     """Everything a metric may look at. Weights are trainable parameters by name; cost mappings are
     as in cost.py.
 
@@ -43,21 +43,23 @@ class Evidence:
     mia_samples: int
     # `RunSpec.poison`; the outputs then have its splits too
     poison: Mapping[str, Any] = field(default_factory=dict)
-    probed: Probed | None = None
+    gradient_norms: GradientNorms | None = None
 
 
-class Workings:
-    """Evidence, with the intermediate results that several metrics share."""
+class PreparedInputs:
+    """What a metric is a function of: `raw`, and the intermediate results that several metrics
+    share, each computed once.
+    """
 
-    def __init__(self, evidence: Evidence):
-        self.evidence = evidence
+    def __init__(self, raw: MetricInputs):
+        self.raw = raw
         self._probabilities: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         self._attacks: dict[tuple[str, bool], membership.Attacked] = {}
         self._elsewhere: dict[tuple[str, str], float] = {}
 
     def split(self, name: str) -> SplitOutputs:
         """A split by name; `retain` is the whole training set where nothing was forgotten."""
-        outputs = self.evidence.outputs
+        outputs = self.raw.outputs
         name = "train" if name == "retain" and "retain" not in outputs else name
         if name not in outputs:
             raise BadValue(
@@ -86,26 +88,26 @@ class Workings:
         if key not in self._attacks:
             nonmembers = self.predictions("test")
             if forgotten_classes:
-                chosen = np.isin(nonmembers[1], self.evidence.forgotten_classes)
+                chosen = np.isin(nonmembers[1], self.raw.forgotten_classes)
                 nonmembers = nonmembers[0][chosen], nonmembers[1][chosen]
             members = self.predictions("retain")
             self._attacks[key] = membership.run_attack(
                 name,
-                forget=self.predictions("forget") if "forget" in self.evidence.outputs else None,
+                forget=self.predictions("forget") if "forget" in self.raw.outputs else None,
                 members=members,
                 nonmembers=nonmembers,
                 split=membership.split_attack_data(
                     members=len(members[1]),
                     nonmembers=len(nonmembers[1]),
-                    cap=self.evidence.mia_samples,
-                    evaluation_seed=self.evidence.evaluation_seed,
+                    cap=self.raw.mia_samples,
+                    evaluation_seed=self.raw.evaluation_seed,
                 ),
             )
         return self._attacks[key]
 
     def beside(self, model: str, name: str) -> tuple[SplitOutputs, SplitOutputs]:
         """A split as this model sees it, and as "retrain" or "original" does."""
-        outputs = self.evidence.retrained if model == "retrain" else self.evidence.original
+        outputs = self.raw.retrained if model == "retrain" else self.raw.original
         if outputs is None or name not in outputs:
             other = "Retrain" if model == "retrain" else "the original"
             raise BadValue(
@@ -121,7 +123,7 @@ class Workings:
     @cached_property
     def forgetting_score(self) -> float:
         """|M - 0.5| of the attack on the losses of forgotten and unseen persons."""
-        if "unseen" not in self.evidence.outputs:
+        if "unseen" not in self.raw.outputs:
             raise BadValue(
                 "This compares forgotten persons with persons nobody has seen, but the data set "
                 "has no images of such persons."
@@ -132,7 +134,7 @@ class Workings:
             losses[name] = cross_entropy(split.logits, split.labels)[
                 np.argsort(split.ids, kind="stable")
             ]
-        found = nomus.attack_accuracy(**losses, evaluation_seed=self.evidence.evaluation_seed)
+        found = nomus.attack_accuracy(**losses, evaluation_seed=self.raw.evaluation_seed)
         return nomus.forgetting_score(attack_accuracy=found)
 
     @property
@@ -140,7 +142,7 @@ class Workings:
         """Names of the downstream sets that were looked at, sorted."""
         names = [
             name.removeprefix(DOWNSTREAM)
-            for name in self.evidence.outputs
+            for name in self.raw.outputs
             if name.startswith(DOWNSTREAM)
         ]
         return sorted({name.rpartition("/")[0] for name in names})
@@ -182,36 +184,38 @@ class Workings:
         )
 
     @property
-    def probed(self) -> Probed:
-        if self.evidence.probed is None:
+    def gradient_norms(self) -> GradientNorms:
+        if self.raw.gradient_norms is None:
             raise BadValue(
                 "This is measured on the model itself, but its weights were removed before it "
                 "could be."
             )
-        return self.evidence.probed
+        return self.raw.gradient_norms
 
     @property
     def gradients(self) -> tuple[np.ndarray, float]:
         """Squared norms of the forgotten samples' gradients, and that of their mean."""
-        each, mean = self.probed.squared_norms, self.probed.squared_norm_of_mean
+        each, mean = self.gradient_norms.squared_norms, self.gradient_norms.squared_norm_of_mean
         if each is None or mean is None:
-            raise BadValue(self.probed.missing)
+            raise BadValue(self.gradient_norms.missing)
         return each, mean
 
     @property
     def untrained_gradients(self) -> np.ndarray:
         """Squared norms of the forgotten samples' gradients in the network before training."""
-        if self.probed.untrained_squared_norms is None:
-            raise BadValue(self.probed.missing or "The network before training was not looked at.")
-        return self.probed.untrained_squared_norms
+        if self.gradient_norms.untrained_squared_norms is None:
+            raise BadValue(
+                self.gradient_norms.missing or "The network before training was not looked at."
+            )
+        return self.gradient_norms.untrained_squared_norms
 
     @cached_property
     def remaining_classes(self) -> list[int]:
-        return [c for c in range(self.evidence.classes) if c not in self.evidence.forgotten_classes]
+        return [c for c in range(self.raw.classes) if c not in self.raw.forgotten_classes]
 
     @property
     def both_weights(self) -> dict[str, Mapping[str, np.ndarray]]:
-        unlearned, retrained = self.evidence.weights, self.evidence.retrained_weights
+        unlearned, retrained = self.raw.weights, self.raw.retrained_weights
         if unlearned is None:
             raise BadValue(
                 "There is no single set of weights to compare: the model is an ensemble, or its "
@@ -226,11 +230,11 @@ class Workings:
 
     @property
     def both_costs(self) -> dict[str, Mapping[str, Any]]:
-        if self.evidence.retrain_cost is None:
+        if self.raw.retrain_cost is None:
             raise BadValue(
                 "Time is compared with Retrain's, but Retrain has no result yet. Run Retrain."
             )
-        return {"unlearned": self.evidence.cost, "retrained": self.evidence.retrain_cost}
+        return {"unlearned": self.raw.cost, "retrained": self.raw.retrain_cost}
 
 
 def _features(split: SplitOutputs) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Which metric is which function of the workings.
+"""Which metric is which function of the inputs.
 
 The numbers themselves are plain functions in accuracy.py, membership.py, distance.py, cost.py and
 their neighbours.
@@ -25,7 +25,7 @@ from mucore.metrics import (
     representation,
     retention,
 )
-from mucore.metrics.inputs import Workings
+from mucore.metrics.inputs import PreparedInputs
 from mucore.metrics.matching import paired_logits
 from mucore.outputs import SplitOutputs, answers, probabilities
 from mucore.scenarios.poison import flipped_classes
@@ -40,20 +40,22 @@ def _paired_answers(first: SplitOutputs, second: SplitOutputs) -> list[np.ndarra
     ]
 
 
-def _js_divergence(w: Workings) -> float:
-    unlearned, retrained = _paired_answers(*w.beside("retrain", "forget"))
+def _js_divergence(inputs: PreparedInputs) -> float:
+    unlearned, retrained = _paired_answers(*inputs.beside("retrain", "forget"))
     return divergence.js_to_retrain(unlearned=unlearned, retrained=retrained)
 
 
-def _zrf(w: Workings) -> float:
-    assert w.probed.incompetent is not None
-    unlearned, incompetent = _paired_answers(w.split("forget"), w.probed.incompetent)
+def _zrf(inputs: PreparedInputs) -> float:
+    assert inputs.gradient_norms.incompetent is not None
+    unlearned, incompetent = _paired_answers(
+        inputs.split("forget"), inputs.gradient_norms.incompetent
+    )
     return divergence.zrf(unlearned=unlearned, incompetent=incompetent)
 
 
-def _linear_probe(w: Workings) -> float:
+def _linear_probe(inputs: PreparedInputs) -> float:
     (forgotten, gone), (retained, kept), (test, asked) = (
-        w.features(name) for name in ("forget", "retain", "test")
+        inputs.features(name) for name in ("forget", "retain", "test")
     )
     features, labels = np.concatenate([forgotten, retained]), np.concatenate([gone, kept])
     # As many of each class, so that the probe has no leaning of its own.
@@ -69,11 +71,11 @@ def _linear_probe(w: Workings) -> float:
     )
 
 
-def _both_values(w: Workings, metrics: tuple[str, ...]) -> dict[str, dict[str, float]]:
+def _both_values(inputs: PreparedInputs, metrics: tuple[str, ...]) -> dict[str, dict[str, float]]:
     """Those of `metrics` that exist, of this model and of Retrain."""
-    reference = w.evidence.retrain_metrics
-    own = {name: value for name in metrics if (value := TABLE[name](w)) is not None}
-    if reference is None and w.evidence.retrained is not w.evidence.outputs:
+    reference = inputs.raw.retrain_metrics
+    own = {name: value for name in metrics if (value := TABLE[name](inputs)) is not None}
+    if reference is None and inputs.raw.retrained is not inputs.raw.outputs:
         raise BadValue(
             "This compares with Retrain's numbers, but Retrain has no result yet. Run Retrain."
         )
@@ -87,20 +89,20 @@ def _both_values(w: Workings, metrics: tuple[str, ...]) -> dict[str, dict[str, f
     return {"unlearned": own, "retrained": known}
 
 
-def _attack_success(w: Workings, *, others: bool) -> float:
-    target = w.evidence.poison["target"]
+def _attack_success(inputs: PreparedInputs, *, others: bool) -> float:
+    target = inputs.raw.poison["target"]
     return depoisoning.attack_success(
-        confusion=w.split("triggered").confusion, target=target, others=others
+        confusion=inputs.split("triggered").confusion, target=target, others=others
     )
 
 
 def _attack_value(
-    w: Workings, *, attack: str, field: str, forgotten_classes: bool = False
+    inputs: PreparedInputs, *, attack: str, field: str, forgotten_classes: bool = False
 ) -> float | None:
-    return getattr(w.attack(attack, forgotten_classes=forgotten_classes), field)
+    return getattr(inputs.attack(attack, forgotten_classes=forgotten_classes), field)
 
 
-def _attack_rows(attack: str) -> dict[str, Callable[[Workings], float | None]]:
+def _attack_rows(attack: str) -> dict[str, Callable[[PreparedInputs], float | None]]:
     ids = {
         "": "efficacy",
         "_attack_accuracy": "attack_accuracy",
@@ -120,86 +122,93 @@ def _attack_rows(attack: str) -> dict[str, Callable[[Workings], float | None]]:
     }
 
 
-def _downstream_rows(name: str) -> dict[str, Callable[[Workings], float]]:
+def _downstream_rows(name: str) -> dict[str, Callable[[PreparedInputs], float]]:
     ckas = {
-        f"cka_{model}_{name}": partial(Workings.downstream_cka, model=model, name=name)
+        f"cka_{model}_{name}": partial(PreparedInputs.downstream_cka, model=model, name=name)
         for model in ("retrain", "original")
     }
-    return {f"knn_{name}": partial(Workings.knn, name=name), **ckas}
+    return {f"knn_{name}": partial(PreparedInputs.knn, name=name), **ckas}
 
 
-TABLE: dict[str, Callable[[Workings], float | None]] = {
-    "ta": lambda w: accuracy.accuracy(confusion=w.split("test").confusion),
-    "ra": lambda w: accuracy.accuracy(confusion=w.split("retain").confusion),
-    "fa": lambda w: accuracy.accuracy(confusion=w.split("forget").confusion),
-    "tfa": lambda w: accuracy.accuracy_of_classes(
-        confusion=w.split("test").confusion, classes=w.evidence.forgotten_classes
+TABLE: dict[str, Callable[[PreparedInputs], float | None]] = {
+    "ta": lambda inputs: accuracy.accuracy(confusion=inputs.split("test").confusion),
+    "ra": lambda inputs: accuracy.accuracy(confusion=inputs.split("retain").confusion),
+    "fa": lambda inputs: accuracy.accuracy(confusion=inputs.split("forget").confusion),
+    "tfa": lambda inputs: accuracy.accuracy_of_classes(
+        confusion=inputs.split("test").confusion, classes=inputs.raw.forgotten_classes
     ),
-    "tra": lambda w: accuracy.accuracy_of_classes(
-        confusion=w.split("test").confusion, classes=w.remaining_classes
+    "tra": lambda inputs: accuracy.accuracy_of_classes(
+        confusion=inputs.split("test").confusion, classes=inputs.remaining_classes
     ),
-    "va": lambda w: accuracy.accuracy(confusion=w.split("validation").confusion),
-    "asr": lambda w: _attack_success(w, others=False),
-    "asr_others": lambda w: _attack_success(w, others=True),
-    "fa_true": lambda w: accuracy.accuracy(confusion=w.split("forget_true").confusion),
-    "ta_flipped": lambda w: accuracy.accuracy_of_classes(
-        confusion=w.split("test").confusion,
-        classes=flipped_classes(w.evidence.poison, w.evidence.classes),
+    "va": lambda inputs: accuracy.accuracy(confusion=inputs.split("validation").confusion),
+    "asr": lambda inputs: _attack_success(inputs, others=False),
+    "asr_others": lambda inputs: _attack_success(inputs, others=True),
+    "fa_true": lambda inputs: accuracy.accuracy(confusion=inputs.split("forget_true").confusion),
+    "ta_flipped": lambda inputs: accuracy.accuracy_of_classes(
+        confusion=inputs.split("test").confusion,
+        classes=flipped_classes(inputs.raw.poison, inputs.raw.classes),
     ),
     **{
         metric: function
         for attack in membership.ATTACKS
         for metric, function in _attack_rows(attack).items()
     },
-    "l2": lambda w: distance.l2(**w.both_weights),
-    "l2_normalised": lambda w: distance.l2_normalised(**w.both_weights),
+    "l2": lambda inputs: distance.l2(**inputs.both_weights),
+    "l2_normalised": lambda inputs: distance.l2_normalised(**inputs.both_weights),
     **{
-        f"cka_{model}_{split}": partial(Workings.cka, model=model, split=split)
+        f"cka_{model}_{split}": partial(PreparedInputs.cka, model=model, split=split)
         for model in ("retrain", "original")
         for split in ("forget", "retain", "test")
     },
     "js_divergence": _js_divergence,
     "zrf": _zrf,
     "linear_probe": _linear_probe,
-    "knn_accuracy": lambda w: float(np.mean([w.knn(name) for name in w.downstream])),
-    "agr": lambda w: w.agr,
-    "h_lr": lambda w: representation.h_lr(
-        agl=representation.agl(**_both_values(w, representation.CLASS_ACCURACIES)), agr=w.agr
+    "knn_accuracy": lambda inputs: float(np.mean([inputs.knn(name) for name in inputs.downstream])),
+    "agr": lambda inputs: inputs.agr,
+    "h_lr": lambda inputs: representation.h_lr(
+        agl=representation.agl(**_both_values(inputs, representation.CLASS_ACCURACIES)),
+        agr=inputs.agr,
     ),
     **{
         metric: function
         for name in DOWNSTREAM_SETS
         for metric, function in _downstream_rows(name).items()
     },
-    "top2": lambda w: accuracy.top_accuracy(
-        logits=w.split("test").logits, labels=w.split("test").labels, k=2
+    "top2": lambda inputs: accuracy.top_accuracy(
+        logits=inputs.split("test").logits, labels=inputs.split("test").labels, k=2
     ),
-    "forgetting_score": lambda w: w.forgetting_score,
-    "nomus": lambda w: nomus.nomus(
-        accuracy=accuracy.accuracy(confusion=w.split("test").confusion),
-        forgetting_score=w.forgetting_score,
+    "forgetting_score": lambda inputs: inputs.forgetting_score,
+    "nomus": lambda inputs: nomus.nomus(
+        accuracy=accuracy.accuracy(confusion=inputs.split("test").confusion),
+        forgetting_score=inputs.forgetting_score,
     ),
-    "efficacy": lambda w: efficacy.log10_efficacy(squared_norms=w.gradients[0]),
-    "efficacy_bound": lambda w: efficacy.log10_bound(squared_norm_of_mean=w.gradients[1]),
-    "efficacy_untrained": lambda w: efficacy.log10_efficacy(squared_norms=w.untrained_gradients),
-    "average_gap": lambda w: representation.average_gap(
-        **_both_values(w, representation.SAMPLE_ACCURACIES), over=representation.SAMPLE_ACCURACIES
+    "efficacy": lambda inputs: efficacy.log10_efficacy(squared_norms=inputs.gradients[0]),
+    "efficacy_bound": lambda inputs: efficacy.log10_bound(squared_norm_of_mean=inputs.gradients[1]),
+    "efficacy_untrained": lambda inputs: efficacy.log10_efficacy(
+        squared_norms=inputs.untrained_gradients
     ),
-    "average_gap_classes": lambda w: representation.average_gap(
-        **_both_values(w, representation.CLASS_ACCURACIES), over=representation.CLASS_ACCURACIES
+    "average_gap": lambda inputs: representation.average_gap(
+        **_both_values(inputs, representation.SAMPLE_ACCURACIES),
+        over=representation.SAMPLE_ACCURACIES,
     ),
-    "agl": lambda w: representation.agl(**_both_values(w, representation.CLASS_ACCURACIES)),
-    "rte": lambda w: cost.rte(**w.both_costs),
-    "unlearning_seconds": lambda w: w.evidence.cost["seconds"],
-    "prepared_seconds": lambda w: cost.prepared(cost=w.evidence.cost, what="prepared_seconds"),
-    "prepared_for_request_seconds": lambda w: cost.prepared(
-        cost=w.evidence.cost, what="prepared_for_request_seconds"
+    "average_gap_classes": lambda inputs: representation.average_gap(
+        **_both_values(inputs, representation.CLASS_ACCURACIES),
+        over=representation.CLASS_ACCURACIES,
     ),
-    "samples_read": lambda w: cost.samples_read(cost=w.evidence.cost),
-    "optimizer_steps": lambda w: w.evidence.cost["steps"],
-    "persistent_bytes": lambda w: w.evidence.cost["persistent_bytes"],
-    "scratch_bytes": lambda w: w.evidence.cost["scratch_bytes"],
-    "peak_memory_bytes": lambda w: w.evidence.cost["peak_memory_bytes"],
+    "agl": lambda inputs: representation.agl(
+        **_both_values(inputs, representation.CLASS_ACCURACIES)
+    ),
+    "rte": lambda inputs: cost.rte(**inputs.both_costs),
+    "unlearning_seconds": lambda inputs: inputs.raw.cost["seconds"],
+    "prepared_seconds": lambda inputs: cost.prepared(cost=inputs.raw.cost, what="prepared_seconds"),
+    "prepared_for_request_seconds": lambda inputs: cost.prepared(
+        cost=inputs.raw.cost, what="prepared_for_request_seconds"
+    ),
+    "samples_read": lambda inputs: cost.samples_read(cost=inputs.raw.cost),
+    "optimizer_steps": lambda inputs: inputs.raw.cost["steps"],
+    "persistent_bytes": lambda inputs: inputs.raw.cost["persistent_bytes"],
+    "scratch_bytes": lambda inputs: inputs.raw.cost["scratch_bytes"],
+    "peak_memory_bytes": lambda inputs: inputs.raw.cost["peak_memory_bytes"],
 }
 
 # Comparisons with Retrain already: the gap would say the same again.

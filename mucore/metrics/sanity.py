@@ -14,7 +14,7 @@ import numpy as np
 
 from mucore import catalog
 from mucore.errors import BadValue
-from mucore.metrics import FAILED, Evidence, accuracy, held_out, membership
+from mucore.metrics import FAILED, MetricInputs, accuracy, held_out, membership
 from mucore.store.rows import Measured
 
 COLLAPSED_SHARE = 0.9
@@ -26,30 +26,30 @@ _BLIND = (
 )
 
 
-def flags(evidence: Evidence, metrics: Mapping[str, Measured], *, method: str) -> tuple[str, ...]:
+def flags(inputs: MetricInputs, metrics: Mapping[str, Measured], *, method: str) -> tuple[str, ...]:
     """Sentences about what is suspicious in one result; empty if nothing is."""
     return tuple(
         [
-            *_unchanged(evidence, method),
-            *_collapsed(evidence, metrics),
-            *_poor_retrain(evidence, method),
-            *_failed_attack(evidence, metrics, method),
+            *_unchanged(inputs, method),
+            *_collapsed(inputs, metrics),
+            *_poor_retrain(inputs, method),
+            *_failed_attack(inputs, metrics, method),
             *_failed(metrics),
         ]
     )
 
 
-def cautions(evidence: Evidence, metrics: Mapping[str, Measured]) -> tuple[str, ...]:
+def cautions(inputs: MetricInputs, metrics: Mapping[str, Measured]) -> tuple[str, ...]:
     """Sentences on how to read some of the numbers; unlike a flag, none of them says that something
     went wrong.
     """
-    return (*_blind_attacks(evidence, metrics), *_shared_device(evidence))
+    return (*_blind_attacks(inputs, metrics), *_shared_device(inputs))
 
 
-def _unchanged(evidence: Evidence, method: str) -> Iterator[str]:
+def _unchanged(inputs: MetricInputs, method: str) -> Iterator[str]:
     if catalog.method(method).family == "reference":
         return
-    before, after = evidence.original_weights, evidence.weights
+    before, after = inputs.original_weights, inputs.weights
     if before is not None and after is not None and before.keys() == after.keys():
         if all(np.array_equal(before[name], after[name]) for name in after):
             yield (
@@ -63,8 +63,8 @@ def is_collapsed(flags: Iterable[str]) -> bool:
     return any(flag.startswith(_COLLAPSED) for flag in flags)
 
 
-def _collapsed(evidence: Evidence, metrics: Mapping[str, Measured]) -> Iterator[str]:
-    test = evidence.outputs.get("test")
+def _collapsed(inputs: MetricInputs, metrics: Mapping[str, Measured]) -> Iterator[str]:
+    test = inputs.outputs.get("test")
     if test is not None and test.total and test.task == "attributes":
         predicted, true = (
             test.confusion.sum(axis=axis).max(axis=1) / test.total for axis in (1, 2)
@@ -91,38 +91,38 @@ def _collapsed(evidence: Evidence, metrics: Mapping[str, Measured]) -> Iterator[
     ra = metrics.get("ra")
     # Twice chance, but never above half way from chance to 1: for two classes, twice chance is
     # perfection.
-    chance = 1 / (2 if test is not None and test.task == "attributes" else evidence.classes)
+    chance = 1 / (2 if test is not None and test.task == "attributes" else inputs.classes)
     least = min(2 * chance, (1 + chance) / 2)
     if ra is not None and ra.value is not None and ra.value < least:
         low = f"below {100 * least:.1f} %, where chance is {100 * chance:.1f} %"
         yield f"{_COLLAPSED}: retain accuracy is {100 * ra.value:.1f} %, {low}."
 
 
-def _poor_retrain(evidence: Evidence, method: str) -> Iterator[str]:
+def _poor_retrain(inputs: MetricInputs, method: str) -> Iterator[str]:
     """Losing a share s of the training data should not cost Retrain more than that share of test
     accuracy, three standard errors allowed.
 
     The rule is ours. Forgotten classes are left out of the comparison: losing them is what was
     asked for.
     """
-    if method != "retrain" or not {"test", "forget", "retain"} <= evidence.outputs.keys():
+    if method != "retrain" or not {"test", "forget", "retain"} <= inputs.outputs.keys():
         return
-    if evidence.original is None or "test" not in evidence.original:
+    if inputs.original is None or "test" not in inputs.original:
         return
-    test = evidence.outputs["test"]
-    counts, total = (evidence.original["test"].confusion, test.confusion), test.total
+    test = inputs.outputs["test"]
+    counts, total = (inputs.original["test"].confusion, test.confusion), test.total
     try:
         if test.task == "attributes":
             before, after = (accuracy.accuracy(confusion=each) for each in counts)
         else:
-            kept = [c for c in range(evidence.classes) if c not in evidence.forgotten_classes]
+            kept = [c for c in range(inputs.classes) if c not in inputs.forgotten_classes]
             before, after = (
                 accuracy.accuracy_of_classes(confusion=each, classes=kept) for each in counts
             )
             total = test.confusion[kept].sum()
     except BadValue:
         return
-    forgotten, retained = evidence.outputs["forget"].total, evidence.outputs["retain"].total
+    forgotten, retained = inputs.outputs["forget"].total, inputs.outputs["retain"].total
     error = np.sqrt((before * (1 - before) + after * (1 - after)) / total)
     expected = forgotten / (forgotten + retained) + 3 * error
     if before - after > expected:
@@ -133,12 +133,12 @@ def _poor_retrain(evidence: Evidence, method: str) -> Iterator[str]:
 
 
 def _failed_attack(
-    evidence: Evidence, metrics: Mapping[str, Measured], method: str
+    inputs: MetricInputs, metrics: Mapping[str, Measured], method: str
 ) -> Iterator[str]:
     """A poison that the original hardly took up leaves nothing to remove. The limit is ours."""
-    if method != "original" or not evidence.poison:
+    if method != "original" or not inputs.poison:
         return
-    backdoor = evidence.poison["scenario"] == "backdoor"
+    backdoor = inputs.poison["scenario"] == "backdoor"
     success = metrics.get("asr_others" if backdoor else "fa")
     if success is not None and success.value is not None and success.value < ATTACK_TOOK:
         of = "triggered test images of other classes" if backdoor else "poisoned training samples"
@@ -148,8 +148,8 @@ def _failed_attack(
         )
 
 
-def _blind_attacks(evidence: Evidence, metrics: Mapping[str, Measured]) -> Iterator[str]:
-    n = held_out(evidence)
+def _blind_attacks(inputs: MetricInputs, metrics: Mapping[str, Measured]) -> Iterator[str]:
+    n = held_out(inputs)
     blind = []
     for attack in membership.ATTACKS:
         measured = metrics.get(f"mia_{attack}_attack_accuracy")
@@ -173,8 +173,8 @@ def blind_attacks(notes: Iterable[str]) -> frozenset[str]:
     return frozenset(name for names in listed for name in names.split(", "))
 
 
-def _shared_device(evidence: Evidence) -> Iterator[str]:
-    if evidence.cost.get("shared_device"):
+def _shared_device(inputs: MetricInputs) -> Iterator[str]:
+    if inputs.cost.get("shared_device"):
         yield "Times were taken while other work ran on the device."
 
 

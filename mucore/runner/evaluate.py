@@ -17,11 +17,11 @@ from mucore.engine.data import UnlearningData
 from mucore.engine.ensemble import Ensemble
 from mucore.engine.run import Run
 from mucore.errors import MucoreError
-from mucore.metrics import Evidence
-from mucore.metrics.gradient_norms import Probed
+from mucore.metrics import MetricInputs
+from mucore.metrics.gradient_norms import GradientNorms
 from mucore.outputs import Outputs
 from mucore.rng import stream_seed
-from mucore.runner.gradient_norms import probe
+from mucore.runner.gradient_norms import gradient_norms
 from mucore.runner.session import Session
 from mucore.spec import RunSpec
 from mucore.store.rows import Result
@@ -87,9 +87,9 @@ def original_outputs(
     return Outputs(gathered)
 
 
-def probed_of(
+def gradient_norms_of(
     spec: RunSpec, session: Session, model: nn.Module, data: UnlearningData | None, run: Run
-) -> Probed | None:
+) -> GradientNorms | None:
     if data is None:
         return None
     splits = session.splits(spec)
@@ -97,27 +97,29 @@ def probed_of(
         spec, splits, stream_seed(spec.evaluation_seed, "incompetent")
     ).to(session.device)
     untrained = data.record["initial"]().to(session.device) if spec.method == "original" else None
-    return probe(model, incompetent, data.forget, splits.classes, run, untrained=untrained)
+    return gradient_norms(model, incompetent, data.forget, splits.classes, run, untrained=untrained)
 
 
-def evidence_of(
+def metric_inputs(
     spec: RunSpec,
     session: Session,
+    *,
     outputs: Outputs,
-    before: Outputs | None,
+    original: Outputs | None,
     model: nn.Module | None,
     start: nn.Module | None,
+    gradient_norms: GradientNorms | None,
     cost: Mapping[str, Any],
     forgotten_classes: tuple[int, ...],
     retrained: Result | None,
-) -> Evidence:
-    """All that the metrics may look at but the probe; `before` are the original's predictions,
-    `start` is what the method started from.
+) -> MetricInputs:
+    """All that the metrics may look at. `original` are the original's predictions, `start` is what
+    the method started from; weights are None where they were cleared away.
     """
     reference = session.load_model(spec.retrained()) if retrained is not None else None
-    return Evidence(
+    return MetricInputs(
         outputs=outputs,
-        original=before,
+        original=original,
         retrained=stored_outputs(session, retrained),
         classes=session.splits(spec).classes,
         forgotten_classes=forgotten_classes,
@@ -130,7 +132,17 @@ def evidence_of(
         evaluation_seed=spec.evaluation_seed,
         mia_samples=spec.mia_samples,
         poison=spec.poison,
+        gradient_norms=gradient_norms,
     )
+
+
+def stored_retrained(spec: RunSpec, session: Session) -> Result | None:
+    """The result of the Retrain that a run is compared with; None for that one itself and for the
+    training of the original.
+    """
+    if spec.scenario is None or spec.key == spec.retrained().key:
+        return None
+    return session.store.get_result(spec.retrained().key)
 
 
 def stored_outputs(session: Session, result: Result | None) -> Outputs | None:

@@ -7,9 +7,11 @@ from __future__ import annotations
 import copy
 import platform
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
+from typing import Any
 
 import numpy as np
 import torch
@@ -24,24 +26,26 @@ from mucore.engine.layers import train_only
 from mucore.engine.loop import is_finite
 from mucore.engine.run import NO_CALLBACKS, Callbacks, Run
 from mucore.errors import Refused
-from mucore.metrics import measure
+from mucore.metrics import MetricInputs, measure
 from mucore.metrics.sanity import cautions, flags
 from mucore.outputs import DOWNSTREAM
-from mucore.runner.evaluate import evidence_of, original_outputs, outputs_of, probed_of
-from mucore.runner.session import ForgetSet, Session
+from mucore.runner.evaluate import (
+    gradient_norms_of,
+    metric_inputs,
+    original_outputs,
+    outputs_of,
+    stored_retrained,
+)
+from mucore.runner.session import ForgetSet, Session, Trained
 from mucore.runner.training_records import training_records
 from mucore.spec import RunSpec, complete
-from mucore.store.rows import Model, Result
+from mucore.store.rows import Measured, Model, Result
 
 # beside the groups of metrics, parts of what measuring takes
 PREDICTING, GRADIENTS = "predicting", "gradients of samples"
 
 
-def execute(
-    spec: RunSpec,
-    session: Session,
-    callbacks: Callbacks = NO_CALLBACKS,
-) -> Result:
+def execute(spec: RunSpec, session: Session, callbacks: Callbacks = NO_CALLBACKS) -> Result:
     """Compute a spec and store its result; return the stored one if there is one. Missing
     references are made first.
 
@@ -55,134 +59,88 @@ def execute(
         if not session.store.known([needed.key]):
             execute(needed, session, callbacks)
     began, clock = datetime.now(UTC), time.perf_counter()
-    original, original_record = session.original(spec, callbacks)
+    original = session.original(spec, callbacks)
     evaluation = session.run(spec, spec.evaluation_seed, callbacks)
-    forget = session.forget_set(spec, original, evaluation) if spec.scenario is not None else None
-    data = session.unlearning_data(spec, forget) if forget is not None else None
-    start, start_record = (original, original_record)
-    if spec.after is not None and not spec.from_original:
-        start, start_record = _result_of(spec.after, session, original, original_record, callbacks)
-    model, record = _model(spec, session, start, start_record, forget, data, callbacks)
+    forget, data = _forgetting(spec, session, original, evaluation)
+    retrained = stored_retrained(spec, session)
+    start = _start(spec, session, original, callbacks)
+    model, record = _model(spec, session, start, forget, data, callbacks)
 
     evaluation.progress("predicting", 0.0, force=True)
     evaluating = time.perf_counter()
     outputs = outputs_of(spec, session, model, data, evaluation)
-    measuring = {PREDICTING: time.perf_counter() - evaluating}
+    seconds = {PREDICTING: time.perf_counter() - evaluating}
     evaluation.progress("measuring", 0.5, force=True)
-    is_reference = spec.scenario is None or spec.key == spec.retrained().key
-    retrained = None if is_reference else session.store.get_result(spec.retrained().key)
-    before = original_outputs(spec, session, original, data, outputs, evaluation)
-    evidence = evidence_of(
+    of_original = original_outputs(spec, session, original[0], data, outputs, evaluation)
+    looking = time.perf_counter()
+    norms = gradient_norms_of(spec, session, model, data, evaluation)
+    if norms is not None:
+        seconds[GRADIENTS] = time.perf_counter() - looking
+    inputs = metric_inputs(
         spec,
         session,
-        outputs,
-        before,
-        model,
-        start,
-        record.cost,
-        forget.gone if forget else (),
-        retrained,
+        outputs=outputs,
+        original=of_original,
+        model=model,
+        start=start[0],
+        gradient_norms=norms,
+        cost=record.cost,
+        forgotten_classes=forget.gone if forget else (),
+        retrained=retrained,
     )
-    probing = time.perf_counter()
-    evidence = replace(evidence, probed=probed_of(spec, session, model, data, evaluation))
-    if evidence.probed is not None:
-        measuring[GRADIENTS] = time.perf_counter() - probing
-    metrics = measure(evidence, scenario=spec.scenario, method=spec.method, seconds=measuring)
+    metrics = measure(inputs, scenario=spec.scenario, method=spec.method, seconds=seconds)
     finished = time.perf_counter()
-    result = Result(
-        key=spec.key,
-        model_key=spec.model_key,
-        spec=spec.model_dump(mode="json"),
-        status=record.status,
-        stop_reason=record.stop_reason,
-        metrics=metrics,
-        cost={
-            **record.cost,
-            "evaluation_seconds": finished - evaluating,
-            "measuring_seconds": measuring,
-            "wall_seconds": finished - clock,
-        },
-        losses=record.losses,
-        diagnostics=record.diagnostics,
-        notes=(
-            *record.notes,
-            *session.splits(spec).notes,
-            *(copies_notes(session.splits(spec).train) if forget else ()),
-            *(session.downstream(spec)[1] if data is not None else ()),
-            *cautions(evidence, metrics),
-        ),
-        flags=(
-            *flags(evidence, metrics, method=spec.method),
-            *_copies(session.splits(spec), forget),
-        ),
-        confusion={
-            name: split.confusion.tolist()
-            for name, split in outputs.items()
-            if not name.startswith(DOWNSTREAM)
-        },
-        forget_hash=forget.hash if forget else None,
-        forget_count=len(data.forget) if data else 0,
-        retain_count=len(data.retain) if data else 0,
-        data_hash=session.splits(spec).data_hash,
-        versions=versions(),
-        device=record.device,
-        precision=record.precision,
-        outputs=session.store.artifacts.put_outputs(outputs),
-        weights=record.weights,
-        started=began,
-        finished=datetime.now(UTC),
-    )
+    cost = {
+        **record.cost,
+        "evaluation_seconds": finished - evaluating,
+        "measuring_seconds": seconds,
+        "wall_seconds": finished - clock,
+    }
+    result = _result(spec, session, record, forget, data, inputs, metrics, cost, began)
     session.store.put_result(result)
     return result
 
 
-def _result_of(
-    spec: RunSpec,
-    session: Session,
-    original: nn.Module,
-    original_record: Model,
-    callbacks: Callbacks,
-) -> tuple[nn.Module, Model]:
-    """What an earlier request of a sequence ended in: loaded, or made again from the original on
-    where it was cleared away.
+def _forgetting(
+    spec: RunSpec, session: Session, original: Trained, run: Run
+) -> tuple[ForgetSet, UnlearningData] | tuple[None, None]:
+    """The scenario applied; nothing for the training of an original."""
+    if spec.scenario is None:
+        return None, None
+    forget = session.forget_set(spec, original[0], run)
+    return forget, session.unlearning_data(spec, forget)
+
+
+def _start(spec: RunSpec, session: Session, original: Trained, callbacks: Callbacks) -> Trained:
+    """What a method starts from: the original or, in a sequence, what the request before ended in,
+    loaded or made again from the original on where it was cleared away.
     """
-    if spec.method != "original" and (found := session.load_model(spec)) is not None:
+    before = spec.after
+    if before is None or spec.from_original:
+        return original
+    if before.method != "original" and (found := session.load_model(before)) is not None:
         return found
-    start, record = original, original_record
-    if spec.after is not None and not spec.from_original:
-        start, record = _result_of(spec.after, session, original, original_record, callbacks)
-    forget = session.forget_set(spec, original, session.run(spec, 0, callbacks))
-    return _model(
-        spec,
-        session,
-        start,
-        record,
-        forget,
-        session.unlearning_data(spec, forget),
-        callbacks,
-    )
+    start = _start(before, session, original, callbacks)
+    run = session.run(before, 0, callbacks)
+    return _model(before, session, start, *_forgetting(before, session, original, run), callbacks)
 
 
 def _model(
     spec: RunSpec,
     session: Session,
-    original: nn.Module,
-    original_record: Model,
+    start: Trained,
     forget: ForgetSet | None,
     data: UnlearningData | None,
     callbacks: Callbacks,
-) -> tuple[nn.Module, Model]:
+) -> Trained:
     """The model under test: the original itself, a stored one, or the method's work, stored."""
     if spec.method == "original" or data is None or forget is None:
-        return original, original_record
+        return start
     if (found := session.load_model(spec)) is not None:
         return found
     if spec.method == "uploaded":
-        return session.given_model(
-            spec,
-            spec.parameters["file"],
-            session.run(spec, spec.unlearning_seed, callbacks),
-        )
+        run = session.run(spec, spec.unlearning_seed, callbacks)
+        return session.uploaded_model(spec, spec.parameters["file"], run)
     if spec.method == "retrain":
         run = session.run(spec, spec.training_seed, callbacks)
         checkpoints = session.checkpoints(spec)
@@ -193,7 +151,7 @@ def _model(
         checkpoints.discard()
         return model, record
     run = session.run(spec, spec.unlearning_seed, callbacks)
-    model = unlearn_recorded(spec, session, original, forget, data, run, callbacks)
+    model = unlearn_recorded(spec, session, start[0], forget, data, run, callbacks)
     return model, session.save_model(spec, model, run, session.cost(run))
 
 
@@ -279,6 +237,56 @@ def _moved_elsewhere(model: nn.Module, original: nn.Module) -> bool:
     fixed = [name for name in before if not name.startswith(f"{head}.")]
     return before.keys() != after.keys() or any(
         not torch.equal(before[name], after[name].to(before[name])) for name in fixed
+    )
+
+
+def _result(
+    spec: RunSpec,
+    session: Session,
+    record: Model,
+    forget: ForgetSet | None,
+    data: UnlearningData | None,
+    inputs: MetricInputs,
+    metrics: Mapping[str, Measured],
+    cost: Mapping[str, Any],
+    started: datetime,
+) -> Result:
+    """The row of a run, with its predictions stored."""
+    splits = session.splits(spec)
+    return Result(
+        key=spec.key,
+        model_key=spec.model_key,
+        spec=spec.model_dump(mode="json"),
+        status=record.status,
+        stop_reason=record.stop_reason,
+        metrics=metrics,
+        cost=cost,
+        losses=record.losses,
+        diagnostics=record.diagnostics,
+        notes=(
+            *record.notes,
+            *splits.notes,
+            *(copies_notes(splits.train) if forget else ()),
+            *(session.downstream(spec)[1] if data is not None else ()),
+            *cautions(inputs, metrics),
+        ),
+        flags=(*flags(inputs, metrics, method=spec.method), *_copies(splits, forget)),
+        confusion={
+            name: split.confusion.tolist()
+            for name, split in inputs.outputs.items()
+            if not name.startswith(DOWNSTREAM)
+        },
+        forget_hash=forget.hash if forget else None,
+        forget_count=len(data.forget) if data else 0,
+        retain_count=len(data.retain) if data else 0,
+        data_hash=splits.data_hash,
+        versions=versions(),
+        device=record.device,
+        precision=record.precision,
+        outputs=session.store.artifacts.put_outputs(inputs.outputs),
+        weights=record.weights,
+        started=started,
+        finished=datetime.now(UTC),
     )
 
 

@@ -13,14 +13,14 @@ from mucore.engine.data import Samples
 from mucore.engine.ensemble import Ensemble
 from mucore.engine.run import Run
 from mucore.errors import Cancelled
-from mucore.metrics.gradient_norms import SAMPLES, Probed
+from mucore.metrics.gradient_norms import SAMPLES, GradientNorms
 from mucore.probes.efficacy import squared_gradient_norms, squared_norm_of_mean_gradient
 from mucore.rng import numpy_rng
 
 BATCH = 128
 
 
-def probe(
+def gradient_norms(
     model: nn.Module,
     incompetent: nn.Module,
     forget: Samples,
@@ -28,7 +28,7 @@ def probe(
     run: Run,
     *,
     untrained: nn.Module | None = None,
-) -> Probed:
+) -> GradientNorms:
     """Gradients of `model`, and of the `untrained` network, and predictions of `incompetent`, on up
     to `SAMPLES` forgotten samples, the same for every model.
 
@@ -38,12 +38,12 @@ def probe(
     part = _part(forget)
     random = collect(incompetent, part, classes, run, features=0)
     if isinstance(model, Ensemble):
-        return Probed(
+        return GradientNorms(
             incompetent=random,
             missing="Efficacy is about one set of weights, but the model is an ensemble.",
         )
     try:
-        return Probed(
+        return GradientNorms(
             squared_norms=squared_gradient_norms(model, part, run, batch_size=BATCH),
             squared_norm_of_mean=squared_norm_of_mean_gradient(model, part, run, batch_size=BATCH),
             untrained_squared_norms=None
@@ -54,7 +54,7 @@ def probe(
     except Cancelled:
         raise
     except Exception as error:  # the other numbers of the run must not go with it
-        return Probed(
+        return GradientNorms(
             incompetent=random,
             missing="The gradients of this network could not be "
             f"had: {type(error).__name__}: {error}",

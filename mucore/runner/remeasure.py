@@ -15,7 +15,13 @@ import mucore
 from mucore.errors import MucoreError
 from mucore.metrics import measure
 from mucore.metrics.sanity import flags
-from mucore.runner.evaluate import evidence_of, original_outputs, probed_of, stored_outputs
+from mucore.runner.evaluate import (
+    gradient_norms_of,
+    metric_inputs,
+    original_outputs,
+    stored_outputs,
+    stored_retrained,
+)
 from mucore.runner.session import Session
 from mucore.scenarios import select
 from mucore.spec import RunSpec
@@ -100,15 +106,20 @@ def _measured_again(spec: RunSpec, result: Result, outputs: Any, session: Sessio
     start = original
     if spec.after is not None and not spec.from_original:
         start = session.load_model(spec.after)
-    is_reference = spec.scenario is None or spec.key == spec.retrained().key
-    retrained = None if is_reference else session.store.get_result(spec.retrained().key)
-    parts = [found[0] if found is not None else None for found in (model, start)]
-    evidence = evidence_of(
-        spec, session, outputs, before, parts[0], parts[1], result.cost, gone, retrained
+    norms = gradient_norms_of(spec, session, model[0], data, run) if model is not None else None
+    inputs = metric_inputs(
+        spec,
+        session,
+        outputs=outputs,
+        original=before,
+        model=model[0] if model is not None else None,
+        start=start[0] if start is not None else None,
+        gradient_norms=norms,
+        cost=result.cost,
+        forgotten_classes=gone,
+        retrained=stored_retrained(spec, session),
     )
-    if model is not None:
-        evidence = replace(evidence, probed=probed_of(spec, session, model[0], data, run))
-    found = measure(evidence, scenario=spec.scenario, method=spec.method)
+    found = measure(inputs, scenario=spec.scenario, method=spec.method)
     metrics = {
         name: was
         if measured.value is None
@@ -127,6 +138,6 @@ def _measured_again(spec: RunSpec, result: Result, outputs: Any, session: Sessio
     return replace(
         result,
         metrics=metrics,
-        flags=tuple(dict.fromkeys([*standing, *flags(evidence, metrics, method=spec.method)])),
+        flags=tuple(dict.fromkeys([*standing, *flags(inputs, metrics, method=spec.method)])),
         versions={**result.versions, "metrics": mucore.__version__},
     )

@@ -34,6 +34,7 @@ from mucore.userfiles import weights
 
 # of each downstream set, so that they stay a small part of an evaluation
 DOWNSTREAM_SAMPLES = {"train": 1000, "test": 500}
+Trained = tuple[nn.Module, Model]  # a network on the device, and its row in the store
 MADE_ELSEWHERE = "These weights came in a file, and what it cost to make them is not known here."
 
 
@@ -76,12 +77,7 @@ class Session:
             tuple[tuple[str, ...], tuple[dict[str, Samples], tuple[str, ...]]] | None
         ) = None
 
-    def run(
-        self,
-        spec: RunSpec,
-        seed: int,
-        callbacks: Callbacks = NO_CALLBACKS,
-    ) -> Run:
+    def run(self, spec: RunSpec, seed: int, callbacks: Callbacks = NO_CALLBACKS) -> Run:
         precision = resolve_precision(spec.recipe.precision, self.device)
         return Run(
             seed=seed,
@@ -176,7 +172,7 @@ class Session:
 
     # -- models
 
-    def load_model(self, spec: RunSpec) -> tuple[nn.Module, Model] | None:
+    def load_model(self, spec: RunSpec) -> Trained | None:
         """The weights of a spec from the store, or None where they were never made or have been
         cleared away.
         """
@@ -215,11 +211,7 @@ class Session:
         self.store.put_model(record)
         return record
 
-    def original(
-        self,
-        spec: RunSpec,
-        callbacks: Callbacks = NO_CALLBACKS,
-    ) -> tuple[nn.Module, Model]:
+    def original(self, spec: RunSpec, callbacks: Callbacks = NO_CALLBACKS) -> Trained:
         """The original that `spec` starts from: loaded, or trained and stored."""
         base = spec.original()
         if (found := self.load_model(base)) is not None:
@@ -232,15 +224,15 @@ class Session:
             )
             if base.poison:
                 run.note("It is taken to have been trained on the poisoned data.")
-            return self.given_model(base, base.original_hash, run)
+            return self.uploaded_model(base, base.original_hash, run)
         checkpoints = self.checkpoints(base)
         model, _ = training.train_original(base, run, self.splits(base), checkpoints=checkpoints)
         record = self.save_model(base, model, run, self.cost(run))
         checkpoints.discard()
         return model, record
 
-    def given_model(self, spec: RunSpec, sha256: str, run: Run) -> tuple[nn.Module, Model]:
-        """A network with the weights of a file that a user gave, stored as the model of `spec`.
+    def uploaded_model(self, spec: RunSpec, sha256: str, run: Run) -> Trained:
+        """A network with the weights of an uploaded file, stored as the model of `spec`.
         Raises `BadFile`.
         """
         model = training.fresh_model(spec, self.splits(spec), 0)
@@ -401,8 +393,8 @@ def elsewhere(splits: datasets.Splits) -> np.ndarray:
     return np.unique(np.concatenate(known)) if known else np.empty(0, np.int64)
 
 
-def check_given(specs: Sequence[RunSpec], files: Sequence[str], store: Store) -> None:
-    """Raise `BadFile` now, not after the first training, where the weights that the user gives for
+def check_uploaded(specs: Sequence[RunSpec], files: Sequence[str], store: Store) -> None:
+    """Raise `BadFile` now, not after the first training, where the weights that a user uploaded for
     some of the specs cannot be used.
     """
     session = Session(store, "cpu")

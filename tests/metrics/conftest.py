@@ -1,5 +1,5 @@
-"""Evidence for the metric tests: predictions drawn from a seeded generator, with a gap between seen
-and unseen samples.
+"""Inputs of metrics for their tests: predictions drawn from a seeded generator, with a gap between
+seen and unseen samples.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mucore.metrics import Evidence
-from mucore.metrics.gradient_norms import Probed
+from mucore.metrics import MetricInputs
+from mucore.metrics.gradient_norms import GradientNorms
 from mucore.outputs import Outputs, SplitOutputs, confusion
 
 CLASSES = 4
@@ -72,13 +72,13 @@ def make_cost(**changes: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def make_evidence() -> Callable[..., Evidence]:
-    """Evidence of an unlearned model (seed 1) beside an original (seed 0) and a Retrain (seed 2),
+def make_inputs() -> Callable[..., MetricInputs]:
+    """Inputs of an unlearned model (seed 1) beside an original (seed 0) and a Retrain (seed 2),
     with changes.
     """
 
-    def make(**changes: Any) -> Evidence:
-        evidence = Evidence(
+    def make(**changes: Any) -> MetricInputs:
+        inputs = MetricInputs(
             outputs=draw_outputs(1),
             original=draw_outputs(0),
             retrained=draw_outputs(2),
@@ -92,13 +92,13 @@ def make_evidence() -> Callable[..., Evidence]:
             retrain_metrics=None,
             evaluation_seed=0,
             mia_samples=2000,
-            probed=Probed(
+            gradient_norms=GradientNorms(
                 squared_norms=np.array([0.04, 0.0, 0.02]),
                 squared_norm_of_mean=0.001,
                 incompetent=draw_outputs(9)["forget"],
             ),
         )
-        return replace(evidence, **changes)
+        return replace(inputs, **changes)
 
     return make
 

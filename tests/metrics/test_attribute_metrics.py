@@ -12,7 +12,7 @@ import pytest
 
 from mucore import outputs
 from mucore.errors import BadValue
-from mucore.metrics import Evidence, measure, membership
+from mucore.metrics import MetricInputs, measure, membership
 from mucore.metrics.accuracy import accuracy, per_class
 from mucore.metrics.sanity import flags
 from mucore.outputs import Outputs, SplitOutputs
@@ -49,9 +49,9 @@ def drawn(
 
 
 @pytest.fixture
-def evidence(make_evidence: Callable[..., Evidence]) -> Callable[..., Evidence]:
-    def make(**changes: object) -> Evidence:
-        return make_evidence(
+def inputs(make_inputs: Callable[..., MetricInputs]) -> Callable[..., MetricInputs]:
+    def make(**changes: object) -> MetricInputs:
+        return make_inputs(
             **(
                 {
                     "outputs": drawn(1),
@@ -156,9 +156,9 @@ def test_the_order_of_attributes_does_not_matter_to_scalar_features_and_certaint
 
 
 def test_every_metric_of_a_scenario_of_samples_is_there_and_within_its_range(
-    evidence: Callable[..., Evidence],
+    inputs: Callable[..., MetricInputs],
 ):
-    found = measure(evidence(), scenario="all_classes", method="finetune")
+    found = measure(inputs(), scenario="all_classes", method="finetune")
     wanted = (
         "ta",
         "ra",
@@ -180,15 +180,15 @@ def test_every_metric_of_a_scenario_of_samples_is_there_and_within_its_range(
     assert "tfa" not in found
 
 
-def test_the_order_of_samples_does_not_matter(evidence: Callable[..., Evidence]):
+def test_the_order_of_samples_does_not_matter(inputs: Callable[..., MetricInputs]):
     def turned(split: SplitOutputs) -> SplitOutputs:
         return replace(
             split, **{name: getattr(split, name)[::-1] for name in ("logits", "labels", "ids")}
         )
 
-    plain = measure(evidence(), scenario="all_classes", method="finetune")
+    plain = measure(inputs(), scenario="all_classes", method="finetune")
     other = measure(
-        evidence(outputs=Outputs({name: turned(s) for name, s in drawn(1).items()})),
+        inputs(outputs=Outputs({name: turned(s) for name, s in drawn(1).items()})),
         scenario="all_classes",
         method="finetune",
     )
@@ -208,10 +208,10 @@ def constant(answer: float, share: float) -> SplitOutputs:
 
 
 def test_one_answer_for_everything_is_a_collapse_unless_the_truth_is_that_one_sided(
-    evidence: Callable[..., Evidence],
+    inputs: Callable[..., MetricInputs],
 ):
     def collapsed(test: SplitOutputs) -> list[str]:
-        found = evidence(outputs=Outputs({**drawn(1), "test": test}))
+        found = inputs(outputs=Outputs({**drawn(1), "test": test}))
         return [flag for flag in flags(found, {}, method="finetune") if "collapsed" in flag]
 
     assert collapsed(constant(1.0, 0.5)) == [
@@ -227,20 +227,20 @@ def test_one_answer_for_everything_is_a_collapse_unless_the_truth_is_that_one_si
     assert not collapsed(split_of(half.labels, logits))
 
 
-def test_accuracy_near_guessing_is_a_collapse(evidence: Callable[..., Evidence]):
-    found = evidence(outputs=drawn(1, margins=(2.0, 0.2, 2.0, 2.0)))
+def test_accuracy_near_guessing_is_a_collapse(inputs: Callable[..., MetricInputs]):
+    found = inputs(outputs=drawn(1, margins=(2.0, 0.2, 2.0, 2.0)))
     metrics = measure(found, scenario="all_classes", method="finetune")
     assert any(
         "retain accuracy" in flag and "chance is 50.0 %" in flag
         for flag in flags(found, metrics, method="finetune")
     )
-    fine = evidence()
+    fine = inputs()
     assert not flags(
         fine, measure(fine, scenario="all_classes", method="finetune"), method="finetune"
     )
 
 
-def test_a_poor_retrain_is_flagged(evidence: Callable[..., Evidence]):
-    found = evidence(outputs=drawn(1, margins=(2.0, 2.0, 0.1, -1.0)))
+def test_a_poor_retrain_is_flagged(inputs: Callable[..., MetricInputs]):
+    found = inputs(outputs=drawn(1, margins=(2.0, 2.0, 0.1, -1.0)))
     assert any("Retrain is worse" in flag for flag in flags(found, {}, method="retrain"))
-    assert not any("Retrain is worse" in flag for flag in flags(evidence(), {}, method="retrain"))
+    assert not any("Retrain is worse" in flag for flag in flags(inputs(), {}, method="retrain"))

@@ -50,32 +50,32 @@ def test_attack_success_needs_samples():
         attack_success(confusion=np.diag([5, 0]), target=0, others=True)
 
 
-def with_poison(make_evidence, poison: Mapping[str, Any], **splits: SplitOutputs):
-    evidence = make_evidence(forgotten_classes=())
-    return make_evidence(
-        forgotten_classes=(), outputs=Outputs({**evidence.outputs, **splits}), poison=poison
+def with_poison(make_inputs, poison: Mapping[str, Any], **splits: SplitOutputs):
+    inputs = make_inputs(forgotten_classes=())
+    return make_inputs(
+        forgotten_classes=(), outputs=Outputs({**inputs.outputs, **splits}), poison=poison
     )
 
 
-def test_a_backdoor_run_has_attack_success_and_true_labels(make_evidence):
+def test_a_backdoor_run_has_attack_success_and_true_labels(make_inputs):
     counts = np.zeros((4, 4), np.int64)
     counts[:3, :3] = TRIGGERED
-    evidence = with_poison(
-        make_evidence,
+    inputs = with_poison(
+        make_inputs,
         BACKDOOR,
         triggered=counted(counts),
         forget_true=counted(np.diag([1, 2, 0, 0]) + 1),
     )
-    measured = measure(evidence, scenario="backdoor", method="finetune")
+    measured = measure(inputs, scenario="backdoor", method="finetune")
     assert (measured["asr"].value, measured["asr_others"].value) == (0.6, 0.5)
     assert measured["fa_true"].value == 7 / 19  # sixteen ones, and three more on the diagonal
     assert "ta_flipped" not in measured
 
 
-def test_a_label_flip_run_has_the_accuracy_of_the_flipped_classes(make_evidence):
-    evidence = with_poison(make_evidence, FLIP, forget_true=counted(np.eye(4, dtype=np.int64)))
-    measured = measure(evidence, scenario="label_flip", method="finetune")
-    test = evidence.outputs["test"]
+def test_a_label_flip_run_has_the_accuracy_of_the_flipped_classes(make_inputs):
+    inputs = with_poison(make_inputs, FLIP, forget_true=counted(np.eye(4, dtype=np.int64)))
+    measured = measure(inputs, scenario="label_flip", method="finetune")
+    test = inputs.outputs["test"]
     right = test.logits.argmax(axis=1) == test.labels
     assert (
         measured["ta_flipped"].value
@@ -86,9 +86,9 @@ def test_a_label_flip_run_has_the_accuracy_of_the_flipped_classes(make_evidence)
     assert not {"asr", "asr_others"} & set(measured)
 
 
-def test_gaps_are_to_retrain(make_evidence):
-    evidence = with_poison(
-        make_evidence,
+def test_gaps_are_to_retrain(make_inputs):
+    inputs = with_poison(
+        make_inputs,
         BACKDOOR,
         triggered=counted(np.pad(TRIGGERED, (0, 1))),
         forget_true=counted(np.eye(4, dtype=int)),
@@ -96,35 +96,35 @@ def test_gaps_are_to_retrain(make_evidence):
     reference = {"asr": Measured(0.1), "asr_others": Measured(0.0)}
     changed = {
         "retrain_metrics": reference,
-        "outputs": evidence.outputs,
+        "outputs": inputs.outputs,
         "poison": BACKDOOR,
         "forgotten_classes": (),
     }
-    measured = measure(make_evidence(**changed), scenario="backdoor", method="finetune")
+    measured = measure(make_inputs(**changed), scenario="backdoor", method="finetune")
     assert measured["asr"].gap == pytest.approx(0.5) and measured["asr_others"].gap == 0.5
 
 
-def test_no_other_scenario_has_them_and_outputs_that_were_cleared_away_say_so(make_evidence):
+def test_no_other_scenario_has_them_and_outputs_that_were_cleared_away_say_so(make_inputs):
     names = {"asr", "asr_others", "fa_true", "ta_flipped"}
-    assert not names & set(measure(make_evidence(), scenario="class_wise", method="finetune"))
-    bare = measure(make_evidence(poison=BACKDOOR), scenario="backdoor", method="finetune")
+    assert not names & set(measure(make_inputs(), scenario="class_wise", method="finetune"))
+    bare = measure(make_inputs(poison=BACKDOOR), scenario="backdoor", method="finetune")
     assert "predictions on the triggered set" in (bare["asr"].error or "")
 
 
-def test_an_attack_that_did_not_take_raises_a_flag_on_the_original_alone(make_evidence):
-    evidence = make_evidence(poison=BACKDOOR)
+def test_an_attack_that_did_not_take_raises_a_flag_on_the_original_alone(make_inputs):
+    inputs = make_inputs(poison=BACKDOOR)
     weak = {"ra": Measured(0.9), "asr_others": Measured(0.3), "fa": Measured(0.9)}
     assert (
         "The attack failed: the original follows it on 30.0 % of the triggered test images of "
         "other classes"
-    ) in flags(evidence, weak, method="original")[0]
+    ) in flags(inputs, weak, method="original")[0]
     assert (
-        flags(evidence, weak, method="finetune")
+        flags(inputs, weak, method="finetune")
         == ()
-        == flags(make_evidence(), weak, method="original")
+        == flags(make_inputs(), weak, method="original")
     )
-    assert flags(evidence, {**weak, "asr_others": Measured(0.99)}, method="original") == ()
-    flipped = make_evidence(poison=FLIP)
+    assert flags(inputs, {**weak, "asr_others": Measured(0.99)}, method="original") == ()
+    flipped = make_inputs(poison=FLIP)
     assert (
         "on 4.0 % of the poisoned training samples"
         in flags(flipped, {**weak, "fa": Measured(0.04)}, method="original")[0]

@@ -52,17 +52,17 @@ ZERO_GAP_AT_REFERENCE, FIXED_AT_REFERENCE = OF_PREDICTIONS | COSTS | ON_LOG_SCAL
 
 
 @pytest.fixture
-def of_retrain(make_evidence) -> dict[str, Measured]:
-    """The numbers of the Retrain that `make_evidence` compares with."""
-    evidence = make_evidence()
+def of_retrain(make_inputs) -> dict[str, Measured]:
+    """The numbers of the Retrain that `make_inputs` compares with."""
+    inputs = make_inputs()
     reference = {
         "retrained": None,
-        "weights": evidence.retrained_weights,
+        "weights": inputs.retrained_weights,
         "retrained_weights": None,
         "retrain_cost": None,
     }
     return measure(
-        make_evidence(outputs=evidence.retrained, **reference),
+        make_inputs(outputs=inputs.retrained, **reference),
         scenario="class_wise",
         method="retrain",
     )
@@ -93,9 +93,9 @@ def test_cards_have_what_a_page_needs():
     assert len(set(heads)) == len(heads)
 
 
-def test_a_class_wise_run_gets_every_metric_within_its_range(make_evidence, of_retrain):
+def test_a_class_wise_run_gets_every_metric_within_its_range(make_inputs, of_retrain):
     measured = measure(
-        make_evidence(retrain_metrics=of_retrain), scenario="class_wise", method="finetune"
+        make_inputs(retrain_metrics=of_retrain), scenario="class_wise", method="finetune"
     )
     assert set(measured) == OF_RUNS - ELSEWHERE
     for name, entry in measured.items():
@@ -107,17 +107,17 @@ def test_a_class_wise_run_gets_every_metric_within_its_range(make_evidence, of_r
     assert all((measured[name].value or 0.0) >= 0 for name in NOT_NEGATIVE)
 
 
-def test_accuracies_read_the_right_split(make_evidence):
-    evidence = make_evidence()
-    measured = measure(evidence, scenario="class_wise", method="finetune")
+def test_accuracies_read_the_right_split(make_inputs):
+    inputs = make_inputs()
+    measured = measure(inputs, scenario="class_wise", method="finetune")
     for name, split in {"ta": "test", "ra": "retain", "fa": "forget", "va": "validation"}.items():
-        outputs = evidence.outputs[split]
+        outputs = inputs.outputs[split]
         assert measured[name].value == np.mean(outputs.logits.argmax(axis=1) == outputs.labels), (
             name
         )
     right, labels = (
-        evidence.outputs["test"].logits.argmax(axis=1) == evidence.outputs["test"].labels,
-        evidence.outputs["test"].labels,
+        inputs.outputs["test"].logits.argmax(axis=1) == inputs.outputs["test"].labels,
+        inputs.outputs["test"].labels,
     )
     assert measured["tfa"].value == np.mean(right[labels == 1])
     assert measured["tra"].value == np.mean(right[labels != 1])
@@ -126,16 +126,16 @@ def test_accuracies_read_the_right_split(make_evidence):
     )
 
 
-def test_a_scenario_that_keeps_classes_has_no_metrics_of_forgotten_ones(make_evidence):
-    measured = measure(make_evidence(forgotten_classes=()), scenario="one_class", method="finetune")
+def test_a_scenario_that_keeps_classes_has_no_metrics_of_forgotten_ones(make_inputs):
+    measured = measure(make_inputs(forgotten_classes=()), scenario="one_class", method="finetune")
     missing = {"tfa", "tra", "average_gap_classes", "agl", "linear_probe"} | {
         f"mia_{attack}_forgotten_classes" for attack in ATTACKS
     }
     assert set(measured) == OF_RUNS - missing - ELSEWHERE
 
 
-def test_the_training_of_the_original_gets_what_makes_sense(make_evidence):
-    outputs = make_evidence().outputs
+def test_the_training_of_the_original_gets_what_makes_sense(make_inputs):
+    outputs = make_inputs().outputs
     trained = Outputs(
         {"train": outputs["retain"], "validation": outputs["validation"], "test": outputs["test"]}
     )
@@ -146,7 +146,7 @@ def test_the_training_of_the_original_gets_what_makes_sense(make_evidence):
         "retrain_cost": None,
         "forgotten_classes": (),
     }
-    measured = measure(make_evidence(outputs=trained, **nothing), scenario=None, method="original")
+    measured = measure(make_inputs(outputs=trained, **nothing), scenario=None, method="original")
     accuracies = {f"mia_{attack}_attack_accuracy" for attack in ATTACKS}
     assert (
         set(measured)
@@ -164,14 +164,14 @@ def test_the_training_of_the_original_gets_what_makes_sense(make_evidence):
     assert all(entry.error is None and entry.gap is None for entry in measured.values())
 
 
-def test_the_original_row_of_a_scenario_has_no_cost(make_evidence):
-    measured = measure(make_evidence(), scenario="class_wise", method="original")
+def test_the_original_row_of_a_scenario_has_no_cost(make_inputs):
+    measured = measure(make_inputs(), scenario="class_wise", method="original")
     assert not {"rte", *COSTS} & set(measured) and measured["l2"].value is not None
 
 
-def test_retrain_is_its_own_reference(make_evidence):
+def test_retrain_is_its_own_reference(make_inputs):
     measured = measure(
-        make_evidence(retrained=None, retrained_weights=None, retrain_cost=None),
+        make_inputs(retrained=None, retrained_weights=None, retrain_cost=None),
         scenario="class_wise",
         method="retrain",
     )
@@ -179,7 +179,7 @@ def test_retrain_is_its_own_reference(make_evidence):
     assert all(entry.gap is None for entry in measured.values())
 
 
-def test_gap_is_value_minus_retrains(make_evidence):
+def test_gap_is_value_minus_retrains(make_inputs):
     reference = {
         "fa": Measured(0.25),
         "ta": Measured(None, error="It failed."),
@@ -187,7 +187,7 @@ def test_gap_is_value_minus_retrains(make_evidence):
         "l2": Measured(0.0),
     }
     measured = measure(
-        make_evidence(retrain_metrics=reference), scenario="one_class", method="finetune"
+        make_inputs(retrain_metrics=reference), scenario="one_class", method="finetune"
     )
     assert measured["fa"].value is not None and measured["fa"].gap == pytest.approx(
         measured["fa"].value - 0.25
@@ -196,13 +196,11 @@ def test_gap_is_value_minus_retrains(make_evidence):
     assert measured["ta"].gap is None and measured["ra"].gap is None and measured["l2"].gap is None
 
 
-def test_seconds_have_a_gap_under_equal_conditions_only(make_evidence, cost):
+def test_seconds_have_a_gap_under_equal_conditions_only(make_inputs, cost):
     reference = {"unlearning_seconds": Measured(12.0), "samples_read": Measured(500.0)}
-    equal = measure(
-        make_evidence(retrain_metrics=reference), scenario="one_class", method="finetune"
-    )
+    equal = measure(make_inputs(retrain_metrics=reference), scenario="one_class", method="finetune")
     assert equal["unlearning_seconds"].gap == 3.0 - 12.0
-    other = make_evidence(retrain_metrics=reference, retrain_cost=cost(seconds=12.0, device="cuda"))
+    other = make_inputs(retrain_metrics=reference, retrain_cost=cost(seconds=12.0, device="cuda"))
     unequal = measure(other, scenario="one_class", method="finetune")
     assert unequal["unlearning_seconds"].gap is None and unequal["samples_read"].gap == -340
     assert unequal["rte"].value is None and "device cuda instead of cpu" in (
@@ -210,22 +208,22 @@ def test_seconds_have_a_gap_under_equal_conditions_only(make_evidence, cost):
     )
 
 
-def test_a_method_that_gives_retrain_has_no_gap_to_it(make_evidence):
-    evidence = make_evidence()
-    reference = measure(evidence, scenario="class_wise", method="retrain")
+def test_a_method_that_gives_retrain_has_no_gap_to_it(make_inputs):
+    inputs = make_inputs()
+    reference = measure(inputs, scenario="class_wise", method="retrain")
     copies = {
-        "retrained": evidence.outputs,
-        "retrained_weights": evidence.weights,
-        "retrain_cost": evidence.cost,
+        "retrained": inputs.outputs,
+        "retrained_weights": inputs.weights,
+        "retrain_cost": inputs.cost,
     }
-    same = replace(evidence, **copies, retrain_metrics=reference)
+    same = replace(inputs, **copies, retrain_metrics=reference)
     measured = measure(same, scenario="class_wise", method="finetune")
     assert {name for name, entry in measured.items() if entry.gap == 0.0} == ZERO_GAP_AT_REFERENCE
     assert {name: measured[name].value for name in FIXED_AT_REFERENCE} == pytest.approx(RELATIVE)
 
 
-def test_the_order_of_samples_does_not_matter(make_evidence):
-    evidence = make_evidence()
+def test_the_order_of_samples_does_not_matter(make_inputs):
+    inputs = make_inputs()
     rng = np.random.default_rng(5)
 
     def shuffled(split):
@@ -239,58 +237,54 @@ def test_the_order_of_samples_does_not_matter(make_evidence):
         )
 
     moved = replace(
-        evidence,
-        outputs=Outputs({name: shuffled(split) for name, split in evidence.outputs.items()}),
+        inputs,
+        outputs=Outputs({name: shuffled(split) for name, split in inputs.outputs.items()}),
     )
-    before, after = (
-        measure(e, scenario="class_wise", method="finetune") for e in (evidence, moved)
-    )
+    before, after = (measure(e, scenario="class_wise", method="finetune") for e in (inputs, moved))
     assert {name: before[name].value for name in INVARIANT_TO_SAMPLE_ORDER} == {
         name: after[name].value for name in INVARIANT_TO_SAMPLE_ORDER
     }
 
 
-def test_distances_and_costs_do_not_look_at_predictions(make_evidence):
-    evidence = make_evidence()
+def test_distances_and_costs_do_not_look_at_predictions(make_inputs):
+    inputs = make_inputs()
     before, after = (
         measure(e, scenario="class_wise", method="finetune")
-        for e in (evidence, replace(evidence, outputs=evidence.retrained, evaluation_seed=9))
+        for e in (inputs, replace(inputs, outputs=inputs.retrained, evaluation_seed=9))
     )
     assert {name: before[name] for name in BLIND_TO_PREDICTIONS} == {
         name: after[name] for name in BLIND_TO_PREDICTIONS
     }
 
 
-def test_correctness_efficacy_is_the_complement_of_forget_accuracy(make_evidence):
+def test_correctness_efficacy_is_the_complement_of_forget_accuracy(make_inputs):
     """Where right answers mark members; MUBox's tables have the same relation
     (test_published_mubox.py).
     """
-    measured = measure(make_evidence(), scenario="one_class", method="finetune")
+    measured = measure(make_inputs(), scenario="one_class", method="finetune")
     assert measured["fa"].value is not None and measured["mia_correctness"].value == pytest.approx(
         1 - measured["fa"].value
     )
 
 
-def test_what_is_missing_says_why(make_evidence, cost):
-    bare = make_evidence(weights=None, retrain_cost=None, cost=cost(peak_memory_bytes=None))
+def test_what_is_missing_says_why(make_inputs, cost):
+    bare = make_inputs(weights=None, retrain_cost=None, cost=cost(peak_memory_bytes=None))
     measured = measure(bare, scenario="one_class", method="finetune")
     assert "ensemble" in (measured["l2"].error or "") and "Run Retrain" in (
         measured["rte"].error or ""
     )
     assert "not recorded" in (measured["peak_memory_bytes"].error or "")
-    without = measure(
-        make_evidence(retrained_weights=None), scenario="one_class", method="finetune"
-    )
+    without = measure(make_inputs(retrained_weights=None), scenario="one_class", method="finetune")
     assert "Run Retrain" in (without["l2_normalised"].error or "")
 
 
-def test_a_metric_that_breaks_leaves_the_others_alone(make_evidence, monkeypatch):
-    def broken(workings):
+def test_a_metric_that_breaks_leaves_the_others_alone(make_inputs, monkeypatch):
+    def broken(inputs):
         raise ZeroDivisionError("by nought")
 
     monkeypatch.setitem(metrics.TABLE, "fa", broken)
-    monkeypatch.setitem(metrics.TABLE, "va", lambda workings: float("nan"))
-    measured = measure(make_evidence(), scenario="one_class", method="finetune")
+    monkeypatch.setitem(metrics.TABLE, "va", lambda inputs: float("nan"))
+    measured = measure(make_inputs(), scenario="one_class", method="finetune")
     assert measured["fa"] == Measured(
         None, error="The computation failed: ZeroDivisionError: by nought"
     )
@@ -301,10 +295,10 @@ def test_a_metric_that_breaks_leaves_the_others_alone(make_evidence, monkeypatch
     assert measured["ta"].value is not None
 
 
-def test_the_evaluation_seed_draws_the_attack_data(make_evidence):
+def test_the_evaluation_seed_draws_the_attack_data(make_inputs):
     first, again, other = (
         measure(
-            make_evidence(evaluation_seed=seed, mia_samples=20),
+            make_inputs(evaluation_seed=seed, mia_samples=20),
             scenario="one_class",
             method="finetune",
         )
@@ -313,8 +307,8 @@ def test_the_evaluation_seed_draws_the_attack_data(make_evidence):
     assert first == again != other
 
 
-def test_held_out_counts_both_sides(make_evidence):
+def test_held_out_counts_both_sides(make_inputs):
     assert (
-        metrics.held_out(make_evidence()) == 80
-        and metrics.held_out(make_evidence(mia_samples=21)) == 20
+        metrics.held_out(make_inputs()) == 80
+        and metrics.held_out(make_inputs(mia_samples=21)) == 20
     )

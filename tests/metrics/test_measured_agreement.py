@@ -11,7 +11,7 @@ import pytest
 from builders import value
 
 from mucore.metrics import measure
-from mucore.metrics.gradient_norms import Probed
+from mucore.metrics.gradient_norms import GradientNorms
 from mucore.outputs import Outputs
 from mucore.store.rows import Measured
 
@@ -22,128 +22,128 @@ CKAS = [
 ]
 
 
-def with_forget(evidence, **changes):
+def with_forget(inputs, **changes):
     """The model's outputs with another forget split."""
-    return Outputs({**evidence.outputs, "forget": replace(evidence.outputs["forget"], **changes)})
+    return Outputs({**inputs.outputs, "forget": replace(inputs.outputs["forget"], **changes)})
 
 
-def test_cka_compares_the_same_samples_whatever_their_order_and_number(make_evidence):
-    evidence = make_evidence()
+def test_cka_compares_the_same_samples_whatever_their_order_and_number(make_inputs):
+    inputs = make_inputs()
     turn, _ = np.linalg.qr(np.random.default_rng(1).normal(size=(6, 6)))
-    rows = np.arange(len(evidence.outputs["forget"]))[::-1]
-    theirs = evidence.retrained["forget"]
+    rows = np.arange(len(inputs.outputs["forget"]))[::-1]
+    theirs = inputs.retrained["forget"]
     # Retrain's own features, turned, in reverse order, and only of the first thirty.
     turned = (theirs.features[rows].astype(np.float64) @ turn * 3)[:30]
     outputs = with_forget(
-        evidence,
+        inputs,
         ids=theirs.ids[rows],
         logits=theirs.logits[rows],
         labels=theirs.labels[rows],
         features=turned,
     )
-    measured = measure(make_evidence(outputs=outputs), scenario="one_class", method="finetune")
+    measured = measure(make_inputs(outputs=outputs), scenario="one_class", method="finetune")
     assert value(measured, "cka_retrain_forget") == pytest.approx(1, abs=1e-6)
     assert (
         value(measured, "cka_retrain_test") < 0.9 and value(measured, "cka_original_forget") < 0.9
     )
 
 
-def test_cka_by_hand(make_evidence):
+def test_cka_by_hand(make_inputs):
     """Two samples and one feature each: centred they are ±a and ±b, so that CKA is 1; four samples
     at right angles give 0.
     """
-    evidence = make_evidence()
-    forget = evidence.outputs["forget"]
+    inputs = make_inputs()
+    forget = inputs.outputs["forget"]
     first, second = (
         np.array([[1.0], [-1], [1], [-1]], np.float16),
         np.array([[1.0], [1], [-1], [-1]], np.float16),
     )
-    theirs = Outputs({**evidence.retrained, "forget": replace(forget, features=second)})
+    theirs = Outputs({**inputs.retrained, "forget": replace(forget, features=second)})
     measured = measure(
-        make_evidence(outputs=with_forget(evidence, features=first), retrained=theirs),
+        make_inputs(outputs=with_forget(inputs, features=first), retrained=theirs),
         scenario="one_class",
         method="finetune",
     )
     assert value(measured, "cka_retrain_forget") == 0.0
 
 
-def test_cka_to_the_original_has_a_gap_and_cka_to_retrain_has_none(make_evidence):
+def test_cka_to_the_original_has_a_gap_and_cka_to_retrain_has_none(make_inputs):
     reference = {name: Measured(0.5) for name in CKAS}
     measured = measure(
-        make_evidence(retrain_metrics=reference), scenario="one_class", method="finetune"
+        make_inputs(retrain_metrics=reference), scenario="one_class", method="finetune"
     )
     assert measured["cka_original_forget"].gap == value(measured, "cka_original_forget") - 0.5
     assert measured["cka_retrain_forget"].gap is None
 
 
 @pytest.mark.parametrize("side", ["outputs", "retrained", "original"])
-def test_without_features_cka_says_so(make_evidence, side):
+def test_without_features_cka_says_so(make_inputs, side):
     bare = Outputs(
         {
             name: replace(split, features=None)
-            for name, split in getattr(make_evidence(), side).items()
+            for name, split in getattr(make_inputs(), side).items()
         }
     )
-    measured = measure(make_evidence(**{side: bare}), scenario="one_class", method="finetune")
+    measured = measure(make_inputs(**{side: bare}), scenario="one_class", method="finetune")
     failed = [name for name in CKAS if measured[name].error]
     assert failed == {"outputs": CKAS, "retrained": CKAS[:3], "original": CKAS[3:]}[side]
     assert "ensemble" in (measured[failed[0]].error or "")
     assert measured["js_divergence"].value is not None
 
 
-def test_without_the_other_models_predictions_they_say_so(make_evidence):
+def test_without_the_other_models_predictions_they_say_so(make_inputs):
     measured = measure(
-        make_evidence(retrained=None, original=None), scenario="one_class", method="finetune"
+        make_inputs(retrained=None, original=None), scenario="one_class", method="finetune"
     )
     assert "Retrain has no result" in (measured["js_divergence"].error or "")
     assert "the original" in (measured["cka_original_test"].error or "")
     assert "Run Retrain" in (measured["average_gap"].error or "")
     one = Outputs(
         {
-            **make_evidence().outputs,
-            "forget": replace(make_evidence().outputs["forget"], ids=np.arange(90_000, 90_040)),
+            **make_inputs().outputs,
+            "forget": replace(make_inputs().outputs["forget"], ids=np.arange(90_000, 90_040)),
         }
     )
-    strangers = measure(make_evidence(outputs=one), scenario="one_class", method="finetune")
+    strangers = measure(make_inputs(outputs=one), scenario="one_class", method="finetune")
     assert "no sample in common" in (strangers["js_divergence"].error or "") and "0 in common" in (
         strangers["cka_retrain_forget"].error or ""
     )
 
 
-def test_js_divergence_by_hand(make_evidence):
+def test_js_divergence_by_hand(make_inputs):
     """Certain of one class against certain of another is 1 bit; half of the samples agree, so the
     mean is one half.
     """
-    evidence = make_evidence()
-    n = len(evidence.outputs["forget"])
+    inputs = make_inputs()
+    n = len(inputs.outputs["forget"])
     mine, theirs = np.full((n, 4), -1000, np.float32), np.full((n, 4), -1000, np.float32)
     mine[:, 0], theirs[: n // 2, 0], theirs[n // 2 :, 1] = 1000, 1000, 1000
     retrained = Outputs(
-        {**evidence.retrained, "forget": replace(evidence.retrained["forget"], logits=theirs)}
+        {**inputs.retrained, "forget": replace(inputs.retrained["forget"], logits=theirs)}
     )
     measured = measure(
-        make_evidence(outputs=with_forget(evidence, logits=mine), retrained=retrained),
+        make_inputs(outputs=with_forget(inputs, logits=mine), retrained=retrained),
         scenario="one_class",
         method="ssd",
     )
     assert value(measured, "js_divergence") == pytest.approx(0.5)
 
 
-def test_average_gaps_and_agl_by_hand(make_evidence):
-    evidence = make_evidence()
+def test_average_gaps_and_agl_by_hand(make_inputs):
+    inputs = make_inputs()
     names = ("fa", "ra", "ta", "mia_confidence", "tfa", "tra")
-    own = measure(evidence, scenario="class_wise", method="finetune")
+    own = measure(inputs, scenario="class_wise", method="finetune")
     gaps = {"fa": 0.1, "ra": -0.2, "ta": 0.3, "mia_confidence": 0.0, "tfa": 0.05, "tra": -0.05}
     reference = {name: Measured(value(own, name) - gaps[name]) for name in names}
     measured = measure(
-        make_evidence(retrain_metrics=reference), scenario="class_wise", method="finetune"
+        make_inputs(retrain_metrics=reference), scenario="class_wise", method="finetune"
     )
     assert value(measured, "average_gap") == pytest.approx((0.1 + 0.2 + 0.3 + 0) / 4)
     assert value(measured, "average_gap_classes") == pytest.approx((0.1 + 0.2 + 0.05 + 0.05) / 4)
     assert value(measured, "agl") == pytest.approx(0.9 * 0.8 * 0.95 * 0.95)
     del reference["tra"]
     lacking = measure(
-        make_evidence(retrain_metrics=reference), scenario="class_wise", method="finetune"
+        make_inputs(retrain_metrics=reference), scenario="class_wise", method="finetune"
     )
     assert (
         "tra cannot be had" in (lacking["agl"].error or "")
@@ -151,47 +151,49 @@ def test_average_gaps_and_agl_by_hand(make_evidence):
     )
 
 
-def test_efficacy_and_its_bound_by_hand(make_evidence):
+def test_efficacy_and_its_bound_by_hand(make_inputs):
     """Information is the mean of the squared norms: (0.04 + 0 + 0.02) / 3 = 0.02, whose inverse is
     50; the bound is 1 / 0.001.
     """
-    measured = measure(make_evidence(), scenario="one_class", method="finetune")
+    measured = measure(make_inputs(), scenario="one_class", method="finetune")
     assert value(measured, "efficacy") == pytest.approx(np.log10(50)) and value(
         measured, "efficacy_bound"
     ) == pytest.approx(3)
 
 
-def test_efficacy_before_training_is_told_by_the_original_alone(make_evidence):
-    probed = Probed(
+def test_efficacy_before_training_is_told_by_the_original_alone(make_inputs):
+    gradient_norms = GradientNorms(
         squared_norms=np.array([0.5]),
         squared_norm_of_mean=0.5,
         untrained_squared_norms=np.array([0.003, 0.001]),
     )
-    measured = measure(make_evidence(probed=probed), scenario="one_class", method="original")
+    measured = measure(
+        make_inputs(gradient_norms=gradient_norms), scenario="one_class", method="original"
+    )
     assert value(measured, "efficacy_untrained") == pytest.approx(np.log10(500))
     assert "efficacy_untrained" not in measure(
-        make_evidence(probed=probed), scenario="one_class", method="finetune"
+        make_inputs(gradient_norms=gradient_norms), scenario="one_class", method="finetune"
     )
-    older = measure(make_evidence(), scenario="one_class", method="original")["efficacy_untrained"]
+    older = measure(make_inputs(), scenario="one_class", method="original")["efficacy_untrained"]
     assert "network before training" in (older.error or "")
 
 
-def test_efficacy_beyond_the_range_of_a_float_is_a_number_and_infinity_a_sentence(make_evidence):
-    tiny = Probed(squared_norms=np.array([1e-320]), squared_norm_of_mean=0.0)
-    measured = measure(make_evidence(probed=tiny), scenario="one_class", method="finetune")
+def test_efficacy_beyond_the_range_of_a_float_is_a_number_and_infinity_a_sentence(make_inputs):
+    tiny = GradientNorms(squared_norms=np.array([1e-320]), squared_norm_of_mean=0.0)
+    measured = measure(make_inputs(gradient_norms=tiny), scenario="one_class", method="finetune")
     assert value(measured, "efficacy") == pytest.approx(320, abs=0.1)
     assert "infinite" in (measured["efficacy_bound"].error or "")
 
 
-def test_without_a_probe_or_gradients_there_is_a_sentence(make_evidence):
-    forget = make_evidence().outputs["forget"]
-    gone = measure(make_evidence(probed=None), scenario="one_class", method="finetune")
+def test_without_gradients_there_is_a_sentence(make_inputs):
+    forget = make_inputs().outputs["forget"]
+    gone = measure(make_inputs(gradient_norms=None), scenario="one_class", method="finetune")
     assert all(
         "weights were removed" in (gone[name].error or "")
         for name in ("efficacy", "efficacy_bound", "zrf")
     )
     ensemble = measure(
-        make_evidence(probed=Probed(incompetent=forget, missing="It is an ensemble.")),
+        make_inputs(gradient_norms=GradientNorms(incompetent=forget, missing="It is an ensemble.")),
         scenario="one_class",
         method="sisa",
     )
@@ -201,31 +203,33 @@ def test_without_a_probe_or_gradients_there_is_a_sentence(make_evidence):
     )
 
 
-def test_zrf_by_hand(make_evidence):
+def test_zrf_by_hand(make_inputs):
     """Certain of one class against an even chance of two: 1 − the divergence h(3/4) − 1/2 in
     bits.
     """
-    forget = make_evidence().outputs["forget"]
+    forget = make_inputs().outputs["forget"]
     certain, even = np.full_like(forget.logits, -1000), np.full_like(forget.logits, -1000)
     certain[:, 0], even[:, :2] = 1000, 1000
-    probed = Probed(incompetent=replace(forget, logits=even))
-    outputs = with_forget(make_evidence(), logits=certain)
+    gradient_norms = GradientNorms(incompetent=replace(forget, logits=even))
+    outputs = with_forget(make_inputs(), logits=certain)
     measured = measure(
-        make_evidence(outputs=outputs, probed=probed), scenario="one_class", method="ssd"
+        make_inputs(outputs=outputs, gradient_norms=gradient_norms),
+        scenario="one_class",
+        method="ssd",
     )
     entropy = -(0.75 * np.log2(0.75) + 0.25 * np.log2(0.25))
     assert value(measured, "zrf") == pytest.approx(1 - (entropy - 0.5))
 
 
-def test_a_linear_probe_finds_what_the_classifier_hides(make_evidence):
+def test_a_linear_probe_finds_what_the_classifier_hides(make_inputs):
     """Features that give class 1 away, under a classifier that never names it; then features in
     which class 1 looks like class 0.
     """
-    evidence = make_evidence()
+    inputs = make_inputs()
 
     def with_features(hidden: bool) -> Outputs:
         splits = {}
-        for name, split in evidence.outputs.items():
+        for name, split in inputs.outputs.items():
             seen = np.where(split.labels == 1, 0, split.labels) if hidden else split.labels
             never = np.delete(np.insert(split.confusion, 1, 0, axis=1), 2, axis=1)
             splits[name] = replace(
@@ -241,7 +245,7 @@ def test_a_linear_probe_finds_what_the_classifier_hides(make_evidence):
         )
 
     open_, shut = (
-        measure(make_evidence(outputs=with_features(hidden)), scenario="class_wise", method="ssd")
+        measure(make_inputs(outputs=with_features(hidden)), scenario="class_wise", method="ssd")
         for hidden in (False, True)
     )
     assert value(open_, "tfa") == 0.0 and value(open_, "linear_probe") == 1.0

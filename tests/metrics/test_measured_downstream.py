@@ -39,15 +39,15 @@ def with_downstream(outputs: Outputs, wrong: dict[str, int], turn: float = 1.0) 
     return Outputs(splits)
 
 
-def test_by_hand(make_evidence):
+def test_by_hand(make_inputs):
     """The model has one of four wrong on set b, Retrain none; sets count alike. One label set has
     CKA 1, the other what its Gram says.
     """
-    evidence = make_evidence()
-    outputs = with_downstream(evidence.outputs, {"a": 0, "b": 1})
-    retrained = with_downstream(evidence.retrained, {"a": 0, "b": 0}, turn=3.0)
+    inputs = make_inputs()
+    outputs = with_downstream(inputs.outputs, {"a": 0, "b": 1})
+    retrained = with_downstream(inputs.retrained, {"a": 0, "b": 0}, turn=3.0)
     own = measure(
-        make_evidence(outputs=outputs, retrained=retrained),
+        make_inputs(outputs=outputs, retrained=retrained),
         scenario="class_wise",
         method="finetune",
     )
@@ -58,7 +58,7 @@ def test_by_hand(make_evidence):
     assert own["agr"].value == pytest.approx(agr)
     reference = {name: Measured(value(own, name) - 0.1) for name in ("fa", "ra", "tfa", "tra")}
     measured = measure(
-        make_evidence(outputs=outputs, retrained=retrained, retrain_metrics=reference),
+        make_inputs(outputs=outputs, retrained=retrained, retrain_metrics=reference),
         scenario="class_wise",
         method="ssd",
     )
@@ -67,21 +67,21 @@ def test_by_hand(make_evidence):
         measured["h_lr"].value == pytest.approx(2 / (1 / agl + 1 / agr))
         and measured["h_lr"].gap is None
     )
-    assert "h_lr" not in measure(make_evidence(outputs=outputs), scenario="one_class", method="ssd")
+    assert "h_lr" not in measure(make_inputs(outputs=outputs), scenario="one_class", method="ssd")
 
 
-def test_each_downstream_set_by_itself(make_evidence):
+def test_each_downstream_set_by_itself(make_inputs):
     """What the means are made of, for the sets that cards name: of four test samples one is wrong
     on letters by hand, two in serifs.
     """
-    evidence = make_evidence()
+    inputs = make_inputs()
     wrong = {"glyphs-hand": 1, "glyphs-serif": 2}
-    outputs = with_downstream(evidence.outputs, wrong)
-    retrained = with_downstream(evidence.retrained, dict.fromkeys(wrong, 0))
-    original = with_downstream(evidence.original, dict(zip(wrong, (0, 1), strict=True)))
+    outputs = with_downstream(inputs.outputs, wrong)
+    retrained = with_downstream(inputs.retrained, dict.fromkeys(wrong, 0))
+    original = with_downstream(inputs.original, dict(zip(wrong, (0, 1), strict=True)))
     of_retrain = {"knn_glyphs-hand": Measured(1.0), "cka_original_glyphs-serif": Measured(0.5)}
     found = measure(
-        make_evidence(
+        make_inputs(
             outputs=outputs, retrained=retrained, original=original, retrain_metrics=of_retrain
         ),
         scenario="one_class",
@@ -110,25 +110,25 @@ def test_each_downstream_set_by_itself(make_evidence):
     assert value(found, "knn_accuracy") == pytest.approx((0.75 + 0.5) / 2)
 
 
-def test_retrain_agrees_with_itself(make_evidence):
-    outputs = with_downstream(make_evidence().outputs, {"a": 1})
+def test_retrain_agrees_with_itself(make_inputs):
+    outputs = with_downstream(make_inputs().outputs, {"a": 1})
     measured = measure(
-        make_evidence(outputs=outputs, retrained=None), scenario="class_wise", method="retrain"
+        make_inputs(outputs=outputs, retrained=None), scenario="class_wise", method="retrain"
     )
     assert measured["knn_accuracy"].value == 0.75
     assert measured["agr"].value == pytest.approx(1) and measured["h_lr"].value == pytest.approx(1)
 
 
-def test_what_is_missing_says_why_or_is_not_there(make_evidence):
-    evidence = make_evidence()
-    assert not set(IDS) & set(measure(evidence, scenario="class_wise", method="finetune")), (
+def test_what_is_missing_says_why_or_is_not_there(make_inputs):
+    inputs = make_inputs()
+    assert not set(IDS) & set(measure(inputs, scenario="class_wise", method="finetune")), (
         "no downstream set was looked at"
     )
-    outputs = with_downstream(evidence.outputs, {"a": 0})
-    measured = measure(make_evidence(outputs=outputs), scenario="class_wise", method="finetune")
+    outputs = with_downstream(inputs.outputs, {"a": 0})
+    measured = measure(make_inputs(outputs=outputs), scenario="class_wise", method="finetune")
     assert measured["knn_accuracy"].value == 1.0 and "Retrain" in (measured["agr"].error or "")
     bare = Outputs({name: replace(split, features=None) for name, split in outputs.items()})
     ensemble = measure(
-        make_evidence(outputs=bare, retrained=outputs), scenario="class_wise", method="sisa"
+        make_inputs(outputs=bare, retrained=outputs), scenario="class_wise", method="sisa"
     )
     assert all("ensemble" in (ensemble[name].error or "") for name in ("knn_accuracy", "agr"))

@@ -12,11 +12,11 @@ from mucore.metrics import measure, nomus
 from mucore.outputs import Outputs, cross_entropy
 
 
-def with_unseen(evidence, margin: float):
+def with_unseen(inputs, margin: float):
     """The outputs with forty unseen samples whose true class leads by `margin`, and forgotten ones
     whose class leads by 4.
     """
-    forget = evidence.outputs["forget"]
+    forget = inputs.outputs["forget"]
     splits = {}
     for name, lead, first in (("forget", 4.0, 0), ("unseen", margin, 5000)):
         logits = np.zeros_like(forget.logits)
@@ -24,14 +24,14 @@ def with_unseen(evidence, margin: float):
         splits[name] = replace(
             forget, logits=logits, ids=np.arange(first, first + len(forget)), features=None
         )
-    return Outputs({**evidence.outputs, **splits})
+    return Outputs({**inputs.outputs, **splits})
 
 
 @pytest.mark.parametrize("scenario", ["identities", "competition"])
-def test_losses_that_give_forgotten_persons_away(make_evidence, scenario):
-    evidence = make_evidence()
+def test_losses_that_give_forgotten_persons_away(make_inputs, scenario):
+    inputs = make_inputs()
     measured = measure(
-        make_evidence(outputs=with_unseen(evidence, -4.0)), scenario=scenario, method="finetune"
+        make_inputs(outputs=with_unseen(inputs, -4.0)), scenario=scenario, method="finetune"
     )
     # The attack is always right: the score is its worst value, and NoMUS has half of the test
     # accuracy left.
@@ -39,9 +39,9 @@ def test_losses_that_give_forgotten_persons_away(make_evidence, scenario):
     assert measured["nomus"].value == pytest.approx(0.5 * value(measured, "ta"))
 
 
-def test_the_score_is_that_of_the_attack_on_losses(make_evidence):
-    outputs = with_unseen(make_evidence(), 4.0)
-    measured = measure(make_evidence(outputs=outputs), scenario="identities", method="finetune")
+def test_the_score_is_that_of_the_attack_on_losses(make_inputs):
+    outputs = with_unseen(make_inputs(), 4.0)
+    measured = measure(make_inputs(outputs=outputs), scenario="identities", method="finetune")
     losses = {
         name: cross_entropy(outputs[name].logits, outputs[name].labels)
         for name in ("forget", "unseen")
@@ -53,13 +53,13 @@ def test_the_score_is_that_of_the_attack_on_losses(make_evidence):
     )
 
 
-def test_without_unseen_persons_there_is_a_sentence_and_elsewhere_nothing(make_evidence):
-    measured = measure(make_evidence(), scenario="identities", method="finetune")
+def test_without_unseen_persons_there_is_a_sentence_and_elsewhere_nothing(make_inputs):
+    measured = measure(make_inputs(), scenario="identities", method="finetune")
     assert "no images of such persons" in (measured["nomus"].error or "")
     assert measured["nomus"].error == measured["forgetting_score"].error
-    assert "nomus" not in measure(make_evidence(), scenario="one_class", method="finetune")
+    assert "nomus" not in measure(make_inputs(), scenario="one_class", method="finetune")
 
 
-def test_top_two_holds_at_least_the_first(make_evidence):
-    measured = measure(make_evidence(), scenario="identities", method="finetune")
+def test_top_two_holds_at_least_the_first(make_inputs):
+    measured = measure(make_inputs(), scenario="identities", method="finetune")
     assert value(measured, "ta") < value(measured, "top2") <= 1
