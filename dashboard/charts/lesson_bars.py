@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from dashboard import theme
 from dashboard.charts.parts import axes, references, subplots
-from dashboard.lessons.results import KNN, REFERENCES, Evidence
+from dashboard.lessons.results import KNN, REFERENCES, LessonResults
 from dashboard.text import labels
 from mucore import catalog
 
@@ -54,7 +54,7 @@ class LessonBarsInfo:
 
 
 def lesson_bars_info(
-    evidence: Evidence, metrics: Sequence[str], methods: Sequence[str] = (), scenario: str = ""
+    evidence: LessonResults, metrics: Sequence[str], methods: Sequence[str] = (), scenario: str = ""
 ) -> LessonBarsInfo:
     """The references and the named methods (empty: all) of one scenario, in the evidence's
     order.

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from dashboard import theme
 from dashboard.charts import lesson_bars
 from dashboard.charts.parts import axes, references
-from dashboard.lessons.results import Evidence
+from dashboard.lessons.results import LessonResults
 from dashboard.text import labels
 from mucore import catalog
 
@@ -36,7 +36,7 @@ class LessonPairsInfo:
 
 
 def lesson_pairs_info(
-    evidence: Evidence, metric: str, scenarios: Sequence[str], methods: Sequence[str] = ()
+    evidence: LessonResults, metric: str, scenarios: Sequence[str], methods: Sequence[str] = ()
 ) -> LessonPairsInfo:
     """A pair a scenario that has an entry, in the given order."""
     pairs = []

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from dashboard import theme
 from dashboard.charts.parts import axes, references, scatter
-from dashboard.lessons.results import Evidence
+from dashboard.lessons.results import LessonResults
 
 CLOSE = 0.04  # of the window: marks nearer than that share one name
 
@@ -35,7 +35,7 @@ class LessonScatterInfo:
     missing: tuple[str, ...]
 
 
-def lesson_scatter_info(evidence: Evidence, split: str = "forget") -> LessonScatterInfo:
+def lesson_scatter_info(evidence: LessonResults, split: str = "forget") -> LessonScatterInfo:
     marks, missing = [], []
     for entry in evidence.entries:
         if entry.scenario != evidence.scenario:

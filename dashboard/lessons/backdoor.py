@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dashboard.lessons.records import Bars, Estimate, Lesson, Pick, Pictures, Question, Step
-from dashboard.lessons.results import Evidence
+from dashboard.lessons.results import LessonResults
 from dashboard.lessons.sentences import FAR, SAME, joined, nearest, percent, points, titles
 
 METHODS = {
@@ -15,9 +15,9 @@ METHODS = {
 OPEN, CLOSED = 0.5, 0.1
 
 
-def hidden(evidence: Evidence) -> list[str]:
-    asr, ta = evidence.value("original", "asr_others"), evidence.value("original", "ta")
-    clean = evidence.value("retrain", "ta")
+def hidden(results: LessonResults) -> list[str]:
+    asr, ta = results.value("original", "asr_others"), results.value("original", "ta")
+    clean = results.value("retrain", "ta")
     if asr is None or ta is None or clean is None:
         return []
     sentences = [
@@ -40,10 +40,10 @@ def hidden(evidence: Evidence) -> list[str]:
     return sentences
 
 
-def closed(evidence: Evidence) -> list[str]:
+def closed(results: LessonResults) -> list[str]:
     retrain, original = (
-        evidence.value("retrain", "asr_others"),
-        evidence.value("original", "asr_others"),
+        results.value("retrain", "asr_others"),
+        results.value("original", "asr_others"),
     )
     if retrain is None or original is None:
         return []
@@ -62,10 +62,10 @@ def closed(evidence: Evidence) -> list[str]:
     ]
 
 
-def methods(evidence: Evidence) -> list[str]:
+def methods(results: LessonResults) -> list[str]:
     found = [
         (one.title, one.method, value)
-        for one in evidence.methods()
+        for one in results.methods()
         if (value := one.values.get("asr_others")) is not None
     ]
     if not found:
@@ -80,7 +80,7 @@ def methods(evidence: Evidence) -> list[str]:
     )
     sentences += [f"It works on some after {joined(between)}."] if between else []
     for title, name in shut:
-        gap = evidence.gap(name, "ta")
+        gap = results.gap(name, "ta")
         if gap is None:
             continue
         cost = (
@@ -88,22 +88,20 @@ def methods(evidence: Evidence) -> list[str]:
             if gap < -FAR
             else "with a test accuracy near Retrain's or above"
         )
-        sentences.append(f"{title} shuts the door, {cost}{unhealed(evidence, name)}.")
+        sentences.append(f"{title} shuts the door, {cost}{unhealed(results, name)}.")
     if not shut:
         sentences.append("No method brings it below 10 %.")
-    best = nearest(evidence, ("asr_others", "ta"), list(METHODS))
+    best = nearest(results, ("asr_others", "ta"), list(METHODS))
     return sentences + (
-        [f"Nearest to Retrain over both numbers together: {titles(evidence, best)}."]
-        if best
-        else []
+        [f"Nearest to Retrain over both numbers together: {titles(results, best)}."] if best else []
     )
 
 
-def unhealed(evidence: Evidence, method: str) -> str:
+def unhealed(results: LessonResults, method: str) -> str:
     """What a method left of the wrong answers, where it is clearly behind Retrain in naming what
     the poisoned images show.
     """
-    named, gap = evidence.value(method, "fa_true"), evidence.gap(method, "fa_true")
+    named, gap = results.value(method, "fa_true"), results.gap(method, "fa_true")
     if named is None or gap is None or gap > -FAR:
         return ""
     return (
@@ -158,7 +156,7 @@ BACKDOOR = Lesson(
                 question="On what share of the test images does the patch work on the poisoned "
                 "model, the original?",
                 of="The original's attack success rate",
-                answer=lambda evidence: evidence.value("original", "asr_others"),
+                answer=lambda results: results.value("original", "asr_others"),
             ),
             figures=(
                 Bars(metrics=("asr_others", "ta"), methods=("original",)),
@@ -177,7 +175,7 @@ BACKDOOR = Lesson(
             guess=Estimate(
                 question="On what share of the images does the patch work on Retrain?",
                 of="Retrain's attack success rate",
-                answer=lambda evidence: evidence.value("retrain", "asr_others"),
+                answer=lambda results: results.value("retrain", "asr_others"),
                 near=5.0,
             ),
             figures=(
@@ -210,7 +208,7 @@ BACKDOOR = Lesson(
                 question="Which one ends nearest to Retrain, in attack success and test accuracy "
                 "together?",
                 options=METHODS,
-                answer=lambda evidence: nearest(evidence, ("asr_others", "ta"), list(METHODS)),
+                answer=lambda results: nearest(results, ("asr_others", "ta"), list(METHODS)),
             ),
             figures=(Bars(metrics=("asr_others", "ta", "fa_true")),),
             judged=True,

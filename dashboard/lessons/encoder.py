@@ -12,18 +12,18 @@ from dashboard.lessons.records import (
     Scatter,
     Step,
 )
-from dashboard.lessons.results import KNN, Evidence
+from dashboard.lessons.results import KNN, LessonResults
 from dashboard.lessons.sentences import FAR, SAME, joined, nearest, percent, points
 
 METHODS = {"finetune": "Fine-tune", "random_labels": "Random labels", "ssd": "SSD", "duck": "DUCK"}
 SIDES = {"original": "The original", "retrain": "Retrain"}
 
 
-def answers(evidence: Evidence) -> list[str]:
+def answers(results: LessonResults) -> list[str]:
     fa = {
         one.title: gap
-        for one in evidence.methods()
-        if (gap := evidence.gap(one.method, "fa")) is not None
+        for one in results.methods()
+        if (gap := results.gap(one.method, "fa")) is not None
     }
     if not fa:
         return []
@@ -36,10 +36,10 @@ def answers(evidence: Evidence) -> list[str]:
     return sentences + ([f"Farther away: {joined(left)}."] if left else [])
 
 
-def probe(evidence: Evidence) -> list[str]:
+def probe(results: LessonResults) -> list[str]:
     retrain, original = (
-        evidence.value("retrain", "linear_probe"),
-        evidence.value("original", "linear_probe"),
+        results.value("retrain", "linear_probe"),
+        results.value("original", "linear_probe"),
     )
     if retrain is None or original is None:
         return []
@@ -59,7 +59,7 @@ def probe(evidence: Evidence) -> list[str]:
     sentences.append(f"On the original's features it is {percent(original)}.")
     kept = [
         one.title
-        for one in evidence.methods()
+        for one in results.methods()
         if (value := one.values.get("linear_probe")) is not None and value > retrain + FAR
     ]
     if kept:
@@ -75,14 +75,14 @@ def probe(evidence: Evidence) -> list[str]:
     return sentences
 
 
-def least_found(evidence: Evidence) -> frozenset[str]:
+def least_found(results: LessonResults) -> frozenset[str]:
     """The methods on whose features neighbours find the forgotten class least often."""
-    found = {name: value for name in METHODS if (value := evidence.value(name, KNN)) is not None}
+    found = {name: value for name in METHODS if (value := results.value(name, KNN)) is not None}
     return frozenset(name for name, value in found.items() if value < min(found.values()) + 0.0005)
 
 
-def neighbours(evidence: Evidence) -> list[str]:
-    retrain, original = evidence.value("retrain", KNN), evidence.value("original", KNN)
+def neighbours(results: LessonResults) -> list[str]:
+    retrain, original = results.value("retrain", KNN), results.value("original", KNN)
     if retrain is None or original is None:
         return []
     sentences = [
@@ -93,10 +93,10 @@ def neighbours(evidence: Evidence) -> list[str]:
     ]
     found = {
         one.method: (one.title, value)
-        for one in evidence.methods()
+        for one in results.methods()
         if (value := one.values.get(KNN)) is not None
     }
-    fewest = min((one.asked for one in evidence.entries if one.asked), default=0)
+    fewest = min((one.asked for one in results.entries if one.asked), default=0)
     alike = max(SAME, 1.01 / fewest if fewest else 0.0)  # one image more or less
     more = [title for title, value in found.values() if value > retrain + alike]
     less = [title for title, value in found.values() if value < retrain - alike]
@@ -109,7 +109,7 @@ def neighbours(evidence: Evidence) -> list[str]:
     scattered = [
         title
         for method, (title, value) in found.items()
-        if (probed := evidence.value(method, "linear_probe")) is not None and probed > value + FAR
+        if (probed := results.value(method, "linear_probe")) is not None and probed > value + FAR
     ]
     if scattered:
         sentences.append(
@@ -128,8 +128,8 @@ def neighbours(evidence: Evidence) -> list[str]:
     return sentences
 
 
-def sides(evidence: Evidence) -> list[str]:
-    near = {name: side(evidence, name) for name in METHODS}
+def sides(results: LessonResults) -> list[str]:
+    near = {name: side(results, name) for name in METHODS}
     groups = {
         which: [METHODS[name] for name, where in near.items() if where == which]
         for which in (*SIDES, "both")
@@ -140,7 +140,7 @@ def sides(evidence: Evidence) -> list[str]:
         f"as near to both: {joined(groups['both'])}" if groups["both"] else "",
     ]
     told = "; ".join(part for part in parts if part)
-    apart = evidence.value("original", "cka_retrain_forget")
+    apart = results.value("original", "cka_retrain_forget")
     if not told or apart is None:
         return []
     sentences = [f"On the forgotten images, {told}."]
@@ -153,7 +153,7 @@ def sides(evidence: Evidence) -> list[str]:
     hidden = [
         METHODS[name]
         for name, where in near.items()
-        if where == "original" and (gap := evidence.gap(name, "fa")) is not None and abs(gap) < FAR
+        if where == "original" and (gap := results.gap(name, "fa")) is not None and abs(gap) < FAR
     ]
     if hidden:
         sentences.append(
@@ -165,13 +165,13 @@ def sides(evidence: Evidence) -> list[str]:
     return sentences
 
 
-def side(evidence: Evidence, method: str) -> str:
+def side(results: LessonResults, method: str) -> str:
     """Which reference's features a method's are nearer to on the forget set: "original", "retrain",
     "both", or "" where not measured.
     """
     original, retrain = (
-        evidence.value(method, "cka_original_forget"),
-        evidence.value(method, "cka_retrain_forget"),
+        results.value(method, "cka_original_forget"),
+        results.value(method, "cka_retrain_forget"),
     )
     if original is None or retrain is None:
         return ""
@@ -184,16 +184,16 @@ def side(evidence: Evidence, method: str) -> str:
     )
 
 
-def _sides(evidence: Evidence) -> frozenset[str]:
-    found = side(evidence, "random_labels")
+def _sides(results: LessonResults) -> frozenset[str]:
+    found = side(results, "random_labels")
     return frozenset(SIDES) if found == "both" else frozenset([found]) if found else frozenset()
 
 
-def probe_gaps(evidence: Evidence) -> list[str]:
+def probe_gaps(results: LessonResults) -> list[str]:
     gaps = [
         (one.title, gap)
-        for one in evidence.methods()
-        if (gap := evidence.gap(one.method, "linear_probe")) is not None
+        for one in results.methods()
+        if (gap := results.gap(one.method, "linear_probe")) is not None
     ]
     return (
         [
@@ -255,7 +255,7 @@ ENCODER = Lesson(
                 question="Which method's answers end nearest to Retrain's, over these three "
                 "numbers?",
                 options=METHODS,
-                answer=lambda evidence: nearest(evidence, ("fa", "tfa", "tra"), list(METHODS)),
+                answer=lambda results: nearest(results, ("fa", "tfa", "tra"), list(METHODS)),
             ),
             figures=(Bars(metrics=("fa", "tfa", "tra")),),
             judged=True,
@@ -276,12 +276,12 @@ ENCODER = Lesson(
                 question="Retrain's encoder never saw the class. In what share of the cases does "
                 "a new last layer on it find the class?",
                 of="The probe on Retrain",
-                answer=lambda evidence: evidence.value("retrain", "linear_probe"),
+                answer=lambda results: results.value("retrain", "linear_probe"),
             ),
             figures=(Bars(metrics=("tfa", "linear_probe")),),
             look="On the left how often the model itself says the class, on the right how often a "
             "new last layer finds it.",
-            findings=lambda evidence: [*probe(evidence), *probe_gaps(evidence)],
+            findings=lambda results: [*probe(results), *probe_gaps(results)],
             after=(
                 "So a high probe alone is no proof of remembering. Again Retrain is the "
                 "yardstick: what a model finds that never saw the class."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dashboard.lessons.records import Bars, Estimate, Lesson, Pick, Question, Step
-from dashboard.lessons.results import Evidence
+from dashboard.lessons.results import LessonResults
 from dashboard.lessons.sentences import (
     FAR,
     SAME,
@@ -21,9 +21,9 @@ SHOWN = ("fa", "ra", "ta")
 HARDLY = 0.5  # so far above Retrain, a method has hardly forgotten
 
 
-def references(evidence: Evidence) -> list[str]:
+def references(results: LessonResults) -> list[str]:
     found = {
-        name: (evidence.value("original", name), evidence.value("retrain", name)) for name in SHOWN
+        name: (results.value("original", name), results.value("retrain", name)) for name in SHOWN
     }
     if any(value is None for pair in found.values() for value in pair):
         return []
@@ -47,15 +47,15 @@ def references(evidence: Evidence) -> list[str]:
     return sentences
 
 
-def naive(evidence: Evidence) -> list[str]:
+def naive(results: LessonResults) -> list[str]:
     sentences = []
-    tuned, retrain = evidence.value("finetune", "fa"), evidence.value("retrain", "fa")
+    tuned, retrain = results.value("finetune", "fa"), results.value("retrain", "fa")
     if tuned is not None and retrain is not None:
         sentences.append(
             f"Retrain names {percent(retrain)} of the forgotten class right; fine-tuning "
             f"{percent(tuned)}: {left(tuned - retrain)}."
         )
-    ascent, loss = evidence.value("gradient_ascent", "fa"), evidence.gap("gradient_ascent", "ra")
+    ascent, loss = results.value("gradient_ascent", "fa"), results.gap("gradient_ascent", "ra")
     if ascent is not None and retrain is not None and loss is not None:
         price = (
             f"it gives up {points(loss)} of retain accuracy"
@@ -84,20 +84,20 @@ def left(gap: float) -> str:
     )
 
 
-def ranking(evidence: Evidence) -> list[str]:
-    best = nearest(evidence, SHOWN, list(METHODS))
+def ranking(results: LessonResults) -> list[str]:
+    best = nearest(results, SHOWN, list(METHODS))
     if not best:
         return []
-    away = distance(evidence, SHOWN, next(iter(best)))
+    away = distance(results, SHOWN, next(iter(best)))
     others = [
         f"{one.title} {points(value)}"
-        for one in evidence.methods()
-        if one.method not in best and (value := distance(evidence, SHOWN, one.method)) is not None
+        for one in results.methods()
+        if one.method not in best and (value := distance(results, SHOWN, one.method)) is not None
     ]
-    gap = evidence.gap(next(iter(best)), "fa")
+    gap = results.gap(next(iter(best)), "fa")
     sentences = [
         (
-            f"Nearest to Retrain over the three numbers: {titles(evidence, best)}, on average "
+            f"Nearest to Retrain over the three numbers: {titles(results, best)}, on average "
             f"{points(away or 0.0)} away."
         )
     ]
@@ -168,7 +168,7 @@ FORGET_ONE_CLASS = Lesson(
                 question="Retrain has never seen an image of the forgotten class. For what share "
                 "of them will it give the right answer?",
                 of="Retrain's forget accuracy",
-                answer=lambda evidence: evidence.value("retrain", "fa"),
+                answer=lambda results: results.value("retrain", "fa"),
             ),
             figures=(Bars(metrics=SHOWN, methods=("original",)),),
             look=(
@@ -201,7 +201,7 @@ FORGET_ONE_CLASS = Lesson(
                 question="After fine-tuning, what share of the forgotten class will the model "
                 "still name right?",
                 of="Forget accuracy after fine-tuning",
-                answer=lambda evidence: evidence.value("finetune", "fa"),
+                answer=lambda results: results.value("finetune", "fa"),
             ),
             figures=(Bars(metrics=SHOWN, methods=("original", "finetune", "gradient_ascent")),),
             look="The two new bars should end at the dashed line of Retrain, in each panel.",
@@ -226,7 +226,7 @@ FORGET_ONE_CLASS = Lesson(
                 question="Which of the three ends nearest to Retrain, over all three numbers "
                 "together?",
                 options=METHODS,
-                answer=lambda evidence: nearest(evidence, SHOWN, list(METHODS)),
+                answer=lambda results: nearest(results, SHOWN, list(METHODS)),
             ),
             figures=(Bars(metrics=SHOWN),),
             judged=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dashboard.lessons.records import Bars, Estimate, Lesson, Pick, Question, Step
-from dashboard.lessons.results import Evidence
+from dashboard.lessons.results import LessonResults
 from dashboard.lessons.sentences import (
     FAR,
     SAME,
@@ -22,19 +22,19 @@ AUC = "mia_confidence_auc"
 ALL = ("fa", "ra", "ta", "mia_confidence", AUC)
 
 
-def two_readings(evidence: Evidence) -> list[str]:
-    retrain, original = evidence.value("retrain", "fa"), evidence.value("original", "fa")
+def two_readings(results: LessonResults) -> list[str]:
+    retrain, original = results.value("retrain", "fa"), results.value("original", "fa")
     if retrain is None or original is None:
         return []
     none = [
         one.title
-        for one in evidence.methods()
+        for one in results.methods()
         if (fa := one.values.get("fa")) is not None and fa < FAR
     ]
     near = [
         one.title
-        for one in evidence.methods()
-        if (gap := evidence.gap(one.method, "fa")) is not None and abs(gap) < SAME
+        for one in results.methods()
+        if (gap := results.gap(one.method, "fa")) is not None and abs(gap) < SAME
     ]
     sentences = [
         (
@@ -48,7 +48,7 @@ def two_readings(evidence: Evidence) -> list[str]:
             "doing nothing would be perfect here."
         )
     sentences.append(f"Near 0 %: {joined(none)}." if none else "No method is near 0 %.")
-    closest = titles(evidence, nearest(evidence, ("fa",), list(METHODS)))
+    closest = titles(results, nearest(results, ("fa",), list(METHODS)))
     sentences.append(
         f"At Retrain's value: {joined(near)}."
         if near
@@ -57,11 +57,11 @@ def two_readings(evidence: Evidence) -> list[str]:
     return sentences
 
 
-def price(evidence: Evidence) -> list[str]:
+def price(results: LessonResults) -> list[str]:
     losses = [
         (one.title, gap)
-        for one in evidence.methods()
-        if (gap := evidence.gap(one.method, "ra")) is not None
+        for one in results.methods()
+        if (gap := results.gap(one.method, "ra")) is not None
     ]
     if not losses:
         return []
@@ -74,16 +74,16 @@ def price(evidence: Evidence) -> list[str]:
     )
 
 
-def attacker(evidence: Evidence) -> list[str]:
-    retrain, original = evidence.value("retrain", AUC), evidence.value("original", AUC)
+def attacker(results: LessonResults) -> list[str]:
+    retrain, original = results.value("retrain", AUC), results.value("original", AUC)
     if retrain is None or original is None:
         return []
     sentences = [
         f"On Retrain the attack's AUC is {percent(retrain)}, on the original {percent(original)}."
     ]
-    odd = farthest(evidence, (AUC,), list(METHODS))
+    odd = farthest(results, (AUC,), list(METHODS))
     for name in sorted(odd):
-        value, gap = evidence.value(name, AUC), evidence.gap(name, AUC)
+        value, gap = results.value(name, AUC), results.gap(name, AUC)
         if value is not None and gap is not None and abs(gap) > FAR:
             way = "less" if gap < 0 else "more"
             sentences.append(
@@ -93,7 +93,7 @@ def attacker(evidence: Evidence) -> list[str]:
             )
     if odd and len(sentences) == 1:
         sentences.append("No method is more than five points from Retrain's.")
-    models = [one for one in evidence.entries if one.scenario == evidence.scenario]
+    models = [one for one in results.entries if one.scenario == results.scenario]
     guesses = [one.title for one in models if "confidence" in one.blind]
     if guesses:
         where = "every one of these models" if len(guesses) == len(models) else joined(guesses)
@@ -104,8 +104,8 @@ def attacker(evidence: Evidence) -> list[str]:
     return sentences
 
 
-def winners(evidence: Evidence) -> list[str]:
-    best = {metric: nearest(evidence, (metric,), list(METHODS)) for metric in ALL}
+def winners(results: LessonResults) -> list[str]:
+    best = {metric: nearest(results, (metric,), list(METHODS)) for metric in ALL}
     known = {metric: names for metric, names in best.items() if names}
     if not known:
         return []
@@ -117,26 +117,26 @@ def winners(evidence: Evidence) -> list[str]:
         AUC: "AUC",
     }
     sentences = [
-        f"Nearest to Retrain by {labels[metric]}: {titles(evidence, names)}."
+        f"Nearest to Retrain by {labels[metric]}: {titles(results, names)}."
         for metric, names in known.items()
     ]
     always = frozenset.intersection(*known.values())
     some = len(set().union(*known.values()))
     if always:
-        sentences.append(f"{titles(evidence, always)} is nearest by all of them here.")
+        sentences.append(f"{titles(results, always)} is nearest by all of them here.")
     else:
         sentences.append(f"{some} methods are nearest by one number or another, none by all.")
-    best = nearest(evidence, ALL, list(METHODS))
-    idle, away = distance(evidence, ALL, "original"), distance(evidence, ALL, next(iter(best), ""))
+    best = nearest(results, ALL, list(METHODS))
+    idle, away = distance(results, ALL, "original"), distance(results, ALL, next(iter(best), ""))
     if idle is not None and away is not None:
         near = (
-            f"Over all five together the nearest is {titles(evidence, best)}, {points(away)} "
+            f"Over all five together the nearest is {titles(results, best)}, {points(away)} "
             "away on average"
         )
         sentences.append(
             f"{near}; the untouched original, which forgot nothing, is {points(idle)} away."
         )
-        if idle - away < chance(evidence):
+        if idle - away < chance(results):
             sentences.append(
                 "Between these two, chance alone can make such a difference: to be nearest is not "
                 "yet to have forgotten."
@@ -185,7 +185,7 @@ ONE_METRIC = Lesson(
                 question="Retrain never saw these images, but others of the same class. What "
                 "share of them does it name right?",
                 of="Retrain's forget accuracy",
-                answer=lambda evidence: evidence.value("retrain", "fa"),
+                answer=lambda results: results.value("retrain", "fa"),
             ),
             figures=(Bars(metrics=("fa",)),),
             look="The dashed line is Retrain, the dotted one the original. Which bars are near 0 "
@@ -205,7 +205,7 @@ ONE_METRIC = Lesson(
             guess=Pick(
                 question="Which method loses most retain accuracy, compared with Retrain?",
                 options=METHODS,
-                answer=lambda evidence: _lowest(evidence, "ra"),
+                answer=lambda results: _lowest(results, "ra"),
             ),
             figures=(Bars(metrics=("fa", "ra", "ta")),),
             look="A bar left of the dashed line in the second and third panel is knowledge that "
@@ -232,7 +232,7 @@ ONE_METRIC = Lesson(
                 question="On which model do the forgotten images stand out most: whose AUC is "
                 "farthest from Retrain's?",
                 options=METHODS,
-                answer=lambda evidence: farthest(evidence, (AUC,), list(METHODS)),
+                answer=lambda results: farthest(results, (AUC,), list(METHODS)),
             ),
             figures=(Bars(metrics=("fa", AUC, "mia_confidence")),),
             look="In the second panel a bar that ends far left of the dashed line is as telling "
@@ -248,7 +248,7 @@ ONE_METRIC = Lesson(
             guess=Pick(
                 question="Which method is nearest to Retrain over all five numbers together?",
                 options=METHODS,
-                answer=lambda evidence: nearest(evidence, ALL, list(METHODS)),
+                answer=lambda results: nearest(results, ALL, list(METHODS)),
             ),
             figures=(Bars(metrics=ALL),),
             judged=True,
@@ -306,6 +306,6 @@ ONE_METRIC = Lesson(
 )
 
 
-def _lowest(evidence: Evidence, metric: str) -> frozenset[str]:
-    gaps = {name: gap for name in METHODS if (gap := evidence.gap(name, metric)) is not None}
+def _lowest(results: LessonResults, metric: str) -> frozenset[str]:
+    gaps = {name: gap for name in METHODS if (gap := results.gap(name, metric)) is not None}
     return frozenset(name for name, gap in gaps.items() if abs(gap - min(gaps.values())) < 0.0005)

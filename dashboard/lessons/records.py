@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from dashboard.lessons.results import KNN, Evidence
+from dashboard.lessons.results import KNN, LessonResults
 
-Finding = Callable[[Evidence], list[str]]  # sentences about the results, as they are
+Finding = Callable[[LessonResults], list[str]]  # sentences about the results, as they are
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +24,7 @@ class Estimate:
 
     question: str
     of: str  # what is asked for, to open the verdict: "Retrain's forget accuracy"
-    answer: Callable[[Evidence], float | None]
+    answer: Callable[[LessonResults], float | None]
     near: float = 10.0  # points within which a prediction counts as close
 
 
@@ -36,7 +36,7 @@ class Pick:
 
     question: str
     options: Mapping[str, str]
-    answer: Callable[[Evidence], frozenset[str]]
+    answer: Callable[[LessonResults], frozenset[str]]
 
 
 Guess = Estimate | Pick
@@ -50,10 +50,10 @@ class Verdict:
     text: str
 
 
-def compare(guess: Guess, given: float | str, evidence: Evidence) -> Verdict:
+def compare(guess: Guess, given: float | str, results: LessonResults) -> Verdict:
     """`given` is in percent for an estimate, an option's id for a pick."""
     if isinstance(guess, Estimate):
-        found = guess.answer(evidence)
+        found = guess.answer(results)
         if found is None:
             return Verdict(
                 None, f"You said {given:.0f} %. {guess.of} was not measured in these runs."
@@ -68,7 +68,7 @@ def compare(guess: Guess, given: float | str, evidence: Evidence) -> Verdict:
         return Verdict(
             right, f"You said {given:.0f} %: {judged}. {guess.of} is {truth:.1f} % in these runs."
         )
-    answers = guess.answer(evidence) & set(guess.options)
+    answers = guess.answer(results) & set(guess.options)
     said = f"You said {guess.options[str(given)]}"
     if not answers:
         return Verdict(None, f"{said}. These runs do not say.")
@@ -91,7 +91,7 @@ class Bars:
 @dataclass(frozen=True, kw_only=True)
 class Neighbours:
     """Bars of the metrics and, last, of how often the nearest training samples say the forgotten
-    class (`evidence.KNN`).
+    class (`results.KNN`).
     """
 
     metrics: tuple[str, ...]
@@ -179,11 +179,11 @@ class Lesson:
         """Number of steps with "Check yourself" at the end."""
         return len(self.steps) + 1
 
-    def absent(self, evidence: Evidence) -> tuple[str, ...]:
-        """The methods of the story that have no run in the evidence, which the demo need not have
+    def absent(self, results: LessonResults) -> tuple[str, ...]:
+        """The methods of the story that have no run among the results, which the demo need not have
         all of.
         """
-        there = {entry.method for entry in evidence.entries}
+        there = {entry.method for entry in results.entries}
         return tuple(choice["id"] for choice in self.grid["methods"] if choice["id"] not in there)
 
 
@@ -225,23 +225,23 @@ def of_features(step: Step) -> bool:
 
 
 def numbers_of(step: Step) -> tuple[str, ...]:
-    """What the step's figures show: metrics and `evidence.KNN`."""
+    """What the step's figures show: metrics and `results.KNN`."""
     return (*metrics_of(step), *([KNN] if of_features(step) else []))
 
 
-def shows(step: Step, evidence: Evidence) -> bool:
+def shows(step: Step, results: LessonResults) -> bool:
     """Whether the references have every number that the step's figures need."""
-    scenarios = {name for figure in step.figures for name in _scenarios(figure, evidence)}
+    scenarios = {name for figure in step.figures for name in _scenarios(figure, results)}
     return all(
-        evidence.value(method, metric, scenario) is not None
+        results.value(method, metric, scenario) is not None
         for metric in numbers_of(step)
         for scenario in scenarios
         for method in ("original", "retrain")
     )
 
 
-def _scenarios(figure: Figure, evidence: Evidence) -> Sequence[str]:
+def _scenarios(figure: Figure, results: LessonResults) -> Sequence[str]:
     if isinstance(figure, Pairs):
         return figure.scenarios
     named = figure.scenario if isinstance(figure, Bars | Pictures) else ""
-    return (named or evidence.scenario,)
+    return (named or results.scenario,)

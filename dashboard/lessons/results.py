@@ -54,7 +54,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class LessonResults:
     """All runs of a lesson that have a result, references first; `scenario` is the one meant where
     none is named.
     """
@@ -100,7 +100,7 @@ def gather(
     *,
     demo: bool = False,
     outputs: FindOutputs | None = None,
-) -> Evidence:
+) -> LessonResults:
     """The runs that stand for `specs`: the very ones, or in the demo the first seed's of the same
     scenario, its settings and method.
 
@@ -127,7 +127,7 @@ def gather(
         _entry(found[place], outputs, verdicts.get(found[place].key))
         for place in sorted(found, key=order.__getitem__)
     )
-    return Evidence(entries, str(wanted[0].scenario) if wanted else "", demo)
+    return LessonResults(entries, str(wanted[0].scenario) if wanted else "", demo)
 
 
 def _order(result: Result) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from dashboard.lessons.results import Evidence
+from dashboard.lessons.results import LessonResults
 from dashboard.text import labels
 
 SAME = 0.01  # one point: nearer than that, two shares are called the same
@@ -31,11 +31,11 @@ def joined(names: Sequence[str]) -> str:
     return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
-def chance(evidence: Evidence) -> float:
+def chance(results: LessonResults) -> float:
     """How far a share of the forgotten images moves by chance: twice its standard error, at most
     one over the root of their number.
     """
-    return 1 / math.sqrt(max(1, min((one.forget_count for one in evidence.entries), default=1)))
+    return 1 / math.sqrt(max(1, min((one.forget_count for one in results.entries), default=1)))
 
 
 def beside(gap: float) -> str:
@@ -44,31 +44,31 @@ def beside(gap: float) -> str:
 
 
 def nearest(
-    evidence: Evidence, metrics: Sequence[str], methods: Sequence[str], scenario: str = ""
+    results: LessonResults, metrics: Sequence[str], methods: Sequence[str], scenario: str = ""
 ) -> frozenset[str]:
     """The methods with the smallest mean distance to Retrain over the metrics; those that tie to a
     tenth of a point are all named.
     """
-    return _extreme(evidence, metrics, methods, scenario, farthest=False)
+    return _extreme(results, metrics, methods, scenario, farthest=False)
 
 
 def farthest(
-    evidence: Evidence, metrics: Sequence[str], methods: Sequence[str], scenario: str = ""
+    results: LessonResults, metrics: Sequence[str], methods: Sequence[str], scenario: str = ""
 ) -> frozenset[str]:
-    return _extreme(evidence, metrics, methods, scenario, farthest=True)
+    return _extreme(results, metrics, methods, scenario, farthest=True)
 
 
 def distance(
-    evidence: Evidence, metrics: Sequence[str], method: str, scenario: str = ""
+    results: LessonResults, metrics: Sequence[str], method: str, scenario: str = ""
 ) -> float | None:
     """Mean distance to Retrain over the metrics; None where one of them is missing."""
-    gaps = [evidence.gap(method, metric, scenario) for metric in metrics]
+    gaps = [results.gap(method, metric, scenario) for metric in metrics]
     known = [abs(gap) for gap in gaps if gap is not None]
     return sum(known) / len(known) if known and len(known) == len(gaps) else None
 
 
 def _extreme(
-    evidence: Evidence,
+    results: LessonResults,
     metrics: Sequence[str],
     methods: Sequence[str],
     scenario: str,
@@ -78,7 +78,7 @@ def _extreme(
     found = {
         name: value
         for name in methods
-        if (value := distance(evidence, metrics, name, scenario)) is not None
+        if (value := distance(results, metrics, name, scenario)) is not None
     }
     if not found:
         return frozenset()
@@ -86,20 +86,22 @@ def _extreme(
     return frozenset(name for name, value in found.items() if abs(value - best) < 0.0005)
 
 
-def titles(evidence: Evidence, methods: Sequence[str] | frozenset[str], scenario: str = "") -> str:
-    """Titles of methods, in the evidence's order."""
-    return joined([one.title for one in evidence.methods(scenario) if one.method in methods])
+def titles(
+    results: LessonResults, methods: Sequence[str] | frozenset[str], scenario: str = ""
+) -> str:
+    """Titles of methods, in the order of the results."""
+    return joined([one.title for one in results.methods(scenario) if one.method in methods])
 
 
-def yardstick(metric: str, verb: str, scenario: str = "") -> Callable[[Evidence], list[str]]:
+def yardstick(metric: str, verb: str, scenario: str = "") -> Callable[[LessonResults], list[str]]:
     """A finding: what Retrain and the original reach on one metric; `verb` as in "names {…} of the
     forgotten images right".
     """
 
-    def sentences(evidence: Evidence) -> list[str]:
+    def sentences(results: LessonResults) -> list[str]:
         retrain, original = (
-            evidence.value("retrain", metric, scenario),
-            evidence.value("original", metric, scenario),
+            results.value("retrain", metric, scenario),
+            results.value("original", metric, scenario),
         )
         if retrain is None or original is None:
             return []

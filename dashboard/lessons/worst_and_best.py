@@ -5,7 +5,7 @@ nothing.
 from __future__ import annotations
 
 from dashboard.lessons.records import Estimate, Lesson, Pairs, Pick, Pictures, Question, Step
-from dashboard.lessons.results import Evidence
+from dashboard.lessons.results import LessonResults
 from dashboard.lessons.sentences import FAR, beside, joined, percent, points, yardstick
 
 METHODS = {"finetune": "Fine-tune", "random_labels": "Random labels"}
@@ -16,19 +16,19 @@ CASES = {
 BOTH = tuple(CASES)
 
 
-def gap_to_original(evidence: Evidence, scenario: str) -> float | None:
+def gap_to_original(results: LessonResults, scenario: str) -> float | None:
     """How much the original is above Retrain on the forgotten samples: what training on them made
     of it.
     """
     original, retrain = (
-        evidence.value("original", "fa", scenario),
-        evidence.value("retrain", "fa", scenario),
+        results.value("original", "fa", scenario),
+        results.value("retrain", "fa", scenario),
     )
     return None if original is None or retrain is None else original - retrain
 
 
-def both(evidence: Evidence) -> list[str]:
-    worst, best = gap_to_original(evidence, "worst_case"), gap_to_original(evidence, "best_case")
+def both(results: LessonResults) -> list[str]:
+    worst, best = gap_to_original(results, "worst_case"), gap_to_original(results, "best_case")
     if worst is None or best is None:
         return []
     sentences = [
@@ -47,8 +47,8 @@ def both(evidence: Evidence) -> list[str]:
     return sentences
 
 
-def attack(evidence: Evidence) -> list[str]:
-    found = {name: evidence.value("original", "mia_confidence", name) for name in BOTH}
+def attack(results: LessonResults) -> list[str]:
+    found = {name: results.value("original", "mia_confidence", name) for name in BOTH}
     if any(value is None for value in found.values()):
         return []
     sentences = [
@@ -58,7 +58,7 @@ def attack(evidence: Evidence) -> list[str]:
             "of the worst fitted for unseen."
         )
     ]
-    worst, best = (evidence.value("retrain", "mia_confidence", name) for name in BOTH)
+    worst, best = (results.value("retrain", "mia_confidence", name) for name in BOTH)
     if worst is not None and best is not None:
         sentences.append(
             f"On Retrain, which trained on none of them, it is {percent(worst)} and "
@@ -67,7 +67,7 @@ def attack(evidence: Evidence) -> list[str]:
     blind = [
         CASES[name]
         for name in BOTH
-        if (one := evidence.entry("original", name)) is not None and "confidence" in one.blind
+        if (one := results.entry("original", name)) is not None and "confidence" in one.blind
     ]
     if blind:
         sentences.append(
@@ -77,10 +77,10 @@ def attack(evidence: Evidence) -> list[str]:
     return sentences
 
 
-def hard(evidence: Evidence) -> list[str]:
+def hard(results: LessonResults) -> list[str]:
     sentences = []
     for method, title in METHODS.items():
-        gaps = {name: evidence.gap(method, "fa", name) for name in BOTH}
+        gaps = {name: results.gap(method, "fa", name) for name in BOTH}
         if any(gap is None for gap in gaps.values()):
             continue
         parts = [
@@ -99,10 +99,10 @@ def _beside(gap: float) -> str:
     )
 
 
-def harder(evidence: Evidence) -> frozenset[str]:
+def harder(results: LessonResults) -> frozenset[str]:
     """On which samples fine-tuning ends farther from Retrain; both where they tie."""
     gaps = {
-        name: abs(gap) for name in BOTH if (gap := evidence.gap("finetune", "fa", name)) is not None
+        name: abs(gap) for name in BOTH if (gap := results.gap("finetune", "fa", name)) is not None
     }
     return (
         frozenset(name for name, gap in gaps.items() if abs(gap - max(gaps.values())) < 0.0005)
@@ -164,7 +164,7 @@ WORST_AND_BEST = Lesson(
                 question="What share of the best fitted images does Retrain name right, without "
                 "having seen them?",
                 of="Retrain's forget accuracy on the best fitted samples",
-                answer=lambda evidence: evidence.value("retrain", "fa", "worst_case"),
+                answer=lambda results: results.value("retrain", "fa", "worst_case"),
             ),
             figures=(
                 Pairs(metric="fa", scenarios=("worst_case",)),
@@ -185,7 +185,7 @@ WORST_AND_BEST = Lesson(
             guess=Estimate(
                 question="What share of the worst fitted images does Retrain name right?",
                 of="Retrain's forget accuracy on the worst fitted samples",
-                answer=lambda evidence: evidence.value("retrain", "fa", "best_case"),
+                answer=lambda results: results.value("retrain", "fa", "best_case"),
             ),
             figures=(
                 Pairs(metric="fa", scenarios=BOTH),
@@ -209,7 +209,7 @@ WORST_AND_BEST = Lesson(
                 question="What share of the worst fitted images does the attack on the original "
                 "take for unseen?",
                 of="The attack's share of unseen",
-                answer=lambda evidence: evidence.value("original", "mia_confidence", "best_case"),
+                answer=lambda results: results.value("original", "mia_confidence", "best_case"),
             ),
             figures=(Pairs(metric="mia_confidence", scenarios=BOTH),),
             look=(

@@ -7,7 +7,7 @@ import streamlit as st
 from dashboard import assets, data, state, widgets
 from dashboard.lessons import LESSONS
 from dashboard.lessons.records import Lesson, Step, draws, offered, shows
-from dashboard.lessons.results import Evidence
+from dashboard.lessons.results import LessonResults
 from dashboard.sections.lessons import figures, quiz, runs
 from dashboard.text import units
 from mucore import catalog
@@ -88,7 +88,7 @@ def step_number(lesson: Lesson) -> int:
 def show_lesson(lesson: Lesson, teacher: bool) -> None:
     plan = runs.plan_of(lesson)
     number = step_number(lesson)
-    evidence = runs.evidence_of(lesson, plan)
+    evidence = runs.results_of(lesson, plan)
     source = data.source() if evidence.entries else None
     widgets.header(
         lesson.question, f"Lesson “{lesson.title}”, step {number} of {lesson.length}.", source
@@ -159,7 +159,9 @@ def go_to(number: int, lesson: str) -> None:
     state.set_param("step", str(number))
 
 
-def show_step(lesson: Lesson, number: int, plan: Plan, evidence: Evidence, teacher: bool) -> None:
+def show_step(
+    lesson: Lesson, number: int, plan: Plan, evidence: LessonResults, teacher: bool
+) -> None:
     step = lesson.steps[number - 1]
     st.subheader(f"{number} · {step.title}", anchor=False)
     widths = [1] if teacher else [11, 9]
@@ -216,7 +218,7 @@ def show_terms(step: Step) -> None:
 # --------------------------------------------------------------------------------------------------
 
 
-def show_check(lesson: Lesson, evidence: Evidence) -> None:
+def show_check(lesson: Lesson, evidence: LessonResults) -> None:
     st.subheader(f"{lesson.length} · Check yourself", anchor=False)
     for number, question in enumerate(lesson.check, start=1):
         name = f"lesson:{lesson.id}:check:{number}"
@@ -245,7 +247,7 @@ def show_check(lesson: Lesson, evidence: Evidence) -> None:
     st.markdown(f":material/lightbulb: **{lesson.takeaway}**")
 
 
-def show_deeper(lesson: Lesson, evidence: Evidence) -> None:
+def show_deeper(lesson: Lesson, evidence: LessonResults) -> None:
     """Links to other pages; while the demo is shown, to its data and model instead of the lesson's
     own.
     """

@@ -41,7 +41,7 @@ from dashboard.lessons.records import (
     of_features,
     shows,
 )
-from dashboard.lessons.results import KNN, Entry, Evidence, gather, neighbours_say
+from dashboard.lessons.results import KNN, Entry, LessonResults, gather, neighbours_say
 from dashboard.sections.lessons.figures import by_chance, judgements
 from mucore import catalog
 from mucore.outputs import Outputs, SplitOutputs, confusion
@@ -205,7 +205,7 @@ def made(
     values: Mapping[str, Mapping[str, float]],
     scenario: str = "class_wise",
     blind: frozenset[str] = frozenset(),
-) -> Evidence:
+) -> LessonResults:
     entries = []
     for method, numbers in values.items():
         card = catalog.method(method)
@@ -214,7 +214,7 @@ def made(
                 method, method, card.title, card.family, scenario, dict(numbers), {}, 120, blind, {}
             )
         )
-    return Evidence(tuple(entries), scenario)
+    return LessonResults(tuple(entries), scenario)
 
 
 def test_an_estimate_is_close_within_its_points_and_says_how_far_off_otherwise():
@@ -517,7 +517,7 @@ def test_lesson_four_asks_the_neighbours():
     assert "All methods are within a point of Retrain." in calm and "scattered" not in calm
 
 
-def cases(worst: float, best: float) -> Evidence:
+def cases(worst: float, best: float) -> LessonResults:
     """Retrain's forget accuracy in both cases, the original at 100 %."""
     entries = []
     for scenario, value in (("worst_case", worst), ("best_case", best)):
@@ -525,7 +525,7 @@ def cases(worst: float, best: float) -> Evidence:
             {"original": {"fa": 1.0}, "retrain": {"fa": value}, "finetune": {"fa": 1.0}}, scenario
         ).entries:
             entries.append(replace(entry, scenario=scenario))
-    return Evidence(tuple(entries), "worst_case")
+    return LessonResults(tuple(entries), "worst_case")
 
 
 def test_lesson_five_says_where_more_was_learned_by_heart():
@@ -553,7 +553,7 @@ def test_a_step_without_the_references_numbers_shows_nothing():
 def test_no_finding_fails_without_results(lesson):
     for step in lesson.steps:
         if step.findings is not None:
-            assert step.findings(Evidence((), str(lesson.grid["scenarios"][0]["id"]))) == []
+            assert step.findings(LessonResults((), str(lesson.grid["scenarios"][0]["id"]))) == []
 
 
 # --- which runs

@@ -24,7 +24,7 @@ from dashboard.lessons.records import (
     numbers_of,
     of_features,
 )
-from dashboard.lessons.results import Entry, Evidence, plain_name
+from dashboard.lessons.results import Entry, LessonResults, plain_name
 from dashboard.sections.lessons.runs import status
 from dashboard.text import units, verdicts
 from mucore import catalog
@@ -34,9 +34,9 @@ from mucore.runner.plan import Plan
 IMAGES = 8
 
 
-def show_missing(step: Step, plan: Plan, evidence: Evidence) -> None:
+def show_missing(step: Step, plan: Plan, results: LessonResults) -> None:
     """Why the step has no figure yet."""
-    if evidence.demo:
+    if results.demo:
         named = ", ".join(
             [
                 *(catalog.metric(metric).short for metric in metrics_of(step)),
@@ -56,7 +56,7 @@ def show_missing(step: Step, plan: Plan, evidence: Evidence) -> None:
         failed = sorted(
             {
                 why
-                for one in evidence.entries
+                for one in results.entries
                 for metric in numbers_of(step)
                 if (why := one.reasons.get(metric))
             }
@@ -69,16 +69,16 @@ def show_missing(step: Step, plan: Plan, evidence: Evidence) -> None:
         )
 
 
-def show_outcome(step: Step, name: str, evidence: Evidence, teacher: bool) -> None:
-    scenarios = {scenario for figure in step.figures for scenario in scenarios_of(figure, evidence)}
-    entries = [one for one in evidence.entries if one.scenario in scenarios]
-    whose = "The demo's results" if evidence.demo else "Your results"
+def show_outcome(step: Step, name: str, results: LessonResults, teacher: bool) -> None:
+    scenarios = {scenario for figure in step.figures for scenario in scenarios_of(figure, results)}
+    entries = [one for one in results.entries if one.scenario in scenarios]
+    whose = "The demo's results" if results.demo else "Your results"
     st.caption(f":material/science: {whose}: {' '.join(setting(entries[0]))}")
     if step.look:
         st.markdown(f":material/visibility: *{step.look}*")
     for number, figure in enumerate(step.figures):
-        show_figure(figure, f"{name}:{number}", evidence, teacher)
-    sentences = [*step.findings(evidence), *judgements(step, evidence)] if step.findings else []
+        show_figure(figure, f"{name}:{number}", results, teacher)
+    sentences = [*step.findings(results), *judgements(step, results)] if step.findings else []
     if sentences:
         with st.container(border=True):
             st.markdown("  \n".join(widgets.escape(sentence) for sentence in sentences))
@@ -87,14 +87,14 @@ def show_outcome(step: Step, name: str, evidence: Evidence, teacher: bool) -> No
     st.caption(by_chance(min(one.forget_count for one in entries)))
 
 
-def judgements(step: Step, evidence: Evidence) -> list[str]:
+def judgements(step: Step, results: LessonResults) -> list[str]:
     """The verdicts on the methods that a step shows, a sentence for each of its scenarios; none
     where it is not the place for them.
     """
     if not step.judged:
         return []
     shown = {
-        figure.scenario or evidence.scenario: figure.methods
+        figure.scenario or results.scenario: figure.methods
         for figure in step.figures
         if isinstance(figure, Bars)
     }
@@ -106,9 +106,7 @@ def judgements(step: Step, evidence: Evidence) -> list[str]:
     }
     said = []
     for scenario, methods in shown.items():
-        entries = [
-            one for one in evidence.methods(scenario) if not methods or one.method in methods
-        ]
+        entries = [one for one in results.methods(scenario) if not methods or one.method in methods]
         named = [(one.title, one.verdict) for one in entries if one.verdict is not None]
         if named:
             where = f"{catalog.scenario(scenario).title}: " if len(shown) > 1 else ""
@@ -153,25 +151,25 @@ def by_chance(count: int) -> str:
     )
 
 
-def scenarios_of(figure: Figure, evidence: Evidence) -> tuple[str, ...]:
+def scenarios_of(figure: Figure, results: LessonResults) -> tuple[str, ...]:
     if isinstance(figure, Pairs):
         return figure.scenarios
     return (
-        (figure.scenario or evidence.scenario,)
+        (figure.scenario or results.scenario,)
         if isinstance(figure, Bars | Pictures)
-        else (evidence.scenario,)
+        else (results.scenario,)
     )
 
 
-def show_figure(figure: Figure, name: str, evidence: Evidence, teacher: bool) -> None:
+def show_figure(figure: Figure, name: str, results: LessonResults, teacher: bool) -> None:
     dark = state.dark()
     if isinstance(figure, Bars | Neighbours):
         if isinstance(figure, Bars):
             bars = lesson_bars.lesson_bars_info(
-                evidence, figure.metrics, figure.methods, figure.scenario
+                results, figure.metrics, figure.methods, figure.scenario
             )
         else:
-            bars = lesson_bars.lesson_bars_info(evidence, figure.numbers)
+            bars = lesson_bars.lesson_bars_info(results, figure.numbers)
         place(
             lesson_bars.draw(bars, dark=dark, large=teacher),
             name,
@@ -180,7 +178,7 @@ def show_figure(figure: Figure, name: str, evidence: Evidence, teacher: bool) ->
         )
     elif isinstance(figure, Pairs):
         pairs = lesson_pairs.lesson_pairs_info(
-            evidence, figure.metric, figure.scenarios, figure.methods
+            results, figure.metric, figure.scenarios, figure.methods
         )
         place(
             lesson_pairs.draw(pairs, dark=dark, large=teacher),
@@ -189,7 +187,7 @@ def show_figure(figure: Figure, name: str, evidence: Evidence, teacher: bool) ->
             pairs_frame(pairs),
         )
     elif isinstance(figure, Scatter):
-        marks = lesson_scatter.lesson_scatter_info(evidence, figure.split)
+        marks = lesson_scatter.lesson_scatter_info(results, figure.split)
         place(
             lesson_scatter.draw(marks, dark=dark, large=teacher),
             name,
@@ -199,7 +197,7 @@ def show_figure(figure: Figure, name: str, evidence: Evidence, teacher: bool) ->
         if marks.missing:
             st.caption(f"Not drawn, for want of a number: {', '.join(marks.missing)}.")
     else:
-        show_pictures(figure, name, evidence, teacher)
+        show_pictures(figure, name, results, teacher)
 
 
 def place(figure: go.Figure, name: str, alt: str, frame: pd.DataFrame) -> None:
@@ -230,14 +228,14 @@ def scatter_frame(info: lesson_scatter.LessonScatterInfo) -> pd.DataFrame:
     )
 
 
-def show_pictures(figure: Pictures, name: str, evidence: Evidence, teacher: bool) -> None:
+def show_pictures(figure: Pictures, name: str, results: LessonResults, teacher: bool) -> None:
     """A few of the images and what the models say of them; a sentence where predictions or images
     are not there.
     """
     entries = [
         entry
         for method in figure.methods
-        if (entry := evidence.entry(method, figure.scenario)) is not None
+        if (entry := results.entry(method, figure.scenario)) is not None
     ]
     kept = [
         (entry, found[figure.split])
@@ -245,7 +243,7 @@ def show_pictures(figure: Pictures, name: str, evidence: Evidence, teacher: bool
         if (found := data.outputs(entry.key)) is not None and figure.split in found
     ]
     if not kept:
-        way = " Run the story live to see them." if evidence.demo else ""
+        way = " Run the story live to see them." if results.demo else ""
         st.caption(f"The images are not shown: the predictions of these runs were not kept.{way}")
         return
     first = kept[0][1]
@@ -277,6 +275,6 @@ def show_pictures(figure: Pictures, name: str, evidence: Evidence, teacher: bool
     )
 
 
-def provenance(evidence: Evidence) -> None:
+def provenance(results: LessonResults) -> None:
     runs = data.summaries()
-    widgets.provenance(runs[runs["key"].isin([entry.key for entry in evidence.entries])])
+    widgets.provenance(runs[runs["key"].isin([entry.key for entry in results.entries])])

@@ -8,11 +8,11 @@ import streamlit as st
 
 from dashboard import state
 from dashboard.lessons.records import Estimate, Guess, Lesson, compare, shows
-from dashboard.lessons.results import Evidence
+from dashboard.lessons.results import LessonResults
 from dashboard.text import units
 
 
-def show_guess(guess: Guess, name: str, evidence: Evidence | None, teacher: bool) -> None:
+def show_guess(guess: Guess, name: str, results: LessonResults | None, teacher: bool) -> None:
     """The question; after the answer, the comparison with the runs. The prediction is kept for the
     session.
     """
@@ -26,8 +26,8 @@ def show_guess(guess: Guess, name: str, evidence: Evidence | None, teacher: bool
             else "The question."
         )
         st.markdown(f":material/psychology: **{heads}** {guess.question}")
-        if opened and evidence is not None:
-            show_verdict(guess, given, evidence)
+        if opened and results is not None:
+            show_verdict(guess, given, results)
             return
         if teacher:
             if not isinstance(guess, Estimate):
@@ -40,7 +40,7 @@ def show_guess(guess: Guess, name: str, evidence: Evidence | None, teacher: bool
                 key=key,
                 on_click=reveal,
                 args=(name,),
-                disabled=evidence is None,
+                disabled=results is None,
             )
         elif given is not None:
             said = (
@@ -85,10 +85,10 @@ def reveal(name: str) -> None:
     state.set_ticket(f"{name}:open", True)
 
 
-def show_verdict(guess: Guess, given: float | str | None, evidence: Evidence) -> None:
+def show_verdict(guess: Guess, given: float | str | None, results: LessonResults) -> None:
     if given is None:
         return
-    verdict = compare(guess, given, evidence)
+    verdict = compare(guess, given, results)
     icon = {
         True: ":material/check_circle:",
         False: ":material/change_circle:",
@@ -97,13 +97,13 @@ def show_verdict(guess: Guess, given: float | str | None, evidence: Evidence) ->
     st.markdown(f"{icon} {verdict.text}")
 
 
-def predictions(lesson: Lesson, evidence: Evidence) -> str:
+def predictions(lesson: Lesson, results: LessonResults) -> str:
     """How many of the reader's predictions came true, "" where none was made or can be compared."""
     verdicts = [
-        compare(step.guess, given, evidence).right
+        compare(step.guess, given, results).right
         for number, step in enumerate(lesson.steps, start=1)
         if step.guess is not None
-        and shows(step, evidence)
+        and shows(step, results)
         and (given := state.ticket(f"lesson:{lesson.id}:{number}:guess")) is not None
     ]
     judged = [right for right in verdicts if right is not None]

@@ -12,7 +12,7 @@ import streamlit as st
 from dashboard import data, state, widgets
 from dashboard.frames import queue as queue_frames
 from dashboard.lessons.records import Lesson, of_features, shows
-from dashboard.lessons.results import Evidence, gather, plain_name
+from dashboard.lessons.results import LessonResults, gather, plain_name
 from dashboard.text import labels, units
 from mucore import catalog, titles
 from mucore.runner.estimate import about
@@ -51,7 +51,7 @@ def status(plan: Plan) -> str:
     return "stopped" if stopped(plan) else "not run"
 
 
-def evidence_of(lesson: Lesson, plan: Plan) -> Evidence:
+def results_of(lesson: Lesson, plan: Plan) -> LessonResults:
     """The lesson's own runs, or the demo's of the same scenario while the demo is shown."""
     source = data.source()
     outputs = data.outputs if any(of_features(step) for step in lesson.steps) else None
@@ -69,8 +69,8 @@ def evidence_of(lesson: Lesson, plan: Plan) -> Evidence:
 
 def readable(lesson: Lesson, plan: Plan) -> bool:
     """Whether the demo is shown and has all that the lesson's figures need."""
-    evidence = evidence_of(lesson, plan)
-    return evidence.demo and all(shows(step, evidence) for step in lesson.steps)
+    results = results_of(lesson, plan)
+    return results.demo and all(shows(step, results) for step in lesson.steps)
 
 
 def standing(lesson: Lesson, plan: Plan) -> str:
