@@ -21,7 +21,7 @@ from mucore import catalog
 from mucore.errors import BadValue, MucoreError, UnknownName
 from mucore.export.tables import comparison_frame
 from mucore.metrics.forgetting_quality import Bins, Intervals
-from mucore.runner.plan import Grid, Plan, given_files, launch, make_plan, parse_grid
+from mucore.runner.plan import Grid, Plan, launch, make_plan, parse_grid, uploaded_files
 from mucore.runner.quality import Finding, find, plan_experiment
 from mucore.spec import FIRST, Scope, fill
 from mucore.statistics import Statistics, from_store
@@ -292,7 +292,7 @@ def _compute(plan: Plan, store: Store, *, name: str, device: str) -> list[Job]:
     from mucore.runner.session import check_uploaded
     from mucore.runner.worker import work
 
-    check_uploaded(plan.to_run, given_files(plan.grid), store)
+    check_uploaded(plan.to_run, uploaded_files(plan.grid), store)
     comparison = launch(plan, store, name=name, note="from Python")
     try:
         work(store, device=device, only=set(plan.keys), until_done=True)

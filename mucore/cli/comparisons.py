@@ -165,13 +165,13 @@ def _compute(
     """Queue what is missing and work on it here until it is done or interrupted; `show` gets every
     run of the plan as it comes.
     """
-    from mucore.runner.plan import given_files, launch
+    from mucore.runner.plan import launch, uploaded_files
 
     if planned.to_run:
         from mucore.engine.device import resolve_device
 
         resolve_device(device)  # a device that is not there must not leave a queue behind
-        if files := given_files(planned.grid):  # nor must a file that cannot be used
+        if files := uploaded_files(planned.grid):  # nor must a file that cannot be used
             from mucore.runner.session import check_uploaded
 
             check_uploaded(planned.to_run, files, store)

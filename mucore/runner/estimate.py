@@ -214,13 +214,13 @@ def _past(result: Result) -> _Past | None:
         expected = nominal(spec)
     except UnknownName:  # of a data set or model that is gone
         return None
-    given = bool(spec.get("original_hash")) and spec["method"] == "original"
-    works = not given and (spec["method"] != "original" or spec["scenario"] is None)
+    from_file = bool(spec.get("original_hash")) and spec["method"] == "original"
+    works = not from_file and (spec["method"] != "original" or spec["scenario"] is None)
     work = float(cost.get("seconds") or 0.0) if works else 0.0
     evaluation = float(cost.get("evaluation_seconds") or 0.0)
     # The wall time of a run whose weights were there already is shorter than its work.
     before = max(float(cost.get("wall_seconds") or 0.0) - work - evaluation, 0.0)
-    return None if given else _Past(_place(spec), work, evaluation, before, expected)
+    return None if from_file else _Past(_place(spec), work, evaluation, before, expected)
 
 
 @dataclass(frozen=True)

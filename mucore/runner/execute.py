@@ -185,9 +185,9 @@ def unlearn(spec: RunSpec, original: nn.Module, data: UnlearningData, run: Run) 
     if spec.scope == "classifier":
         run.diagnostics["trained_share"] = train_only(start, _classifier(start))
     run.noise = spec.noise
-    given = complete(catalog.method(spec.method), spec.parameters)
+    values = complete(catalog.method(spec.method), spec.parameters)
     parameters = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
+        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
     }
     method = methods.load(spec.method, spec.method_hash)
     try:

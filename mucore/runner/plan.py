@@ -21,8 +21,7 @@ from mucore.scenarios import poison
 from mucore.spec import Recipe, RunSpec, Scope, make_recipe, make_spec, refuse_task
 from mucore.store import Store
 from mucore.store.rows import Comparison
-from mucore.userfiles import datasets
-from mucore.userfiles import weights as given
+from mucore.userfiles import datasets, weights
 
 Seed = Annotated[int, Field(ge=0, lt=2**63)]  # what a database keeps as a whole number
 
@@ -141,7 +140,7 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
         )
     if not grid.scenarios:
         raise BadValue("A comparison needs at least one scenario; choose one, such as one_class.")
-    weights = _weights_hashes(grid, recipe)
+    hashes = _weights_hashes(grid, recipe)
     originals: dict[str, RunSpec] = {}
     references: dict[str, RunSpec] = {}
     methods: dict[str, RunSpec] = {}
@@ -154,7 +153,7 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
             common: dict[str, Any] = {
                 "dataset": grid.dataset,
                 "data_hash": data_hash,
-                **weights,
+                **hashes,
                 "model": grid.model,
                 "recipe": recipe,
                 "paper": grid.preset,
@@ -215,23 +214,23 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
 
 
 def _weights_hashes(grid: Grid, recipe: Recipe) -> dict[str, str]:
-    """What names the weights that the user gives for the original, and those that training starts
-    from.
-    """
-    pretrained = given.pretrained_file(catalog.model(grid.model).id) if recipe.pretrained else None
+    """What names uploaded weights of the original, and those that training starts from."""
+    pretrained = (
+        weights.pretrained_file(catalog.model(grid.model).id) if recipe.pretrained else None
+    )
     return {
-        "original_hash": given.file_hash(
+        "original_hash": weights.file_hash(
             grid.original, what="An original that was trained elsewhere"
         )
         if grid.original.strip()
         else "",
-        "pretrained_hash": given.file_hash(str(pretrained), what="Pretrained weights")
+        "pretrained_hash": weights.file_hash(str(pretrained), what="Pretrained weights")
         if pretrained is not None
         else "",
     }
 
 
-def given_files(grid: Grid) -> list[str]:
+def uploaded_files(grid: Grid) -> list[str]:
     """The files of weights that a grid names, as paths or hashes: the original's and those of
     methods that work on a file.
     """
@@ -260,7 +259,7 @@ def _named_by_hash(grid: Grid) -> Grid:
     """
 
     def hashed(text: Any) -> str:
-        return given.file_hash(str(text), what="A comparison") if text else ""
+        return weights.file_hash(str(text), what="A comparison") if text else ""
 
     choices = [
         choice.model_copy(
@@ -393,7 +392,7 @@ def launch(plan: Plan, store: Store, *, name: str, note: str = "") -> Comparison
     """
     if not plan.specs:
         raise MucoreError("Nothing to launch: every chosen method refuses every chosen scenario.")
-    given.keep(store.artifacts, given_files(plan.grid))
+    weights.keep(store.artifacts, uploaded_files(plan.grid))
     comparison = store.create_comparison(
         name, note, _named_by_hash(plan.grid).model_dump(mode="json"), plan.keys
     )

@@ -180,14 +180,14 @@ def _check(grid: Grid, models: int, originals: str) -> None:
                 "and set the number of models."
             )
     card = catalog.scenario(grid.scenarios[0].id)
-    given = bool(grid.original.strip())
-    if card.needs & _DEPENDS_ON_ORIGINAL and not given:
+    from_file = bool(grid.original.strip())
+    if card.needs & _DEPENDS_ON_ORIGINAL and not from_file:
         raise BadValue(
             f"Forgetting quality compares models that forgot the same samples, but {card.id} "
             "chooses them by the original, and each training seed has its own. Take a scenario "
             "that does not look at the original, such as one_class, or an original from a file."
         )
-    if originals == "each" and given:
+    if originals == "each" and from_file:
         raise BadValue(
             "An original from a file is one original, so unlearning cannot start from many. "
             "Choose originals: one."

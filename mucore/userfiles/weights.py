@@ -1,4 +1,4 @@
-"""Files of weights that the user gives, seen without torch: their hash, where pretrained ones lie,
+"""Files of weights that a user uploads, seen without torch: their hash, where pretrained ones lie,
 and the store's copies of the others.
 """
 

@@ -23,7 +23,7 @@ from mucore.runner.session import Session
 from mucore.spec import OF_TRAINING, RunSpec, make_recipe, make_spec
 from mucore.store import Store, open_store
 from mucore.training import records
-from mucore.userfiles import weights as given
+from mucore.userfiles import weights
 
 RECIPE = make_recipe("quick", {"epochs": 2, "batch_size": 64})
 
@@ -35,7 +35,7 @@ def store(tmp_path: Path):
     store.close()
 
 
-def weights(path: Path, *, model: str = "mlp", seed: int = 5, classes: int = 10) -> Path:
+def weights_file(path: Path, *, model: str = "mlp", seed: int = 5, classes: int = 10) -> Path:
     state = models.build(
         model, in_channels=1, classes=classes, image_size=8, seed=seed
     ).state_dict()
@@ -82,22 +82,22 @@ def stored(session: Session, key: str) -> dict[str, np.ndarray]:
 
 def test_only_the_content_of_a_file_counts(tmp_path: Path) -> None:
     here, there, other = (
-        weights(tmp_path / "a.pt"),
+        weights_file(tmp_path / "a.pt"),
         tmp_path / "b" / "c.pt",
-        weights(tmp_path / "d.pt", seed=6),
+        weights_file(tmp_path / "d.pt", seed=6),
     )
     there.parent.mkdir()
     there.write_bytes(here.read_bytes())
     keys = [spec("uploaded", parameters={"file": str(path)}).key for path in (here, there, other)]
     assert keys[0] == keys[1] != keys[2]
-    digest = given.file_hash(str(here), what="A test")
+    digest = weights.file_hash(str(here), what="A test")
     assert spec("uploaded", parameters={"file": digest}).key == keys[0]
     assert spec(original_hash=digest).key != spec().key
     assert spec(original_hash=digest).retrained().original_hash == digest
     assert spec(original_hash=digest).original().original_hash == digest
 
 
-def test_without_given_weights_keys_are_what_they_were() -> None:
+def test_without_uploaded_weights_keys_are_what_they_were() -> None:
     assert {"original_hash", "pretrained_hash"}.isdisjoint(spec().canonical())
     assert "pretrained" not in spec().canonical()["recipe"]
     assert (
@@ -111,11 +111,11 @@ def test_without_given_weights_keys_are_what_they_were() -> None:
 
 
 def test_a_changed_file_has_another_hash(tmp_path: Path) -> None:
-    path = weights(tmp_path / "a.pt")
-    before = given.file_hash(str(path), what="A test")
-    weights(path, seed=6)
+    path = weights_file(tmp_path / "a.pt")
+    before = weights.file_hash(str(path), what="A test")
+    weights_file(path, seed=6)
     os.utime(path, ns=(1, 1))
-    assert given.file_hash(str(path), what="A test") != before
+    assert weights.file_hash(str(path), what="A test") != before
 
 
 @pytest.mark.parametrize(
@@ -140,8 +140,8 @@ def test_uploaded_needs_a_file() -> None:
 # -- as the original
 
 
-def test_a_given_original_is_not_trained_and_retrain_is(store: Store, tmp_path: Path) -> None:
-    path = weights(tmp_path / "mine.pt")
+def test_an_uploaded_original_is_not_trained_and_retrain_is(store: Store, tmp_path: Path) -> None:
+    path = weights_file(tmp_path / "mine.pt")
     plan = make_plan(grid("finetune", original=path), store)
     launch(plan, store, name="mine")
     path.unlink()  # the store has a copy
@@ -160,7 +160,7 @@ def test_a_given_original_is_not_trained_and_retrain_is(store: Store, tmp_path: 
     retrain = results["retrain", "one_class"]
     assert retrain.cost["steps"] > 0 and retrain.metrics["rte"].value == 1
     assert results["finetune", "one_class"].metrics["rte"].value is not None
-    assert store.comparisons()[0].grid["original"] == given.file_hash(
+    assert store.comparisons()[0].grid["original"] == weights.file_hash(
         plan.specs[0].original_hash, what="A test"
     )
 
@@ -168,7 +168,7 @@ def test_a_given_original_is_not_trained_and_retrain_is(store: Store, tmp_path: 
 def test_methods_that_need_the_training_of_the_original_refuse_with_a_reason(
     tmp_path: Path,
 ) -> None:
-    path = weights(tmp_path / "mine.pt")
+    path = weights_file(tmp_path / "mine.pt")
     specs, refused = expand(
         grid(
             "finetune",
@@ -193,7 +193,7 @@ def test_methods_that_need_the_training_of_the_original_refuse_with_a_reason(
         and "Set eu_k.reset_from to kaiming, or let" in reasons["eu_k"]
     )
     assert {s.method for s in specs} == {"original", "retrain", "finetune", "pgu", "sisa"}
-    digest = given.file_hash(str(path), what="A test")
+    digest = weights.file_hash(str(path), what="A test")
     for method, values in (
         ("eu_k", {"reset_from": "kaiming"}),
         ("ntk", {"scale": "fixed"}),
@@ -225,7 +225,7 @@ def test_uploaded_weights_are_measured_as_a_method_and_cost_nothing_that_is_know
         {key: torch.from_numpy(a) for key, a in stored(session, retrain.model_key).items()},
         tmp_path / "mine.safetensors",
     )
-    given.keep(store.artifacts, [str(tmp_path / "mine.safetensors")])
+    weights.keep(store.artifacts, [str(tmp_path / "mine.safetensors")])
     wanted = spec("uploaded", parameters={"file": str(tmp_path / "mine.safetensors")})
     result = execute(wanted, session)
     for name in ("ta", "ra", "fa", "mia_confidence"):
@@ -258,7 +258,7 @@ def test_an_upload_that_is_the_original_is_flagged(store: Store, tmp_path: Path)
         {key: torch.from_numpy(a) for key, a in stored(session, base.model_key).items()},
         tmp_path / "mine.safetensors",
     )
-    given.keep(store.artifacts, [str(tmp_path / "mine.safetensors")])
+    weights.keep(store.artifacts, [str(tmp_path / "mine.safetensors")])
     result = execute(
         spec("uploaded", parameters={"file": str(tmp_path / "mine.safetensors")}), session
     )
@@ -268,7 +268,7 @@ def test_an_upload_that_is_the_original_is_flagged(store: Store, tmp_path: Path)
 def test_a_file_that_was_never_copied_is_missed_with_a_way_out(
     store: Store, tmp_path: Path
 ) -> None:
-    wanted = spec("uploaded", parameters={"file": str(weights(tmp_path / "mine.pt"))})
+    wanted = spec("uploaded", parameters={"file": str(weights_file(tmp_path / "mine.pt"))})
     with pytest.raises(BadFile, match="is not in .*Launch the run again with the file's path"):
         execute(wanted, Session(store, "cpu"))
 
@@ -277,9 +277,9 @@ def test_a_file_that_was_never_copied_is_missed_with_a_way_out(
 
 
 def test_copies_survive_every_sweep_and_damage_is_noticed(store: Store, tmp_path: Path) -> None:
-    path = weights(tmp_path / "mine.pt")
+    path = weights_file(tmp_path / "mine.pt")
     digest = store.artifacts.put_file(path)
-    assert digest == given.file_hash(str(path), what="A test")
+    assert digest == weights.file_hash(str(path), what="A test")
     store.gc("numbers", young_seconds=0)
     copy = store.artifacts.file(digest)
     assert copy.read_bytes() == path.read_bytes()
@@ -306,9 +306,9 @@ def test_unusable_files_are_refused_before_anything_is_trained(
 ) -> None:
     path = tmp_path / "mine.pt"
     if content == "another network":
-        weights(path, model="resnet9-small")
+        weights_file(path, model="resnet9-small")
     elif content == "other classes":
-        weights(path, classes=7)
+        weights_file(path, classes=7)
     elif content == "nonsense":
         path.write_bytes(b"nonsense")
     else:
@@ -332,7 +332,10 @@ def test_the_command_line_takes_both(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
-    original, mine = weights(tmp_path / "o.pt"), weights(tmp_path / "m.safetensors", seed=6)
+    original, mine = (
+        weights_file(tmp_path / "o.pt"),
+        weights_file(tmp_path / "m.safetensors", seed=6),
+    )
     common = [
         "--dataset",
         "digits",
@@ -369,7 +372,7 @@ def test_the_command_line_takes_both(
             ("uploaded", "one_class"),
         }
         assert {result.spec["original_hash"] for result in store.results()} == {
-            given.file_hash(str(original), what="A test")
+            weights.file_hash(str(original), what="A test")
         }
     capsys.readouterr()
     assert main(["run", *common, "--methods", "uploaded"]) == 2
@@ -392,10 +395,11 @@ def test_a_pretrained_start_is_shared_by_original_and_retrain_and_said(
 ) -> None:
     monkeypatch.setenv("MUCORE_DATA", str(tmp_path / "data"))
     (tmp_path / "data" / "weights").mkdir(parents=True)
-    path = weights(tmp_path / "data" / "weights" / "mlp.safetensors", classes=7)
+    path = weights_file(tmp_path / "data" / "weights" / "mlp.safetensors", classes=7)
     (base, retrain, *_), _ = expand(grid("finetune", recipe={"epochs": 0, "pretrained": True}))
     assert (
-        base.pretrained_hash == given.file_hash(str(path), what="A test") and base.recipe.pretrained
+        base.pretrained_hash == weights.file_hash(str(path), what="A test")
+        and base.recipe.pretrained
     )
     session = Session(store, "cpu")
     first, second = execute(base, session), execute(retrain, session)
@@ -407,7 +411,7 @@ def test_a_pretrained_start_is_shared_by_original_and_retrain_and_said(
             "Started from pretrained weights: mlp.safetensors" in note and "The head is new" in note
             for note in result.notes
         )
-    weights(path, seed=8)
+    weights_file(path, seed=8)
     (changed, *_), _ = expand(grid("finetune", recipe={"epochs": 0, "pretrained": True}))
     assert changed.key != base.key
     with pytest.raises(BadFile, match="has changed since this run was planned"):
