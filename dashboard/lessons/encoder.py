@@ -109,7 +109,7 @@ def neighbours(results: LessonResults) -> list[str]:
     scattered = [
         title
         for method, (title, value) in found.items()
-        if (probed := results.value(method, "linear_probe")) is not None and probed > value + FAR
+        if (learned := results.value(method, "linear_probe")) is not None and learned > value + FAR
     ]
     if scattered:
         sentences.append(

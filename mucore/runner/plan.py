@@ -19,6 +19,7 @@ from mucore.runner import estimate
 from mucore.runner.estimate import Span
 from mucore.scenarios import poison
 from mucore.spec import Recipe, RunSpec, Scope, make_recipe, make_spec, refuse_task
+from mucore.spec.budget import samples_of
 from mucore.store import Store
 from mucore.store.rows import Comparison
 from mucore.userfiles import datasets, weights
@@ -329,17 +330,8 @@ def check_fits(dataset: catalog.DatasetCard, spec: RunSpec) -> None:
         )
     budget = values.get("budget")
     if isinstance(budget, int) and not spec.recipe.per_class:
-        if (
-            "class_id" in values
-            and dataset.balanced
-            and dataset.classes
-            and budget > size // dataset.classes
-        ):
-            raise BadValue(
-                f"The budget of {spec.scenario} must be at most the class size: a class of "
-                f"{dataset.id} has {size // dataset.classes} training samples, but got {budget}. "
-                "Choose fewer samples, or a share such as 0.2."
-            )
+        if "class_id" in values and dataset.balanced and dataset.classes:
+            samples_of(budget, size // dataset.classes, f"a class of {dataset.id}")
         if budget >= size:
             raise BadValue(
                 f"The budget of {spec.scenario} must leave something to retain: {dataset.id} has "

@@ -17,6 +17,7 @@ import numpy as np
 
 from mucore.errors import BadValue
 from mucore.rng import numpy_rng
+from mucore.spec.budget import samples
 
 Poison = Mapping[str, Any]
 PURPOSE = "poison"  # of the random stream
@@ -38,8 +39,8 @@ def poisoned_ids(poison: Poison, labels: np.ndarray, ids: np.ndarray, classes: i
     order = np.argsort(ids, kind="stable")
     labels, ids = labels[order], ids[order].astype(np.int64)
     budget = poison["budget"]
-    count = budget if isinstance(budget, int) else max(1, int(budget * len(ids) + 0.5))
-    if not 1 <= count < len(ids):
+    count = samples(budget, len(ids))
+    if count >= len(ids):
         raise BadValue(
             f"The budget of {poison['scenario']} must leave a clean sample, so it is at most "
             f"{len(ids) - 1} of {len(ids)} training samples, but got {budget:g}. Choose fewer, or "

@@ -12,7 +12,6 @@ Definitions and sources are on the cards (catalog/scenarios.py).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -24,6 +23,7 @@ from mucore.outputs import task_of
 from mucore.rng import numpy_rng
 from mucore.scenarios.poison import poisoned_ids
 from mucore.spec import refuse_task
+from mucore.spec.budget import samples_of
 
 # What a scenario does that lacks something, and the way out.
 MISSING = {
@@ -76,7 +76,7 @@ def select(
             else ids[labels == _existing_class(parameters["class_id"], labels, classes)]
         )
         of = "the training set" if card.id == "all_classes" else f"class {parameters['class_id']}"
-        count = _count(
+        count = samples_of(
             parameters["fraction" if card.id == "class_fraction" else "budget"], len(within), of
         )
         # A prefix of one permutation: with the same seed a smaller budget is part of a larger one.
@@ -98,7 +98,7 @@ def select(
     elif card.id in ("worst_case", "best_case"):
         assert losses is not None
         forget = ids[_by_loss(losses[order], highest=card.id == "best_case")][
-            : _count(parameters["budget"], len(ids), "the training set")
+            : samples_of(parameters["budget"], len(ids), "the training set")
         ]
     elif card.poisons:
         forget = poisoned_ids({"scenario": card.id, **parameters}, labels, ids, classes)
@@ -157,22 +157,6 @@ def _by_loss(losses: np.ndarray, *, highest: bool) -> np.ndarray:
             "not. Train the original again."
         )
     return np.argsort(-losses if highest else losses, kind="stable")
-
-
-def _count(budget: int | float, available: int, of: str) -> int:
-    """Samples that a budget means: an int is a count, a float a share, rounded to the nearest (half
-    up), at least 1.
-    """
-    if isinstance(budget, int):
-        if not 1 <= budget <= available:
-            raise BadValue(
-                f"A budget over {of} must be from 1 to its {available} samples, but got {budget}. "
-                "Choose fewer, or a share such as 0.2."
-            )
-        return budget
-    if not 0 < budget <= 1:
-        raise BadValue(f"A budget as a share must lie in (0, 1], but got {budget:g}.")
-    return min(max(1, math.floor(budget * available + 0.5)), available)
 
 
 def _some_classes(n: int, present: int) -> int:

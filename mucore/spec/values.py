@@ -11,6 +11,7 @@ from typing import Any
 
 from mucore.catalog.cards import Parameter
 from mucore.errors import BadValue
+from mucore.spec.budget import check_budget
 from mucore.userfiles.weights import file_hash
 
 
@@ -82,28 +83,21 @@ def check(card: Parameter, value: Any, *, owner: str) -> Any:
 
 
 def _budget(value: Any, where: str) -> int | float:
-    """A share is a float in (0, 1], a number of samples an int from 1; "20%", "0.2" and "200" all
-    say which they are.
-    """
+    """A share or a number of samples; "20%", "0.2" and "200" all say which they are."""
     text = str(value).strip()
     if text.endswith("%"):
-        share = _float(text[:-1], where) / 100
+        budget = _float(text[:-1], where) / 100
     elif isinstance(value, bool):
         raise BadValue(
             f"{where} must be a share such as 0.2 or a number of samples such as 200, but got "
             f"{value}."
         )
     elif isinstance(value, int) or text.lstrip("+-").isdigit():
-        count = int(text)
-        if count < 1:
-            raise BadValue(f"{where} must be at least 1 sample, but got {count}.")
-        return count
+        budget = int(text)
     else:
-        share = _float(value, where)
-    if not 0 < share <= 1:
-        hint = f" For {share:g} samples, write the whole number." if share > 1 else ""
-        raise BadValue(f"{where} as a share must lie in (0, 1], but got {share:g}.{hint}")
-    return share
+        budget = _float(value, where)
+    check_budget(budget, where)
+    return budget
 
 
 def _pairs(value: Any, where: str) -> list[str]:

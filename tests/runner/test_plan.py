@@ -135,7 +135,7 @@ def test_unlearning_seeds_multiply_methods_only():
                 "scenarios": [ScenarioChoice(id="one_class", parameters={"budget": 1001})],
             },
             BadValue,
-            "class of fashion-mnist-10k has 1000 training samples, but got 1001",
+            "class of fashion-mnist-10k must be from 1 to its 1000 samples, but got 1001",
         ),
         ({"dataset": "npz:nowhere.npz"}, BadFile, "no file at nowhere.npz"),
         ({"scenarios": []}, BadValue, "at least one scenario"),
