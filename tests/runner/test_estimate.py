@@ -14,16 +14,16 @@ from builders import make_result, make_spec_row
 
 from mucore.runner import estimate
 from mucore.runner.estimate import (
-    PRIOR,
     WAKING,
     Expected,
     Forecast,
     Span,
     about,
-    nominal,
     schedule,
     time_left,
 )
+from mucore.runner.estimate.past_runs import nominal
+from mucore.runner.estimate.remaining import PRIOR
 from mucore.spec import Recipe, RunSpec
 from mucore.store.rows import Job, Result
 
