@@ -25,7 +25,7 @@ from sqlalchemy import event, exc
 from sqlalchemy.engine import URL, Connection, make_url
 
 from mucore.errors import MucoreError, StoreError
-from mucore.store.schema import SCHEMA, metadata, store_info
+from mucore.store.schema import SCHEMA, UPGRADES, metadata, store_info
 
 Part = Literal["results", "jobs"]
 PARTS: tuple[Part, ...] = ("results", "jobs")
@@ -235,11 +235,27 @@ class Database:
                         [{"name": name, "value": value} for name, value in first.items()],
                     )
                     version = SCHEMA
+        if version < SCHEMA:
+            version = self._upgrade()
         if version > SCHEMA:
             raise StoreError(
                 f"This store was written by schema {version}; this mucore reads up to {SCHEMA}. "
                 f"Update mucore, or choose another home with --home. (Store: {self.where})"
             )
+
+    def _upgrade(self) -> int:
+        """Bring a store of an earlier schema to this one; the schema that it has then."""
+        with self.write() as connection:
+            version = self._schema_version(connection) or SCHEMA
+            for number in range(version + 1, SCHEMA + 1):  # none: another process was faster
+                for statement in UPGRADES[number]:
+                    connection.exec_driver_sql(statement)
+                connection.execute(
+                    sa.update(store_info)
+                    .where(store_info.c.name == "schema_version")
+                    .values(value=number)
+                )
+            return max(version, SCHEMA)
 
     def _schema_version(self, connection: Connection) -> int | None:
         """None for an empty database. Raises `StoreError` for one of another program."""

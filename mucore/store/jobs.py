@@ -1,14 +1,15 @@
-"""The job table: runs on their way to a result.
+"""The job table: runs on their way to a result, and analyses of runs.
 
 Life of a job: queued -> running -> done, failed or cancelled. A running job whose worker died goes
 back to queued, or to lost when that has happened too often. A key has at most one queued or running
-job (a unique index sees to it), so no two workers compute the same key.
+job (a unique index sees to it), so no two workers compute the same key. A person waits for an
+analysis, so it goes before every queued run.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
 import sqlalchemy as sa
@@ -19,7 +20,7 @@ from mucore.errors import BadValue, StoreError, UnknownName
 from mucore.spec import RunSpec
 from mucore.store import schema
 from mucore.store.engine import Database
-from mucore.store.rows import ACTIVE, Job, JobState
+from mucore.store.rows import ACTIVE, Job, JobKind, JobState
 from mucore.store.schema import now, to_json
 from mucore.store.workers import alive
 
@@ -74,6 +75,24 @@ class Jobs(Database):
                 for row in connection.execute(sa.select(table).where(table.c.id.in_(ids))).all()
             }
         return [_job(rows[number]) for number in ids]
+
+    def enqueue_analysis(self, key: str, spec: Mapping[str, Any], label: str) -> Job:
+        """Queue an analysis before everything that is queued. The existing job, if it is queued or
+        running, which then is no longer asked to end.
+        """
+        with self.write("jobs") as connection:
+            active = self._active(connection, [key])
+            if key not in active:
+                row = {
+                    "kind": "analysis",
+                    "key": key,
+                    "spec": to_json(dict(spec)),
+                    "label": label,
+                    "needs": "[]",
+                    "comparison": None,
+                }
+                active[key] = _insert(connection, row, self._first_priority(connection))
+            return _job(self._row(connection, active[key]))
 
     def claim(self, worker_id: str, *, only: Collection[str] | None = None) -> Job | None:
         """Take the first queued job, none of whose needed keys is queued or running; None if there
@@ -282,7 +301,8 @@ class Jobs(Database):
                 raise BadValue(f"Job {job_id} need not run again: its result exists by now.")
             active = self._active(connection, keys)
             table = schema.job
-            priority = self._next_priority(connection)
+            first = row.kind == "analysis"
+            priority = (self._first_priority if first else self._next_priority)(connection)
             for key in keys:
                 newest = connection.execute(
                     sa.select(table).where(table.c.key == key).order_by(table.c.id.desc()).limit(1)
@@ -291,7 +311,7 @@ class Jobs(Database):
                     continue
                 copy = {
                     name: newest._mapping[name]
-                    for name in ("key", "spec", "label", "needs", "comparison")
+                    for name in ("kind", "key", "spec", "label", "needs", "comparison")
                 }
                 active[key] = _insert(connection, copy, priority)
                 priority += 1
@@ -308,9 +328,10 @@ class Jobs(Database):
         states: Collection[JobState] | None = None,
         comparison: int | None = None,
         keys: Collection[str] | None = None,
+        kind: JobKind | None = None,
         limit: int = 500,
     ) -> list[Job]:
-        """The newest `limit` jobs, oldest of them first.
+        """The newest `limit` jobs of one kind, or of all, oldest of them first.
 
         Of a comparison: those it queued, and the newest job of each of its keys, which another
         comparison may have queued.
@@ -321,6 +342,8 @@ class Jobs(Database):
             query = query.where(table.c.state.in_(list(states)))
         if keys is not None:
             query = query.where(self.among(table.c.key, keys))
+        if kind is not None:
+            query = query.where(table.c.kind == kind)
         if comparison is not None:
             newest = ~sa.exists().where(
                 later.c.key == table.c.key, later.c.id > table.c.id
@@ -332,10 +355,11 @@ class Jobs(Database):
         return [_job(row) for row in reversed(rows)]
 
     def count_active(self) -> int:
-        """How many jobs are queued or running."""
+        """How many runs are queued or running."""
+        table = schema.job
         with self.read() as connection:
             return connection.execute(
-                sa.select(sa.func.count()).where(schema.job.c.state.in_(ACTIVE))
+                sa.select(sa.func.count()).where(table.c.state.in_(ACTIVE), table.c.kind == "run")
             ).scalar_one()
 
     def reap(self, *, stale_seconds: float = 8.0) -> list[Job]:
@@ -417,6 +441,10 @@ class Jobs(Database):
     def _next_priority(self, connection: Connection) -> int:
         last = connection.execute(sa.select(sa.func.max(schema.job.c.priority))).scalar()
         return 0 if last is None else last + 1
+
+    def _first_priority(self, connection: Connection) -> int:
+        first = connection.execute(sa.select(sa.func.min(schema.job.c.priority))).scalar()
+        return 0 if first is None else first - 1
 
     def _settle(self, connection: Connection) -> bool:
         """End queued jobs that need not or cannot run any more; True if there were any.

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+JobKind = Literal["run", "analysis"]
 JobState = Literal["queued", "running", "done", "failed", "cancelled", "lost"]
 # As in engine/run.py, which this module must not import; a column of text, so a store of an earlier
 # version reads and takes all of them.
@@ -66,9 +67,13 @@ class Result:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """A row of the job table: one spec on its way to a result."""
+    """A row of the job table: a run on its way to a result, or an analysis of runs.
+
+    `spec` of an analysis is what mucore/runner/analyses.py made of it, and `key` names its file.
+    """
 
     id: int
+    kind: JobKind = "run"
     key: str
     spec: Mapping[str, Any]
     label: str

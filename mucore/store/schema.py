@@ -1,8 +1,8 @@
 """The tables of the store.
 
 Times are UTC. JSON is kept as text, so that both databases hold the same bytes and a value that
-JSON itself lacks (infinity) survives. A change of these tables raises `SCHEMA`; a store that says
-more than `SCHEMA` is refused.
+JSON itself lacks (infinity) survives. A change of these tables raises `SCHEMA`, and `UPGRADES` says
+how an earlier store is brought to it; a store that says more than `SCHEMA` is refused.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
-SCHEMA = 1
+SCHEMA = 2
+# by the schema that they lead to, statements for a store of the one before; SQLite and Postgres
+# read them alike
+UPGRADES = {2: ("ALTER TABLE job ADD COLUMN kind VARCHAR NOT NULL DEFAULT 'run'",)}
 
 
 class Time(TypeDecorator[datetime]):
@@ -151,6 +154,7 @@ job = Table(
     Column("started", Time),
     Column("finished", Time),
     Column("heartbeat", Time),
+    Column("kind", String, nullable=False, server_default="run"),
     Index("job_by_key", "key", "id"),
     Index("job_by_state", "state", "priority"),
     Index(

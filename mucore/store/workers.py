@@ -34,14 +34,12 @@ class Workers(Database):
 
     def register_worker(self, device: str, threads: int) -> Worker:
         """Make this process known as a worker. Calling it twice in one process renews the row."""
-        pid = os.getpid()
-        created = psutil.Process(pid).create_time()
         time = now()
         worker = Worker(
-            id=f"{host()}-{pid}-{created:.2f}",
+            id=process_id(),
             host=socket.gethostname(),
-            pid=pid,
-            pid_created=created,
+            pid=os.getpid(),
+            pid_created=psutil.Process().create_time(),
             device=device,
             threads=threads,
             state="idle",
@@ -97,6 +95,11 @@ class Workers(Database):
         with self.write("jobs") as connection:
             connection.execute(sa.delete(schema.worker).where(schema.worker.c.id == worker.id))
             connection.execute(sa.insert(schema.worker).values(asdict(worker)))
+
+
+def process_id() -> str:
+    """The id that this process takes jobs under; `alive` knows from it whether it still lives."""
+    return f"{host()}-{os.getpid()}-{psutil.Process().create_time():.2f}"
 
 
 @functools.cache

@@ -622,6 +622,42 @@ def test_a_living_worker_is_not_reaped_however_old_its_heartbeat(store: Store) -
     assert store.reap() == [] and store.job(job.id).state == "running"
 
 
+# -- analyses
+
+
+def test_an_analysis_goes_before_every_run_and_is_asked_for_once(store: Store) -> None:
+    runs = store.enqueue([ORIGINAL, RETRAIN])
+    spec = {"analysis": "tsne", "parameters": {"keys": ["a"]}, "pack": None}
+    job = store.enqueue_analysis("f" * 32, spec, "a map")
+    assert (job.kind, job.state, job.needs, job.comparison) == ("analysis", "queued", (), None)
+    assert job.spec == spec and job.label == "a map"
+    assert store.enqueue_analysis("f" * 32, spec, "a map") == job
+    second = store.enqueue_analysis("e" * 32, spec, "another map")
+    assert second.priority < job.priority < runs[0].priority
+    assert [each.id for each in store.jobs(kind="analysis")] == [job.id, second.id]
+    assert [each.id for each in store.jobs(kind="run")] == [each.id for each in runs]
+    assert len(store.jobs()) == 4 and store.count_active() == 2
+    claimed = [store.claim("w") for _ in range(3)]
+    assert [each.id for each in claimed if each] == [second.id, job.id, runs[0].id]
+
+
+def test_a_cancelled_analysis_that_is_wanted_again_goes_on(store: Store) -> None:
+    job = store.enqueue_analysis("f" * 32, {}, "a map")
+    store.claim("w")
+    assert store.cancel(job.id).cancel_requested
+    assert not store.enqueue_analysis("f" * 32, {}, "a map").cancel_requested
+
+
+def test_an_analysis_that_failed_is_run_again_before_every_run(store: Store) -> None:
+    job = store.enqueue_analysis("f" * 32, {"analysis": "tsne"}, "a map")
+    store.claim("w")
+    store.finish_job(job.id, "failed", error="Why.", worker_id="w")
+    (run,) = store.enqueue([ORIGINAL])
+    again = store.retry(job.id)
+    assert (again.kind, again.key, again.spec) == (job.kind, job.key, job.spec)
+    assert again.id != job.id and again.priority < run.priority
+
+
 # -- workers
 
 

@@ -75,6 +75,28 @@ def test_a_store_of_a_newer_schema(shared_url: str | None, tmp_path: Path) -> No
         open_store(tmp_path, url=shared_url)
 
 
+def test_a_store_of_the_first_schema_is_brought_to_this_one(
+    shared_url: str | None, tmp_path: Path
+) -> None:
+    with open_store(tmp_path, url=shared_url) as store:
+        (before,) = store.enqueue([make_spec_row(scenario=None)])
+        with store.write() as connection:
+            connection.exec_driver_sql("ALTER TABLE job DROP COLUMN kind")
+            connection.execute(
+                sa.update(store_info).where(store_info.c.name == "schema_version").values(value=1)
+            )
+    for _ in range(2):  # the second finds nothing to do
+        with open_store(tmp_path, url=shared_url) as store:
+            assert store.jobs() == [before] and before.kind == "run"
+            assert store.enqueue_analysis("a" * 32, {}, "a map").kind == "analysis"
+            with store.read() as connection:
+                version = sa.select(store_info.c.value).where(store_info.c.name == "schema_version")
+                assert connection.execute(version).scalar_one() == SCHEMA
+            store.cancel(store.jobs(kind="analysis")[-1].id)
+            with store.write() as connection:
+                connection.execute(sa.delete(tables.job).where(tables.job.c.kind == "analysis"))
+
+
 def test_a_home_that_is_a_file(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.write_text("")

@@ -37,7 +37,7 @@ def of_plan(
     if not specs:
         return OfPlan(Span(0.0, 0.0, 0.0), 0, None, "Every run is in the store already.")
     now = datetime.now(UTC)
-    queued = {job.key: job for job in store.jobs(states=ACTIVE, limit=MOST_JOBS)}
+    queued = {job.key: job for job in store.jobs(states=ACTIVE, kind="run", limit=MOST_JOBS)}
     fresh = [spec for spec in specs if spec.key not in queued]
     alive = len(store.workers())
     jobs = [
