@@ -24,17 +24,17 @@ import streamlit as st
 
 from dashboard import state
 from mucore import analysis as analyses
-from mucore.analysis import background
 from mucore.analysis import neighbours as neighbour_search
 from mucore.errors import BadFile, MucoreError, UnknownName
 from mucore.outputs import Outputs
+from mucore.runner import analyses as analysis_jobs
 from mucore.runner import estimate
 from mucore.runner.executors import ensure_workers
 from mucore.runner.plan import Grid, Plan, make_plan
 from mucore.runner.quality import Originals, plan_experiment
 from mucore.spec import RunSpec
 from mucore.store import Store, default_home, open_pack, open_store
-from mucore.store.rows import ACTIVE, Comparison, Job, JobState, Result, Worker
+from mucore.store.rows import ACTIVE, Comparison, Job, JobKind, JobState, Result, Worker
 from mucore.verdicts import Judged, judge
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -215,10 +215,9 @@ def analysis(kind: str, parameters: dict[str, Any]) -> AnalysisState:
     use read as failed.
     """
     try:
-        homes = analysis_homes()
         # asked first: it may end between the two questions
-        here = background.state(homes[0], analyses.key(kind, parameters))
-        for where in homes:
+        here = analysis_jobs.state(own_store(), analyses.key(kind, parameters))
+        for where in analysis_homes():
             found = analyses.find(where, kind, parameters)
             if found is not None:
                 return AnalysisState("ready", found.value, 1.0)
@@ -236,13 +235,24 @@ def analysis_homes() -> list[Path]:
 
 
 def start_analysis(kind: str, parameters: dict[str, Any]) -> None:
-    """Compute an analysis in a process that outlives the page, unless it is there or under way. A
-    failed one is tried again.
+    """Queue an analysis and start a process for it that outlives the page, unless it is there or
+    under way. A failed one is tried again.
 
     Its file is written to the reader's own home. Raises a `MucoreError` with a sentence.
     """
     if analysis(kind, parameters).state not in ("ready", "running"):
-        background.start(own_store().home, kind, parameters, pack=_pack())
+        analysis_jobs.start(own_store(), kind, parameters, pack=_pack())
+
+
+def start_again(job: Job) -> None:
+    """Compute the analysis of a job that failed once more. Raises a `MucoreError`."""
+    pack = job.spec["pack"]
+    analysis_jobs.start(
+        own_store(),
+        job.spec["analysis"],
+        job.spec["parameters"],
+        pack=Path(pack) if pack else None,
+    )
 
 
 def _pack() -> Path | None:
@@ -276,9 +286,11 @@ def jobs(
     states: Sequence[JobState] | None = None,
     comparison: int | None = None,
     keys: Sequence[str] | None = None,
+    kind: JobKind = "run",
     limit: int = 500,
 ) -> list[Job]:
-    return own_store().jobs(states=states, comparison=comparison, keys=keys, limit=limit)
+    """The newest jobs, runs unless `kind` says otherwise, oldest of them first."""
+    return own_store().jobs(states=states, comparison=comparison, keys=keys, kind=kind, limit=limit)
 
 
 def workers() -> list[Worker]:
@@ -358,7 +370,8 @@ def time_left(jobs: Sequence[Job], *, keys: Sequence[str] | None = None) -> esti
     newest = {
         job.key: job
         for job in sorted(
-            [*store.jobs(states=ACTIVE, limit=MOST_QUEUED), *jobs], key=lambda job: job.id
+            [*store.jobs(states=ACTIVE, kind="run", limit=MOST_QUEUED), *jobs],
+            key=lambda job: job.id,
         )
     }
     counted = estimate.counting(list(newest.values()))

@@ -34,6 +34,11 @@ def newest(jobs: Sequence[Job]) -> list[Job]:
     return sorted(latest.values(), key=lambda job: (job.priority, job.id))
 
 
+def unfinished(jobs: Sequence[Job]) -> list[Job]:
+    """The newest job of each key that waits, runs or failed, in order of priority."""
+    return in_state(newest(jobs), "queued", "running", "failed", "lost")
+
+
 def in_state(jobs: Sequence[Job], *states: JobState) -> list[Job]:
     return [job for job in jobs if job.state in states]
 

@@ -14,7 +14,7 @@ from dashboard import data, state, theme, widgets
 from dashboard.frames import queue as queue_frames
 from dashboard.text import labels as describe
 from dashboard.text import units
-from dashboard.widgets import run_drawer
+from dashboard.widgets import background_analysis, run_drawer
 from mucore import titles
 from mucore.runner.estimate import Left, Span, about
 from mucore.store import REMOVAL, Store
@@ -371,6 +371,8 @@ def live(comparison: Comparison | None) -> None:
         if failure := state.ticket("queue_problem"):
             widgets.error(widgets.escape(failure))
             state.set_ticket("queue_problem", None)
+        if comparison is None:
+            background_analysis.listed()
         keys = comparison.keys if comparison else None
         jobs = queue_frames.newest(
             data.jobs(keys=keys, limit=LIMIT if keys is None else 10 * len(keys) + LIMIT)

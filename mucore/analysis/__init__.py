@@ -33,12 +33,13 @@ _JSON = "json"  # the entry of an .npz file that holds what is no array
 @dataclass(frozen=True)
 class Kind:
     """`compute(results, parameters, progress)` gives the value; `revision` is raised when the value
-    of the same parameters can change.
+    of the same parameters can change; `title` is what people read.
     """
 
     compute: Callable[[Store, Any, Progress], Mapping[str, Any]]
     parameters: type[BaseModel]
     revision: int
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -51,11 +52,11 @@ class Found:
 
 
 KINDS: Mapping[str, Kind] = {
-    "tsne": Kind(tsne.compute, tsne.Parameters, 1),
-    "layers": Kind(layers.compute, layers.Parameters, 1),
-    "neighbours": Kind(neighbours.compute, neighbours.Parameters, 1),
-    "relearn": Kind(relearn.compute, relearn.Parameters, 1),
-    "replay": Kind(replay.compute, replay.Parameters, 1),
+    "tsne": Kind(tsne.compute, tsne.Parameters, 1, "t-SNE map"),
+    "layers": Kind(layers.compute, layers.Parameters, 1, "Similarity of layers"),
+    "neighbours": Kind(neighbours.compute, neighbours.Parameters, 1, "Nearest neighbours"),
+    "relearn": Kind(relearn.compute, relearn.Parameters, 1, "Relearn curves"),
+    "replay": Kind(replay.compute, replay.Parameters, 1, "Replay"),
 }
 
 

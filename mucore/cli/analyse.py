@@ -1,11 +1,12 @@
-"""What `analyse` does: an analysis with its progress on stderr and in the file that pages read, and
-what it prints.
+"""What `analyse` does: an analysis as a job that this process works on, with its progress on
+stderr, and what it prints.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,11 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mucore import analysis
-from mucore.analysis.background import Reporter
 from mucore.errors import BadValue, MucoreError
+from mucore.runner import analyses
+from mucore.store.rows import ACTIVE, Job
 
 if TYPE_CHECKING:
     from mucore.store import Store
+
+WAIT = 0.5  # seconds between two looks at a job that another process has
 
 
 def parse(text: str) -> dict[str, Any]:
@@ -33,25 +37,30 @@ def parse(text: str) -> dict[str, Any]:
     return content
 
 
-def compute(kind: str, parameters: Mapping[str, Any], results: Store, home: Path) -> analysis.Found:
-    """Compute it, or find it. Raises `MucoreError`, which the progress file then says, too."""
-    reporter = Reporter(home, analysis.key(kind, parameters))
+def compute(
+    kind: str, parameters: Mapping[str, Any], store: Store, pack: Path | None
+) -> analysis.Found:
+    """Compute it as a job of the queue, or find it. Raises `MucoreError`."""
     shown = sys.stderr.isatty()
 
-    def progress(done: float, step: str) -> None:
-        reporter(done, step)
-        if shown:
-            print(f"\r\033[K{done:4.0%} {step}", end="", file=sys.stderr, flush=True)
+    def show(event: str, job: Job) -> None:
+        if shown and event == "progress":
+            print(f"\r\033[K{job.progress:4.0%} {job.step}", end="", file=sys.stderr, flush=True)
 
-    try:
-        found = analysis.compute(kind, parameters, results, home, progress)
-    except MucoreError as error:
-        reporter.failed(str(error))
-        raise
-    finally:
-        if shown:
-            print(file=sys.stderr)
-    reporter.done()
+    job = analyses.enqueue(store, kind, parameters, pack=pack)
+    while job is not None and job.state in ACTIVE:
+        try:
+            job = analyses.work_on(store, job, on_event=show)
+            if job.state in ACTIVE:  # another process is at it
+                time.sleep(WAIT)
+        except KeyboardInterrupt:
+            store.cancel(job.id)
+            raise
+    if shown:
+        print(file=sys.stderr)
+    found = analysis.find(analysis.place(store.home, pack), kind, parameters)
+    if found is None:
+        raise MucoreError((job and job.error) or "The analysis was cancelled.")
     return found
 
 

@@ -25,16 +25,30 @@ def worker(
     parent_pid: Annotated[
         int | None, Parameter(help="End when this process is gone and nothing is left to do.")
     ] = None,
+    job: Annotated[
+        int | None, Parameter(help="Take this job alone, if it still waits, and end.")
+    ] = None,
 ) -> None:
     """Take queued jobs and compute them until stopped. Ctrl-C gives the job in hand back to the
     queue.
     """
-    from mucore.runner.worker import set_threads, stop_on_signals, work
-
     with open_home() as store:
+        only = store.job(job) if job is not None else None
+        if only is not None and only.kind == "analysis":  # which may need no torch
+            from mucore.runner.analyses import work_on
+
+            work_on(store, only)
+            return
+        from mucore.runner.worker import set_threads, stop_on_signals, work
+
         set_threads(threads)
         work(
-            store, device=device, idle_exit=idle_exit, parent_pid=parent_pid, stop=stop_on_signals()
+            store,
+            device=device,
+            only=[only.key] if only is not None else None,
+            idle_exit=idle_exit if only is None else 0.0,
+            parent_pid=parent_pid,
+            stop=stop_on_signals(),
         )
 
 

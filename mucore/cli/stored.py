@@ -210,12 +210,15 @@ def analyse(
     """
     from mucore import analysis
     from mucore.cli import analyse as tool
-    from mucore.store import default_home, open_pack
+    from mucore.store import open_pack
 
     parameters = tool.parse(params)
-    place = output or analysis.place(default_home(), pack)
-    with open_pack(pack) if pack is not None else open_home() as store:
-        found = tool.compute(kind, parameters, store, place)
+    if output is None:
+        with open_home() as store:
+            found = tool.compute(kind, parameters, store, pack)
+    else:
+        with open_pack(pack) if pack is not None else open_home() as store:
+            found = analysis.compute(kind, parameters, store, output)
     if as_json:
         print(to_json(tool.content(kind, found), indent=2))
     else:

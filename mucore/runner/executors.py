@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from mucore.store import Store
@@ -31,21 +32,19 @@ def ensure_workers(
 def start_worker(
     store: Store, *, device: str = "auto", threads: int | None = None, parent_pid: int | None = None
 ) -> subprocess.Popen:
-    """Start one detached worker process; what it prints goes to `<home>/logs/workers.log`."""
-    command = [
-        sys.executable,
-        "-m",
-        "mucore",
-        "worker",
-        "--home",
-        str(store.home),
-        "--device",
-        device,
-    ]
+    """Start one detached worker process."""
+    command = ["worker", "--device", device]
     if threads is not None:
         command += ["--threads", str(threads)]
     if parent_pid is not None:
         command += ["--parent-pid", str(parent_pid)]
+    return start_process(store, command)
+
+
+def start_process(store: Store, command: Sequence[str]) -> subprocess.Popen:
+    """A command of `python -m mucore` on this store, detached; what it prints goes to
+    `<home>/logs/workers.log`.
+    """
     log = Path(store.home) / "logs" / "workers.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     root = Path(__file__).resolve().parents[2]  # the checkout, where the package is not installed
@@ -57,7 +56,7 @@ def start_worker(
         environment["MUCORE_STORE_URL"] = store.url
     with log.open("ab") as sink:
         return subprocess.Popen(
-            command,
+            [sys.executable, "-m", "mucore", *command, "--home", str(store.home)],
             stdout=sink,
             stderr=sink,
             stdin=subprocess.DEVNULL,

@@ -1,24 +1,18 @@
-"""Analyses as files: named by what they are of, written whole, found again, computed in processes
-that may die.
-"""
+"""Analyses as files: named by what they are of, written whole, found again."""
 
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
-import psutil
 import pytest
 from pydantic import BaseModel, ConfigDict
 
 from mucore import analysis, cli
-from mucore.analysis import Kind, background
+from mucore.analysis import Kind
 from mucore.errors import BadFile, BadValue, StoreError, UnknownName
 from mucore.store import open_store
 from tests.builders import make_outputs, make_result
@@ -35,9 +29,6 @@ class Parameters(BaseModel):
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path, monkeypatch):
     monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "default"))  # --home moves it
-    yield
-    for process in background._STARTED:
-        process.wait(60)
 
 
 @pytest.fixture
@@ -143,14 +134,11 @@ def test_every_kind_says_what_it_is_of():
 
 def test_importing_the_kinds_leaves_torch_alone():
     code = (
-        "import sys, mucore.analysis.background; print(*[name for name in sys.modules if name "
+        "import sys, mucore.runner.analyses; print(*[name for name in sys.modules if name "
         "in ('torch', 'openTSNE')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0 and done.stdout.strip() == ""
-
-
-# -- in the background
 
 
 def neighbour_store(home: Path) -> list[str]:
@@ -165,62 +153,6 @@ def neighbour_store(home: Path) -> list[str]:
             store.put_result(result)
             keys.append(result.key)
     return keys
-
-
-def ended(home: Path, key: str) -> background.State:
-    until = time.monotonic() + 60
-    while (now := background.state(home, key)).state == "running" and time.monotonic() < until:
-        time.sleep(0.05)
-    return now
-
-
-def test_a_background_process_leaves_the_analysis_and_nothing_else(tmp_path):
-    parameters = {"keys": neighbour_store(tmp_path), "count": 2, "k": 3}
-    key = analysis.key("neighbours", parameters)
-    assert background.state(tmp_path, key).state == "absent"
-    background.start(tmp_path, "neighbours", parameters)
-    assert background.state(tmp_path, key).state in ("running", "absent")  # absent: done already
-    assert ended(tmp_path, key).state == "absent"
-    found = analysis.find(tmp_path, "neighbours", parameters)
-    assert found is not None and found.value[parameters["keys"][0]].shape == (2, 3)
-    assert sorted(path.suffix for path in (tmp_path / "analyses").iterdir()) == [".log", ".npz"]
-
-
-def test_a_failure_is_the_sentence_of_the_process(tmp_path):
-    neighbour_store(tmp_path)
-    background.start(tmp_path, "neighbours", {"keys": ["f" * 24]})
-    state = ended(tmp_path, analysis.key("neighbours", {"keys": ["f" * 24]}))
-    assert state.state == "failed" and state.error.startswith(
-        f"There is no run with the key '{'f' * 24}'."
-    )
-
-
-def test_a_killed_process_reads_as_failed_and_can_be_tried_again(tmp_path):
-    parameters = {"keys": neighbour_store(tmp_path), "count": 2, "k": 3}
-    key = analysis.key("neighbours", parameters)
-    sleeper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    try:
-        background.Reporter(tmp_path, key, sleeper.pid)(0.25, "thinking", force=True)
-        assert background.state(tmp_path, key) == background.State("running", 0.25, "thinking")
-        background.start(tmp_path, "neighbours", parameters)  # one is at it already
-        assert not (tmp_path / "analyses" / f"{key}.log").exists()
-    finally:
-        os.kill(sleeper.pid, signal.SIGKILL)
-    while psutil.Process(sleeper.pid).status() != psutil.STATUS_ZOMBIE:
-        time.sleep(0.01)
-    # a zombie computes nothing
-    assert background.state(tmp_path, key) == background.State("failed", error=background.ENDED)
-    sleeper.wait()
-    (tmp_path / "analyses" / f"{key}.log").write_text("first\nOut of memory\n")
-    assert (
-        background.state(tmp_path, key).error
-        == f"{background.ENDED} Its last words were: Out of memory"
-    )
-    background.start(tmp_path, "neighbours", parameters)
-    assert (
-        ended(tmp_path, key).state == "absent"
-        and analysis.find(tmp_path, "neighbours", parameters) is not None
-    )
 
 
 # -- on the command line

@@ -14,17 +14,18 @@ import pytest
 
 from dashboard import data
 from mucore import analysis
-from mucore.analysis import background
 from mucore.errors import UnknownName
+from mucore.runner import analyses
 from mucore.store import open_pack, open_store
 from mucore.store.pack import write_pack
 from tests.builders import make_outputs, make_result
+from tests.pages import open_page, words_on
 
 
 @pytest.fixture
 def home(home: Path) -> Iterator[Path]:
     yield home
-    for process in background._STARTED:
+    for process in analyses.STARTED:
         process.wait(60)
 
 
@@ -119,3 +120,36 @@ def test_an_analysis_may_come_with_the_pack(home, tmp_path, monkeypatch):
     assert (found.value["queries"] == np.asarray(made.value["queries"])).all()
     data.start_analysis("neighbours", parameters)  # nothing to do
     assert not list(home.rglob("*.npz"))
+
+
+def test_the_queue_page_lists_them_cancels_and_tries_again(home, monkeypatch):
+    parameters = fill(home)
+    with open_store(home) as store:
+        failed = analyses.enqueue(store, "neighbours", {**parameters, "count": 1})
+        assert failed is not None and store.claim("w") is not None
+        store.finish_job(failed.id, "failed", error="It has no features.", worker_id="w")
+        waiting = analyses.enqueue(store, "neighbours", parameters)
+        assert waiting is not None
+    started = []
+    monkeypatch.setattr(
+        analyses, "start", lambda store, kind, asked, *, pack: started.append(asked)
+    )
+    at = open_page("queue")
+    assert not at.exception
+    assert waiting.label in words_on(at) and "It has no features." in words_on(at)
+    at.button(key=f"cancel_analysis:{waiting.id}").click().run()
+    at.button(key=f"retry_analysis:{failed.id}").click().run()
+    assert started == [failed.spec["parameters"]]
+    with open_store(home) as store:
+        assert store.job(waiting.id).state == "cancelled"
+    assert data.analysis("neighbours", parameters).state == "absent"
+
+
+def test_no_page_takes_an_analysis_for_a_run(home):
+    parameters = fill(home)
+    with open_store(home) as store:
+        assert analyses.enqueue(store, "neighbours", parameters) is not None
+    assert data.jobs() == [] and len(data.jobs(kind="analysis")) == 1
+    assert data.time_left(data.jobs()).total is None
+    for page in ("start", "queue", "launch"):
+        assert not open_page(page).exception

@@ -15,7 +15,8 @@ from streamlit.testing.v1 import AppTest
 from dashboard import data
 from dashboard.text import verdicts
 from mucore import analysis
-from mucore.analysis import Kind, background, replay
+from mucore.analysis import Kind, replay
+from mucore.runner import analyses
 from mucore.store import open_store
 from mucore.store.pack import write_pack
 from mucore.store.rows import Model
@@ -213,9 +214,9 @@ def test_a_run_with_weights_gets_a_button_that_starts_its_replay(home, monkeypat
     keep_original(home)
     started = []
     monkeypatch.setattr(
-        background,
+        analyses,
         "start",
-        lambda home, kind, parameters, *, pack=None: started.append((kind, parameters)),
+        lambda store, kind, parameters, *, pack=None: started.append((kind, parameters)),
     )
     at = opened(key=keys["scrub"], other=keys["finetune"])
     assert len(
@@ -241,8 +242,11 @@ def test_two_runs_without_a_replay_have_a_button_each(home):
 def test_a_failed_replay_says_why(home):
     keys = put(home, ready=())
     keep_original(home)
-    reporter = background.Reporter(home, analysis.key("replay", {"key": keys["scrub"]}))
-    reporter.failed("The scenario chooses other samples now. Run it anew.")
+    with open_store(home) as store:
+        job = analyses.enqueue(store, "replay", {"key": keys["scrub"]})
+        assert job is not None and store.claim("somebody", only=[job.key]) is not None
+        why = "The scenario chooses other samples now. Run it anew."
+        store.finish_job(job.id, "failed", error=why, worker_id="somebody")
     at = opened(key=keys["scrub"])
     assert [one.value for one in at.error] == [
         "The scenario chooses other samples now. Run it anew."

@@ -1,0 +1,182 @@
+"""Analyses as jobs: queued before every run, computed by a process of their own or by a worker,
+cancelled, failed with a sentence, and taken up again when a process died.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mucore import analysis
+from mucore.analysis import Kind, neighbours
+from mucore.errors import BadFile, BadValue, UnknownName
+from mucore.runner import analyses, estimate
+from mucore.runner.worker import work
+from mucore.store import Store, open_store
+from mucore.store.pack import write_pack
+from tests.builders import make_outputs, make_result, make_spec_row
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path / "home") as store:
+        yield store
+    for process in analyses.STARTED:
+        process.wait(60)
+
+
+@pytest.fixture
+def parameters(store: Store) -> dict[str, Any]:
+    """Of an analysis of two runs whose predictions were kept."""
+    return {"keys": fill(store), "count": 2, "k": 3}
+
+
+def fill(store: Store) -> list[str]:
+    keys = []
+    for number, method in enumerate(("original", "retrain")):
+        outputs = store.artifacts.put_outputs(
+            make_outputs(number, splits=("forget", "retain", "validation"))
+        )
+        store.put_result(result := make_result(method=method, outputs=outputs))
+        keys.append(result.key)
+    return keys
+
+
+def ended(store: Store, key: str) -> analyses.State:
+    until = time.monotonic() + 60
+    while (now := analyses.state(store, key)).state == "running" and time.monotonic() < until:
+        time.sleep(0.05)
+    return now
+
+
+def test_a_process_of_its_own_computes_it(store, parameters):
+    key = analysis.key("neighbours", parameters)
+    assert analyses.state(store, key).state == "absent"
+    analyses.start(store, "neighbours", parameters)
+    analyses.start(store, "neighbours", parameters)  # it is on its way already
+    assert ended(store, key).state == "absent"
+    (job,) = store.jobs()
+    assert (job.kind, job.key, job.state, job.progress) == ("analysis", key, "done", 1.0)
+    found = analysis.find(store.home, "neighbours", parameters)
+    assert found is not None and found.value[parameters["keys"][0]].shape == (2, 3)
+    assert [path.suffix for path in (store.home / "analyses").iterdir()] == [".npz"]
+    assert store.workers() == []  # it was no worker to anybody
+    assert analyses.enqueue(store, "neighbours", parameters) is None
+
+
+def test_it_goes_before_every_queued_run_and_no_page_takes_it_for_one(store, parameters):
+    runs = store.enqueue([make_spec_row(training_seed=3).original()])
+    job = analyses.enqueue(store, "neighbours", parameters)
+    assert job is not None and job.priority < runs[0].priority
+    assert store.count_active() == 1
+    assert [each.id for each in store.jobs(kind="run")] == [runs[0].id]
+    assert estimate.of_plan([make_spec_row(training_seed=3)], store).ahead == 1
+    claimed = store.claim("somebody")
+    assert claimed is not None and claimed.id == job.id
+    assert store.claim("another").id == runs[0].id
+
+
+def test_a_worker_takes_it_too(store, parameters):
+    job = analyses.enqueue(store, "neighbours", parameters)
+    assert job is not None
+    events = []
+    work(store, device="cpu", until_done=True, on_event=lambda event, _: events.append(event))
+    assert events[0] == "started" and events[-1] == "done"
+    assert analysis.find(store.home, "neighbours", parameters) is not None
+    assert analyses.work_on(store, job).state == "done"  # nothing is left to do
+
+
+def test_those_of_a_pack_lie_apart(store, parameters, tmp_path):
+    pack = write_pack(store, tmp_path / "pack", outputs=parameters["keys"])
+    job = analyses.enqueue(store, "neighbours", parameters, pack=pack)
+    assert job is not None and analyses.work_on(store, job).state == "done"
+    assert analysis.find(store.home, "neighbours", parameters) is None
+    assert analysis.find(analysis.place(store.home, pack), "neighbours", parameters) is not None
+
+
+def test_a_failure_is_a_sentence_and_can_be_tried_again(store, parameters):
+    broken = {"keys": ["f" * 24]}
+    key = analysis.key("neighbours", broken)
+    for tries in (1, 2):
+        analyses.start(store, "neighbours", broken)
+        state = ended(store, key)
+        assert state.state == "failed" and "f" * 24 in state.error
+        assert [job.state for job in store.jobs()] == ["failed"] * tries
+
+
+def test_what_no_analysis_takes_is_not_queued(store, tmp_path):
+    with pytest.raises(UnknownName):
+        analyses.enqueue(store, "nothing", {})
+    with pytest.raises(BadValue):
+        analyses.enqueue(store, "neighbours", {"keys": ["a"], "count": "many"})
+    with pytest.raises(BadFile):
+        analyses.enqueue(store, "neighbours", {"keys": ["a"]}, pack=tmp_path / "nowhere")
+    assert store.jobs() == []
+
+
+def test_a_cancelled_one_stops_at_its_next_step(store, parameters, monkeypatch):
+    job = analyses.enqueue(store, "neighbours", parameters)
+    assert job is not None
+
+    def endless(results, parameters, progress):
+        store.cancel(job.id)
+        for _ in range(600):
+            progress(0.5, "thinking")
+            time.sleep(0.05)
+        return {"a": np.zeros(1)}
+
+    kind = Kind(endless, neighbours.Parameters, 1)
+    monkeypatch.setattr(analysis, "KINDS", {**analysis.KINDS, "neighbours": kind})
+    done = analyses.work_on(store, job)
+    assert done.state == "cancelled" and (done.step, done.progress) == ("thinking", 0.5)
+    assert analyses.state(store, job.key).state == "absent"
+    assert not (store.home / "analyses").exists()
+
+
+def test_one_that_was_cancelled_before_its_process_came_up_stays_so(store, parameters):
+    job = analyses.enqueue(store, "neighbours", parameters)
+    assert job is not None
+    store.cancel(job.id)
+    assert analyses.work_on(store, job).state == "cancelled"
+    assert [each.id for each in store.jobs()] == [job.id]
+
+
+def test_a_process_that_was_killed_leaves_it_to_the_next(store, parameters):
+    job = analyses.enqueue(store, "neighbours", parameters)
+    assert job is not None
+    code = (
+        "import sys, time; from mucore.store import open_store; "
+        "from mucore.store.workers import process_id; "
+        f"open_store({str(store.home)!r}).claim(process_id()); print(1, flush=True); "
+        "time.sleep(600)"
+    )
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert child.stdout is not None and child.stdout.read(1)
+    assert analyses.state(store, job.key).state == "running"
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+    child.stdout.close()
+    state = analyses.state(store, job.key)
+    assert state.state == "running" and store.job(job.id).state == "queued"
+    analyses.start(store, "neighbours", parameters)
+    assert ended(store, job.key).state == "absent"
+    assert (store.job(job.id).state, store.job(job.id).attempts) == ("done", 1)
+
+
+def test_one_that_nobody_takes_up_says_so(store, parameters, monkeypatch):
+    job = analyses.enqueue(store, "neighbours", parameters)
+    assert job is not None
+    monkeypatch.setattr(analyses, "PATIENCE", timedelta(0))
+    assert analyses.state(store, job.key) == analyses.State("failed", error=analyses.UNTAKEN)
+    analyses.start(store, "neighbours", parameters)
+    assert [each.id for each in store.jobs()] == [job.id]
