@@ -41,11 +41,10 @@ def compute(
     kind: str, parameters: Mapping[str, Any], store: Store, pack: Path | None
 ) -> analysis.Found:
     """Compute it as a job of the queue, or find it. Raises `MucoreError`."""
-    shown = sys.stderr.isatty()
 
     def show(event: str, job: Job) -> None:
-        if shown and event == "progress":
-            print(f"\r\033[K{job.progress:4.0%} {job.step}", end="", file=sys.stderr, flush=True)
+        if event == "progress":
+            progress(job.progress, job.step)
 
     job = analyses.enqueue(store, kind, parameters, pack=pack)
     while job is not None and job.state in ACTIVE:
@@ -56,12 +55,21 @@ def compute(
         except KeyboardInterrupt:
             store.cancel(job.id)
             raise
-    if shown:
-        print(file=sys.stderr)
     found = analysis.find(analysis.place(store.home, pack), kind, parameters)
     if found is None:
         raise MucoreError((job and job.error) or "The analysis was cancelled.")
     return found
+
+
+def progress(done: float, step: str) -> None:
+    """A line on stderr, where a person looks at it."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{done:4.0%} {step}", end="", file=sys.stderr, flush=True)
+
+
+def end_progress() -> None:
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
 
 
 def content(kind: str, found: analysis.Found) -> dict[str, Any]:

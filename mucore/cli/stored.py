@@ -213,12 +213,15 @@ def analyse(
     from mucore.store import open_pack
 
     parameters = tool.parse(params)
-    if output is None:
-        with open_home() as store:
-            found = tool.compute(kind, parameters, store, pack)
-    else:
-        with open_pack(pack) if pack is not None else open_home() as store:
-            found = analysis.compute(kind, parameters, store, output)
+    try:
+        if output is None:
+            with open_home() as store:
+                found = tool.compute(kind, parameters, store, pack)
+        else:
+            with open_pack(pack) if pack is not None else open_home() as store:
+                found = analysis.compute(kind, parameters, store, output, tool.progress)
+    finally:
+        tool.end_progress()
     if as_json:
         print(to_json(tool.content(kind, found), indent=2))
     else:
