@@ -11,13 +11,16 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, frames, state, widgets
+from dashboard import data, frames, state
 from dashboard.charts import budget_curves
 from dashboard.frames import budget as budget_frames
 from dashboard.frames.table import DISTANCE_MEANING
 from dashboard.papers import tables
 from dashboard.text import labels, units
-from dashboard.widgets import columns, run_drawer, run_filters
+from dashboard.widgets import columns, figures, header, messages, run_drawer, run_filters
+from dashboard.widgets.links import link
+from dashboard.widgets.markdown import escape, metric_help
+from dashboard.widgets.provenance import provenance
 from mucore import catalog
 
 QUESTION = "Do methods keep forgetting as the request grows?"
@@ -33,12 +36,12 @@ def page() -> None:
     runs = runs[runs["scenario"].isin(budget_frames.scenarios())]
     if runs.empty:
         with top:
-            widgets.header(
+            header.header(
                 QUESTION,
                 "Accuracy against the number of samples to forget, one line a method.",
                 source,
             )
-        widgets.empty(
+        messages.empty(
             "No run has a forget set whose size can be chosen. Launch one scenario with several "
             "budgets, such as 0.02, 0.05, 0.1 and 0.2.",
             "Launch a comparison",
@@ -56,7 +59,7 @@ def page() -> None:
     )
     if runs.empty:
         with top:
-            widgets.none_finished(QUESTION, source)
+            messages.none_finished(QUESTION, source)
         return
     scenario = str(runs.iloc[0]["scenario"])
     every = runs["training_seed"].nunique()
@@ -73,10 +76,10 @@ def page() -> None:
         third = pick_metric(values, runs)
     found = curves(runs, values, source.name, source.change, data.chosen(runs), (*ALWAYS, *third))
     with top:
-        widgets.header(QUESTION, caption(runs, scenario), source)
+        header.header(QUESTION, caption(runs, scenario), source)
         if sentence := budget_frames.growth_sentence(found):
-            widgets.statement(sentence)
-        widgets.answers(budget_frames.answers(found))
+            header.statement(sentence)
+        header.answers(budget_frames.answers(found))
     with reading:
         show_reading(found, runs, scenario)
     ghosts = pick_ghosts(found, runs)
@@ -84,12 +87,12 @@ def page() -> None:
     show_verdicts(found)
     show_left_out(aside, runs["training_seed"].nunique(), every)
     run_drawer.run_drawer(budget_frames.beside(runs, state.param("run")))
-    widgets.numbers(
+    figures.numbers(
         pd.concat([budget_frames.numbers(found), ghost_numbers(found, ghosts)]),
         f"budget-{scenario}",
         figure,
     )
-    widgets.provenance(runs)
+    provenance(runs)
 
 
 def pick_view() -> None:
@@ -106,7 +109,7 @@ def pick_metric(values: pd.DataFrame, runs: pd.DataFrame) -> tuple[str, ...]:
     }
     metric = state.choice("metric", [NONE, *options])
     meaning = (
-        widgets.metric_help(metric)
+        metric_help(metric)
         if metric != NONE
         else "Any other number that these runs have, in a panel of its own."
     )
@@ -151,7 +154,7 @@ def caption(runs: pd.DataFrame, scenario: str) -> str:
     seeds = units.count(runs["training_seed"].nunique(), "training seed")
     figure = FIGURES.get(scenario, "")
     paper = f" After {figure}, which prints numbers for one budget alone." if figure else ""
-    return widgets.escape(f"{labels.setup_text(first)}. {sizes}, {seeds}.{paper}")
+    return escape(f"{labels.setup_text(first)}. {sizes}, {seeds}.{paper}")
 
 
 def show_verdicts(found: budget_frames.Curves) -> None:
@@ -182,7 +185,7 @@ def show_left_out(aside: Sequence[str], seeds: int, every: int) -> None:
             f"Left out: {units.count(every - seeds, 'training seed')} that not every budget has."
         )
     if said:
-        st.caption(widgets.escape(" ".join(said)))
+        st.caption(escape(" ".join(said)))
 
 
 def show_nothing_measured() -> None:
@@ -190,7 +193,7 @@ def show_nothing_measured() -> None:
         "None of these runs has a test or forget accuracy. Their drawer on the results page says "
         "why."
     )
-    widgets.link("results", "Open the results", icon=":material/table_chart:")
+    link("results", "Open the results", icon=":material/table_chart:")
 
 
 def show_reading(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str) -> None:
@@ -200,7 +203,7 @@ def show_reading(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str)
             "Look for lines that stay with Retrain's dashed one all the way; a flat line may also "
             "be a method that does nothing at any budget. In MUBox, SSD, Amnesiac and Fisher "
             "change most with the budget.",
-            help=f"{widgets.metric_help('ta')}  \n\n{widgets.metric_help('fa')}",
+            help=f"{metric_help('ta')}  \n\n{metric_help('fa')}",
         )
         return
     several = any(parameter.kind == "budget" for parameter in catalog.scenario(scenario).parameters)
@@ -220,7 +223,7 @@ def show_reading(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str)
             if several
             else "Launch these methods with another share"
         )
-        widgets.link(
+        link(
             "launch",
             label,
             icon=":material/arrow_forward:",
@@ -258,7 +261,7 @@ def pick_ghosts(found: budget_frames.Curves, runs: pd.DataFrame) -> list[budget_
     )
     if not on or whole is None:
         return []
-    st.caption(widgets.escape(f"Open marks, as printed. {caption}"))
+    st.caption(escape(f"Open marks, as printed. {caption}"))
     made = []
     for one, table in printed:
         for method in dict.fromkeys(method for method, _ in table.values):
@@ -319,7 +322,7 @@ def show_curves(found: budget_frames.Curves, ghosts: Sequence[budget_curves.Ghos
     zoom = state.choice("zoom", ["all", "near"]) == "near"
     figure = budget_curves.draw(info, dark=state.dark(), zoom=zoom, selected=selected)
     run_drawer.chart(figure, "budget_curves", alt=budget_curves.alt_text(info))
-    st.caption(widgets.escape(" ".join(notes(found, info, zoom=zoom))))
+    st.caption(escape(" ".join(notes(found, info, zoom=zoom))))
     return figure
 
 

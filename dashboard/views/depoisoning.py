@@ -11,12 +11,15 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, state, widgets
+from dashboard import data, state
 from dashboard.charts import image_row, poison_bars
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import depoisoning as depoisoning_frames
 from dashboard.text import labels, units
-from dashboard.widgets import run_drawer, run_filters
+from dashboard.widgets import figures, header, messages, run_drawer, run_filters
+from dashboard.widgets.links import link
+from dashboard.widgets.markdown import escape, metric_help
+from dashboard.widgets.provenance import provenance
 from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.outputs import Outputs
@@ -52,13 +55,13 @@ def page() -> None:
     runs = runs[runs["scenario"].isin(SCENARIOS)]
     if runs.empty:
         with top:
-            widgets.header(
+            header.header(
                 QUESTION,
                 "Accuracy and attack success of every method, after the poisoned samples were "
                 "unlearned.",
                 source,
             )
-        widgets.empty(
+        messages.empty(
             "No run has poisoned training data. The scenarios for flipped labels and for a "
             "backdoor poison the data, train an original on them, and ask the methods to forget "
             "what was poisoned.",
@@ -70,7 +73,7 @@ def page() -> None:
     runs = run_filters.pick_runs(runs, scenarios=SCENARIOS, varying=budget_frames.AMOUNTS)
     if runs.empty:
         with top:
-            widgets.none_finished(QUESTION, source)
+            messages.none_finished(QUESTION, source)
         return
     scenario = str(runs.iloc[0]["scenario"])
     values = data.metric_values(dataset=str(runs.iloc[0]["dataset"]), scenario=scenario)
@@ -91,33 +94,31 @@ def page() -> None:
         else (st.container(),) * 2
     )
     with left:
-        meaning = "  \n\n".join(
-            widgets.metric_help(name) for name in depoisoning_frames.PANELS[scenario]
-        )
+        meaning = "  \n\n".join(metric_help(name) for name in depoisoning_frames.PANELS[scenario])
         st.caption(READING[scenario], help=meaning)
     with right:
         sizes = pick_size(found)
     with top:
-        widgets.header(catalog.scenario(scenario).question, caption(runs, found, scenario), source)
+        header.header(catalog.scenario(scenario).question, caption(runs, found, scenario), source)
         said = depoisoning_frames.headline(depoisoning_frames.rows(found, sizes[0]))
-        widgets.answers(depoisoning_frames.answers(found, scenario, sizes[0]), first=said)
+        header.answers(depoisoning_frames.answers(found, scenario, sizes[0]), first=said)
     below: list[str] = []
-    figures = {
+    drawn = {
         count: show_bars(found, runs, scenario, count, alone=len(sizes) == 1, said=below)
         for count in sizes
     }
     st.subheader("What the models say", anchor=False)
     pictures = st.container()
     run_drawer.run_drawer(budget_frames.beside(runs, state.param("run")))
-    for count, figure in figures.items():
-        of = units.count(count, "poisoned sample") if len(figures) > 1 else ""
+    for count, figure in drawn.items():
+        of = units.count(count, "poisoned sample") if len(drawn) > 1 else ""
         table = budget_frames.numbers(depoisoning_frames.ordered(found, count))
-        widgets.numbers(
+        figures.numbers(
             table[table["Samples"] == count], f"depoisoning-{scenario}-{count}", figure, of=of
         )
-    widgets.provenance(runs)
+    provenance(runs)
     # last, since the first images of a server take a second or two
-    with pictures, widgets.guarded():
+    with pictures, messages.guarded():
         show_examples(found, runs, scenario, sizes[0])
 
 
@@ -155,7 +156,7 @@ def caption(runs: pd.DataFrame, found: budget_frames.Curves, scenario: str) -> s
     counts = [group["training_seed"].nunique() for _, group in runs.groupby("forget_count")]
     few, many = min(counts), max(counts)
     seeds = units.count(many, "training seed") if few == many else f"{few} to {many} training seeds"
-    return widgets.escape(
+    return escape(
         f"{labels.setup_text(first)}. {sizes} poisoned samples, {seeds}. {FIGURES[scenario]}."
     )
 
@@ -186,7 +187,7 @@ def show_bars(
             "No method has a number here: none is chosen under Methods, or only the original and "
             "Retrain have run."
         )
-        widgets.link(
+        link(
             "launch",
             "Launch methods",
             icon=":material/arrow_forward:",
@@ -206,7 +207,7 @@ def show_bars(
     figure = poison_bars.draw(info, dark=state.dark(), selected=selected, legend=not said)
     run_drawer.chart(figure, f"poison_bars_{count}", alt=poison_bars.alt_text(info))
     if new := [sentence for sentence in notes(info, scenario, metrics) if sentence not in said]:
-        st.caption(widgets.escape(" ".join(new)))
+        st.caption(escape(" ".join(new)))
     said += new
     return figure
 
@@ -281,7 +282,7 @@ def show_examples(
             f"These images need the {' and the '.join(missing)} of training seed {seed}, which "
             "has not run yet."
         )
-        widgets.link("queue", "Watch the queue", icon=":material/list_alt:")
+        link("queue", "Watch the queue", icon=":material/list_alt:")
         return
     split = depoisoning_frames.SPLIT[scenario]
     outputs: dict[str, Outputs | None] = {name: data.outputs(key) for name, key in keys.items()}
@@ -295,7 +296,7 @@ def show_examples(
         query = budget_frames.launch_query(at_size, ()) | {
             "training_seeds": str(1 + int(at_size["training_seed"].max()))
         }
-        widgets.link("launch", "Launch a comparison", icon=":material/arrow_forward:", **query)
+        link("launch", "Launch a comparison", icon=":material/arrow_forward:", **query)
         return
     original = data.result(keys["Original"])
     if original is not None:
@@ -333,7 +334,7 @@ def show_images(
                 original.spec, chosen.ids.tolist(), triggered=scenario == "backdoor"
             )
     except MucoreError as failure:
-        st.markdown(f"The images cannot be shown: {widgets.escape(str(failure))}")
+        st.markdown(f"The images cannot be shown: {escape(str(failure))}")
         return
     info = image_row.image_row_info(
         pixels,
@@ -343,7 +344,7 @@ def show_images(
         predicted=[(name, answers.tolist()) for name, answers in chosen.predicted.items()],
         names=catalog.dataset(original.spec["dataset"]).class_names,
     )
-    widgets.chart(
+    figures.chart(
         image_row.draw(info, dark=state.dark()), "poisoned_images", alt=image_row.alt_text(info)
     )
     shown, matching = len(chosen.ids), chosen.matching

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, state, widgets
+from dashboard import data, state
 from dashboard.charts import (
     efficacy_membership,
     efficacy_probability,
@@ -21,7 +21,9 @@ from dashboard.frames import efficacy as efficacy_frames
 from dashboard.frames import membership as membership_frames
 from dashboard.text import labels as describe
 from dashboard.text import units
-from dashboard.widgets import columns, run_drawer, run_filters
+from dashboard.widgets import columns, figures, header, messages, run_drawer, run_filters
+from dashboard.widgets.markdown import escape, metric_help
+from dashboard.widgets.provenance import provenance
 from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.metrics.membership import ATTACKS
@@ -36,7 +38,7 @@ def page() -> None:
     top = st.container()
     runs = data.unlearning_runs()
     if runs.empty:
-        widgets.no_results(
+        messages.no_results(
             QUESTION,
             "Efficacy: one over the information that the weights hold about the forget set.",
         )
@@ -44,7 +46,7 @@ def page() -> None:
     runs = run_filters.pick_runs(runs, first=["class_fraction"], sets=False, extra=pick_view)
     if runs.empty:
         with top:
-            widgets.none_finished(QUESTION, source)
+            messages.none_finished(QUESTION, source)
         return
     scenario = str(runs.iloc[0]["scenario"])
     values = data.metric_values(dataset=str(runs.iloc[0]["dataset"]), scenario=scenario)
@@ -52,7 +54,7 @@ def page() -> None:
     sets = efficacy_frames.sets(frame)
     if not sets:
         with top:
-            widgets.header(
+            header.header(
                 QUESTION,
                 "Efficacy: one over the information that the weights hold about the forget set.",
                 source,
@@ -70,13 +72,13 @@ def page() -> None:
     show_membership(frame, sets, labels)
     show_printed(frame)
     with top:  # last, because the choices below decide what the answers speak of
-        widgets.header(QUESTION, caption(runs, sets), source)
+        header.header(QUESTION, caption(runs, sets), source)
         if said := efficacy_frames.sentence(frame, shown, labels[shown]):
-            widgets.statement(said)
-        widgets.answers(efficacy_frames.answers(frame, shown))
+            header.statement(said)
+        header.answers(efficacy_frames.answers(frame, shown))
     run_drawer.run_drawer(runs)
-    widgets.numbers(numbers(frame, labels, attack), f"efficacy-{scenario}", figure)
-    widgets.provenance(runs)
+    figures.numbers(numbers(frame, labels, attack), f"efficacy-{scenario}", figure)
+    provenance(runs)
 
 
 def pick_view() -> None:
@@ -103,7 +105,7 @@ def fullest(frame: pd.DataFrame, sets: Sequence[str]) -> str:
 def caption(runs: pd.DataFrame, sets: Sequence[str]) -> str:
     first = runs.iloc[0]
     seeds = units.count(runs["training_seed"].nunique(), "training seed")
-    return widgets.escape(
+    return escape(
         f"{describe.setup_text(first)}, {units.count(len(sets), 'forget set')}, {seeds}. "
         "Low is less exposed; Retrain's is the aim (Becker & Liebig)."
     )
@@ -128,10 +130,10 @@ def show_unmeasured(runs: pd.DataFrame, values: pd.DataFrame) -> None:
         reasons = here["error"].value_counts()
         text = (
             "No run of this choice has an efficacy. The reason they give: "
-            f"{widgets.escape(str(reasons.index[0]))}"
+            f"{escape(str(reasons.index[0]))}"
         )
-    widgets.empty(text, "Launch a comparison", "launch")
-    widgets.provenance(runs)
+    messages.empty(text, "Launch a comparison", "launch")
+    provenance(runs)
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
@@ -155,7 +157,7 @@ def spread(
 def show_spread(
     frame: pd.DataFrame, labels: dict[str, str], store: tuple[str, int, str]
 ) -> go.Figure:
-    st.subheader("Over seeds and forget sets", anchor=False, help=widgets.metric_help("efficacy"))
+    st.subheader("Over seeds and forget sets", anchor=False, help=metric_help("efficacy"))
     info, figure = spread(frame, labels, store, state.dark(), state.param("run"))
     dense = (
         "one dot a run, a curve where there are eight seeds or more"
@@ -184,13 +186,13 @@ def show_spread(
         else ""
     )
     if few or out:
-        st.caption(widgets.escape(few + out))
+        st.caption(escape(few + out))
     return figure
 
 
 def show_rank(frame: pd.DataFrame, sets: Sequence[str], labels: dict[str, str]) -> str:
     """The ranking on one forget set, chosen here; gives that set."""
-    st.subheader("Who is least exposed", anchor=False, help=widgets.metric_help("efficacy_bound"))
+    st.subheader("Who is least exposed", anchor=False, help=metric_help("efficacy_bound"))
     ids = {describe.short_id(name): name for name in sets}
     chosen = state.select(
         "Forget set",
@@ -224,7 +226,7 @@ def show_rank(frame: pd.DataFrame, sets: Sequence[str], labels: dict[str, str]) 
     )
     half += "; bars: 95 % t-interval." if len(info.seeds) > 1 else ", so no interval."
     out = f" Without a number: {', '.join(info.missing)}." if info.missing else ""
-    st.caption(widgets.escape(half + out))
+    st.caption(escape(half + out))
     table = pd.DataFrame(
         [
             (mark.title, mark.said, mark.mean, mark.half, mark.bound, len(mark.keys))
@@ -239,7 +241,7 @@ def show_rank(frame: pd.DataFrame, sets: Sequence[str], labels: dict[str, str]) 
             "Runs",
         ],
     )
-    widgets.numbers(table, f"efficacy-ranking-{chosen}", figure, of="ranking")
+    figures.numbers(table, f"efficacy-ranking-{chosen}", figure, of="ranking")
     return ids[chosen]
 
 
@@ -249,7 +251,7 @@ def show_membership(frame: pd.DataFrame, sets: Sequence[str], labels: dict[str, 
     """
     names = {attack: attack_title(attack) for attack in ATTACKS}
     st.subheader(
-        "Against membership inference", anchor=False, help=widgets.metric_help(f"mia_{ATTACKS[1]}")
+        "Against membership inference", anchor=False, help=metric_help(f"mia_{ATTACKS[1]}")
     )
     attack = state.segmented(
         "Attack", "attack", list(ATTACKS), default=ATTACKS[1], format_func=lambda name: names[name]
@@ -323,7 +325,7 @@ def show_probabilities(
         "to where Retrain stands."
     )
     if not info.runs:
-        widgets.empty(
+        messages.empty(
             "This figure needs predictions sample by sample, and no run of this choice kept them. "
             "Run the comparison again on this machine: predictions stay until you remove them.",
             "Launch a comparison",
@@ -354,7 +356,7 @@ def show_probabilities(
             "each run; the paper's attack may differ."
         )
     ]
-    st.caption(widgets.escape(" ".join(filter(None, said))))
+    st.caption(escape(" ".join(filter(None, said))))
     shown = frame[frame["key"].isin(list(found)) & (frame["method"] != efficacy_frames.UNTRAINED)]
     table = pd.DataFrame(
         {
@@ -365,7 +367,7 @@ def show_probabilities(
             "Run": shown["key"],
         }
     )
-    widgets.numbers(table, f"efficacy-probability-{attack}", figure, of="membership probability")
+    figures.numbers(table, f"efficacy-probability-{attack}", figure, of="membership probability")
 
 
 def show_scatter(
@@ -410,7 +412,7 @@ def show_scatter(
         "0 and 100 % have no place on a logit scale and stand at its ends.",
         "Whether the attack is more than a guess: page Membership.",
     ]
-    st.caption(widgets.escape(" ".join(filter(None, said))))
+    st.caption(escape(" ".join(filter(None, said))))
     table = pd.DataFrame(
         [
             (panel.line.title, mark.label, mark.x, 100 * mark.share, mark.key)
@@ -425,7 +427,7 @@ def show_scatter(
             "Run",
         ],
     )
-    widgets.numbers(table, f"efficacy-against-{column}", figure, of="efficacy against membership")
+    figures.numbers(table, f"efficacy-against-{column}", figure, of="efficacy against membership")
 
 
 def show_findings(frame: pd.DataFrame, attack: str) -> None:
@@ -433,9 +435,7 @@ def show_findings(frame: pd.DataFrame, attack: str) -> None:
     icons = {True: ":material/check:", False: ":material/close:", None: ":material/remove:"}
     said = {True: "As in the paper", False: "Not borne out here", None: "Not settled here"}
     for finding in efficacy_frames.findings(frame, attack=attack):
-        text = (
-            f"The paper: *{widgets.escape(finding.paper)}* Here: {widgets.escape(finding.sentence)}"
-        )
+        text = f"The paper: *{escape(finding.paper)}* Here: {escape(finding.sentence)}"
         st.markdown(f"{icons[finding.holds]} **{said[finding.holds]}.** {text}")
 
 

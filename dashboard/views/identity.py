@@ -10,13 +10,15 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, frames, state, widgets
+from dashboard import data, frames, state
 from dashboard.charts import loss_histograms, nomus_scatter, score_bars
 from dashboard.frames import Row
 from dashboard.frames import identity as identity_frames
 from dashboard.frames.identity import Orders, Paper
 from dashboard.text import labels, units
-from dashboard.widgets import columns, run_drawer, run_filters
+from dashboard.widgets import columns, figures, header, messages, run_drawer, run_filters
+from dashboard.widgets.markdown import escape, metric_help
+from dashboard.widgets.provenance import provenance
 from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.outputs import Outputs
@@ -45,37 +47,37 @@ def page() -> None:
     runs = every[every["scenario"].isin(SCENARIOS)]
     if runs.empty:
         with top:
-            widgets.header(QUESTION, "Persons, not classes: the tables of MUFAC and MUCAC.", source)
+            header.header(QUESTION, "Persons, not classes: the tables of MUFAC and MUCAC.", source)
         show_empty(every.empty)
         return
     runs = run_filters.pick_runs(runs, scenarios=SCENARIOS)
     if runs.empty:
         with top:
-            widgets.none_finished(QUESTION, source)
+            messages.none_finished(QUESTION, source)
         return
     rows = person_rows(runs, source.name, source.change, tuple(runs["key"]))
     found = orders(every, runs.iloc[0], rows)
     with top:
-        widgets.header(QUESTION, caption(runs), source)
+        header.header(QUESTION, caption(runs), source)
         images = int(runs["forget_count"].median())
-        widgets.answers(
+        header.answers(
             identity_frames.answers(rows, found, images),
             first=identity_frames.headline(rows, images),
         )
     paper = show_table(rows, str(runs.iloc[0]["dataset"]))
-    st.caption(widgets.escape(orders_sentence(found)))
+    st.caption(escape(orders_sentence(found)))
     figure = show_figures(rows, paper)
     st.caption(chance(runs))
     show_run(rows, runs)
     run_drawer.run_drawer(runs)
-    widgets.numbers(
+    figures.numbers(
         identity_frames.table(rows, paper), f"identity-{runs.iloc[0]['scenario']}", figure
     )
-    widgets.provenance(runs)
+    provenance(runs)
 
 
 def show_empty(nothing: bool) -> None:
-    widgets.empty(
+    messages.empty(
         ("There are no results yet. " if nothing else "No run has forgotten persons yet. ")
         + "The drawn faces come with the program and need no licence; a first comparison takes "
         "a few minutes on a laptop.",
@@ -158,9 +160,7 @@ def caption(runs: pd.DataFrame) -> str:
     first = runs.iloc[0]
     seeds = units.count(runs["training_seed"].nunique(), "training seed")
     images = units.count(int(runs["forget_count"].median()), "image")
-    return widgets.escape(
-        f"{labels.setup_text(first)}. {images} of the forgotten persons, {seeds}."
-    )
+    return escape(f"{labels.setup_text(first)}. {images} of the forgotten persons, {seeds}.")
 
 
 def chance(runs: pd.DataFrame) -> str:
@@ -191,7 +191,7 @@ def show_table(rows: Sequence[Row], dataset: str) -> Paper | None:
                 data.published("mufac_mucac_tables"), pick_table(dataset)
             )
     config = {
-        head: st.column_config.Column(help=widgets.metric_help(metric))
+        head: st.column_config.Column(help=metric_help(metric))
         for head, metric in identity_frames.HEADS.items()
     }
     config["Distance"] = st.column_config.Column(help=frames.DISTANCE_MEANING)
@@ -204,10 +204,10 @@ def show_table(rows: Sequence[Row], dataset: str) -> Paper | None:
         key="nomus_table",
     )
     for sentence in identity_frames.reasons(rows):
-        st.caption(widgets.escape(f"Missing for {sentence}"))
+        st.caption(escape(f"Missing for {sentence}"))
     if paper is not None:
         st.caption(
-            widgets.escape(
+            escape(
                 f"{paper.title} with ResNet-18, as printed by Choi and Na; another data set and "
                 "model than yours unless you ran it: compare the pattern, not the digits. Its "
                 "CF-3 stands beside CF-k, NegGrad beside gradient ascent, the second stage of "
@@ -229,14 +229,14 @@ def show_figures(rows: Sequence[Row], paper: Paper | None) -> go.Figure | None:
         st.caption(
             "NoMUS grows to the upper left and stays the same along a line. The star is Retrain, "
             "the ring the untouched original.",
-            help=widgets.metric_help("nomus"),
+            help=metric_help("nomus"),
         )
         figure = show_scatter(rows, paper)
     with right:
         st.caption(
             "How well an attack tells forgotten persons from unseen ones: the nearer to Retrain's "
             "dashed line, the better.",
-            help=widgets.metric_help("forgetting_score"),
+            help=metric_help("forgetting_score"),
         )
         show_bars(rows)
     return figure
@@ -259,7 +259,7 @@ def show_scatter(rows: Sequence[Row], paper: Paper | None) -> go.Figure | None:
     figure = nomus_scatter.draw(info, dark=state.dark(), selected=state.param("run"))
     run_drawer.chart(figure, "nomus_scatter", alt=nomus_scatter.alt_text(info))
     if info.missing:
-        st.caption(widgets.escape(f"Not drawn, for want of a number: {', '.join(info.missing)}."))
+        st.caption(escape(f"Not drawn, for want of a number: {', '.join(info.missing)}."))
     return figure
 
 
@@ -298,7 +298,7 @@ def show_bars(rows: Sequence[Row]) -> None:
         + [(line.name, line.value, None, "") for line in info.lines],
         columns=["Method", "Forgetting score", "95 % half width", "Run"],
     )
-    widgets.numbers(table, "identity-forgetting-scores", figure, of="forgetting scores")
+    figures.numbers(table, "identity-forgetting-scores", figure, of="forgetting scores")
 
 
 # --- a closer look at one run
@@ -317,7 +317,7 @@ def show_run(rows: Sequence[Row], runs: pd.DataFrame) -> None:
     first = next((key for key in keys if key in data.predicted()), next(iter(keys)))
     key = state.param("run") if state.param("run") in keys else first
     chosen = f"{keys[key]}, {run_drawer.seeds(lines.loc[key])}"
-    st.caption(widgets.escape(f"{chosen}. Click a mark or a bar above for another run."))
+    st.caption(escape(f"{chosen}. Click a mark or a bar above for another run."))
     twin = {method: twin_of(lines, key, method) for method in ("original", "retrain")}
     models = []
     for name, one in (
@@ -332,7 +332,7 @@ def show_run(rows: Sequence[Row], runs: pd.DataFrame) -> None:
         ):
             models.append((name, content))
     if not models or models[0][0] != keys[key]:
-        widgets.empty(
+        messages.empty(
             "The predictions of this run were not kept, so its losses and faces cannot be shown; "
             "its numbers above stay. Run it again in another home (--home) to see them.",
             "See the results",
@@ -378,8 +378,8 @@ def show_losses(models: Sequence[tuple[str, Outputs]]) -> None:
     )
     info = loss_histograms.loss_histograms_info(panels)
     figure = loss_histograms.draw(info, dark=state.dark())
-    widgets.chart(figure, "loss_histograms", alt=loss_histograms.alt_text(info))
-    widgets.numbers(loss_histograms.frame(info), "identity-losses", figure, of="losses")
+    figures.chart(figure, "loss_histograms", alt=loss_histograms.alt_text(info))
+    figures.numbers(loss_histograms.frame(info), "identity-losses", figure, of="losses")
 
 
 def show_faces(models: Sequence[tuple[str, Outputs]], result: Result) -> None:
@@ -391,7 +391,7 @@ def show_faces(models: Sequence[tuple[str, Outputs]], result: Result) -> None:
         with st.spinner("Reading the images"):
             pictures = data.images(result.spec, [face.sample for face in found])
     except MucoreError as failure:
-        st.caption(widgets.escape(f"The images cannot be shown. {failure}"))
+        st.caption(escape(f"The images cannot be shown. {failure}"))
         return
     factor = max(1, round(PIXELS / pictures.shape[1]))
     large = pictures.repeat(factor, axis=1).repeat(factor, axis=2)
@@ -399,10 +399,10 @@ def show_faces(models: Sequence[tuple[str, Outputs]], result: Result) -> None:
     for column, face, image in zip(st.columns(FACES, gap="small"), found, large, strict=False):
         with column, st.container(gap=None):
             st.image(image[..., 0] if image.shape[-1] == 1 else image, width=PIXELS)
-            st.caption(f"**{widgets.escape(face.label)}**, sample {face.sample}")
+            st.caption(f"**{escape(face.label)}**, sample {face.sample}")
             for name, said, right in face.said:
-                text = widgets.escape(said)
-                st.caption(f"{widgets.escape(name)}: {f'**{text}**' if right else text}")
+                text = escape(said)
+                st.caption(f"{escape(name)}: {f'**{text}**' if right else text}")
 
 
 page()

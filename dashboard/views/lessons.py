@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import assets, data, state, widgets
+from dashboard import assets, data, state
 from dashboard.lessons import LESSONS
 from dashboard.lessons.records import Lesson, Step, draws, offered, shows
 from dashboard.lessons.results import Evidence
 from dashboard.sections.lessons import figures, quiz, runs
 from dashboard.text import units
+from dashboard.widgets import header
+from dashboard.widgets.links import link
+from dashboard.widgets.markdown import escape, metric_help
 from mucore import catalog
 from mucore.runner.plan import Plan
 
@@ -33,7 +36,7 @@ def page() -> None:
 
 
 def overview() -> None:
-    widgets.header(
+    header.header(
         "How can a model forget, and how would you know?",
         "Five stories, each with a real experiment on this machine. Predict first, then look. "
         "Begin with the first.",
@@ -56,9 +59,7 @@ def card(number: int, lesson: Lesson) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(label, icon=icon, color=color)
         st.caption(f"{lesson.minutes} minutes, {units.count(lesson.length, 'step')}")
-    widgets.link(
-        "lessons", f"Open “{lesson.title}”", icon=":material/arrow_forward:", **address(lesson.id)
-    )
+    link("lessons", f"Open “{lesson.title}”", icon=":material/arrow_forward:", **address(lesson.id))
 
 
 def address(lesson: str, step: int = 1) -> dict[str, str | list[str]]:
@@ -90,13 +91,13 @@ def show_lesson(lesson: Lesson, teacher: bool) -> None:
     number = step_number(lesson)
     evidence = runs.evidence_of(lesson, plan)
     source = data.source() if evidence.entries else None
-    widgets.header(
+    header.header(
         lesson.question, f"Lesson “{lesson.title}”, step {number} of {lesson.length}.", source
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(number / lesson.length, width="stretch")
         teacher_switch()
-        widgets.link(
+        link(
             "lessons",
             "All lessons",
             icon=":material/apps:",
@@ -122,7 +123,7 @@ def show_lesson(lesson: Lesson, teacher: bool) -> None:
     if number == lesson.length:
         show_deeper(lesson, evidence)
     if evidence.entries and number > 1:
-        figures.provenance(evidence)
+        figures.show_provenance(evidence)
 
 
 def walk(lesson: Lesson, number: int) -> None:
@@ -198,18 +199,18 @@ def show_terms(step: Step) -> None:
                 metric = catalog.metric(name)
                 short = f" ({metric.short})" if metric.short != metric.title else ""
                 st.markdown(
-                    f"**{metric.title}{short}.** {widgets.escape(metric.meaning)}",
-                    help=widgets.metric_help(name),
+                    f"**{metric.title}{short}.** {escape(metric.meaning)}",
+                    help=metric_help(name),
                 )
             elif kind == "scenario":
                 scenario = catalog.scenario(name)
                 st.markdown(
-                    f"**{scenario.title}.** {widgets.escape(scenario.meaning)}",
+                    f"**{scenario.title}.** {escape(scenario.meaning)}",
                     help=f"Source: {scenario.source}",
                 )
             else:
                 title = catalog.method(name).title
-                widgets.link("method", f"More on {title}", icon=":material/school:", method=name)
+                link("method", f"More on {title}", icon=":material/school:", method=name)
 
 
 # --- the end of a lesson
@@ -256,7 +257,7 @@ def show_deeper(lesson: Lesson, evidence: Evidence) -> None:
         else {}
     )
     for target, label, query in lesson.deeper:
-        widgets.link(
+        link(
             target,
             label,
             icon=":material/arrow_forward:",

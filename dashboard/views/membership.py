@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, frames, state, widgets
+from dashboard import data, frames, state
 from dashboard.charts import attack_dots, roc, score_histogram
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import membership as membership_frames
@@ -19,8 +19,11 @@ from dashboard.papers import tables
 from dashboard.sections.membership import samples
 from dashboard.text import labels as describe
 from dashboard.text import units, verdicts
-from dashboard.widgets import run_drawer, run_filters
+from dashboard.widgets import figures, header, messages, run_drawer, run_filters
+from dashboard.widgets.links import link
+from dashboard.widgets.markdown import escape, metric_help
 from dashboard.widgets.pictures import THUMBNAIL, class_name, thumbnails
+from dashboard.widgets.provenance import provenance
 from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.metrics.membership import ATTACKS, LOW_RATES
@@ -37,7 +40,7 @@ def page() -> None:
     top = st.container()
     runs = data.unlearning_runs()
     if runs.empty:
-        widgets.no_results(
+        messages.no_results(
             QUESTION,
             "Five attacks guess from a model's predictions whether it was trained on a sample.",
         )
@@ -45,7 +48,7 @@ def page() -> None:
     runs = run_filters.pick_runs(runs, first=run_filters.OPENS_ON)
     if runs.empty:
         with top:
-            widgets.none_finished(QUESTION, source)
+            messages.none_finished(QUESTION, source)
         return
     scenario, dataset = str(runs.iloc[0]["scenario"]), str(runs.iloc[0]["dataset"])
     values = data.metric_values(dataset=dataset, scenario=scenario)
@@ -56,21 +59,21 @@ def page() -> None:
     blind, kept = about_runs(source.store, source.name, source.change, tuple(runs["key"]))
     guesses = membership_frames.mistrusted(table, blind)
     everyone = pick_view()
-    alone = widgets.none_chosen(runs, **budget_frames.launch_query(runs, ()))
+    alone = messages.none_chosen(runs, **budget_frames.launch_query(runs, ()))
     with top:
-        widgets.header(QUESTION, caption(runs), source)
+        header.header(QUESTION, caption(runs), source)
         if not alone:
-            widgets.statement(
+            header.statement(
                 membership_frames.sentence(table, guesses, everyone=everyone),
                 membership_frames.beside(table),
             )
-        widgets.answers(membership_frames.answers(table, guesses, everyone=everyone))
+        header.answers(membership_frames.answers(table, guesses, everyone=everyone))
     paper = printed_attacks(runs.iloc[0])
     figure = None if alone else show_attacks(table, guesses, paper, everyone)
     show_run(runs[runs["key"].isin(kept)], runs, source, judged)
     run_drawer.run_drawer(runs)
-    widgets.numbers(numbers(table, guesses, paper), f"membership-{scenario}", figure)
-    widgets.provenance(runs)
+    figures.numbers(numbers(table, guesses, paper), f"membership-{scenario}", figure)
+    provenance(runs)
 
 
 def pick_view() -> bool:
@@ -95,7 +98,7 @@ def caption(runs: pd.DataFrame) -> str:
         f"{describe.setup_text(first)}. {forgotten} to forget ({chosen}), {seeds}. Good is "
         f"Retrain's value, not 100{describe.THIN}%."
     )
-    return widgets.escape(said)
+    return escape(said)
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
@@ -148,15 +151,13 @@ def show_attacks(
     """
     competing = {row.id for row in membership_frames.competitors(table, everyone=everyone)}
     info = attack_dots.attack_dots_info(table, guesses, paper, competing=competing)
-    st.subheader(
-        "Five attacks, one question", anchor=False, help=widgets.metric_help("mia_confidence")
-    )
+    st.subheader("Five attacks, one question", anchor=False, help=metric_help("mia_confidence"))
     if not info.titles:
         st.markdown(
             "None of these runs has a membership number yet. The page Results says why, cell by "
             "cell."
         )
-        widgets.link("results", "Open the table", icon=":material/table_chart:")
+        link("results", "Open the table", icon=":material/table_chart:")
         return None
     st.caption(
         "The share of the forget set, in percent, that each attack calls unseen (MUBox, Tables 1 "
@@ -168,7 +169,7 @@ def show_attacks(
     if warning := guess_words(table, guesses):
         st.warning(warning, icon=":material/help:")
     figure = attack_dots.draw(info, dark=state.dark(), selected=selected_row(table))
-    event = widgets.chart(
+    event = figures.chart(
         figure,
         "attacks",
         alt=attack_dots.alt_text(info),
@@ -186,7 +187,7 @@ def show_attacks(
         else ""
     )
     st.caption(
-        widgets.escape(
+        escape(
             f"{table.interval} Click a dot to look at that method and attack "
             f"below.{left_out}{printed}"
         )
@@ -277,7 +278,7 @@ def show_run(
     first, why = first_run(lines, judged)
     if not first:
         again = "This run's" if len(runs) == 1 else "These runs'"
-        widgets.empty(
+        messages.empty(
             f"{again} predictions were not kept, so single samples cannot be shown. Run the "
             "comparison again on this machine: predictions stay until you remove them.",
             "Launch a comparison",
@@ -315,14 +316,14 @@ def show_run(
         )
     key = chosen or first
     if key in judged and (verdict := judged[key].verdict) is not None:
-        st.markdown(f"{verdicts.label(verdict)}: {widgets.escape(verdict.sentence)}")
+        st.markdown(f"{verdicts.label(verdict)}: {escape(verdict.sentence)}")
     try:
         scored = {
             role: score(source, one, name)
             for role, one in {"run": key, **reference_keys(lines, key)}.items()
         }
     except MucoreError as failure:
-        widgets.error(widgets.escape(str(failure)), "Choose another run or attack.")
+        messages.error(escape(str(failure)), "Choose another run or attack.")
         return
     show_scores(key, lines.loc[key], name, scored, log)
 
@@ -421,17 +422,17 @@ def show_scores(
             "ones still gives itself away."
         )
         figure = score_histogram.draw(info, dark=state.dark())
-        widgets.chart(figure, "scores", alt=score_histogram.alt_text(info))
-        widgets.numbers(score_histogram.frame(info), f"scores-{attack}-{key}", figure, of="scores")
+        figures.chart(figure, "scores", alt=score_histogram.alt_text(info))
+        figures.numbers(score_histogram.frame(info), f"scores-{attack}-{key}", figure, of="scores")
     with right:
         curves = roc.roc_info(run, title=title, threshold=threshold, references=references)
         st.caption(
-            f"Near Retrain's dashed line is good. Diamonds: {widgets.escape(title)} at "
+            f"Near Retrain's dashed line is good. Diamonds: {escape(title)} at "
             f"{' and '.join(roc.LOW_RATES.values())} FPR."
         )
         figure = roc.draw(curves, family=family, dark=state.dark(), log=log)
-        widgets.chart(figure, "roc", alt=roc.alt_text(curves))
-        widgets.numbers(roc.frame(curves), f"roc-{attack}-{key}", figure, of="ROC curves")
+        figures.chart(figure, "roc", alt=roc.alt_text(curves))
+        figures.numbers(roc.frame(curves), f"roc-{attack}-{key}", figure, of="ROC curves")
     if log:
         st.caption(resolution_words(curves.negatives))
     show_walls(run, threshold, result)
@@ -447,7 +448,7 @@ def show_scores(
             "original": "Original",
             "lead": "Here above Retrain",
         }
-        widgets.numbers(
+        figures.numbers(
             exposed.rename(columns=heads),
             f"exposure-{attack}-{key}",
             of="exposure of each sample, as it stands on the axes",

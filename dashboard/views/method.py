@@ -7,11 +7,13 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, frames, state, widgets
+from dashboard import data, frames, state
 from dashboard.charts import method_settings
 from dashboard.frames import glossary as glossary_frames
 from dashboard.text import labels
-from dashboard.widgets import run_drawer
+from dashboard.widgets import figures, header, messages, run_drawer
+from dashboard.widgets.markdown import escape
+from dashboard.widgets.provenance import provenance, runs_frame
 from mucore import catalog, spec
 from mucore.catalog import MethodCard
 
@@ -47,9 +49,9 @@ def page() -> None:
     source = data.source()
     runs = every[every["method"] == card.id]
     with top:
-        widgets.header(
+        header.header(
             f"How does {card.title} work, and how well does it do?",
-            f"{catalog.FAMILIES[card.family]}. {widgets.escape(card.source)}",
+            f"{catalog.FAMILIES[card.family]}. {escape(card.source)}",
             source,
         )
     show_card(card)
@@ -57,7 +59,7 @@ def page() -> None:
     st.subheader("How well it did", anchor=False)
     if runs.empty:
         query = {} if card.family == "reference" else {"methods": card.id}
-        widgets.empty(
+        messages.empty(
             f"No run of {card.title} has finished yet.",
             f"Launch a comparison with {card.title}",
             "launch",
@@ -87,7 +89,7 @@ def preset_name(name: str) -> str:
 def show_card(card: MethodCard) -> None:
     st.markdown(card.summary)
     if card.how:  # a method of the user's own may have none
-        st.markdown(widgets.escape(card.how))
+        st.markdown(escape(card.how))
     reads = [text for key, text in READS.items() if key in card.reads]
     served = [
         scenario.title for scenario in catalog.scenarios() if catalog.serves(card, scenario.id)
@@ -105,9 +107,7 @@ def show_card(card: MethodCard) -> None:
         "Official code": card.code or "none",
         "Also called": ", ".join(card.aliases) or "–",
     }
-    st.markdown(
-        "\n".join(f"- **{name}**: {widgets.escape(value)}" for name, value in facts.items())
-    )
+    st.markdown("\n".join(f"- **{name}**: {escape(value)}" for name, value in facts.items()))
 
 
 def on_classifier(card: MethodCard) -> str:
@@ -129,7 +129,7 @@ def show_parameters(card: MethodCard, preset: str) -> None:
         return
     # A table of text, since only that breaks its lines, and a meaning is a sentence.
     st.table(
-        frame.map(widgets.escape),
+        frame.map(escape),
         hide_index=True,
         border="horizontal",
         alt=f"Settings of {card.title}: authors' values, scaled to the recipe, tuned.",
@@ -137,7 +137,7 @@ def show_parameters(card: MethodCard, preset: str) -> None:
     for scenario, values in card.scenario_values.items():
         st.caption(
             f"For “{catalog.scenario(scenario).title}” the authors set "
-            f"{widgets.escape(labels.settings_text(values))}."
+            f"{escape(labels.settings_text(values))}."
         )
     if card.paper_epochs:
         st.caption(
@@ -152,7 +152,7 @@ def show_results(card: MethodCard, runs: pd.DataFrame, every: pd.DataFrame) -> N
     settings = frames.method_settings(runs, values, method=card.id, judged=data.judged(runs))
     info = method_settings.method_settings_info(settings)
     if sentence := frames.settings_sentence(card.title, settings):
-        widgets.statement(sentence)
+        header.statement(sentence)
     beside = (
         " On the far right stands what happened, with the distance to Retrain."
         if any(info.outcomes)
@@ -171,14 +171,14 @@ def show_results(card: MethodCard, runs: pd.DataFrame, every: pd.DataFrame) -> N
     )
     figure = method_settings.draw(info, family=card.family, dark=state.dark())
     run_drawer.chart(figure, "method_settings", alt=method_settings.alt_text(info))
-    widgets.numbers(frames.settings_frame(settings), f"method-{card.id}", figure)
+    figures.numbers(frames.settings_frame(settings), f"method-{card.id}", figure)
     with st.expander(f"All runs ({len(runs)})", icon=":material/list:"):
         newest = runs.sort_values("finished", ascending=False)
         run_drawer.runs_table(
-            newest, widgets.runs_frame(newest).drop(columns="Method"), "method_runs", height=260
+            newest, runs_frame(newest).drop(columns="Method"), "method_runs", height=260
         )
     run_drawer.run_drawer(every)
-    widgets.provenance(runs)
+    provenance(runs)
 
 
 page()

@@ -12,12 +12,14 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, frames, state, widgets
+from dashboard import data, frames, state
 from dashboard.charts import class_histograms, epsilon_histogram, score_bars, two_distributions
 from dashboard.frames import quality as quality_frames
 from dashboard.frames.quality import Found, Samples
 from dashboard.text import labels, units
-from dashboard.widgets import run_drawer, run_filters
+from dashboard.widgets import figures, header, messages, run_drawer, run_filters
+from dashboard.widgets.markdown import escape, metric_help
+from dashboard.widgets.provenance import provenance
 from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.metrics.forgetting_quality import BIN, FEW_MODELS, TIME_LIMIT
@@ -49,7 +51,7 @@ def page() -> None:
     runs = every[every["key"].isin(belonging(every, source.name, source.change))]
     if runs.empty:
         with top:
-            widgets.header(
+            header.header(
                 QUESTION,
                 "An experiment on many models of each method, after the NeurIPS 2023 competition.",
                 source,
@@ -60,10 +62,10 @@ def page() -> None:
     found = pick_experiment(runs, source)
     if found is None:
         with top:
-            widgets.header(
+            header.header(
                 QUESTION, "The methods that are ticked have no experiment together.", source
             )
-        widgets.empty(
+        messages.empty(
             "Tick one method at least under Methods, or take another comparison.",
             "See the results",
             "results",
@@ -71,10 +73,10 @@ def page() -> None:
         return
     used = runs[runs["key"].isin(found.keys)]
     with top:
-        widgets.header(QUESTION, caption(used, found), source)
+        header.header(QUESTION, caption(used, found), source)
     findings, judged = get_findings(source, found), data.judged(used)
     with top:
-        widgets.answers(
+        header.answers(
             quality_frames.answers(findings, found.models, judged),
             first=quality_frames.headline(findings, judged),
         )
@@ -93,12 +95,12 @@ def page() -> None:
     show_classes(used, found)
     run_drawer.run_drawer(used)
     name = f"quality-{used.iloc[0]['scenario']}-{found.models}"
-    widgets.numbers(
+    figures.numbers(
         quality_frames.table(quality_frames.ordered(findings), judged), name, of="methods"
     )
     for part in drawn:
-        widgets.numbers(part.frame, f"{name}-{part.name}", part.figure, of=part.of)
-    widgets.provenance(used)
+        figures.numbers(part.frame, f"{name}-{part.name}", part.figure, of=part.of)
+    provenance(used)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +120,7 @@ def show_empty(nothing: bool) -> None:
         if nothing
         else "No method has been run with many unlearning seeds beside as many Retrains."
     )
-    widgets.empty(
+    messages.empty(
         f"{has} The experiment trains N models from scratch without the forgotten samples and "
         "unlearns N others with different seeds. Then it asks of each forgotten sample: do the "
         "two kinds of models differ in what they say of it? 16 small models take minutes, the "
@@ -168,7 +170,7 @@ def experiment_name(found: Found) -> str:
 def caption(runs: pd.DataFrame, found: Found) -> str:
     first = runs.iloc[0]
     from_what = "one original" if found.originals == "one" else "an original each"
-    return widgets.escape(
+    return escape(
         f"{labels.setup_text(first)}. {found.models} models of each kind, unlearned from "
         f"{from_what}; {units.count(int(first['forget_count']), 'sample')} to forget. F is 1 if "
         "no sample gives them away."
@@ -202,7 +204,7 @@ def get_findings(source: data.Source, found: Found) -> list[Finding]:
             for one in stored(source.store, found, source.name, source.change, found.keys):
                 known.setdefault((found.retrained, one.keys), one)
         except MucoreError as failure:
-            widgets.error(widgets.escape(str(failure)))
+            messages.error(escape(str(failure)))
     return [
         known[key] for method in found.methods if (key := (found.retrained, method.keys)) in known
     ]
@@ -238,8 +240,8 @@ def offer_to_compute(
         lost := {*found.retrained, *(key for method in methods for key in method.keys)}
         - data.predicted()
     ):
-        widgets.empty(
-            f"The numbers of {widgets.escape(names)} are not here. They are computed from "
+        messages.empty(
+            f"The numbers of {escape(names)} are not here. They are computed from "
             f"predictions, but those of {units.count(len(lost), 'model')} were removed to save "
             "space. A new experiment has both.",
             "Start one on small digits",
@@ -249,7 +251,7 @@ def offer_to_compute(
         return
     with st.container(border=True):
         st.markdown(
-            widgets.escape(
+            escape(
                 f"The numbers of {names} have not been computed yet. The models are there; "
                 "reading their predictions takes a moment."
             )
@@ -267,7 +269,7 @@ def offer_to_compute(
                     for one in find(lineup(source.store, found), source.store)
                 }
         except MucoreError as failure:
-            widgets.error(widgets.escape(str(failure)))
+            messages.error(escape(str(failure)))
             return
     st.rerun()
 
@@ -318,21 +320,21 @@ def show_findings(
             "Forgetting quality (F) with half the models. The dashed line is one half of the "
             "retrained models against the other: a method that reaches it is as hard to tell from "
             "Retrain as Retrain itself.",
-            help=widgets.metric_help("forgetting_quality"),
+            help=metric_help("forgetting_quality"),
         )
         drawn.append(show_quality_bars(findings))
     with right:
         st.caption(
             "Mean unlearning time as a share of Retrain's. The competition rejects methods beyond "
             "the dashed line.",
-            help=widgets.metric_help("competition_score"),
+            help=metric_help("competition_score"),
         )
         drawn.append(show_time_bars(findings))
     table = quality_frames.table(findings, judged)
     zero = [head for head in ("Without ε", "Degenerate", "Reverted") if not table[head].any()]
     # they stand in the numbers below
     shown = table.drop(columns=["AUC, %", "TPR at 1 %, %", *zero])
-    help = {head: widgets.metric_help(metric) for head, metric in quality_frames.HEADS.items()} | {
+    help = {head: metric_help(metric) for head, metric in quality_frames.HEADS.items()} | {
         "Distance": frames.DISTANCE_MEANING
     }
     config = {
@@ -341,7 +343,7 @@ def show_findings(
     }
     st.dataframe(shown, hide_index=True, column_config=config, key="quality_table")
     for sentence in quality_frames.sentences(findings):
-        st.caption(widgets.escape(sentence))
+        st.caption(escape(sentence))
     keys = {method.keys: method.row for method in found.methods}
     rows = {keys[one.keys]: one for one in findings}
     choose, _ = st.columns([2, 3])
@@ -372,8 +374,8 @@ def show_classes(runs: pd.DataFrame, found: Found) -> None:
         "set, forgetting affects some classes more than others."
     )
     figure = class_histograms.draw(info, dark=state.dark())
-    widgets.chart(figure, "class_histograms", alt=class_histograms.alt_text(info))
-    widgets.numbers(
+    figures.chart(figure, "class_histograms", alt=class_histograms.alt_text(info))
+    figures.numbers(
         class_histograms.table(info), f"classes-{runs.iloc[0]['scenario']}", figure, of="classes"
     )
 
@@ -434,7 +436,7 @@ def show_bars(info: score_bars.ScoreBarsInfo, key: str, of: str) -> Drawn | None
     figure = score_bars.draw(info, dark=state.dark(), selected=state.param("run"))
     run_drawer.chart(figure, key, alt=score_bars.alt_text(info))
     if info.missing:
-        st.caption(widgets.escape(f"Without this number: {', '.join(info.missing)}."))
+        st.caption(escape(f"Without this number: {', '.join(info.missing)}."))
     return Drawn(key, of, score_bars.table(info), figure)
 
 
@@ -447,7 +449,7 @@ def show_method(found: Found, finding: Finding, name: str) -> list[Drawn | None]
             f" {units.count(a.missing, 'sample has', 'samples have')} no ε." if a.missing else ""
         )
         st.caption(
-            f"{widgets.escape(name)}: forgotten samples by ε. At the far left nothing gives a "
+            f"{escape(name)}: forgotten samples by ε. At the far left nothing gives a "
             "sample away, and it counts 1. Each bin counts half as much as the one before it; "
             f"the hatched one, where a rule is never wrong, counts 0. F is the mean.{without}"
         )
@@ -455,7 +457,7 @@ def show_method(found: Found, finding: Finding, name: str) -> list[Drawn | None]
             name, family, a.histogram, missing=a.missing, models=a.models
         )
         figure = epsilon_histogram.draw(info, dark=state.dark())
-        widgets.chart(figure, "epsilon_histogram", alt=epsilon_histogram.alt_text(info))
+        figures.chart(figure, "epsilon_histogram", alt=epsilon_histogram.alt_text(info))
     with right:
         sample = show_sample(found, finding, family)
     bins = pd.DataFrame(
@@ -488,7 +490,7 @@ def show_sample(found: Found, finding: Finding, family: str) -> Drawn | None:
         int(chosen), family, content.unlearned[:, place], content.retrained[:, place]
     )
     figure = two_distributions.draw(info, dark=state.dark())
-    widgets.chart(figure, "two_distributions", alt=two_distributions.alt_text(info))
+    figures.chart(figure, "two_distributions", alt=two_distributions.alt_text(info))
     st.caption(
         f"{two_distributions.rule_text(info.rule)} The rates count models (the ticks below); the "
         "curves are smoothed."
@@ -524,7 +526,7 @@ def get_samples(source: data.Source, found: Found, finding: Finding) -> Samples 
         with st.spinner("Looking for the best rule of each sample"):
             kept[name] = quality_frames.samples(unlearned, retrained)
     except MucoreError as failure:
-        st.markdown(widgets.escape(str(failure)))
+        st.markdown(escape(str(failure)))
         return None
     return kept[name]
 

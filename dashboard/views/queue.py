@@ -10,11 +10,13 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, state, theme, widgets
+from dashboard import data, state, theme
 from dashboard.frames import queue as queue_frames
 from dashboard.text import labels as describe
 from dashboard.text import units
-from dashboard.widgets import run_drawer
+from dashboard.widgets import figures, header, messages, run_drawer
+from dashboard.widgets.links import link
+from dashboard.widgets.markdown import escape
 from mucore import titles
 from mucore.runner.estimate import Left, Span, about
 from mucore.store import REMOVAL, Store
@@ -80,7 +82,7 @@ def ask(store: Store, place: str, jobs: Sequence[Job]) -> None:
         state.set_ticket("queue_asks", None)
         return
     with st.container(border=True):
-        st.markdown(f":material/help: {widgets.escape(question)}")
+        st.markdown(f":material/help: {escape(question)}")
         with st.container(horizontal=True):
             args = (store, "cancel", list(jobs))
             st.button(
@@ -130,8 +132,7 @@ def running_card(store: Store, job: Job, left: Span | None, now: datetime, dark:
         with text:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.markdown(
-                    f"**{widgets.escape(titles.who(job.spec))}**  \n"
-                    f"{widgets.escape(titles.where(job.spec))}",
+                    f"**{escape(titles.who(job.spec))}**  \n{escape(titles.where(job.spec))}",
                     width="stretch",
                 )
                 st.button(
@@ -159,10 +160,10 @@ def running_card(store: Store, job: Job, left: Span | None, now: datetime, dark:
             ]
             if job.attempts:
                 facts.append(f"attempt {job.attempts + 1}: the worker of the one before died")
-            st.caption(widgets.escape(" · ".join(facts)))
+            st.caption(escape(" · ".join(facts)))
         with chart:
             if len(job.losses) > 1:
-                widgets.chart(
+                figures.chart(
                     loss_figure(job.losses, dark),
                     key=f"loss:{job.id}",
                     alt=f"Training loss of {titles.run(job.spec)}",
@@ -233,8 +234,8 @@ def stopped_card(store: Store, job: Job, followers: Sequence[Job]) -> None:
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(
-                f"**{widgets.escape(titles.who(job.spec))}** {names[job.state]}  \n"
-                f"{widgets.escape(titles.where(job.spec))}",
+                f"**{escape(titles.who(job.spec))}** {names[job.state]}  \n"
+                f"{escape(titles.where(job.spec))}",
                 width="stretch",
             )
             label = (
@@ -253,11 +254,11 @@ def stopped_card(store: Store, job: Job, followers: Sequence[Job]) -> None:
         lines = (job.error or "").strip().splitlines()
         if lines:
             why = describe.with_titles(lines[-1], *describe.named_in(job.spec))
-            st.markdown(f":red[{widgets.escape(why)}]")
+            st.markdown(f":red[{escape(why)}]")
         if followers:
             labels = "; ".join(dict.fromkeys(titles.who(one.spec) for one in followers[:12]))
             more = f"; and {len(followers) - 12} more" if len(followers) > 12 else ""
-            st.caption(f"Not run, because they need it: {widgets.escape(labels)}{more}.")
+            st.caption(f"Not run, because they need it: {escape(labels)}{more}.")
         tail = data.log_tail(job)
         if tail or len(lines) > 1:
             with st.expander(
@@ -300,9 +301,7 @@ def worker_line(busy: bool) -> None:
         devices = ", ".join(
             f"{worker.device} ({units.count(worker.threads, 'thread')})" for worker in workers
         )
-        st.caption(
-            f":material/memory: {units.count(len(workers), 'worker')}: {widgets.escape(devices)}"
-        )
+        st.caption(f":material/memory: {units.count(len(workers), 'worker')}: {escape(devices)}")
     elif data.workers_starting():
         st.caption(
             ":material/hourglass_top: A worker is starting. It loads PyTorch first, which takes a "
@@ -311,7 +310,7 @@ def worker_line(busy: bool) -> None:
     elif busy:
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
             reason = data.worker_failure()
-            said = f" The last one failed: {widgets.escape(reason)}" if reason else ""
+            said = f" The last one failed: {escape(reason)}" if reason else ""
             st.markdown(
                 ":material/warning: No worker is running, so nothing moves. Finished runs are "
                 f"safe.{said}",
@@ -364,12 +363,12 @@ def tabs(store: Store, groups: dict[str, list[Job]], left: Left, now: datetime) 
 
 @st.fragment(run_every=1.0)
 def live(comparison: Comparison | None) -> None:
-    with widgets.guarded():
+    with messages.guarded():
         store = data.own_store()
         home, now = str(store.home), datetime.now(UTC)
         data.reap()
         if failure := state.ticket("queue_problem"):
-            widgets.error(widgets.escape(failure))
+            messages.error(escape(failure))
             state.set_ticket("queue_problem", None)
         keys = comparison.keys if comparison else None
         jobs = queue_frames.newest(
@@ -379,7 +378,7 @@ def live(comparison: Comparison | None) -> None:
         have = known(home, store.change_counter("results"), wanted, store)
         if not wanted:
             worker_line(busy=False)
-            widgets.empty("You have not launched anything yet.", "Launch a comparison", "launch")
+            messages.empty("You have not launched anything yet.", "Launch a comparison", "launch")
             return
         groups = {
             "running": queue_frames.in_state(jobs, "running"),
@@ -414,7 +413,7 @@ def live(comparison: Comparison | None) -> None:
         ask(store, "all", active)
         worker_line(busy=bool(active))
         if comparison and not active and view.done:
-            widgets.link(
+            link(
                 "results",
                 "Read the results of this comparison",
                 icon=":material/table_chart:",
@@ -428,13 +427,13 @@ def disk_use(use: Mapping[str, int]) -> None:
     with st.popover(
         f"{units.size(sum(use.values()))} on disk", icon=":material/hard_drive:", width="stretch"
     ):
-        st.caption(f"All of it is in {widgets.escape(str(data.own_store().home))}.")
+        st.caption(f"All of it is in {escape(str(data.own_store().home))}.")
         for kind, count in sorted(use.items(), key=lambda pair: -pair[1]):
             if count:
                 st.markdown(f"**{kind}** {units.size(count)}  \n{REMOVAL[kind]}")
 
 
-widgets.header(
+header.header(
     "What is running, what is waiting, what went wrong?",
     "Runs go on when you close this page. What is unfinished when the program stops goes on at "
     "its next start.",
@@ -453,6 +452,6 @@ with right:
     disk_use(data.disk_use())
 comparison = comparisons.get(chosen)
 if comparison is not None and comparison.note:
-    st.caption(widgets.escape(comparison.note))
+    st.caption(escape(comparison.note))
 live(comparison)
 run_drawer.run_drawer(data.summaries())

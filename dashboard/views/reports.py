@@ -15,13 +15,15 @@ import pandas as pd
 import streamlit as st
 from plotly.offline import get_plotlyjs
 
-from dashboard import data, frames, state, widgets
+from dashboard import data, frames, state
 from dashboard import report as evidence
 from dashboard.report import html as report_html
 from dashboard.report import latex as report_latex
 from dashboard.report import render
 from dashboard.text import labels, units
-from dashboard.widgets import run_drawer, run_filters
+from dashboard.widgets import header, messages, run_drawer, run_filters
+from dashboard.widgets.markdown import escape
+from dashboard.widgets.provenance import provenance
 from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.export import tables
@@ -57,10 +59,10 @@ class File:
 
 def page() -> None:
     source = data.source()
-    widgets.header(QUESTION, CAPTION, source)
+    header.header(QUESTION, CAPTION, source)
     runs = data.unlearning_runs()
     if runs.empty:
-        widgets.empty(
+        messages.empty(
             "There are no results to report yet. A small comparison takes a few minutes on a "
             "laptop.",
             "Launch a comparison",
@@ -69,9 +71,9 @@ def page() -> None:
         return
     runs = pick(runs)
     if runs.empty:
-        widgets.empty("No run of this selection has finished yet.", "Watch the queue", "queue")
+        messages.empty("No run of this selection has finished yet.", "Watch the queue", "queue")
         return
-    widgets.answers(evidence.standing(runs), first=evidence.counts_sentence(data.judged(runs)))
+    header.answers(evidence.standing(runs), first=evidence.counts_sentence(data.judged(runs)))
     left, right = st.columns([1, 1], gap="large")
     with left:
         parts = pick_parts(evidence.outline(runs))
@@ -79,7 +81,7 @@ def page() -> None:
         typed = heading()
         show_downloads(source, runs, parts, typed)
     run_drawer.run_drawer(runs)
-    widgets.provenance(runs)
+    provenance(runs)
 
 
 # --- what goes in
@@ -93,7 +95,7 @@ def pick(runs: pd.DataFrame) -> pd.DataFrame:
     Without anything in the address, those of whole classes, as on other pages, else of the scenario
     with most runs.
     """
-    place = widgets.filter_row([1.5, 2.4, 2.4, 1.5])
+    place = header.filter_row([1.5, 2.4, 2.4, 1.5])
     with place[0]:
         runs = run_filters.pick_data(runs)
     with place[1]:
@@ -172,9 +174,7 @@ def pick_parts(outline: Mapping[str, str]) -> list[str]:
                 disabled=True,
                 key=f"none:{name}",
             )
-        elif state.tick(
-            f"{label} :gray[· {widgets.escape(outline[name])}]", "parts", name, name in named
-        ):
+        elif state.tick(f"{label} :gray[· {escape(outline[name])}]", "parts", name, name in named):
             chosen.append(name)
     state.set_ticked("parts", chosen, possible)
     return chosen
@@ -305,7 +305,7 @@ def show_reports(
                 made[asked] = File(now, source.change, content)
                 progress.update(label=f"{asked} is ready", state="complete")
             except MucoreError as failure:
-                widgets.error(widgets.escape(str(failure)))
+                messages.error(escape(str(failure)))
                 progress.update(label="Not made", state="error", expanded=True)
     state.set_ticket("reports", made)
     with st.container(horizontal=True, gap="small"):

@@ -9,11 +9,13 @@ import json
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, frames, state, widgets
+from dashboard import data, frames, state
 from dashboard.charts import results_table, tradeoff
 from dashboard.papers import tables as published
 from dashboard.text import labels, units, verdicts
-from dashboard.widgets import run_drawer, run_filters
+from dashboard.widgets import figures, header, messages, run_drawer, run_filters
+from dashboard.widgets.markdown import escape
+from dashboard.widgets.provenance import provenance
 from mucore import catalog
 from mucore.export import tables as report
 from mucore.store import Store
@@ -34,7 +36,7 @@ def page() -> None:
     top = st.container()
     runs = data.unlearning_runs()
     if runs.empty:
-        widgets.no_results(
+        messages.no_results(
             "Which method forgets without hurting the rest?",
             "The table of a comparison: methods in rows, what they keep and forget in columns.",
         )
@@ -42,7 +44,7 @@ def page() -> None:
     runs = run_filters.pick_runs(runs, first=run_filters.OPENS_ON, extra=pick_view, beside=True)
     if runs.empty:
         with top:
-            widgets.none_finished("Which method forgets without hurting the rest?", source)
+            messages.none_finished("Which method forgets without hurting the rest?", source)
         return
     scenario = catalog.scenario(str(runs.iloc[0]["scenario"]))
     view: frames.View = "gap" if state.choice("view", ["value", "gap"]) == "gap" else "value"
@@ -58,10 +60,10 @@ def page() -> None:
         judged=data.judged(runs),
     )
     with top:
-        widgets.header(scenario.question, caption(runs), source)
+        header.header(scenario.question, caption(runs), source)
         outside = suspicious(runs, values, source.name, source.change, data.chosen(runs))
         count = flagged(source.store, source.name, source.change, tuple(runs["key"]))
-        widgets.answers(
+        header.answers(
             frames.answers(table, flagged=count, outside=len(outside)),
             first=verdicts.count_sentence(table.methods),
         )
@@ -70,7 +72,7 @@ def page() -> None:
     with left, st.container(key="results_numbers"):
         paper = pick_paper(runs)
         show_table(table, sort, descending, paper)
-    with right, widgets.sticky("results_figure"):
+    with right, figures.sticky("results_figure"):
         figure = show_tradeoff(table)
     selected = table.row(state.param("row"))
     if selected is None:
@@ -78,10 +80,10 @@ def page() -> None:
     else:
         run_drawer.row_drawer(selected, runs, outside.get(selected.id, ()))
     show_downloads(table)
-    widgets.numbers(
+    figures.numbers(
         published.beside(table, paper) if paper else table.frame, f"results-{scenario.id}", figure
     )
-    widgets.provenance(runs)
+    provenance(runs)
 
 
 def pick_view() -> None:
@@ -126,7 +128,7 @@ def caption(runs: pd.DataFrame) -> str:
     seeds = units.count(runs["training_seed"].nunique(), "training seed")
     forgotten = units.count(int(runs["forget_count"].median()), "sample")
     chosen = labels.set_text(str(first["scenario_parameters"]), str(first["dataset"]))
-    return widgets.escape(f"{labels.setup_text(first)}. {forgotten} to forget ({chosen}), {seeds}.")
+    return escape(f"{labels.setup_text(first)}. {forgotten} to forget ({chosen}), {seeds}.")
 
 
 def pick_paper(runs: pd.DataFrame) -> published.Published | None:
@@ -230,7 +232,7 @@ def show_tradeoff(table: frames.ResultsTable):
         [f"Not drawn, for want of a gap: {', '.join(info.missing)}."] if info.missing else []
     )
     if left_out:
-        st.caption(widgets.escape(" ".join(left_out)))
+        st.caption(escape(" ".join(left_out)))
     return figure
 
 

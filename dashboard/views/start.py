@@ -7,11 +7,14 @@ from datetime import UTC, datetime
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, frames, widgets
+from dashboard import data, frames
 from dashboard.frames import queue as queue_frames
 from dashboard.lessons import LESSONS
 from dashboard.text import labels, units, verdicts
-from dashboard.widgets import run_drawer, run_filters
+from dashboard.widgets import header, messages, run_drawer, run_filters
+from dashboard.widgets.links import link
+from dashboard.widgets.markdown import escape
+from dashboard.widgets.provenance import local_time
 from mucore import catalog, titles
 from mucore.runner.estimate import about
 
@@ -36,16 +39,14 @@ def findings(source: data.Source) -> None:
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
             said = f"{labels.setup_text(first)}: {units.count(methods, 'method')}, {seeds}"
-            st.markdown(
-                f"**{widgets.escape(scenario.title)}** · {widgets.escape(said)}", width="stretch"
-            )
-            widgets.link("results", "Read the table", icon=":material/arrow_forward:")
+            st.markdown(f"**{escape(scenario.title)}** · {escape(said)}", width="stretch")
+            link("results", "Read the table", icon=":material/arrow_forward:")
         if head:
-            st.markdown(f"#### {widgets.escape(head)}")
-            st.markdown(widgets.escape(text))
-            st.caption(widgets.escape(counted))
+            st.markdown(f"#### {escape(head)}")
+            st.markdown(escape(text))
+            st.caption(escape(counted))
         if len(found) > 1:  # one alone says again that no method qualifies
-            widgets.answers(found)
+            header.answers(found)
 
 
 @st.cache_data(show_spinner="Reading the results", max_entries=8)
@@ -99,7 +100,7 @@ def next_steps() -> None:
     for column, (title, text, page, label) in zip(st.columns(3), steps, strict=True):
         with column, st.container(border=True, height="stretch"):
             st.markdown(f"**{title}**  \n{text}")
-            widgets.link(page, label, icon=":material/arrow_forward:")
+            link(page, label, icon=":material/arrow_forward:")
 
 
 def stories() -> None:
@@ -107,17 +108,15 @@ def stories() -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown("**New here?** Stories that run live:")
         for name in STORIES:
-            widgets.link(
-                "lessons", LESSONS[name].title, icon=":material/cast_for_education:", lesson=name
-            )
-        widgets.link("lessons", "All five", icon=":material/arrow_forward:")
+            link("lessons", LESSONS[name].title, icon=":material/cast_for_education:", lesson=name)
+        link("lessons", "All five", icon=":material/arrow_forward:")
 
 
 def newest_runs(newest: pd.DataFrame) -> pd.DataFrame:
     """A line a run; without the data set where it is the same in all."""
     made = pd.DataFrame(
         {
-            "Finished": widgets.local_time(newest["finished"]),
+            "Finished": local_time(newest["finished"]),
             "Method": [labels.method_names(name)[0] for name in newest["method"]],
             "Scenario": [
                 catalog.scenario(name).title if isinstance(name, str) else "training"
@@ -134,11 +133,7 @@ def newest_runs(newest: pd.DataFrame) -> pd.DataFrame:
 def on_one(newest: pd.DataFrame) -> str:
     """The data set that the newest runs share, for which their table has no column then."""
     names = list(dict.fromkeys(newest["dataset"]))
-    return (
-        f", the newest on {widgets.escape(titles.dataset(str(names[0])))}"
-        if len(names) == 1
-        else ""
-    )
+    return f", the newest on {escape(titles.dataset(str(names[0])))}" if len(names) == 1 else ""
 
 
 def on_what() -> str:
@@ -149,12 +144,12 @@ def on_what() -> str:
     if data.source().demo or runs.empty:
         return " and picks a device"
     newest = runs.loc[runs["finished"].idxmax(), "device"]
-    return f", most likely on the device of your newest run: {widgets.escape(str(newest))}"
+    return f", most likely on the device of your newest run: {escape(str(newest))}"
 
 
 @st.fragment(run_every=2.0)
 def workers() -> None:
-    with widgets.guarded():
+    with messages.guarded():
         now = datetime.now(UTC)
         alive = data.workers()
         waiting = data.jobs(states=["queued"])
@@ -167,7 +162,7 @@ def workers() -> None:
             )
         for worker in alive:
             st.markdown(
-                f":material/memory: **{widgets.escape(worker.device)}**, "
+                f":material/memory: **{escape(worker.device)}**, "
                 f"{units.count(worker.threads, 'thread')}: "
                 f"{'busy' if worker.state == 'busy' else 'waiting for work'}, started "
                 f"{units.ago(worker.started, now)}"
@@ -176,19 +171,19 @@ def workers() -> None:
         for job in running[:4]:
             own = left.each.get(job.key)
             text = titles.run(job.spec) + (f" · {about(own)} left" if own else "")
-            st.progress(queue_frames.job_share(job, own, now), text=widgets.escape(text))
+            st.progress(queue_frames.job_share(job, own, now), text=escape(text))
         all_left = f", {about(left.total)} left" if left.total else ""
         st.caption(
             f"{len(running)} running, {len(waiting)}{'+' if len(waiting) >= 500 else ''} "
             f"waiting{all_left}."
         )
         if waiting or running:
-            widgets.link("queue", "Open the queue", icon=":material/list_alt:")
+            link("queue", "Open the queue", icon=":material/list_alt:")
 
 
 source = data.source()
 summaries = data.summaries()
-widgets.header(
+header.header(
     "Which method forgets, and what does it cost?",
     "Machine unlearning takes training data out of a finished model. The measure is the only sure "
     "way: training again without it.",
@@ -201,7 +196,7 @@ left, right = st.columns([4, 1], gap="medium")
 with left:
     st.subheader("Newest runs", anchor=False)
     if summaries.empty:
-        widgets.empty(
+        messages.empty(
             "There is no result yet, neither yours nor a demo.",
             "Launch your first comparison",
             "launch",

@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, state, widgets
+from dashboard import data, state
 from dashboard.charts import agreement, critical_difference, pareto
 from dashboard.frames import Answer
 from dashboard.frames import budget as budget_frames
@@ -20,7 +20,9 @@ from dashboard.frames.table import DISTANCE_MEANING
 from dashboard.frames.tradeoffs import ANY, Contest, Scored
 from dashboard.papers import tables as published
 from dashboard.text import labels, units, verdicts
-from dashboard.widgets import columns, run_drawer, run_filters
+from dashboard.widgets import columns, figures, header, messages, run_drawer, run_filters
+from dashboard.widgets.markdown import escape, metric_help
+from dashboard.widgets.provenance import provenance
 from mucore import catalog
 from mucore.statistics import Statistics, statistics, usual_metrics
 from mucore.statistics.significance import LEVEL
@@ -65,18 +67,18 @@ def page() -> None:
     top = st.container()
     runs = data.unlearning_runs()
     if runs.empty:
-        widgets.no_results(
+        messages.no_results(
             QUESTIONS["front"],
             CAPTIONS["front"],
             "A comparison of three methods or more fills this page.",
         )
         return
-    view, answers = widgets.pick_view(VIEWS, QUESTIONS, CAPTIONS, source, top)
+    view, answers = header.pick_view(VIEWS, QUESTIONS, CAPTIONS, source, top)
     if view == "front":
         runs = show_front(source, runs, answers)
     else:
         runs = show_statistics(source, runs, view, answers)
-    widgets.provenance(runs)
+    provenance(runs)
 
 
 # --- the front
@@ -89,9 +91,9 @@ def show_front(
     runs = run_filters.pick_runs(runs, first=run_filters.OPENS_ON)
     pick_rivals()
     if runs.empty:
-        widgets.none_finished()
+        messages.none_finished()
         return runs
-    if widgets.none_chosen(runs, **budget_frames.launch_query(runs, ())):
+    if messages.none_chosen(runs, **budget_frames.launch_query(runs, ())):
         return runs
     rows, metrics = scores(runs, source.name, source.change, data.chosen(runs))
     goals, limits, least = pick_goals(metrics)
@@ -100,7 +102,7 @@ def show_front(
             "A trade-off needs two goals at least. Choose them above, or launch a "
             "comparison that measures them."
         )
-        widgets.empty(sentence, "Launch", "launch", **budget_frames.launch_query(runs, ()))
+        messages.empty(sentence, "Launch", "launch", **budget_frames.launch_query(runs, ()))
         return runs
     found = tradeoffs_frames.contest(
         rows, goals, limits, least, everyone=state.choice(RIVALS, ["0", "1"]) == "1"
@@ -111,13 +113,13 @@ def show_front(
             "No method is left to compare: loosen the limits above, or launch Retrain and "
             "methods with it."
         )
-        widgets.empty(sentence, "Launch", "launch", **budget_frames.launch_query(runs, ()))
+        messages.empty(sentence, "Launch", "launch", **budget_frames.launch_query(runs, ()))
         return runs
     with answers:
-        widgets.statement(
+        header.statement(
             tradeoffs_frames.front_sentence(found), verdicts.count_sentence(found.lines)
         )
-        widgets.answers(front_answers(found))
+        header.answers(front_answers(found))
     left, right = st.columns(2, gap="medium")
     with left:
         figure = show_scatter(found, runs, metrics)
@@ -137,8 +139,8 @@ def show_front(
     frame = show_table(found)
     show_left_out(found)
     run_drawer.run_drawer(runs)
-    widgets.numbers(frame, "trade-offs", figure, of="the scatter")
-    widgets.numbers(
+    figures.numbers(frame, "trade-offs", figure, of="the scatter")
+    figures.numbers(
         tradeoffs_frames.lines_frame(found), "trade-offs-all-goals", lines, of="every goal at once"
     )
     return runs
@@ -289,7 +291,7 @@ def show_scatter(found: Contest, runs: pd.DataFrame, metrics: list[str]) -> go.F
     if paper is not None and ghosts:
         notes.append(paper.caption if places else "MUBox prints no numbers for these two axes.")
     if notes:
-        st.caption(widgets.escape(" ".join(notes)))
+        st.caption(escape(" ".join(notes)))
     return figure
 
 
@@ -309,9 +311,7 @@ def show_table(found: Contest) -> pd.DataFrame:
     )
     # The columns of text take what they need, so that none is cut; heads of numbers are short for
     # it.
-    help_of = {
-        tradeoffs_frames.goal_head(goal): widgets.metric_help(goal.id) for goal in found.goals
-    }
+    help_of = {tradeoffs_frames.goal_head(goal): metric_help(goal.id) for goal in found.goals}
     help_of[tradeoffs_frames.DISTANCE_HEAD] = DISTANCE_MEANING
     settings = {
         name: st.column_config.Column(name.removesuffix(" (points)"), help=text)
@@ -352,7 +352,7 @@ def show_left_out(found: Contest) -> None:
     }
     said = [f"{reason}: {', '.join(names)}." for reason, names in left_out.items() if names]
     if said:
-        st.caption(widgets.escape(" ".join(said)))
+        st.caption(escape(" ".join(said)))
 
 
 # --- ranks, agreement, tests
@@ -368,14 +368,14 @@ def show_statistics(
     with places[1]:
         runs = run_filters.pick_methods(runs)
     if runs.empty:
-        widgets.none_finished()
+        messages.none_finished()
         return runs
-    if widgets.none_chosen(runs, **budget_frames.launch_query(runs, ())):
+    if messages.none_chosen(runs, **budget_frames.launch_query(runs, ())):
         return runs
     chosen_runs = data.chosen(runs)
     metrics, usual = measured(runs, source.name, source.change, chosen_runs)
     if not metrics:
-        widgets.empty(
+        messages.empty(
             "No method of this selection has a number yet.",
             "Launch a comparison",
             "launch",
@@ -488,8 +488,8 @@ def show_ranks(
     others = len(info.methods) - 1
     sure = info.p < 1 - LEVEL
     with answers:
-        widgets.statement(tradeoffs_frames.ranks_sentence(found.metric, found.ranking, forgot))
-        widgets.answers(
+        header.statement(tradeoffs_frames.ranks_sentence(found.metric, found.ranking, forgot))
+        header.answers(
             [
                 Answer(
                     "Not told apart from first place",
@@ -520,7 +520,7 @@ def show_ranks(
     )
     figure = critical_difference.draw(info, dark=state.dark(), selected=state.param("run"))
     run_drawer.chart(figure, "critical_difference", alt=critical_difference.alt_text(info))
-    widgets.numbers(
+    figures.numbers(
         tradeoffs_frames.ranks_frame(found.ranking, forgot), f"ranks-{found.metric}", figure
     )
 
@@ -539,8 +539,8 @@ def show_agreement(
     low, high = (labels.number(tau, "ratio") for _, _, tau in pairs)
     settings = found.agreement["setting"].nunique()
     with answers:
-        widgets.statement(tradeoffs_frames.disagreement_text(found.tau, found.agreement))
-        widgets.answers(
+        header.statement(tradeoffs_frames.disagreement_text(found.tau, found.agreement))
+        header.answers(
             [
                 Answer("Agree least", least, f"τ = {low}"),
                 Answer("Agree most", most, f"τ = {high}"),
@@ -560,8 +560,8 @@ def show_agreement(
         heads, found.tau.to_numpy(dtype=float), what="Kendall's τ", signed=True
     )
     figure = agreement.draw(info, dark=state.dark())
-    widgets.chart(figure, "metric_agreement", alt=agreement.alt_text(info))
-    widgets.numbers(tradeoffs_frames.tau_frame(found.tau), "agreement-of-metrics", figure)
+    figures.chart(figure, "metric_agreement", alt=agreement.alt_text(info))
+    figures.numbers(tradeoffs_frames.tau_frame(found.tau), "agreement-of-metrics", figure)
 
 
 def show_tests(
@@ -579,8 +579,8 @@ def show_tests(
     basis = f"{units.count(settings, 'forget set')}, {units.count(seeds, 'training seed')}"
     hopeless = next((note for note in found.notes if note.startswith("No paired test can")), "")
     with answers:
-        widgets.statement(tradeoffs_frames.tests_sentence(found.metric, len(differ), len(frame)))
-        widgets.answers(
+        header.statement(tradeoffs_frames.tests_sentence(found.metric, len(differ), len(frame)))
+        header.answers(
             [
                 Answer(
                     "Pairs that differ",
@@ -598,7 +598,7 @@ def show_tests(
         "stands on the left; whether it forgot is another column."
     )
     if hopeless:
-        st.caption(widgets.escape(hopeless))
+        st.caption(escape(hopeless))
     settings = {
         frame.columns[3]: st.column_config.NumberColumn(format="%.2f"),
         "p": st.column_config.NumberColumn(format="%.2g", help="Of this pair alone."),
@@ -612,7 +612,7 @@ def show_tests(
         column_config=columns.aligned(frame, settings),
         height=min(560, 38 + 35 * len(frame)),
     )
-    widgets.numbers(frame, f"tests-{found.metric}")
+    figures.numbers(frame, f"tests-{found.metric}")
 
 
 def missing(found: Statistics, runs: pd.DataFrame, start: str, button: str) -> None:
@@ -620,8 +620,8 @@ def missing(found: Statistics, runs: pd.DataFrame, start: str, button: str) -> N
     `runs` have.
     """
     notes = [note for note in found.notes if note.startswith((start, "No value", "No method"))]
-    widgets.empty(
-        widgets.escape(" ".join(notes) or "Nothing can be compared yet."),
+    messages.empty(
+        escape(" ".join(notes) or "Nothing can be compared yet."),
         button,
         "launch",
         **budget_frames.launch_query(runs, ()),
@@ -634,7 +634,7 @@ def show_notes(notes: Sequence[str]) -> None:
             f"What to know about these numbers: {units.count(len(notes), 'note')}",
             icon=":material/info:",
         ):
-            st.markdown("\n".join(f"- {widgets.escape(note)}" for note in notes[:100]))
+            st.markdown("\n".join(f"- {escape(note)}" for note in notes[:100]))
 
 
 def p_text(p: float) -> str:

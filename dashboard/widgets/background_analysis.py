@@ -8,8 +8,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, widgets
+from dashboard import data
 from dashboard.text import units
+from dashboard.widgets import messages
+from dashboard.widgets.markdown import escape
 from mucore import analysis
 from mucore.errors import MucoreError
 
@@ -29,7 +31,7 @@ def analysed(
         watch(kind, parameters)
         return None
     if found.state == "failed":
-        widgets.error(widgets.escape(found.error))
+        messages.error(escape(found.error))
     label = (
         "Try again" if found.state == "failed" else f"{button} (about {units.duration(seconds)})"
     )
@@ -37,7 +39,7 @@ def analysed(
         try:
             data.start_analysis(kind, parameters)
         except MucoreError as problem:
-            widgets.error(widgets.escape(str(problem)))
+            messages.error(escape(str(problem)))
         else:
             st.rerun()
     return None
@@ -61,7 +63,7 @@ def _ready(_keys: pd.Series, name: str, kind: str, files: frozenset[str]) -> tup
 @st.fragment(run_every=1)
 def watch(kind: str, parameters: dict[str, Any]) -> None:
     """Progress of an analysis, each second; the page is drawn anew once it ends."""
-    with widgets.guarded():
+    with messages.guarded():
         found = data.analysis(kind, parameters)
         if found.state != "running":
             st.rerun()

@@ -11,7 +11,8 @@ import numpy as np
 import streamlit as st
 from PIL import Image
 
-from dashboard import data, widgets
+from dashboard import data
+from dashboard.widgets.markdown import escape
 from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.store.rows import Result
@@ -28,7 +29,7 @@ def thumbnails(result: Result | None, ids: Sequence[int]) -> dict[int, np.ndarra
     try:
         found = data.images(result.spec, ids)
     except MucoreError as failure:
-        st.caption(widgets.escape(f"The images cannot be shown. {failure}"))
+        st.caption(escape(f"The images cannot be shown. {failure}"))
         return {}
     factor = max(1, round(THUMBNAIL / found.shape[1]))
     large = found.repeat(factor, axis=1).repeat(factor, axis=2)

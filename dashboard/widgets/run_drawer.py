@@ -12,11 +12,14 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import assets, data, frames, state, theme, widgets
+from dashboard import assets, data, frames, state, theme
 from dashboard.charts import class_accuracy, loss_curve
 from dashboard.charts.parts import clickable
 from dashboard.frames.replay import has_steps
 from dashboard.text import labels, units
+from dashboard.widgets import figures
+from dashboard.widgets.links import link
+from dashboard.widgets.markdown import escape
 from dashboard.widgets.verdict_line import verdict_line
 from mucore import catalog, titles
 from mucore.errors import UnknownName
@@ -94,9 +97,9 @@ def _panel(title: str, parameter: str, shown: str) -> Generator[None]:
 def _links(method: str, key: str) -> None:
     """Where else there is something about a run: its method, and the run from step to step."""
     with st.container(horizontal=True, gap="medium"):
-        widgets.link("method", "How this method works", icon=":material/school:", method=method)
+        link("method", "How this method works", icon=":material/school:", method=method)
         if has_steps(method):
-            widgets.link("replay", "Replay", icon=":material/replay:", key=key)
+            link("replay", "Replay", icon=":material/replay:", key=key)
 
 
 def closed() -> None:
@@ -136,7 +139,7 @@ def chart(
 
     A mark without a key, and one whose key is not among `known`, opens nothing.
     """
-    event = widgets.chart(figure, name, alt=alt, on_select="rerun", selection_mode="points")
+    event = figures.chart(figure, name, alt=alt, on_select="rerun", selection_mode="points")
     # with their places, so that another mark of the same run is a new selection, too
     marks = [
         [str(found[0]), *place]
@@ -220,12 +223,12 @@ def show_run(key: str, lines: pd.DataFrame, outside: tuple[str, ...] = ()) -> No
     show_verdict(key, lines)
     for flag in (*([" ".join(outside)] if outside else []), *result.flags):
         st.warning(
-            widgets.escape(labels.with_titles(flag, str(result.spec["method"]))),
+            escape(labels.with_titles(flag, str(result.spec["method"]))),
             icon=":material/flag:",
         )
     if result.status != "ok":
         st.warning(
-            widgets.escape(f"Status {result.status}. {result.stop_reason or ''}"),
+            escape(f"Status {result.status}. {result.stop_reason or ''}"),
             icon=":material/error:",
         )
     show_facts(result)
@@ -255,7 +258,7 @@ def setting(line: pd.Series) -> str:
         if isinstance(line["scenario"], str)
         else "Training"
     )
-    return widgets.escape(
+    return escape(
         f"{scenario}. {titles.dataset(str(line['dataset']))}, {titles.model(str(line['model']))}, "
         f"{seeds(line)}."
     )
@@ -309,17 +312,15 @@ def show_facts(result: Result) -> None:
         "Versions": ", ".join(f"{name} {version}" for name, version in result.versions.items())
         or "–",
     }
-    st.markdown(
-        "\n".join(f"- **{name}**: {widgets.escape(str(value))}" for name, value in facts.items())
-    )
+    st.markdown("\n".join(f"- **{name}**: {escape(str(value))}" for name, value in facts.items()))
     for note in result.notes:
-        st.caption(widgets.escape(note_text(note)))
+        st.caption(escape(note_text(note)))
     failed = {name: measured.error for name, measured in result.metrics.items() if measured.error}
     if failed:
         with st.expander(f"Why {units.count(len(failed), 'number is', 'numbers are')} missing"):
             st.markdown(
                 "\n".join(
-                    f"- **{widgets.escape(metric_title(name))}**: {widgets.escape(error)}"
+                    f"- **{escape(metric_title(name))}**: {escape(error)}"
                     for name, error in failed.items()
                 )
             )
@@ -390,7 +391,7 @@ def weights_button(result: Result) -> None:
 def show_pictures(result: Result, lines: pd.DataFrame) -> None:
     if len(result.losses) > 1:  # one epoch is a number, not a curve
         info = loss_curve.loss_curve_info(result.losses)
-        widgets.chart(
+        figures.chart(
             loss_curve.draw(info, dark=state.dark()), "run_loss", alt=loss_curve.alt_text(info)
         )
     same = ["dataset", "model", "recipe", "scenario", "scenario_parameters", "training_seed"]
@@ -410,7 +411,7 @@ def show_pictures(result: Result, lines: pd.DataFrame) -> None:
     classes = class_accuracy.class_accuracy_info(
         own, names, reference.confusion.get("test") if reference else None
     )
-    widgets.chart(
+    figures.chart(
         class_accuracy.draw(classes, dark=state.dark()),
         "run_classes",
         alt=class_accuracy.alt_text(classes),

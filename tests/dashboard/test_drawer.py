@@ -15,10 +15,12 @@ from builders import START, full_results, make_result, make_spec_row, queue_done
 from pages import APP, figures, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import data, widgets
+from dashboard import data
 from dashboard.charts import class_accuracy
 from dashboard.text import verdicts
 from dashboard.widgets import run_drawer
+from dashboard.widgets.figures import chart
+from dashboard.widgets.markdown import escape
 from mucore.store import open_store
 
 
@@ -46,13 +48,13 @@ def openings(monkeypatch) -> list[int]:
 def click(monkeypatch) -> Callable[[str], None]:
     """Select the mark of a run in the figure of Trade-offs that has all goals."""
     chosen: list[dict[str, Any]] = []
-    draw = widgets.chart
+    draw = chart
 
     def clicked(figure: Any, key: str, **options: Any) -> Any:
         draw(figure, key, **options)
         return {"selection": {"points": chosen if key == "goals" else []}}
 
-    monkeypatch.setattr(widgets, "chart", clicked)
+    monkeypatch.setattr("dashboard.widgets.figures.chart", clicked)
 
     def select(key: str, place: int = 0) -> None:
         chosen[:] = [{"customdata": [key], "curve_number": 0, "point_index": place}]
@@ -278,7 +280,7 @@ def test_the_verdict_on_all_runs_of_the_line_stands_on_top(filled, door):
     assert [f"#### {verdicts.label(verdict)}"] == [
         one.value for one in at.markdown if one.value.startswith("#### :material/")
     ]
-    assert any(widgets.escape(verdict.sentence) == one.value for one in at.markdown)
+    assert any(escape(verdict.sentence) == one.value for one in at.markdown)
     assert [one for one in at.caption if f"all {len(mine)} runs" in one.value]
 
 

@@ -11,10 +11,11 @@ from typing import Any, Literal, get_args, get_origin
 
 import streamlit as st
 
-from dashboard import state, widgets
+from dashboard import state
 from dashboard.text import units
 from dashboard.widgets import fields as parts
-from dashboard.widgets import own_files, uploads
+from dashboard.widgets import forms, own_files, uploads
+from dashboard.widgets.markdown import escape
 from mucore import catalog
 from mucore.catalog.cards import DatasetCard, PresetCard
 from mucore.errors import BadValue
@@ -93,9 +94,7 @@ def choose_data() -> tuple[Basis, st.delta_generator.DeltaGenerator]:
             format_func=lambda name: models[name].title,
         )
     card = cards[dataset]
-    st.caption(
-        widgets.escape(" ".join(filter(None, [sentence(presets[preset].meaning), *about(card)])))
-    )
+    st.caption(escape(" ".join(filter(None, [sentence(presets[preset].meaning), *about(card)]))))
     place = st.container()
     if presets[preset].open_points:
         with st.expander("What the paper leaves open"):
@@ -114,9 +113,7 @@ def choose_data() -> tuple[Basis, st.delta_generator.DeltaGenerator]:
                 lambda: own_files.facts_of(dataset, make_recipe(preset, changes)), None
             )
         if facts is not None and card.takes_path:
-            st.caption(
-                widgets.escape(f"{uploads.title_of(dataset)}: {own_files.facts_text(facts)}")
-            )
+            st.caption(escape(f"{uploads.title_of(dataset)}: {own_files.facts_text(facts)}"))
     with st.expander("Start from weights of your own", expanded=bool(state.param("original"))):
         original = state.text(
             "Weights of the original",
@@ -185,7 +182,7 @@ def say_setting(place: st.delta_generator.DeltaGenerator, preset: PresetCard) ->
             for name, was in changed.items()
         ]
         st.markdown(
-            CHANGED + widgets.escape(f"Differs from the paper's setting: {'; '.join(found)}."),
+            CHANGED + escape(f"Differs from the paper's setting: {'; '.join(found)}."),
             width="stretch",
         )
         st.button(
@@ -245,7 +242,7 @@ def say_recipe(preset: PresetCard, changes: dict[str, Any]) -> None:
     ]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
-            CHANGED + widgets.escape(f"Recipe differs from the preset: {'; '.join(found)}."),
+            CHANGED + escape(f"Recipe differs from the preset: {'; '.join(found)}."),
             width="stretch",
         )
         st.button(
@@ -287,7 +284,7 @@ def recipe_form(preset: str) -> dict[str, Any]:
                     )
                 if typed == value or typed == units.plain(value):
                     continue
-                widgets.mark_changed("preset", value)
+                forms.mark_changed("preset", value)
                 try:
                     made = getattr(make_recipe(preset, {name: typed}), name)
                 except BadValue as failure:

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import state, widgets
+from dashboard import state
 from dashboard.charts import exposure
 from dashboard.frames import membership as membership_frames
 from dashboard.frames.membership import Scored
 from dashboard.text import labels as describe
 from dashboard.text import units
-from dashboard.widgets import columns
+from dashboard.widgets import columns, figures
 from dashboard.widgets.pictures import class_name, picture_url, thumbnails
 from mucore.store.rows import Result
 
@@ -51,7 +51,7 @@ def show_exposed(
     )
     left, right = st.columns([46, 54], gap="medium")
     with left:
-        widgets.chart(
+        figures.chart(
             exposure.draw(info, title=title, family=family, dark=state.dark()),
             "exposure",
             alt=exposure.alt_text(info),

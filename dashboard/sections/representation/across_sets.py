@@ -5,12 +5,13 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, frames, state, widgets
+from dashboard import data, frames, state
 from dashboard.charts import across_sets, two_sets
 from dashboard.frames import representation as computed
 from dashboard.sections.representation.shared import PAPER, REMEASURE, say
 from dashboard.text import units
-from dashboard.widgets import columns, run_drawer
+from dashboard.widgets import columns, figures, header, messages, run_drawer
+from dashboard.widgets.markdown import escape
 from mucore import titles
 
 FIRST = ("pseudo_labels", "salun", "duck", "contrastive")  # those of the paper's figure
@@ -28,9 +29,9 @@ def show_every(runs: pd.DataFrame, everything: pd.DataFrame, count: int | None) 
         here, data.metric_values(dataset=str(first["dataset"])), data.judged(here)
     )
     if not lines:
-        widgets.empty(
+        messages.empty(
             "No method of this selection has AGL or AGR on any forget set of whole classes of "
-            f"{widgets.escape(titles.dataset(str(first['dataset'])))}. "
+            f"{escape(titles.dataset(str(first['dataset'])))}. "
             f"{REMEASURE}",
             "Forget whole classes",
             "launch",
@@ -55,7 +56,7 @@ def show_every(runs: pd.DataFrame, everything: pd.DataFrame, count: int | None) 
         return here
     paper = {} if count is None else _paper(count)
     info = across_sets.across_info(sets, chosen, paper, printed_as=_over_ghosts(count))
-    widgets.answers(every_answers(info))
+    header.answers(every_answers(info))
     figure = across_sets.draw(info, dark=state.dark(), selected=state.param("run"))
     run_drawer.chart(figure, "across_sets", alt=across_sets.alt_text(info), known=set(here["key"]))
     notes = (
@@ -76,7 +77,7 @@ def show_every(runs: pd.DataFrame, everything: pd.DataFrame, count: int | None) 
     if count is not None:
         notes.append(paper_words(count) if info.ghosts else "The paper has none of these methods.")
     say(notes)
-    widgets.numbers(every_frame(info), "every-forget-set", figure)
+    figures.numbers(every_frame(info), "every-forget-set", figure)
     return here
 
 
@@ -173,7 +174,7 @@ def show_two(runs: pd.DataFrame, everything: pd.DataFrame) -> pd.DataFrame:
         f"does worse on y. ({PAPER} Figure 5)"
     )
     if len(able) < 2:
-        widgets.empty(
+        messages.empty(
             "Needs AGL on two data sets, from the same methods on forget sets of whole classes; "
             f"there {'is one' if able else 'is none'} so far.",
             "Forget whole classes",
@@ -200,7 +201,7 @@ def show_two(runs: pd.DataFrame, everything: pd.DataFrame) -> pd.DataFrame:
     shown = pd.concat(sides)
     pairs, alone = computed.two_sets(sides[0], sides[1], values, data.judged(shown))
     if not pairs:
-        widgets.empty(
+        messages.empty(
             "No method of this selection ran on both data sets.",
             "Forget whole classes",
             "launch",
@@ -209,7 +210,7 @@ def show_two(runs: pd.DataFrame, everything: pd.DataFrame) -> pd.DataFrame:
         return shown
     names = (titles.dataset(x), titles.dataset(y))
     info = two_sets.TwoSetsInfo(pairs, *names)
-    widgets.answers(two_answers(info))
+    header.answers(two_answers(info))
     figure = two_sets.draw(info, dark=state.dark(), selected=state.param("run"))
     run_drawer.chart(
         figure, "two_sets", alt=two_sets.alt_text(info), known={pair.key for pair in pairs}
@@ -244,7 +245,7 @@ def show_two(runs: pd.DataFrame, everything: pd.DataFrame) -> pd.DataFrame:
         "alone, so none of its points stand here."
     )
     say(notes)
-    widgets.numbers(table, "two-data-sets", figure)
+    figures.numbers(table, "two-data-sets", figure)
     return shown
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, frames, state, widgets
+from dashboard import data, frames, state
 from dashboard.charts import agl_agr
 from dashboard.frames import representation as computed
 from dashboard.sections.representation import across_sets
@@ -21,7 +21,8 @@ from dashboard.sections.representation.shared import (
     selected_row,
 )
 from dashboard.text import labels
-from dashboard.widgets import columns, run_drawer
+from dashboard.widgets import columns, figures, header, messages, run_drawer
+from dashboard.widgets.markdown import metric_help
 from mucore import catalog
 from mucore.catalog.metrics.representation import DOWNSTREAM_SETS
 
@@ -90,7 +91,7 @@ def show_one(
     scenario = catalog.scenario(str(runs.iloc[0]["scenario"]))
     if info.kind == "none":
         if not scenario.class_wise:
-            widgets.empty(
+            messages.empty(
                 "AGL multiplies accuracies on whole forgotten classes, which this scenario does "
                 "not have, and no downstream set was measured for AGR. Choose a scenario that "
                 "forgets whole classes, or launch one.",
@@ -101,7 +102,7 @@ def show_one(
             missing(rows, "No method of this selection has AGL or AGR yet.", "agl")
         return
     answers = agreement_answers(info)
-    widgets.answers(answers)
+    header.answers(answers)
     if info.kind == "both":
         st.markdown(
             "**Who agrees with Retrain in answers and in features?** Up and right is better. "
@@ -150,8 +151,8 @@ def show_one(
             key="beside_paper",
         )
     with st.expander("What AGL, AGR and H-LR are", icon=":material/help:"):
-        st.markdown("\n".join(f"- {widgets.metric_help(name)}" for name in computed.AGREEMENTS))
-    widgets.numbers(agreement_frame(rows), "agreement", figure)
+        st.markdown("\n".join(f"- {metric_help(name)}" for name in computed.AGREEMENTS))
+    figures.numbers(agreement_frame(rows), "agreement", figure)
 
 
 def _paper_words(paper: Sequence[computed.Paper]) -> str:
