@@ -10,20 +10,13 @@ import streamlit as st
 from dashboard import data, papers, state
 from dashboard.frames import Answer
 from dashboard.frames import quality as quality_frames
-from dashboard.papers import PAPERS, Exhibit, Paper, Standing
-from dashboard.text import labels, units
+from dashboard.papers import PAPERS, Paper
+from dashboard.sections.papers import exhibits, findings
 from dashboard.widgets import figures, header, messages
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
-from mucore import catalog, titles
-
-SETTINGS = {
-    "lr": "the learning rate",
-    "scope": "the layers that may change",
-    "nesterov": "Nesterov momentum",
-}
-FIDELITY = data.ROOT / "docs" / "fidelity.md"
+from mucore import catalog
 
 
 def page() -> None:
@@ -55,15 +48,15 @@ def page() -> None:
     show_paper(paper)
     st.subheader("Tables and figures", anchor=False)
     for exhibit in paper.exhibits:
-        show_exhibit(exhibit, found)
-    show_findings(paper)
+        exhibits.show(exhibit, found)
+    findings.show(paper)
     figures.numbers(papers.frame([paper]), f"papers-{paper.id}")
     provenance(runs)
 
 
 @st.cache_data(show_spinner=False, max_entries=4)
 def having(_runs: pd.DataFrame, name: str, change: int) -> papers.Having:
-    """`papers_index.having`; `name` and `change` of the source say which runs, so that the frame
+    """`papers.having`; `name` and `change` of the source say which runs, so that the frame
     needs no hashing.
     """
     return papers.having(_runs, many_models=bool(quality_frames.experiments(_runs)))
@@ -99,84 +92,6 @@ def show_paper(paper: Paper) -> None:
             )
     st.caption("A small version for a laptop; the launch links take the paper's own data and model")
     st.code(paper.small, language="bash", wrap_lines=True)
-
-
-def show_exhibit(exhibit: Exhibit, found: papers.Having) -> None:
-    with st.container(border=True):
-        what, where, how = st.columns([5, 3.4, 2.2], vertical_alignment="center", gap="small")
-        with what, st.container(gap=None):
-            st.markdown(f"**{exhibit.name}**")
-            st.markdown(escape(exhibit.shows))
-        with where, st.container(gap=None):
-            for target in exhibit.links:
-                link(
-                    target.page,
-                    target.label,
-                    icon=":material/arrow_forward:",
-                    **papers.address(target, found),
-                )
-            if exhibit.missing:
-                st.caption(escape(exhibit.missing))
-            if exhibit.links and not papers.is_filled(exhibit, found):
-                st.caption(no_runs(exhibit))
-            elif away := papers.on_other_data(exhibit, found):
-                st.caption(escape(" ".join(other_data(target) for target in away)))
-        if exhibit.commands:
-            label = units.count(len(exhibit.commands), "command")
-            with (
-                how,
-                st.popover(
-                    label,
-                    icon=":material/terminal:",
-                    width="stretch",
-                    key=f"command:{exhibit.name}",
-                ),
-            ):
-                st.code("\n".join(exhibit.commands), language="bash", wrap_lines=True)
-
-
-def no_runs(exhibit: Exhibit) -> str:
-    """Why the page behind a link is empty, or shows something else."""
-    if exhibit.many_models:
-        return "No experiment with many models of each method yet; the command makes one."
-    if exhibit.varies:
-        named = SETTINGS.get(exhibit.varies, exhibit.varies.replace("_", " "))
-        return (
-            f"No runs here that differ in {named} yet; "
-            f"{'the commands make' if len(exhibit.commands) > 1 else 'the command makes'} them."
-        )
-    data_sets = dict.fromkeys(name for target in exhibit.links for name in target.datasets)
-    return (
-        "No run under this scenario "
-        f"yet{' on ' + ' or '.join(map(titles.dataset, data_sets)) if data_sets else ''}."
-    )
-
-
-def other_data(target: papers.Link) -> str:
-    """That one link of a line has no runs on its data, though others of the line have."""
-    data_sets = " or ".join(map(titles.dataset, target.datasets))
-    return f"{target.label}: no run on {data_sets} yet, so its page opens on data of another kind."
-
-
-def show_findings(paper: Paper) -> None:
-    if not paper.findings:
-        return
-    st.subheader("What the paper found, and what appears here", anchor=False)
-    standings = papers.fidelity(FIDELITY.read_text(encoding="utf-8")) if FIDELITY.is_file() else {}
-    for name, sentence in paper.findings.items():
-        with st.container(gap=None):
-            st.markdown(f"**{name}** {escape(sentence)}")
-            st.caption(escape(standing_text(standings.get(name))))
-    st.caption(
-        "Our side is from docs/fidelity.md in the program's folder, which says on which data, "
-        "model and seeds it rests."
-    )
-
-
-def standing_text(found: Standing | None) -> str:
-    if found is None:
-        return "Here: docs/fidelity.md does not speak of it yet."
-    return labels.with_titles(f"Here: {found.here}." + (f" Why: {found.why}." if found.why else ""))
 
 
 page()
