@@ -1,7 +1,5 @@
 """Launch: choose data, what to forget and who should forget it; see what that means before anything
 starts.
-
-The page puts the sections of dashboard/launching/ together.
 """
 
 from __future__ import annotations
@@ -10,9 +8,10 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard.sections.launch.dataset_and_recipe import choose_data, say_setting
+from dashboard.sections.launch.dataset import choose_data
 from dashboard.sections.launch.methods import choose_methods, method_settings
 from dashboard.sections.launch.plan import choose_models, choose_seeds, plan_of, summary
+from dashboard.sections.launch.recipe import say_setting
 from dashboard.sections.launch.scenarios import choose_scenarios, in_sequence
 from dashboard.sections.launch.sweeps import choose_sensitivity
 from dashboard.widgets import fields, figures, header

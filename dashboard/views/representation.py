@@ -1,6 +1,4 @@
-"""Representation: does the encoder forget, or only the classifier? The page picks runs; its
-sections stand in dashboard/representation/.
-"""
+"""Representation: does the encoder forget, or only the classifier?"""
 
 from __future__ import annotations
 
@@ -139,7 +137,7 @@ def similarity_rows(
     keys: tuple[str, ...],
     split: str,
 ) -> tuple[frames.Row, ...]:
-    """`representation_frames.similarity_rows`; `name`, `change` and `keys` say which runs, so that
+    """`frames.representation.similarity_rows`; `name`, `change` and `keys` say which runs, so that
     the frames need no hashing.
     """
     return computed.similarity_rows(_runs, _values, split, data.judged(_runs))

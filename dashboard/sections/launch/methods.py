@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard import state
-from dashboard.sections.launch.dataset_and_recipe import Basis
+from dashboard.sections.launch.dataset import Basis
 from dashboard.text import labels, units
 from dashboard.widgets import fields, forms, uploads
 from dashboard.widgets.markdown import escape
