@@ -1,6 +1,4 @@
-"""Compare: any number of runs beside each other. The page picks runs; its sections stand in
-dashboard/comparing/.
-"""
+"""Compare: any number of runs beside each other."""
 
 from __future__ import annotations
 

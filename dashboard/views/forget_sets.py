@@ -1,7 +1,4 @@
-"""Forget sets: put samples together, see what that comes to, and give it a name.
-
-The page puts the pieces of dashboard/forgetting_sets/ together.
-"""
+"""Forget sets: put samples together, see what that comes to, and give it a name."""
 
 from __future__ import annotations
 

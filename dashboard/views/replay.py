@@ -1,6 +1,4 @@
-"""Replay: an unlearning run from its first to its last step, alone or in a race with another. Its
-parts stand in dashboard/replaying/.
-"""
+"""Replay: an unlearning run from its first to its last step, alone or in a race with another."""
 
 from __future__ import annotations
 
