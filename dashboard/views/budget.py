@@ -61,7 +61,7 @@ def page() -> None:
     reading = st.container()
     left, middle, right = st.columns([36, 30, 34], gap="medium", vertical_alignment="bottom")
     with left:
-        pick_view()
+        run_filters.pick_values_or_gaps()
     with middle:
         names = {"all": "All", "near": "Near Retrain"}
         state.segmented("Range", "zoom", list(names), format_func=names.__getitem__)
@@ -88,11 +88,6 @@ def page() -> None:
         figure,
     )
     provenance(runs)
-
-
-def pick_view() -> None:
-    names = {"value": "Values", "gap": "Gaps to Retrain"}
-    state.segmented("Show", "view", list(names), format_func=lambda name: names[name])
 
 
 def pick_metric(values: pd.DataFrame, runs: pd.DataFrame) -> tuple[str, ...]:

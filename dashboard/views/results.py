@@ -40,7 +40,7 @@ def page() -> None:
             messages.none_finished("Which method forgets without hurting the rest?", source)
         return
     scenario = catalog.scenario(str(runs.iloc[0]["scenario"]))
-    view: frames.View = "gap" if state.choice("view", ["value", "gap"]) == "gap" else "value"
+    view = run_filters.values_or_gaps()
     sort, descending = sorting()
     values = data.metric_values(dataset=str(runs.iloc[0]["dataset"]), scenario=scenario.id)
     table = frames.results_table(
@@ -80,14 +80,7 @@ def page() -> None:
 
 
 def pick_view() -> None:
-    names = {"value": "Values", "gap": "Gaps to Retrain"}
-    state.segmented(
-        "Show",
-        "view",
-        list(names),
-        format_func=lambda name: names[name],
-        label_visibility="collapsed",
-    )
+    run_filters.pick_values_or_gaps(label_visibility="collapsed")
 
 
 @st.cache_data(show_spinner=False, max_entries=32)

@@ -126,6 +126,17 @@ def pick_runs(
     return picked
 
 
+def pick_values_or_gaps(**look: Any) -> None:
+    """Whether numbers are shown as they are or as gaps to Retrain. Parameter: view."""
+    names = {"value": "Values", "gap": "Gaps to Retrain"}
+    state.segmented("Show", "view", list(names), format_func=names.__getitem__, **look)
+
+
+def values_or_gaps() -> frames.View:
+    """What `pick_values_or_gaps` was set to."""
+    return "gap" if state.choice("view", ["value", "gap"]) == "gap" else "value"
+
+
 def said(runs: pd.DataFrame) -> None:
     """A line below the filters where a reader chose any: which of them this page cannot show, and
     the way back to its own.

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import frames, state
+from dashboard import state
 from dashboard.charts import budget_curves
 from dashboard.frames import budget as budget_frames
 from dashboard.sections.budget import words
-from dashboard.widgets import run_drawer
+from dashboard.widgets import run_drawer, run_filters
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
 from mucore import catalog
@@ -19,12 +19,9 @@ from mucore import catalog
 
 def show(found: budget_frames.Curves, ghosts: Sequence[budget_curves.Ghost]) -> go.Figure:
     """The figure; a click on a mark opens its first run."""
-    view: frames.View = "gap" if state.choice("view", ["value", "gap"]) == "gap" else "value"
+    view = run_filters.values_or_gaps()
     info = budget_curves.budget_curves_info(found, view=view, ghosts=ghosts)
-    selected = next(
-        (line.id for line in found.lines for step in line.steps if state.param("run") in step.keys),
-        "",
-    )
+    selected = found.line_of(state.param("run"))
     zoom = state.choice("zoom", ["all", "near"]) == "near"
     figure = budget_curves.draw(info, dark=state.dark(), zoom=zoom, selected=selected)
     run_drawer.chart(figure, "budget_curves", alt=budget_curves.alt_text(info))

@@ -12,7 +12,7 @@ from dashboard import state
 from dashboard.frames import Answer
 from dashboard.frames import compare as compare_frames
 from dashboard.frames.compare import SPLIT_NAMES
-from dashboard.sections.compare.sample import enlarged, load_images
+from dashboard.sections.compare.sample import large, load_images
 from dashboard.sections.compare.selection import Chosen, pick_common
 from dashboard.widgets import figures, header
 from dashboard.widgets.markdown import escape
@@ -70,7 +70,7 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
 
 def show_card(line: pd.Series, titles: Sequence[str], picture: np.ndarray | None) -> None:
     if picture is not None:
-        st.image(enlarged(picture), width="stretch")
+        st.image(large(picture), width="stretch")
     true = str(line["True label"])
     said = [f"**{escape(true)}** is true"]
     for title in titles:

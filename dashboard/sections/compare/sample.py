@@ -15,6 +15,7 @@ from dashboard.sections.compare.selection import Chosen, kept, sample_id
 from dashboard.text import units
 from dashboard.widgets import figures
 from dashboard.widgets.markdown import escape
+from dashboard.widgets.pictures import enlarged
 from mucore.errors import MucoreError
 from mucore.store.rows import Result
 
@@ -47,7 +48,7 @@ def show(chosen: Chosen) -> None:
         with left:
             pictures = load_images(chosen.results[found.places[0]], [number])
             if pictures is not None:
-                st.image(enlarged(pictures[0]), width=160)
+                st.image(large(pictures[0]), width=160)
             st.markdown(
                 "True label: "
                 f"**{escape(compare_frames.label_text(found.label, chosen.class_names))}**"
@@ -86,10 +87,6 @@ def load_images(result: Result, ids: Sequence[int]) -> np.ndarray | None:
         return None
 
 
-def enlarged(picture: np.ndarray) -> np.ndarray:
-    """(h, w, c) uint8 with whole pixels repeated until it is `SIDE` high; grey without its channel
-    axis.
-    """
-    factor = max(1, -(-SIDE // picture.shape[0]))
-    large = picture.repeat(factor, axis=0).repeat(factor, axis=1)
-    return large[..., 0] if large.shape[-1] == 1 else large
+def large(picture: np.ndarray) -> np.ndarray:
+    """(h, w, c) uint8, `SIDE` high or more."""
+    return enlarged(picture, max(1, -(-SIDE // picture.shape[0])))

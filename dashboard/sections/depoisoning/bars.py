@@ -55,10 +55,7 @@ def show(
             "method that does nothing looks healed. Train for longer, or poison more samples.",
             icon=":material/info:",
         )
-    selected = next(
-        (line.id for line in found.lines for step in line.steps if state.param("run") in step.keys),
-        "",
-    )
+    selected = found.line_of(state.param("run"))
     figure = poison_bars.draw(info, dark=state.dark(), selected=selected, legend=not said)
     run_drawer.chart(figure, f"poison_bars_{count}", alt=poison_bars.alt_text(info))
     if new := [sentence for sentence in notes(info, scenario, metrics) if sentence not in said]:

@@ -11,6 +11,7 @@ from dashboard import data, state
 from dashboard.charts import image_row
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import depoisoning as depoisoning_frames
+from dashboard.frames.rows import references
 from dashboard.text import units
 from dashboard.widgets import figures
 from dashboard.widgets.links import link
@@ -54,12 +55,8 @@ def show(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str, count: 
     key = steps[chosen].keys[0]
     at_size = runs[runs["forget_count"] == count].set_index("key")
     seed = int(at_size.loc[key, "training_seed"])
-    keys = {
-        "Original": twin(at_size, "original", seed),
-        "Retrain": twin(at_size, "retrain", seed),
-        titles[chosen]: key,
-    }
-    missing = [name for name, key in keys.items() if not key]
+    twins = references(at_size, key)
+    missing = [name for name in ("Original", "Retrain") if name not in twins]
     if missing:
         st.markdown(
             f"These images need the {' and the '.join(missing)} of training seed {seed}, which "
@@ -67,6 +64,7 @@ def show(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str, count: 
         )
         link("queue", "Watch the queue", icon=":material/list_alt:")
         return
+    keys = {"Original": twins["Original"], "Retrain": twins["Retrain"], titles[chosen]: key}
     split = depoisoning_frames.SPLIT[scenario]
     outputs: dict[str, Outputs | None] = {name: data.outputs(key) for name, key in keys.items()}
     splits = {
@@ -89,12 +87,6 @@ def show(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str, count: 
             scenario,
             seed,
         )
-
-
-def twin(at_size: pd.DataFrame, method: str, seed: int) -> str:
-    """The key of a reference's run with that training seed, "" where there is none."""
-    mine = at_size[(at_size["method"] == method) & (at_size["training_seed"] == seed)]
-    return str(mine.index[0]) if len(mine) else ""
 
 
 def show_images(

@@ -181,9 +181,10 @@ def twins_table(training: Training, copies: Copies) -> pd.DataFrame:
     """One line an image that is on both sides."""
     groups = copies.groups[:GROUPS]
     found = pictures(training, [gone[0] for gone, _ in groups])
+    factor = max(1, round(images.THUMBNAIL / found[0].shape[0])) if len(found) else 1
     return pd.DataFrame(
         {
-            "Image": [images.picture_url(_enlarged(each)) for each in found],
+            "Image": [images.picture_url(images.enlarged(each, factor)) for each in found],
             "To forget": [", ".join(map(str, gone)) for gone, _ in groups],
             "Class": [training.label_texts(gone[:1])[0] for gone, _ in groups],
             "Stays": [", ".join(map(str, left)) for _, left in groups],
@@ -215,12 +216,6 @@ def show_images(training: Training, now: Working) -> None:
         "chosen",
         lambda clicked: working_set.toggle(training, clicked),
     )
-
-
-def _enlarged(picture: np.ndarray) -> np.ndarray:
-    factor = max(1, round(images.THUMBNAIL / picture.shape[0]))
-    large = picture.repeat(factor, axis=0).repeat(factor, axis=1)
-    return large[..., 0] if large.shape[-1] == 1 else large
 
 
 @st.cache_data(show_spinner=False, max_entries=32)

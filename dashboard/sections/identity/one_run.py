@@ -11,8 +11,10 @@ from dashboard import data, state
 from dashboard.charts import loss_histograms
 from dashboard.frames import Row
 from dashboard.frames import identity as identity_frames
+from dashboard.frames.rows import references
 from dashboard.widgets import figures, messages, run_drawer
 from dashboard.widgets.markdown import escape
+from dashboard.widgets.pictures import enlarged
 from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.outputs import Outputs
@@ -35,12 +37,12 @@ def show(rows: Sequence[Row], runs: pd.DataFrame) -> None:
     key = state.param("run") if state.param("run") in keys else first
     chosen = f"{keys[key]}, {run_drawer.seeds(lines.loc[key])}"
     st.caption(escape(f"{chosen}. Click a mark or a bar above for another run."))
-    twin = {method: twin_of(lines, key, method) for method in ("original", "retrain")}
+    twins = references(lines, key)
     models = []
     for name, one in (
         (keys[key], key),
-        ("Retrain", twin["retrain"]),
-        ("Original", twin["original"]),
+        ("Retrain", twins.get("Retrain")),
+        ("Original", twins.get("Original")),
     ):
         if (
             one
@@ -60,14 +62,6 @@ def show(rows: Sequence[Row], runs: pd.DataFrame) -> None:
     result = data.result(key)
     if result is not None:
         show_faces(models, result)
-
-
-def twin_of(lines: pd.DataFrame, key: str, method: str) -> str:
-    """The reference of the run's training seed, "" where there is none."""
-    found = lines[
-        (lines["method"] == method) & (lines["training_seed"] == lines.loc[key, "training_seed"])
-    ]
-    return str(found.index[0]) if len(found) else ""
 
 
 def outputs_of(key: str) -> Outputs | None:
@@ -111,11 +105,10 @@ def show_faces(models: Sequence[tuple[str, Outputs]], result: Result) -> None:
         st.caption(escape(f"The images cannot be shown. {failure}"))
         return
     factor = max(1, round(PIXELS / pictures.shape[1]))
-    large = pictures.repeat(factor, axis=1).repeat(factor, axis=2)
     st.caption("Faces on which the models differ most come first. Bold: right.")
-    for column, face, image in zip(st.columns(FACES, gap="small"), found, large, strict=False):
+    for column, face, image in zip(st.columns(FACES, gap="small"), found, pictures, strict=False):
         with column, st.container(gap=None):
-            st.image(image[..., 0] if image.shape[-1] == 1 else image, width=PIXELS)
+            st.image(enlarged(image, factor), width=PIXELS)
             st.caption(f"**{escape(face.label)}**, sample {face.sample}")
             for name, said, right in face.said:
                 text = escape(said)

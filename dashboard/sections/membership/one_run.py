@@ -10,6 +10,7 @@ import streamlit as st
 from dashboard import data, state
 from dashboard.frames import membership as membership_frames
 from dashboard.frames.membership import Scored
+from dashboard.frames.rows import references
 from dashboard.sections.membership import scores
 from dashboard.text import labels as describe
 from dashboard.text import verdicts
@@ -76,7 +77,7 @@ def show(
     try:
         scored = {
             role: score(source, one, name)
-            for role, one in {"run": key, **reference_keys(lines, key)}.items()
+            for role, one in {"run": key, **references(lines, key)}.items()
         }
     except MucoreError as failure:
         messages.error(escape(str(failure)), "Choose another run or attack.")
@@ -118,13 +119,6 @@ def first_run(lines: pd.DataFrame, judged: Mapping[str, Judged]) -> tuple[str, s
 def run_label(line: pd.Series) -> str:
     preset = "" if line["method_preset"] == "authors" else f" ({line['method_preset']})"
     return f"{describe.method_names(str(line['method']))[0]}{preset}, {run_drawer.seeds(line)}"
-
-
-def reference_keys(lines: pd.DataFrame, key: str) -> dict[str, str]:
-    """Retrain and Original of the run's training seed, of those whose predictions are there."""
-    same = lines[lines["training_seed"] == lines.loc[key, "training_seed"]]
-    found = {name: same.index[same["method"] == name.lower()] for name in ("Retrain", "Original")}
-    return {name: str(keys[0]) for name, keys in found.items() if len(keys)}
 
 
 def score(source: data.Source, key: str, attack: str) -> Scored:
