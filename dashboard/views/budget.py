@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard import data, state
 from dashboard.frames import budget as budget_frames
-from dashboard.sections.budget import curves, printed, words
+from dashboard.sections.budget import curves, printed, reading
 from dashboard.text import labels, units
 from dashboard.widgets import figures, header, messages, run_drawer, run_filters
 from dashboard.widgets.markdown import escape, metric_help
@@ -58,7 +58,7 @@ def page() -> None:
     every = runs["training_seed"].nunique()
     runs, aside = budget_frames.alike(runs)
     values = data.metric_values(dataset=str(runs.iloc[0]["dataset"]), scenario=scenario)
-    reading = st.container()
+    above = st.container()
     left, middle, right = st.columns([36, 30, 34], gap="medium", vertical_alignment="bottom")
     with left:
         run_filters.pick_values_or_gaps()
@@ -73,14 +73,14 @@ def page() -> None:
         if sentence := budget_frames.growth_sentence(found):
             header.statement(sentence)
         header.answers(budget_frames.answers(found))
-    with reading:
-        words.show_reading(found, runs, scenario)
+    with above:
+        reading.show_reading(found, runs, scenario)
     ghosts = printed.pick_ghosts(found, runs)
     figure = (
         curves.show(found, ghosts) if curves.measured(found) else curves.show_nothing_measured()
     )
-    words.show_verdicts(found)
-    words.show_left_out(aside, runs["training_seed"].nunique(), every)
+    reading.show_verdicts(found)
+    reading.show_left_out(aside, runs["training_seed"].nunique(), every)
     run_drawer.run_drawer(budget_frames.beside(runs, state.param("run")))
     figures.numbers(
         pd.concat([budget_frames.numbers(found), printed.ghost_numbers(found, ghosts)]),

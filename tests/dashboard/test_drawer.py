@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import data
 from dashboard.charts import class_accuracy
 from dashboard.text import verdicts
-from dashboard.widgets import run_drawer
+from dashboard.widgets import run_drawer, run_facts
 from dashboard.widgets.figures import chart
 from dashboard.widgets.markdown import escape
 from mucore.store import open_store
@@ -226,7 +226,7 @@ def test_the_retrain_beside_a_run_is_of_the_same_setting(home, monkeypatch):
     ],
 )
 def test_preparation_in_words(cost, sentence):
-    assert run_drawer.prepared_text(cost) == sentence
+    assert run_facts.prepared_text(cost) == sentence
 
 
 def test_notes_name_attacks_by_their_titles():
@@ -234,20 +234,18 @@ def test_notes_name_attacks_by_their_titles():
         "These membership attacks cannot tell members from non-members here, so their efficacy "
         "is not evidence: prob, entropy."
     )
-    assert run_drawer.note_text(note).endswith(
-        ": Entropy MIA efficacy, Probabilities MIA efficacy."
-    )
+    assert run_facts.note_text(note).endswith(": Entropy MIA efficacy, Probabilities MIA efficacy.")
     assert (
-        run_drawer.note_text("Times were taken while other work ran.")
+        run_facts.note_text("Times were taken while other work ran.")
         == "Times were taken while other work ran."
     )
 
 
 def test_reads_stand_by_set_and_with_or_without_a_gradient():
-    assert run_drawer.reads_text(
+    assert run_facts.reads_text(
         {"retain/backward": 9800, "forget/backward": 200, "forget/forward": 1000}
     ) == ("retain set 9,800 with a gradient; forget set 200 with a gradient and 1,000 without")
-    assert run_drawer.reads_text({}) == "none"
+    assert run_facts.reads_text({}) == "none"
 
 
 def test_weights_can_be_taken_out_where_they_are(home):

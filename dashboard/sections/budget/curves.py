@@ -10,8 +10,8 @@ import streamlit as st
 from dashboard import state
 from dashboard.charts import budget_curves
 from dashboard.frames import budget as budget_frames
-from dashboard.sections.budget import words
-from dashboard.widgets import run_drawer, run_filters
+from dashboard.sections.budget import reading
+from dashboard.widgets import clicks, run_filters
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
 from mucore import catalog
@@ -24,7 +24,7 @@ def show(found: budget_frames.Curves, ghosts: Sequence[budget_curves.Ghost]) -> 
     selected = found.line_of(state.param("run"))
     zoom = state.choice("zoom", ["all", "near"]) == "near"
     figure = budget_curves.draw(info, dark=state.dark(), zoom=zoom, selected=selected)
-    run_drawer.chart(figure, "budget_curves", alt=budget_curves.alt_text(info))
+    clicks.chart(figure, "budget_curves", alt=budget_curves.alt_text(info))
     st.caption(escape(" ".join(notes(found, info, zoom=zoom))))
     return figure
 
@@ -49,12 +49,12 @@ def notes(found: budget_frames.Curves, info: budget_curves.BudgetInfo, *, zoom: 
         )
     short = [line.title for line in found.lines if len(line.steps) < len(found.sizes)]
     if short and len(found.sizes) > 1:
-        made.append(f"Not at every budget: {words.words_list(short)}.")
+        made.append(f"Not at every budget: {reading.words_list(short)}.")
     for panel in info.panels:
         if zoom and panel.outside:
             made.append(
                 f"Outside this range of {catalog.metric(panel.metric).short}: "
-                f"{words.words_list(list(panel.outside))}."
+                f"{reading.words_list(list(panel.outside))}."
             )
         hidden = sum(not panel.near[0] <= mark.y <= panel.near[1] for mark in panel.ghosts)
         if zoom and hidden:
@@ -66,7 +66,7 @@ def notes(found: budget_frames.Curves, info: budget_curves.BudgetInfo, *, zoom: 
             what = "a gap" if panel.view == "gap" else "a value"
             made.append(
                 f"Without {what} in {catalog.metric(panel.metric).short}: "
-                f"{words.words_list(list(panel.missing))}."
+                f"{reading.words_list(list(panel.missing))}."
             )
     if any(panel.view == "value" for panel in info.panels) and any(
         panel.view == "gap" for panel in info.panels

@@ -12,7 +12,7 @@ from dashboard.frames import Answer
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import compare as compare_frames
 from dashboard.sections.compare.selection import Chosen, pick_split, points
-from dashboard.widgets import figures, header, messages, run_drawer
+from dashboard.widgets import clicks, figures, header, messages
 from dashboard.widgets.links import anew
 from dashboard.widgets.markdown import escape
 
@@ -80,7 +80,7 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     )
     figure = class_gaps.draw(info, dark=state.dark())
     shown = {title: key for key, title in chosen.titles.items()}
-    run_drawer.heatmap(
+    clicks.heatmap(
         figure,
         "class_gaps",
         lambda _, row, __: shown[info.rows[row][0]],

@@ -10,7 +10,7 @@ from dashboard import state
 from dashboard.charts import confusion
 from dashboard.frames import Answer
 from dashboard.sections.compare.selection import Chosen, pick_split, points
-from dashboard.widgets import figures, header, messages, run_drawer
+from dashboard.widgets import clicks, figures, header, messages
 from dashboard.widgets.links import anew
 
 
@@ -92,7 +92,7 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
         + "Click a cell for its run."
     )
     figure = confusion.draw(info, dark=state.dark())
-    run_drawer.heatmap(
+    clicks.heatmap(
         figure, "confusion", lambda panel, _, __: pair[panel], alt=confusion.alt_text(info)
     )
     frames = []

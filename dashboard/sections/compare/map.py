@@ -12,7 +12,7 @@ from dashboard.frames import Answer
 from dashboard.frames import compare as compare_frames
 from dashboard.sections.compare.selection import Chosen, kept, needs_predictions, sample_id
 from dashboard.text import labels, units
-from dashboard.widgets import figures, header, maps, run_drawer
+from dashboard.widgets import clicks, figures, header, maps
 from dashboard.widgets.markdown import escape
 from mucore.analysis.tsne import FEWEST
 
@@ -44,7 +44,7 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
         "for its image and probabilities."
     )
     figure = embedding_map.draw(info, dark=state.dark())
-    run_drawer.chart(figure, "compare_map", alt=embedding_map.alt_text(info), parameter="sample")
+    clicks.chart(figure, "compare_map", alt=embedding_map.alt_text(info), parameter="sample")
     if sample and info.marked is None:
         st.caption(escape(f"Sample {sample} is not among those drawn, so nothing is ringed."))
     st.caption(escape(maps.reading(info, note)))

@@ -12,7 +12,7 @@ from dashboard.frames import compare as compare_frames
 from dashboard.frames.compare import SPLIT_NAMES
 from dashboard.sections.compare.selection import Chosen, pick_common
 from dashboard.text import units
-from dashboard.widgets import figures, header, run_drawer
+from dashboard.widgets import clicks, figures, header
 
 
 def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
@@ -59,7 +59,7 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
         "right on different samples. Click a cell for the run of its row."
     )
     figure = agreement.draw(info, dark=state.dark())
-    run_drawer.heatmap(
+    clicks.heatmap(
         figure,
         "predictions",
         lambda _, row, __: chosen.results[row].key,

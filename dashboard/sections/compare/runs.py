@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard import data, state
 from dashboard.frames import compare as compare_frames
 from dashboard.sections.compare.selection import Chosen
-from dashboard.widgets import run_drawer
+from dashboard.widgets import clicks
 from dashboard.widgets.markdown import metric_help
 
 
@@ -98,4 +98,4 @@ def show(chosen: Chosen) -> None:
         for place in event["selection"]["rows"]
         if place < len(chosen.runs)
     ]
-    run_drawer.open_new(keys, "runs_table")
+    clicks.open_new(keys, "runs_table")

@@ -11,7 +11,7 @@ from dashboard.charts import poison_bars
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import depoisoning as depoisoning_frames
 from dashboard.text import units
-from dashboard.widgets import run_drawer
+from dashboard.widgets import clicks
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
 
@@ -57,7 +57,7 @@ def show(
         )
     selected = found.line_of(state.param("run"))
     figure = poison_bars.draw(info, dark=state.dark(), selected=selected, legend=not said)
-    run_drawer.chart(figure, f"poison_bars_{count}", alt=poison_bars.alt_text(info))
+    clicks.chart(figure, f"poison_bars_{count}", alt=poison_bars.alt_text(info))
     if new := [sentence for sentence in notes(info, scenario, metrics) if sentence not in said]:
         st.caption(escape(" ".join(new)))
     said += new

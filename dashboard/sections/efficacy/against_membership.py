@@ -16,7 +16,7 @@ from dashboard.charts import (
 from dashboard.frames import efficacy as efficacy_frames
 from dashboard.frames import membership as membership_frames
 from dashboard.text import units
-from dashboard.widgets import figures, messages, run_drawer
+from dashboard.widgets import clicks, figures, messages
 from dashboard.widgets.markdown import escape, metric_help
 from mucore import catalog
 from mucore.errors import MucoreError
@@ -114,7 +114,7 @@ def show_probabilities(
         )
         return
     figure = efficacy_probability.draw(info, dark=state.dark(), selected=state.param("run"))
-    run_drawer.chart(figure, "efficacy_probability", alt=efficacy_probability.alt_text(info))
+    clicks.chart(figure, "efficacy_probability", alt=efficacy_probability.alt_text(info))
     said = [f"{units.count(info.runs, 'run')} with predictions."]
     said += [
         f"{units.count(info.missing, 'run')} without: run them again to see them here."
@@ -176,7 +176,7 @@ def show_scatter(
     figure = efficacy_membership.draw(
         info, height=HEIGHTS[height], dark=state.dark(), selected=state.param("run")
     )
-    run_drawer.chart(figure, "efficacy_membership", alt=efficacy_membership.alt_text(info))
+    clicks.chart(figure, "efficacy_membership", alt=efficacy_membership.alt_text(info))
     said = [
         (
             f"{units.count(len(info.marks), 'run')}, all forget sets; ρ is Spearman's rank "

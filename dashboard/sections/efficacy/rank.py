@@ -13,7 +13,7 @@ from dashboard.charts import (
 )
 from dashboard.text import labels as describe
 from dashboard.text import units
-from dashboard.widgets import figures, run_drawer
+from dashboard.widgets import clicks, figures
 from dashboard.widgets.markdown import escape, metric_help
 
 
@@ -46,7 +46,7 @@ def show(frame: pd.DataFrame, sets: Sequence[str], labels: dict[str, str]) -> st
         )
         return ids[chosen]
     figure = efficacy_rank.draw(info, dark=state.dark(), selected=state.param("run"))
-    run_drawer.chart(figure, "efficacy_rank", alt=efficacy_rank.alt_text(info))
+    clicks.chart(figure, "efficacy_rank", alt=efficacy_rank.alt_text(info))
     count = units.count(len(info.seeds), "training seed")
     half = f"Means over {count}" + (
         " that all of them share" if info.shared else ", which differ from method to method"

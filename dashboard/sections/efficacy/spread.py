@@ -11,7 +11,7 @@ from dashboard.charts import (
     efficacy_spread,
 )
 from dashboard.text import units
-from dashboard.widgets import run_drawer
+from dashboard.widgets import clicks
 from dashboard.widgets.markdown import escape, metric_help
 
 
@@ -45,7 +45,7 @@ def show(frame: pd.DataFrame, labels: dict[str, str], store: tuple[str, int, str
         f"Becker & Liebig, Figure 1: {dense}. Look whether a method stands where Retrain stands, "
         "and whether hollow marks (the bound) keep the order of the filled ones."
     )
-    run_drawer.chart(figure, "efficacy_spread", alt=efficacy_spread.alt_text(info))
+    clicks.chart(figure, "efficacy_spread", alt=efficacy_spread.alt_text(info))
     few = (
         (
             f"At most {units.count(info.seeds, 'run')} a method and forget set: points, not a "

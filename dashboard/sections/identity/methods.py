@@ -12,7 +12,7 @@ from dashboard import frames, state
 from dashboard.charts import nomus_scatter, score_bars
 from dashboard.frames import Row
 from dashboard.frames.identity import Paper
-from dashboard.widgets import figures, run_drawer
+from dashboard.widgets import clicks, figures
 from dashboard.widgets.markdown import escape, metric_help
 
 # lines up to which the bars are about as high as the figure beside them; with more they stand below
@@ -58,7 +58,7 @@ def show_scatter(rows: Sequence[Row], paper: Paper | None) -> go.Figure | None:
         )
         return None
     figure = nomus_scatter.draw(info, dark=state.dark(), selected=state.param("run"))
-    run_drawer.chart(figure, "nomus_scatter", alt=nomus_scatter.alt_text(info))
+    clicks.chart(figure, "nomus_scatter", alt=nomus_scatter.alt_text(info))
     if info.missing:
         st.caption(escape(f"Not drawn, for want of a number: {', '.join(info.missing)}."))
     return figure
@@ -93,7 +93,7 @@ def show_bars(rows: Sequence[Row]) -> None:
         st.markdown("No method has a forgetting score yet.")
         return
     figure = score_bars.draw(info, dark=state.dark(), selected=state.param("run"))
-    run_drawer.chart(figure, "score_bars", alt=score_bars.alt_text(info))
+    clicks.chart(figure, "score_bars", alt=score_bars.alt_text(info))
     table = pd.DataFrame(
         [(bar.title, bar.value, bar.half, bar.key) for bar in info.bars]
         + [(line.name, line.value, None, "") for line in info.lines],

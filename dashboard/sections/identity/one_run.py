@@ -12,7 +12,7 @@ from dashboard.charts import loss_histograms
 from dashboard.frames import Row
 from dashboard.frames import identity as identity_frames
 from dashboard.frames.rows import references
-from dashboard.widgets import figures, messages, run_drawer
+from dashboard.widgets import figures, messages, run_facts
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.pictures import enlarged
 from mucore import catalog
@@ -35,7 +35,7 @@ def show(rows: Sequence[Row], runs: pd.DataFrame) -> None:
     }
     first = next((key for key in keys if key in data.predicted()), next(iter(keys)))
     key = state.param("run") if state.param("run") in keys else first
-    chosen = f"{keys[key]}, {run_drawer.seeds(lines.loc[key])}"
+    chosen = f"{keys[key]}, {run_facts.seeds(lines.loc[key])}"
     st.caption(escape(f"{chosen}. Click a mark or a bar above for another run."))
     twins = references(lines, key)
     models = []

@@ -13,7 +13,7 @@ from dashboard.frames import membership as membership_frames
 from dashboard.papers import tables
 from dashboard.text import labels as describe
 from dashboard.text import units
-from dashboard.widgets import figures, run_drawer
+from dashboard.widgets import clicks, figures
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape, metric_help
 from mucore.metrics.membership import ATTACKS
@@ -87,8 +87,8 @@ def show(
             f"below.{left_out}{printed}"
         )
     )
-    marks = [mark[:2] for mark in run_drawer.clicked(event)]
-    row = table.row(marks[0][0]) if run_drawer.is_new(marks, "attacks") else None
+    marks = [mark[:2] for mark in clicks.clicked(event)]
+    row = table.row(marks[0][0]) if clicks.is_new(marks, "attacks") else None
     if row is not None:
         state.set_param("run", row.keys[0])
         state.set_param("attack", None if marks[0][1] == ATTACKS[1] else marks[0][1])

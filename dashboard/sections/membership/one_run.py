@@ -14,7 +14,7 @@ from dashboard.frames.rows import references
 from dashboard.sections.membership import scores
 from dashboard.text import labels as describe
 from dashboard.text import verdicts
-from dashboard.widgets import messages, run_drawer
+from dashboard.widgets import messages, run_facts
 from dashboard.widgets.markdown import escape
 from mucore import catalog
 from mucore.errors import MucoreError
@@ -118,7 +118,7 @@ def first_run(lines: pd.DataFrame, judged: Mapping[str, Judged]) -> tuple[str, s
 
 def run_label(line: pd.Series) -> str:
     preset = "" if line["method_preset"] == "authors" else f" ({line['method_preset']})"
-    return f"{describe.method_names(str(line['method']))[0]}{preset}, {run_drawer.seeds(line)}"
+    return f"{describe.method_names(str(line['method']))[0]}{preset}, {run_facts.seeds(line)}"
 
 
 def score(source: data.Source, key: str, attack: str) -> Scored:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard import data, frames, state
 from dashboard.charts import method_settings
-from dashboard.widgets import figures, header, run_drawer
+from dashboard.widgets import clicks, figures, header, run_drawer
 from dashboard.widgets.provenance import provenance, runs_frame
 from mucore.catalog import MethodCard
 
@@ -36,11 +36,11 @@ def show(card: MethodCard, runs: pd.DataFrame, every: pd.DataFrame) -> None:
         "Click a mark to see its run."
     )
     figure = method_settings.draw(info, family=card.family, dark=state.dark())
-    run_drawer.chart(figure, "method_settings", alt=method_settings.alt_text(info))
+    clicks.chart(figure, "method_settings", alt=method_settings.alt_text(info))
     figures.numbers(frames.settings_frame(settings), f"method-{card.id}", figure)
     with st.expander(f"All runs ({len(runs)})", icon=":material/list:"):
         newest = runs.sort_values("finished", ascending=False)
-        run_drawer.runs_table(
+        clicks.runs_table(
             newest, runs_frame(newest).drop(columns="Method"), "method_runs", height=260
         )
     run_drawer.run_drawer(every)

@@ -13,7 +13,7 @@ from dashboard.frames.quality import Found
 from dashboard.sections.quality import one_method
 from dashboard.sections.quality.drawn import Drawn
 from dashboard.text import labels
-from dashboard.widgets import run_drawer
+from dashboard.widgets import clicks
 from dashboard.widgets.markdown import escape, metric_help
 from mucore.metrics.forgetting_quality import TIME_LIMIT
 from mucore.runner.quality import Finding
@@ -121,7 +121,7 @@ def show_bars(info: score_bars.ScoreBarsInfo, key: str, of: str) -> Drawn | None
         st.markdown("No method has this number; the sentences below the table say why.")
         return None
     figure = score_bars.draw(info, dark=state.dark(), selected=state.param("run"))
-    run_drawer.chart(figure, key, alt=score_bars.alt_text(info))
+    clicks.chart(figure, key, alt=score_bars.alt_text(info))
     if info.missing:
         st.caption(escape(f"Without this number: {', '.join(info.missing)}."))
     return Drawn(key, of, score_bars.table(info), figure)

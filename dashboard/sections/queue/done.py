@@ -11,7 +11,7 @@ import streamlit as st
 from dashboard.frames import queue as queue_frames
 from dashboard.sections.queue import shared
 from dashboard.text import units
-from dashboard.widgets import run_drawer
+from dashboard.widgets import clicks
 from mucore import titles
 from mucore.store.rows import Job
 
@@ -30,7 +30,7 @@ def show(jobs: Sequence[Job], now: datetime) -> None:
         }
     )
     if ended:
-        run_drawer.runs_table(
+        clicks.runs_table(
             pd.DataFrame({"key": [job.key for job in ended]}),
             frame,
             "done",

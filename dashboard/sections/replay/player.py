@@ -16,7 +16,7 @@ from dashboard.frames import compare as compare_frames
 from dashboard.frames import replay as replay_frames
 from dashboard.frames.replay import Clock, Replay
 from dashboard.text import labels, verdicts
-from dashboard.widgets import figures, messages, run_drawer
+from dashboard.widgets import clicks, figures, messages
 from dashboard.widgets.background_analysis import analysed
 from dashboard.widgets.links import anew
 from dashboard.widgets.markdown import escape
@@ -270,4 +270,4 @@ def chosen_runs(runs: pd.DataFrame, titles: Mapping[str, str]) -> None:
             "Device": runs["device"],
         }
     )
-    run_drawer.runs_table(runs, shown, "replay_runs")
+    clicks.runs_table(runs, shown, "replay_runs")

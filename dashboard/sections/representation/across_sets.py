@@ -9,7 +9,7 @@ from dashboard import data, frames, state
 from dashboard.charts import across_sets
 from dashboard.frames import representation as computed
 from dashboard.sections.representation.shared import PAPER, REMEASURE, say
-from dashboard.widgets import figures, header, messages, run_drawer
+from dashboard.widgets import clicks, figures, header, messages
 from dashboard.widgets.markdown import escape
 from mucore import titles
 
@@ -57,7 +57,7 @@ def show(runs: pd.DataFrame, everything: pd.DataFrame, count: int | None) -> pd.
     info = across_sets.across_info(sets, chosen, paper, printed_as=_over_ghosts(count))
     header.answers(every_answers(info))
     figure = across_sets.draw(info, dark=state.dark(), selected=state.param("run"))
-    run_drawer.chart(figure, "across_sets", alt=across_sets.alt_text(info), known=set(here["key"]))
+    clicks.chart(figure, "across_sets", alt=across_sets.alt_text(info), known=set(here["key"]))
     notes = (
         [f"Of the chosen methods the first {across_sets.MOST} are drawn."]
         if len(drawn) > across_sets.MOST

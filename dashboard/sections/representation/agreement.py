@@ -20,7 +20,7 @@ from dashboard.sections.representation.shared import (
     say,
     selected_row,
 )
-from dashboard.widgets import columns, figures, header, messages, run_drawer
+from dashboard.widgets import clicks, columns, figures, header, messages
 from dashboard.widgets.markdown import metric_help
 from mucore import catalog
 
@@ -120,7 +120,7 @@ def show_one(
     left, right = st.columns([62, 38], gap="medium")
     with left:
         figure = agl_agr.draw(info, dark=state.dark(), selected=selected_row(rows))
-        run_drawer.chart(
+        clicks.chart(
             figure, "agl_agr", alt=agl_agr.alt_text(info), known={mark.key for mark in info.marks}
         )
     with right:

@@ -9,7 +9,7 @@ from dashboard import data, frames, state
 from dashboard.charts import last_layer
 from dashboard.frames import representation as computed
 from dashboard.sections.representation.shared import PAPER, say
-from dashboard.widgets import figures, messages, run_drawer
+from dashboard.widgets import clicks, figures, messages
 
 
 def show(runs: pd.DataFrame, values: pd.DataFrame) -> None:
@@ -52,7 +52,7 @@ def show(runs: pd.DataFrame, values: pd.DataFrame) -> None:
         )
         return
     figure = last_layer.draw(info, dark=state.dark(), selected=state.param("run"))
-    run_drawer.chart(
+    clicks.chart(
         figure, "last_layer", alt=last_layer.alt_text(info), known={mark.key for mark in info.marks}
     )
     notes = [info.note] if info.note else []

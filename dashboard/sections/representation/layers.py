@@ -11,7 +11,7 @@ from dashboard import frames, state
 from dashboard.charts import layer_heatmap
 from dashboard.frames import representation as computed
 from dashboard.sections.representation.shared import PAPER, pick_run, say
-from dashboard.widgets import figures, header, run_drawer
+from dashboard.widgets import clicks, figures, header
 from dashboard.widgets.background_analysis import analysed
 
 STILL = 0.9995  # a CKA that reads as 1.000
@@ -61,7 +61,7 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
         )
     )
     figure = layer_heatmap.draw(info, dark=state.dark())
-    run_drawer.heatmap(
+    clicks.heatmap(
         figure, "layer_heatmap", lambda _, __, ___: key, alt=layer_heatmap.alt_text(info)
     )
     say([f"{value['note']} One run, so no interval. Click a cell for all about this run."])

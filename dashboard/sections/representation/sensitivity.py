@@ -13,7 +13,7 @@ from dashboard.charts import sensitivity
 from dashboard.frames import representation as computed
 from dashboard.sections.representation.shared import PAPER, REMEASURE, paper_toggle, say
 from dashboard.text import labels
-from dashboard.widgets import figures, messages, run_drawer
+from dashboard.widgets import clicks, figures, messages
 from dashboard.widgets.markdown import escape
 from mucore import catalog
 
@@ -147,7 +147,7 @@ def show_lines(
         )
         return
     figure = sensitivity.draw(info, dark=state.dark())
-    run_drawer.chart(figure, "sensitivity", alt=sensitivity.alt_text(info))
+    clicks.chart(figure, "sensitivity", alt=sensitivity.alt_text(info))
     absent = [
         computed.metric_title(name) for name in metrics if not (table["metric"] == name).any()
     ]

@@ -20,7 +20,7 @@ from dashboard.sections.representation.shared import (
     selected_row,
 )
 from dashboard.text import units
-from dashboard.widgets import figures, header, run_drawer
+from dashboard.widgets import clicks, figures, header
 from dashboard.widgets.markdown import metric_help
 
 
@@ -60,7 +60,7 @@ def show(rows: tuple[frames.Row, ...], split: str, aside: int) -> None:
             )
             paper_toggle()
         figure = cka_scatter.draw(info, dark=state.dark(), zoom=zoom, selected=selected)
-        run_drawer.chart(
+        clicks.chart(
             figure,
             "cka_scatter",
             alt=cka_scatter.alt_text(info),
@@ -91,7 +91,7 @@ def show(rows: tuple[frames.Row, ...], split: str, aside: int) -> None:
             st.markdown("No method has both an average gap and the two similarities yet.")
         else:
             numbered = gap_and_ratio.draw(bars, dark=state.dark(), selected=selected)
-            run_drawer.chart(
+            clicks.chart(
                 numbered,
                 "gap_and_ratio",
                 alt=gap_and_ratio.alt_text(bars),

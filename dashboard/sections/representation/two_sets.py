@@ -10,7 +10,7 @@ from dashboard.charts import two_sets
 from dashboard.frames import representation as computed
 from dashboard.sections.representation.shared import PAPER, say
 from dashboard.text import units
-from dashboard.widgets import columns, figures, header, messages, run_drawer
+from dashboard.widgets import clicks, columns, figures, header, messages
 from mucore import titles
 
 
@@ -61,7 +61,7 @@ def show(runs: pd.DataFrame, everything: pd.DataFrame) -> pd.DataFrame:
     info = two_sets.TwoSetsInfo(pairs, *names)
     header.answers(two_answers(info))
     figure = two_sets.draw(info, dark=state.dark(), selected=state.param("run"))
-    run_drawer.chart(
+    clicks.chart(
         figure, "two_sets", alt=two_sets.alt_text(info), known={pair.key for pair in pairs}
     )
     table = pd.DataFrame(

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard import frames, state
 from dashboard.charts import tradeoff
-from dashboard.widgets import run_drawer
+from dashboard.widgets import clicks
 from dashboard.widgets.markdown import escape
 
 
@@ -33,7 +33,7 @@ def show(table: frames.ResultsTable):
     figure = tradeoff.draw(
         info, dark=state.dark(), zoom=zoom, selected=state.param("row"), legend=False
     )
-    run_drawer.chart(figure, "tradeoff", alt=tradeoff.alt_text(info), parameter="row")
+    clicks.chart(figure, "tradeoff", alt=tradeoff.alt_text(info), parameter="row")
     left_out = [info.note] if info.note else []
     left_out += (
         [f"Outside this window: {', '.join(info.outside)}."] if zoom and info.outside else []

@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.text import labels, units
-from dashboard.widgets import messages, run_drawer
+from dashboard.widgets import clicks, messages
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import local_time
 from mucore import catalog, titles
@@ -25,7 +25,7 @@ def show(source: data.Source, summaries: pd.DataFrame) -> None:
         )
         return
     newest = summaries.sort_values("finished", ascending=False).head(NEWEST)
-    run_drawer.runs_table(
+    clicks.runs_table(
         newest,
         runs_frame(newest),
         "newest_runs",

@@ -14,7 +14,7 @@ from dashboard.frames.table import DISTANCE_MEANING
 from dashboard.frames.tradeoffs import Contest, Scored
 from dashboard.sections.tradeoffs import goals, scatter
 from dashboard.text import labels, verdicts
-from dashboard.widgets import columns, figures, header, messages, run_drawer, run_filters
+from dashboard.widgets import clicks, columns, figures, header, messages, run_drawer, run_filters
 from dashboard.widgets.markdown import escape, metric_help
 
 
@@ -69,7 +69,7 @@ def show(
         )
         info = pareto.lines_info(found)
         lines = pareto.draw_lines(info, dark=state.dark(), selected=state.param("run"))
-        run_drawer.chart(lines, "goals", alt=pareto.lines_alt_text(info))
+        clicks.chart(lines, "goals", alt=pareto.lines_alt_text(info))
     frame = show_table(found)
     show_left_out(found)
     run_drawer.run_drawer(runs)
@@ -170,7 +170,7 @@ def show_table(found: Contest) -> pd.DataFrame:
         selection_mode="single-row",
     )
     keys = {row.title: row.key for row in found.entrants}
-    run_drawer.open_new(
+    clicks.open_new(
         [
             keys[str(frame.iloc[place]["Method"])]
             for place in event["selection"]["rows"]

@@ -11,7 +11,7 @@ from dashboard.frames import Answer
 from dashboard.frames import tradeoffs as tradeoffs_frames
 from dashboard.sections.tradeoffs import shared
 from dashboard.text import labels, units
-from dashboard.widgets import figures, header, run_drawer
+from dashboard.widgets import clicks, figures, header
 from mucore.statistics import Statistics
 from mucore.statistics.significance import LEVEL
 
@@ -63,7 +63,7 @@ def show(found: Statistics, runs: pd.DataFrame, answers: st.delta_generator.Delt
         f"chance.{hollow} Click a mark or a name for the method's first run."
     )
     figure = critical_difference.draw(info, dark=state.dark(), selected=state.param("run"))
-    run_drawer.chart(figure, "critical_difference", alt=critical_difference.alt_text(info))
+    clicks.chart(figure, "critical_difference", alt=critical_difference.alt_text(info))
     figures.numbers(
         tradeoffs_frames.ranks_frame(found.ranking, forgot), f"ranks-{found.metric}", figure
     )

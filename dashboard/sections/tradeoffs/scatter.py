@@ -12,7 +12,7 @@ from dashboard.frames import tradeoffs as tradeoffs_frames
 from dashboard.frames.tradeoffs import Contest
 from dashboard.papers import tables as published
 from dashboard.sections.tradeoffs import goals
-from dashboard.widgets import run_drawer
+from dashboard.widgets import clicks
 from dashboard.widgets.markdown import escape
 
 
@@ -38,7 +38,7 @@ def show(found: Contest, runs: pd.DataFrame, metrics: list[str]) -> go.Figure | 
         st.markdown("No method has both of these numbers. Choose others.")
         return None
     figure = pareto.draw(info, dark=state.dark(), selected=state.param("run"))
-    run_drawer.chart(figure, "front", alt=pareto.alt_text(info))
+    clicks.chart(figure, "front", alt=pareto.alt_text(info))
     notes = [f"Not drawn, for want of a number: {', '.join(info.missing)}."] if info.missing else []
     if info.outside:
         notes.append(f"Lines outside this window: {', '.join(info.outside)}.")
