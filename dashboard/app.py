@@ -6,8 +6,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import data, logo, state, widgets
+from dashboard import data, logo, state
 from dashboard.pages import PAGES
+from dashboard.widgets import messages, side_bar
 
 # A file of our own: Streamlit would fetch a Material icon for the tab from another host.
 ICON = str(Path(__file__).with_name("icon.png"))
@@ -42,8 +43,8 @@ if data.has_both():
         state.carried_segmented(
             "Results", "source", data.SOURCES, format_func=lambda name: names[name], width="stretch"
         )
-widgets.follow_theme()
-with widgets.guarded(), data.opening(f"{page.url_path} {state.param('view')}"):
+side_bar.follow_theme()
+with messages.guarded(), data.opening(f"{page.url_path} {state.param('view')}"):
     page.run()
 state.leave(page.url_path)
-widgets.keep_along()
+side_bar.keep_along()

@@ -25,6 +25,8 @@ from typing import Any, Final
 
 import streamlit as st
 
+from dashboard.pages import PAGES
+
 _WIDGET = "url:"  # session key of the widget bound to a parameter
 _SEEN = "seen:"  # what the address held when the widget was last drawn
 _DEFAULT = "default:"  # the widget's default then
@@ -44,22 +46,7 @@ FILTERS: Final = (
 # The pages that keep parameters when a reader comes back without any, and which; pages with the
 # same ones share them.
 KEPT: Final = {
-    **dict.fromkeys(
-        (
-            "results",
-            "budget",
-            "tradeoffs",
-            "compare",
-            "membership",
-            "representation",
-            "replay",
-            "efficacy",
-            "quality",
-            "depoisoning",
-        ),
-        FILTERS,
-    ),
-    **dict.fromkeys(("identity", "reports"), FILTERS),
+    **{page.id: FILTERS for page in PAGES if page.group in ("Compare", "Look inside", "Report")},
     "lessons": ("lesson", "step", "teacher"),
 }
 # What a page opens on that the address has to say, since without it the address means what it does

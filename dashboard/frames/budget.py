@@ -131,6 +131,11 @@ class Curves:
     def reference(self, method: str) -> Line | None:
         return next((line for line in self.lines if line.method == method and line.reference), None)
 
+    def line_of(self, key: str) -> str:
+        """The id of the line that a run is part of, "" for none."""
+        lines = (line for line in self.lines for step in line.steps if key in step.keys)
+        return next((line.id for line in lines), "")
+
 
 def scenarios() -> tuple[str, ...]:
     """The scenarios whose card says how much is forgotten, as a share or a number of samples."""

@@ -273,3 +273,12 @@ def _paper_order(row: Row) -> tuple[int, int, int, str]:
         presets.index(row.preset) if row.preset in presets else len(presets),
         row.title,
     )
+
+
+def references(lines: pd.DataFrame, key: str) -> dict[str, str]:
+    """The keys of "Retrain" and "Original" of the training seed of run `key`, of those that are in
+    `lines`: runs of one setting, indexed by key.
+    """
+    same = lines[lines["training_seed"] == lines.loc[key, "training_seed"]]
+    found = {name: same.index[same["method"] == name.lower()] for name in ("Retrain", "Original")}
+    return {name: str(keys[0]) for name, keys in found.items() if len(keys)}

@@ -1,15 +1,14 @@
-"""Compare: any number of runs beside each other. The page picks runs; its sections stand in
-dashboard/comparing/.
-"""
+"""Compare: any number of runs beside each other."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import data, state, widgets
+from dashboard import data, state
 from dashboard.sections.compare import classes, confusion, images, predictions, runs, sample
 from dashboard.sections.compare import map as maps
-from dashboard.widgets import run_drawer, run_filters
+from dashboard.widgets import header, messages, run_drawer, run_filters
+from dashboard.widgets.provenance import provenance
 
 SECTIONS = {
     "classes": classes,
@@ -55,14 +54,14 @@ def page() -> None:
     top = st.container()
     every = data.unlearning_runs()
     if every.empty:
-        widgets.no_results(
+        messages.no_results(
             QUESTIONS["classes"], CAPTIONS["classes"], "Two runs are enough to compare."
         )
         return
-    view, answers = widgets.pick_view(VIEWS, QUESTIONS, CAPTIONS, source, top)
+    view, answers = header.pick_view(VIEWS, QUESTIONS, CAPTIONS, source, top)
     picked = run_filters.pick_runs(every, first=run_filters.OPENS_ON)
     if picked.empty:
-        widgets.none_finished()
+        messages.none_finished()
         return
     offered, keys = runs.pick(picked, every, source)
     if not keys:
@@ -77,7 +76,7 @@ def page() -> None:
         sample.show(chosen)
     runs.show(chosen)
     run_drawer.run_drawer(every)
-    widgets.provenance(chosen.runs)
+    provenance(chosen.runs)
 
 
 page()

@@ -1,18 +1,16 @@
-"""Forget sets: put samples together, see what that comes to, and give it a name.
-
-The page puts the pieces of dashboard/forgetting_sets/ together.
-"""
+"""Forget sets: put samples together, see what that comes to, and give it a name."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import state, widgets
+from dashboard import state
 from dashboard.charts import set_classes
 from dashboard.sections.forget_sets import add, import_list, preview, save, working_set
 from dashboard.sections.forget_sets import map as maps
 from dashboard.sections.forget_sets.dataset import choose_data, show_source
-from dashboard.widgets import fields
+from dashboard.widgets import fields, figures, header
+from dashboard.widgets.markdown import escape
 
 WAYS = {
     "scenario": ("Scenario", add.by_scenario),
@@ -23,7 +21,7 @@ WAYS = {
 }
 
 fields.begin()
-widgets.header(
+header.header(
     "Which samples shall be forgotten?",
     "Put them together on the left, in any order and as often as you like; the right says what "
     "they come to. The address holds the set.",
@@ -34,7 +32,7 @@ if training is not None:
     now = working_set.read(training)
     copies = preview.copies_of(training, now)
     with top:
-        widgets.answers(preview.answers(training, now, copies))
+        header.answers(preview.answers(training, now, copies))
     left, right = st.columns([11, 9], gap="large")
     with left:
         st.subheader("Add or take away", anchor=False)
@@ -49,7 +47,7 @@ if training is not None:
     with right:
         st.subheader("The set so far", anchor=False)
         for sentence in now.problems:
-            st.warning(widgets.escape(sentence), icon=":material/rule:")
+            st.warning(escape(sentence), icon=":material/rule:")
         with st.container(horizontal=True, gap="small"):
             st.button(
                 "Undo",
@@ -76,7 +74,7 @@ if training is not None:
 save.show_saved(training)
 if training is not None:
     info = preview.classes_info(training, now)
-    widgets.numbers(
+    figures.numbers(
         set_classes.table(info), "forget-set-classes", set_classes.draw(info, dark=state.dark())
     )
     show_source(training, now)

@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import state, widgets
+from dashboard import state
 from dashboard.frames import glossary as glossary_frames
 from dashboard.text import units
+from dashboard.widgets import figures, header
+from dashboard.widgets.links import link
+from dashboard.widgets.markdown import escape
 
 KINDS = {
     "all": "All",
@@ -22,7 +25,7 @@ KINDS = {
 
 
 def page() -> None:
-    widgets.header(
+    header.header(
         "What does this word mean?",
         "Every verdict, metric, scenario, method, data set and setting of this program, in plain "
         "words. Fractions are shown in percent.",
@@ -60,20 +63,16 @@ def page() -> None:
                     if entry is not None:
                         with column:
                             show_entry(entry)
-    widgets.numbers(glossary_frames.glossary_frame(found), "glossary")
+    figures.numbers(glossary_frames.glossary_frame(found), "glossary")
     st.caption(units.count(len(found), "entry", "entries"))
 
 
 def show_entry(entry: glossary_frames.Entry, *, opened: bool = False) -> None:
     with st.container(border=opened, gap="small", key=f"entry-{entry.kind}-{entry.id}"):
-        facts = "  \n".join(
-            f":gray[{name}] {widgets.escape(value)}" for name, value in entry.facts.items()
-        )
-        st.markdown(
-            f"**{widgets.escape(entry.title)}**  \n{widgets.escape(entry.meaning)}  \n{facts}"
-        )
+        facts = "  \n".join(f":gray[{name}] {escape(value)}" for name, value in entry.facts.items())
+        st.markdown(f"**{escape(entry.title)}**  \n{escape(entry.meaning)}  \n{facts}")
         if entry.kind == "method":
-            widgets.link(
+            link(
                 "method",
                 f"Results of {entry.title}",
                 icon=":material/arrow_forward:",

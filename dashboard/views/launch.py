@@ -1,7 +1,5 @@
 """Launch: choose data, what to forget and who should forget it; see what that means before anything
 starts.
-
-The page puts the sections of dashboard/launching/ together.
 """
 
 from __future__ import annotations
@@ -10,18 +8,18 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import widgets
-from dashboard.sections.launch.dataset_and_recipe import choose_data, say_setting
+from dashboard.sections.launch.dataset import choose_data
 from dashboard.sections.launch.methods import choose_methods, method_settings
 from dashboard.sections.launch.plan import choose_models, choose_seeds, plan_of, summary
+from dashboard.sections.launch.recipe import say_setting
 from dashboard.sections.launch.scenarios import choose_scenarios, in_sequence
 from dashboard.sections.launch.sweeps import choose_sensitivity
-from dashboard.widgets import fields
+from dashboard.widgets import fields, figures, header
 from mucore import catalog
 from mucore.userfiles import datasets
 
 fields.begin()
-widgets.header(
+header.header(
     "What do you want to compare?",
     "The address of this page holds the whole selection: copy it to share or repeat it. Runs that "
     "you already have are not computed again.",
@@ -47,6 +45,6 @@ content: dict[str, Any] = {
     **sensitivity,
     **seeds,
 }
-with right, widgets.sticky("outcome"):
+with right, figures.sticky("outcome"):
     plan = plan_of(content, models) if scenarios and not fields.problems() else None
     summary(plan, content, models)

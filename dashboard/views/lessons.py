@@ -4,79 +4,23 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import assets, data, state, widgets
+from dashboard import data, state
 from dashboard.lessons import LESSONS
-from dashboard.lessons.records import Lesson, Step, draws, offered, shows
-from dashboard.lessons.results import LessonResults
-from dashboard.sections.lessons import figures, quiz, runs
-from dashboard.text import units
-from mucore import catalog
-from mucore.runner.plan import Plan
-
-# Type for a class room; the colours stay those of the theme.
-LARGE = assets.style("large_type.css")
+from dashboard.lessons.records import Lesson
+from dashboard.sections.lessons import closing, figures, overview, runs, steps, teacher_view
+from dashboard.widgets import header
+from dashboard.widgets.links import link
 
 
 def page() -> None:
     lesson = LESSONS.get(state.param("lesson"))
     teacher = state.param("teacher") == "1"
     if teacher:
-        st.html(LARGE)
+        st.html(teacher_view.LARGE)
     if lesson is None:
-        overview()
+        overview.show()
     else:
         show_lesson(lesson, teacher)
-
-
-# --- overview
-# --------------------------------------------------------------------------------------------------
-
-
-def overview() -> None:
-    widgets.header(
-        "How can a model forget, and how would you know?",
-        "Five stories, each with a real experiment on this machine. Predict first, then look. "
-        "Begin with the first.",
-        data.source(),
-    )
-    teacher_switch()
-    lessons = list(LESSONS.values())
-    for start in range(0, len(lessons), 3):
-        for column, (number, lesson) in zip(
-            st.columns(3), list(enumerate(lessons, start=1))[start : start + 3], strict=False
-        ):
-            with column, st.container(border=True, height="stretch"):
-                card(number, lesson)
-
-
-def card(number: int, lesson: Lesson) -> None:
-    plan = runs.plan_of(lesson)
-    label, icon, color = runs.STATES[runs.standing(lesson, plan)]
-    st.markdown(f"**{number} · {lesson.title}**  \n{lesson.question}")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.badge(label, icon=icon, color=color)
-        st.caption(f"{lesson.minutes} minutes, {units.count(lesson.length, 'step')}")
-    widgets.link(
-        "lessons", f"Open “{lesson.title}”", icon=":material/arrow_forward:", **address(lesson.id)
-    )
-
-
-def address(lesson: str, step: int = 1) -> dict[str, str | list[str]]:
-    values: dict[str, str | list[str]] = {"lesson": lesson, "step": str(step)}
-    return values | ({"teacher": "1"} if state.param("teacher") == "1" else {})
-
-
-def teacher_switch() -> None:
-    before = state.param("teacher") == "1"
-    help_text = (
-        "Large type and figures for a projector; outcomes stay hidden until you press Reveal."
-    )
-    if state.toggle("Teacher view", "teacher", help=help_text) != before:
-        st.rerun()  # what stands above was drawn for the other view
-
-
-# --- one lesson
-# --------------------------------------------------------------------------------------------------
 
 
 def step_number(lesson: Lesson) -> int:
@@ -90,13 +34,13 @@ def show_lesson(lesson: Lesson, teacher: bool) -> None:
     number = step_number(lesson)
     evidence = runs.results_of(lesson, plan)
     source = data.source() if evidence.entries else None
-    widgets.header(
+    header.header(
         lesson.question, f"Lesson “{lesson.title}”, step {number} of {lesson.length}.", source
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(number / lesson.length, width="stretch")
-        teacher_switch()
-        widgets.link(
+        teacher_view.switch()
+        link(
             "lessons",
             "All lessons",
             icon=":material/apps:",
@@ -113,16 +57,16 @@ def show_lesson(lesson: Lesson, teacher: bool) -> None:
     if not later:
         runs.run_panel(lesson, plan)
     if number == lesson.length:
-        show_check(lesson, evidence)
+        closing.show_check(lesson, evidence)
     else:
-        show_step(lesson, number, plan, evidence, teacher)
+        steps.show(lesson, number, plan, evidence, teacher)
     if later and number < lesson.length:
         runs.run_panel(lesson, plan)
     walk(lesson, number)
     if number == lesson.length:
-        show_deeper(lesson, evidence)
+        closing.show_deeper(lesson, evidence)
     if evidence.entries and number > 1:
-        figures.provenance(evidence)
+        figures.show_provenance(evidence)
 
 
 def walk(lesson: Lesson, number: int) -> None:
@@ -157,113 +101,6 @@ def walk(lesson: Lesson, number: int) -> None:
 def go_to(number: int, lesson: str) -> None:
     state.set_param("lesson", lesson)
     state.set_param("step", str(number))
-
-
-def show_step(
-    lesson: Lesson, number: int, plan: Plan, evidence: LessonResults, teacher: bool
-) -> None:
-    step = lesson.steps[number - 1]
-    st.subheader(f"{number} · {step.title}", anchor=False)
-    widths = [1] if teacher else [11, 9]
-    columns = st.columns(widths, gap="large")
-    with columns[0]:
-        st.markdown(step.text)
-    with columns[-1]:
-        show_terms(step)
-    if not step.figures:
-        return
-    name = f"lesson:{lesson.id}:{number}"
-    available = shows(step, evidence)
-    absent = lesson.absent(evidence) if available else ()
-    if undrawn := [each for each in absent if draws(step, each)]:
-        names = ", ".join(catalog.method(each).title for each in undrawn)
-        st.caption(f"Not among these runs, and so not in the figure: {names}.")
-    if step.guess is not None:
-        quiz.show_guess(offered(step.guess, absent), name, evidence if available else None, teacher)
-    if not available:
-        figures.show_missing(step, plan, evidence)
-    elif step.guess is None or state.ticket(f"{name}:open"):
-        figures.show_outcome(step, name, evidence, teacher)
-
-
-def show_terms(step: Step) -> None:
-    """What the words mean that are used here for the first time: in plain words, or as their cards
-    say. A method's card is for readers who know the field, so it is a link.
-    """
-    if not (step.words or step.terms):
-        return
-    with st.container(border=True):
-        for word, meaning in step.words:
-            st.markdown(f"**{word}.** {meaning}.")
-        for kind, name in step.terms:
-            if kind == "metric":
-                metric = catalog.metric(name)
-                short = f" ({metric.short})" if metric.short != metric.title else ""
-                st.markdown(
-                    f"**{metric.title}{short}.** {widgets.escape(metric.meaning)}",
-                    help=widgets.metric_help(name),
-                )
-            elif kind == "scenario":
-                scenario = catalog.scenario(name)
-                st.markdown(
-                    f"**{scenario.title}.** {widgets.escape(scenario.meaning)}",
-                    help=f"Source: {scenario.source}",
-                )
-            else:
-                title = catalog.method(name).title
-                widgets.link("method", f"More on {title}", icon=":material/school:", method=name)
-
-
-# --- the end of a lesson
-# --------------------------------------------------------------------------------------------------
-
-
-def show_check(lesson: Lesson, evidence: LessonResults) -> None:
-    st.subheader(f"{lesson.length} · Check yourself", anchor=False)
-    for number, question in enumerate(lesson.check, start=1):
-        name = f"lesson:{lesson.id}:check:{number}"
-        with st.container(border=True):
-            st.markdown(f"**{number}. {question.text}**")
-            kept = state.ticket(name)
-            chosen = st.radio(
-                "Your answer",
-                list(range(len(question.options))),
-                index=kept if isinstance(kept, int) else None,
-                format_func=question.options.__getitem__,
-                key=f"{name}:radio",
-                label_visibility="collapsed",
-            )
-            state.set_ticket(name, chosen)
-            if chosen is not None:
-                right = chosen == question.right
-                said = (
-                    ":material/check_circle: Right."
-                    if right
-                    else ":material/change_circle: Not quite."
-                )
-                st.markdown(f"{said} {question.why}")
-    if told := quiz.predictions(lesson, evidence):
-        st.markdown(told)
-    st.markdown(f":material/lightbulb: **{lesson.takeaway}**")
-
-
-def show_deeper(lesson: Lesson, evidence: LessonResults) -> None:
-    """Links to other pages; while the demo is shown, to its data and model instead of the lesson's
-    own.
-    """
-    st.markdown("**Go deeper**")
-    there = (
-        {name: str(evidence.entries[0].spec[name]) for name in ("dataset", "model")}
-        if evidence.demo and evidence.entries
-        else {}
-    )
-    for target, label, query in lesson.deeper:
-        widgets.link(
-            target,
-            label,
-            icon=":material/arrow_forward:",
-            **{name: there.get(name, value) for name, value in query.items()},
-        )
 
 
 page()

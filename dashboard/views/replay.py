@@ -1,18 +1,18 @@
-"""Replay: an unlearning run from its first to its last step, alone or in a race with another. Its
-parts stand in dashboard/replaying/.
-"""
+"""Replay: an unlearning run from its first to its last step, alone or in a race with another."""
 
 from __future__ import annotations
 
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, widgets
+from dashboard import data
 from dashboard.frames import compare as compare_frames
 from dashboard.sections.replay import choose, player
 from dashboard.text import labels
-from dashboard.widgets import run_drawer, run_filters
+from dashboard.widgets import header, messages, run_drawer, run_filters
 from dashboard.widgets.background_analysis import ready as ready_for
+from dashboard.widgets.markdown import escape
+from dashboard.widgets.provenance import provenance
 
 QUESTION = "What happens while a method forgets?"
 CAPTION = "Press Play or drag the slider: see when a method forgets, and when it breaks."
@@ -23,7 +23,7 @@ def page() -> None:
     head = st.container()
     every = data.unlearning_runs()
     if every.empty:
-        widgets.no_results(QUESTION, CAPTION, "One run is enough, two can race.")
+        messages.no_results(QUESTION, CAPTION, "One run is enough, two can race.")
         return
     ready = ready_for("replay", every)
     runs = run_filters.pick_runs(
@@ -31,12 +31,12 @@ def page() -> None:
     )
     if runs.empty:
         with head:
-            widgets.none_finished(QUESTION, source)
+            messages.none_finished(QUESTION, source)
         return
     with head:
-        widgets.header(QUESTION, caption(runs), source)
+        header.header(QUESTION, caption(runs), source)
     if choose.replayable(runs).empty:
-        widgets.empty(
+        messages.empty(
             "No run of this selection has steps of its own: it holds the original alone, or "
             "ensembles.",
             "Launch a comparison",
@@ -54,12 +54,12 @@ def page() -> None:
     player.chosen_runs(chosen, titles)
     run_drawer.run_drawer(every)
     bases = {compare_frames.retrain_of(every, key) for key in keys}
-    widgets.provenance(every[every["key"].isin({*keys, *bases})])
+    provenance(every[every["key"].isin({*keys, *bases})])
 
 
 def caption(runs: pd.DataFrame) -> str:
     first = runs.iloc[0]
-    return widgets.escape(f"{labels.setup_text(first)}. {CAPTION}")
+    return escape(f"{labels.setup_text(first)}. {CAPTION}")
 
 
 page()

@@ -1,6 +1,4 @@
-"""Representation: does the encoder forget, or only the classifier? The page picks runs; its
-sections stand in dashboard/representation/.
-"""
+"""Representation: does the encoder forget, or only the classifier?"""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import data, frames, state, widgets
+from dashboard import data, frames, state
 from dashboard.frames import representation as computed
 from dashboard.sections.representation import (
     agreement,
@@ -22,8 +20,10 @@ from dashboard.sections.representation import (
 from dashboard.sections.representation import map as maps
 from dashboard.sections.representation.shared import pick_samples
 from dashboard.text import labels, units
-from dashboard.widgets import run_drawer, run_filters
+from dashboard.widgets import header, messages, run_drawer, run_filters
 from dashboard.widgets.maps import pick_part
+from dashboard.widgets.markdown import escape
+from dashboard.widgets.provenance import provenance
 
 QUESTION = "Does the encoder forget, or only the classifier?"
 VIEWS = {
@@ -45,7 +45,7 @@ def page() -> None:
     head = st.container()
     runs = data.unlearning_runs()
     if runs.empty:
-        widgets.no_results(
+        messages.no_results(
             QUESTION,
             "A method may change its last layer and leave the features before it as they were.",
         )
@@ -79,10 +79,10 @@ def page() -> None:
     )
     if runs.empty:
         with head:
-            widgets.none_finished(QUESTION, source)
+            messages.none_finished(QUESTION, source)
         return
     with head:
-        widgets.header(QUESTION, caption(runs), source)
+        header.header(QUESTION, caption(runs), source)
     values = data.metric_values(
         dataset=str(runs.iloc[0]["dataset"]), scenario=str(runs.iloc[0]["scenario"])
     )
@@ -114,7 +114,7 @@ def page() -> None:
     else:
         cost.show(runs)
     run_drawer.run_drawer(runs)
-    widgets.provenance(runs)
+    provenance(runs)
 
 
 def opens_on(view: str, runs: pd.DataFrame) -> str:
@@ -137,7 +137,7 @@ def similarity_rows(
     keys: tuple[str, ...],
     split: str,
 ) -> tuple[frames.Row, ...]:
-    """`representation_frames.similarity_rows`; `name`, `change` and `keys` say which runs, so that
+    """`frames.representation.similarity_rows`; `name`, `change` and `keys` say which runs, so that
     the frames need no hashing.
     """
     return computed.similarity_rows(_runs, _values, split, data.judged(_runs))
@@ -150,7 +150,7 @@ def caption(runs: pd.DataFrame) -> str:
     seeds = units.count(
         (runs if methods.empty else methods)["training_seed"].nunique(), "training seed"
     )
-    return widgets.escape(
+    return escape(
         f"{labels.setup_text(first)}, {seeds}. CKA: likeness of features before the last layer; 1 "
         "is equal."
     )

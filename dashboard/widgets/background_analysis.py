@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, state, widgets
-from dashboard.frames import queue as queue_frames
+from dashboard import data
 from dashboard.text import units
+from dashboard.widgets import messages
+from dashboard.widgets.markdown import escape
 from mucore import analysis
 from mucore.errors import MucoreError
-from mucore.store.rows import Job
-
-LISTED = 20  # analyses on the queue page
 
 
 def analysed(
@@ -33,7 +31,7 @@ def analysed(
         watch(kind, parameters)
         return None
     if found.state == "failed":
-        widgets.error(widgets.escape(found.error))
+        messages.error(escape(found.error))
     label = (
         "Try again" if found.state == "failed" else f"{button} (about {units.duration(seconds)})"
     )
@@ -41,7 +39,7 @@ def analysed(
         try:
             data.start_analysis(kind, parameters)
         except MucoreError as problem:
-            widgets.error(widgets.escape(str(problem)))
+            messages.error(escape(str(problem)))
         else:
             st.rerun()
     return None
@@ -65,7 +63,7 @@ def _ready(_keys: pd.Series, name: str, kind: str, files: frozenset[str]) -> tup
 @st.fragment(run_every=1)
 def watch(kind: str, parameters: dict[str, Any]) -> None:
     """Progress of an analysis, each second; the page is drawn anew once it ends."""
-    with widgets.guarded():
+    with messages.guarded():
         found = data.analysis(kind, parameters)
         if found.state != "running":
             st.rerun()
@@ -73,45 +71,3 @@ def watch(kind: str, parameters: dict[str, Any]) -> None:
             found.progress,
             text="Computing in the background; you can leave this page and come back.",
         )
-
-
-def listed() -> None:
-    """The analyses that wait, run or failed, for the queue page; nothing where there are none."""
-    jobs = queue_frames.unfinished(data.jobs(kind="analysis"))
-    if not jobs:
-        return
-    st.subheader(f"Analyses ({len(jobs)})", anchor=False)
-    for job in jobs[:LISTED]:
-        active = job.state in ("queued", "running")
-        with st.container(border=True):
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.markdown(f"**{widgets.escape(job.label)}**", width="stretch")
-                if active:
-                    st.button(
-                        "Stopping" if job.cancel_requested else "Cancel",
-                        key=f"cancel_analysis:{job.id}",
-                        icon=":material/stop_circle:",
-                        on_click=_try,
-                        args=(lambda job: data.own_store().cancel(job.id), job),
-                        disabled=job.cancel_requested,
-                    )
-                else:
-                    st.button(
-                        "Try again",
-                        key=f"retry_analysis:{job.id}",
-                        icon=":material/replay:",
-                        on_click=_try,
-                        args=(data.start_again, job),
-                    )
-            if active:
-                st.progress(job.progress, text=job.step or "waiting")
-            else:
-                st.markdown(f":red[{widgets.escape(job.error or '')}]")
-
-
-def _try(action: Callable[[Job], object], job: Job) -> None:
-    """A callback whose failure the queue page tells."""
-    try:
-        action(job)
-    except MucoreError as failure:
-        state.set_ticket("queue_problem", str(failure))

@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from dashboard import state, widgets
+from dashboard import state
 from dashboard.text import labels, units
+from dashboard.widgets import messages
 from mucore.catalog.cards import Parameter
 from mucore.errors import BadValue, MucoreError
 from mucore.spec import check
@@ -39,7 +40,7 @@ def extend(sentences: Sequence[str]) -> None:
 
 def tell(sentence: str) -> None:
     """Say under a field what is wrong with it."""
-    widgets.problem(sentence)
+    messages.problem(sentence)
     extend([sentence])
 
 

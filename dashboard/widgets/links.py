@@ -1,11 +1,21 @@
-"""Where links lead that a page works out from what it shows."""
+"""Links from page to page, and where those lead that a page works out from what it shows."""
 
 from __future__ import annotations
 
 import pandas as pd
+import streamlit as st
 
-from dashboard import data
+from dashboard import data, state
 from dashboard.frames import budget as budget_frames
+from dashboard.pages import BY_ID
+
+
+def link(page: str, label: str, *, icon: str | None = None, **query: str | list[str]) -> None:
+    """A link to a page by its id; `query` are its URL parameters, a list for one that is repeated.
+    Without any, the filters go along.
+    """
+    found = {**state.whose(), **query} if query else state.going(page)
+    st.page_link(BY_ID[page].file, label=label, icon=icon, query_params=found or None)
 
 
 def anew(runs: pd.DataFrame) -> dict[str, str | list[str]]:

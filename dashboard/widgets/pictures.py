@@ -11,7 +11,8 @@ import numpy as np
 import streamlit as st
 from PIL import Image
 
-from dashboard import data, widgets
+from dashboard import data
+from dashboard.widgets.markdown import escape
 from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.store.rows import Result
@@ -28,14 +29,16 @@ def thumbnails(result: Result | None, ids: Sequence[int]) -> dict[int, np.ndarra
     try:
         found = data.images(result.spec, ids)
     except MucoreError as failure:
-        st.caption(widgets.escape(f"The images cannot be shown. {failure}"))
+        st.caption(escape(f"The images cannot be shown. {failure}"))
         return {}
     factor = max(1, round(THUMBNAIL / found.shape[1]))
-    large = found.repeat(factor, axis=1).repeat(factor, axis=2)
-    return {
-        each: image[..., 0] if image.shape[-1] == 1 else image
-        for each, image in zip(ids, large, strict=True)
-    }
+    return {each: enlarged(image, factor) for each, image in zip(ids, found, strict=True)}
+
+
+def enlarged(picture: np.ndarray, factor: int) -> np.ndarray:
+    """(h, w, c) uint8 with whole pixels repeated; grey without its channel axis."""
+    large = picture.repeat(factor, axis=0).repeat(factor, axis=1)
+    return large[..., 0] if large.shape[-1] == 1 else large
 
 
 def class_name(result: Result, label: Any) -> str:

@@ -11,9 +11,11 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, frames, state, widgets
+from dashboard import data, frames, state
 from dashboard.text import labels
 from dashboard.text.presets import OWN, has_values, presets
+from dashboard.widgets import header
+from dashboard.widgets.markdown import escape
 from mucore import catalog, titles
 from mucore.errors import UnknownName
 
@@ -71,7 +73,7 @@ def pick_runs(
     above = extra is not None and not beside
     widths = {"scenario": 1.9, "set": 2.2 * sets, "extra": 2.1 * above, "data": 1.6, "methods": 1.5}
     widths = {name: width for name, width in widths.items() if width}
-    row = widgets.filter_row(list(widths.values()))
+    row = header.filter_row(list(widths.values()))
     place = dict(zip(widths, row, strict=True))
     below = (
         st.container(horizontal=True, vertical_alignment="center", gap="medium") if beside else None
@@ -124,6 +126,17 @@ def pick_runs(
     return picked
 
 
+def pick_values_or_gaps(**look: Any) -> None:
+    """Whether numbers are shown as they are or as gaps to Retrain. Parameter: view."""
+    names = {"value": "Values", "gap": "Gaps to Retrain"}
+    state.segmented("Show", "view", list(names), format_func=names.__getitem__, **look)
+
+
+def values_or_gaps() -> frames.View:
+    """What `pick_values_or_gaps` was set to."""
+    return "gap" if state.choice("view", ["value", "gap"]) == "gap" else "value"
+
+
 def said(runs: pd.DataFrame) -> None:
     """A line below the filters where a reader chose any: which of them this page cannot show, and
     the way back to its own.
@@ -155,7 +168,7 @@ def said(runs: pd.DataFrame) -> None:
                 f"{' and '.join(absent)} {verb} no results on this page; it shows "
                 f"{' and '.join(instead)}."
             )
-            st.markdown(f":material/info: {widgets.escape(told[0].upper() + told[1:])}")
+            st.markdown(f":material/info: {escape(told[0].upper() + told[1:])}")
         help_text = (
             "Back to the filters that each page opens on. Until then your choice goes "
             "along from page to page."

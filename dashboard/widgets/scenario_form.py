@@ -7,9 +7,10 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import data, state, widgets
+from dashboard import data, state
 from dashboard.text import units
-from dashboard.widgets import fields, saved_sets, uploads
+from dashboard.widgets import fields, forms, saved_sets, uploads
+from dashboard.widgets.links import link
 from dashboard.widgets.own_files import Facts, check_ids
 from mucore import forget_sets
 from mucore.catalog.cards import Parameter, ScenarioCard
@@ -56,7 +57,7 @@ def scenario_form(
                 values[parameter.name] = class_field(parameter, card.id, names, start)
                 _mark(values[parameter.name], start, parameter.name in preset)
             else:
-                form = widgets.parameter_form(
+                form = forms.parameter_form(
                     [parameter], preset, card.id, columns=1, owner=card.title, preset=preset
                 )
                 fields.extend(form.problems)
@@ -88,9 +89,9 @@ def _mark(value: Any, start: Any, preset: bool) -> None:
     if (list(value) if isinstance(value, Sequence) else value) != (
         list(start) if isinstance(start, Sequence) else start
     ):
-        widgets.mark_changed("preset" if preset else "default", start)
+        forms.mark_changed("preset" if preset else "default", start)
     elif preset:
-        widgets.mark_preset()
+        forms.mark_preset()
 
 
 def budget_field(budget: Parameter, card: ScenarioCard, label: str, start: Any) -> list[Any]:
@@ -166,7 +167,7 @@ def saved_field(name: str, dataset: str) -> None:
         }
         state.select_into("or a saved set", name, titles, placeholder="Choose a set")
     kind, _, path = dataset.partition(":")
-    widgets.link(
+    link(
         "forget_sets",
         "Build a set",
         icon=":material/checklist:",

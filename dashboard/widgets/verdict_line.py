@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import widgets
 from dashboard.text import labels, verdicts
 from dashboard.widgets import columns
+from dashboard.widgets.markdown import escape
 from mucore.verdicts import Judged
 
 
@@ -19,7 +19,7 @@ def verdict_line(judged: Judged) -> None:
         return
     with st.container(gap=None):
         st.markdown(f"#### {verdicts.label(verdict)}")
-        st.markdown(widgets.escape(verdict.sentence))
+        st.markdown(escape(verdict.sentence))
     checks = verdicts.checks_frame(verdict)
     if checks.empty:
         return

@@ -718,11 +718,9 @@ def test_a_run_in_the_address_is_drawn_and_opened(home):
 def test_a_click_opens_the_run(home, monkeypatch):
     put(home)
     key = make_spec_row(method="scrub", training_seed=0, scenario_parameters=SOME).key
-    from dashboard import widgets
 
     monkeypatch.setattr(
-        widgets,
-        "chart",
+        "dashboard.widgets.figures.chart",
         lambda *args, **options: {"selection": {"points": [{"customdata": [key, "scrub"]}]}},
     )
     at = opened()

@@ -12,7 +12,7 @@ import pytest
 from builders import full_results, make_result, make_spec_row
 from pages import open_page, words_on
 
-from dashboard import data, widgets
+from dashboard import data
 from dashboard.charts import agreement, class_gaps, confusion, critical_difference, layer_heatmap
 from dashboard.charts.parts import clickable
 from dashboard.frames import tradeoffs as tradeoffs_frames
@@ -34,7 +34,7 @@ def clicked(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[dict[str, Any]]]:
         found[f"drawn {name}"] = figure
         return {"selection": {"points": found.get(name, [])}}
 
-    monkeypatch.setattr(widgets, "chart", chart)
+    monkeypatch.setattr("dashboard.widgets.figures.chart", chart)
     return found
 
 

@@ -16,7 +16,7 @@ from pages import button, figures, fill, open_page, words_on
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Multiselect
 
-from dashboard import data, frames, widgets
+from dashboard import data, frames
 from dashboard.charts import instance
 from dashboard.frames import compare as compare_frames
 from mucore.errors import BadFile
@@ -422,7 +422,7 @@ def put_whole_class(home: Path) -> None:
 def told(monkeypatch: pytest.MonkeyPatch) -> list[frames.Answer]:
     """What the page answers on top."""
     found: list[frames.Answer] = []
-    monkeypatch.setattr(widgets, "answers", lambda given, **_: found.extend(given))
+    monkeypatch.setattr("dashboard.widgets.header.answers", lambda given, **_: found.extend(given))
     return found
 
 
@@ -570,7 +570,7 @@ def test_a_clicked_sample_is_ringed_in_every_map_and_opens_its_card(mapped, monk
             "selection": {"points": [{"customdata": ["0", "0"]}] if key == "compare_map" else []}
         }
 
-    monkeypatch.setattr(widgets, "chart", chart)
+    monkeypatch.setattr("dashboard.widgets.figures.chart", chart)
     at = opened(view="map")
     assert (
         at.query_params["sample"] in (["0"], "0")

@@ -14,7 +14,7 @@ from builders import full_store, make_result, make_spec_row
 from numpy.typing import ArrayLike
 from pages import figures, judged, make_row, open_page, words_on
 
-from dashboard import data, frames, theme, widgets
+from dashboard import data, frames, theme
 from dashboard.charts import poison_bars
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import depoisoning as depoisoning_frames
@@ -579,8 +579,7 @@ def test_a_click_opens_the_run(home, monkeypatch):
         scenario="label_flip", method="ssd", scenario_parameters={"budget": 0.1}
     ).key
     monkeypatch.setattr(
-        widgets,
-        "chart",
+        "dashboard.widgets.figures.chart",
         lambda *args, **options: {"selection": {"points": [{"customdata": [key, "ssd"]}]}},
     )
     at = opened()

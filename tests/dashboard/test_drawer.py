@@ -15,10 +15,12 @@ from builders import START, full_results, make_result, make_spec_row, queue_done
 from pages import APP, figures, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import data, widgets
+from dashboard import data
 from dashboard.charts import class_accuracy
 from dashboard.text import verdicts
-from dashboard.widgets import run_drawer
+from dashboard.widgets import run_drawer, run_facts
+from dashboard.widgets.figures import chart
+from dashboard.widgets.markdown import escape
 from mucore.store import open_store
 
 
@@ -46,13 +48,13 @@ def openings(monkeypatch) -> list[int]:
 def click(monkeypatch) -> Callable[[str], None]:
     """Select the mark of a run in the figure of Trade-offs that has all goals."""
     chosen: list[dict[str, Any]] = []
-    draw = widgets.chart
+    draw = chart
 
     def clicked(figure: Any, key: str, **options: Any) -> Any:
         draw(figure, key, **options)
         return {"selection": {"points": chosen if key == "goals" else []}}
 
-    monkeypatch.setattr(widgets, "chart", clicked)
+    monkeypatch.setattr("dashboard.widgets.figures.chart", clicked)
 
     def select(key: str, place: int = 0) -> None:
         chosen[:] = [{"customdata": [key], "curve_number": 0, "point_index": place}]
@@ -224,7 +226,7 @@ def test_the_retrain_beside_a_run_is_of_the_same_setting(home, monkeypatch):
     ],
 )
 def test_preparation_in_words(cost, sentence):
-    assert run_drawer.prepared_text(cost) == sentence
+    assert run_facts.prepared_text(cost) == sentence
 
 
 def test_notes_name_attacks_by_their_titles():
@@ -232,20 +234,18 @@ def test_notes_name_attacks_by_their_titles():
         "These membership attacks cannot tell members from non-members here, so their efficacy "
         "is not evidence: prob, entropy."
     )
-    assert run_drawer.note_text(note).endswith(
-        ": Entropy MIA efficacy, Probabilities MIA efficacy."
-    )
+    assert run_facts.note_text(note).endswith(": Entropy MIA efficacy, Probabilities MIA efficacy.")
     assert (
-        run_drawer.note_text("Times were taken while other work ran.")
+        run_facts.note_text("Times were taken while other work ran.")
         == "Times were taken while other work ran."
     )
 
 
 def test_reads_stand_by_set_and_with_or_without_a_gradient():
-    assert run_drawer.reads_text(
+    assert run_facts.reads_text(
         {"retain/backward": 9800, "forget/backward": 200, "forget/forward": 1000}
     ) == ("retain set 9,800 with a gradient; forget set 200 with a gradient and 1,000 without")
-    assert run_drawer.reads_text({}) == "none"
+    assert run_facts.reads_text({}) == "none"
 
 
 def test_weights_can_be_taken_out_where_they_are(home):
@@ -278,7 +278,7 @@ def test_the_verdict_on_all_runs_of_the_line_stands_on_top(filled, door):
     assert [f"#### {verdicts.label(verdict)}"] == [
         one.value for one in at.markdown if one.value.startswith("#### :material/")
     ]
-    assert any(widgets.escape(verdict.sentence) == one.value for one in at.markdown)
+    assert any(escape(verdict.sentence) == one.value for one in at.markdown)
     assert [one for one in at.caption if f"all {len(mine)} runs" in one.value]
 
 

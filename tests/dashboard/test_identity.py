@@ -14,7 +14,7 @@ import pytest
 from builders import make_result, make_spec_row
 from pages import figures, fill, judged, links, open_page, words_on
 
-from dashboard import data, frames, widgets
+from dashboard import data, frames
 from dashboard.charts import nomus_scatter
 from dashboard.frames import identity as identity_frames
 from dashboard.frames.identity import Face
@@ -441,8 +441,7 @@ def test_a_click_opens_the_run(home, monkeypatch, chart):
     key = make_spec_row(dataset="faces", scenario="identities", method="finetune").key
     clicked = {chart: [{"customdata": [key, "Fine-tune", ""]}]}
     monkeypatch.setattr(
-        widgets,
-        "chart",
+        "dashboard.widgets.figures.chart",
         lambda figure, name, **options: {"selection": {"points": clicked.get(name, [])}},
     )
     at = opened()

@@ -14,11 +14,12 @@ import pytest
 from builders import full_store, make_result
 from pages import fill, open_page, words_on
 
-from dashboard import papers, widgets
+from dashboard import papers
 from dashboard.frames import identity as identity_frames
 from dashboard.frames import representation as representation_frames
 from dashboard.pages import BY_ID
 from dashboard.papers import PAPERS, Coverage, Exhibit, Having, Link, Paper, Standing, tables
+from dashboard.widgets.markdown import escape
 from mucore import catalog
 from mucore.runner.plan import expand, parse_grid
 from mucore.store import open_store
@@ -257,7 +258,7 @@ def test_what_is_not_there_of_a_table_with_a_page_is_said(home):
     )
     full_store(home).close()
     text = words_on(opened(paper="truly"), escaped=True)
-    assert widgets.escape(table.missing) in text and "No run under this scenario yet." in text
+    assert escape(table.missing) in text and "No run under this scenario yet." in text
 
 
 def test_both_sizes_of_poison_stand_behind_the_link_of_figures_5_and_6(home):
@@ -446,10 +447,10 @@ def test_a_paper_is_chosen_by_the_address(home, paper):
     at = opened(paper=paper.id)
     assert not at.exception and not at.error
     text = words_on(at, escaped=True)
-    assert paper.small in text and widgets.escape(paper.citation) in text
+    assert paper.small in text and escape(paper.citation) in text
     for exhibit in paper.exhibits:
         assert f"**{exhibit.name}**" in text
-        assert not exhibit.missing or widgets.escape(exhibit.missing) in text
+        assert not exhibit.missing or escape(exhibit.missing) in text
     queries = [dict(parse_qsl(one.proto.query_string)) for one in at.get("page_link")]
     none = Having({}, {})
     assert all(
@@ -462,7 +463,7 @@ def test_a_paper_is_chosen_by_the_address(home, paper):
 
 def test_a_wrong_paper_falls_back_to_the_first(home):
     full_store(home).close()
-    assert widgets.escape(PAPERS[0].citation) in words_on(opened(paper="no-such"), escaped=True)
+    assert escape(PAPERS[0].citation) in words_on(opened(paper="no-such"), escaped=True)
 
 
 AWAY = [

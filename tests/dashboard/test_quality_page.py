@@ -17,7 +17,6 @@ from builders import make_cost, make_result, make_spec_row
 from pages import figures, fill, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import widgets
 from dashboard.frames import quality as quality_frames
 from dashboard.frames.quality import Found
 from mucore.metrics.forgetting_quality import forgetting_quality
@@ -428,8 +427,7 @@ def test_a_click_on_a_bar_opens_its_first_run(home, monkeypatch, chart):
     key = quality_frames.experiments(summaries(home))[0].methods[0].keys[0]
     clicked = {chart: [{"customdata": [key, ""]}]}
     monkeypatch.setattr(
-        widgets,
-        "chart",
+        "dashboard.widgets.figures.chart",
         lambda figure, name, **options: {"selection": {"points": clicked.get(name, [])}},
     )
     at = opened()

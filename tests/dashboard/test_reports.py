@@ -27,13 +27,13 @@ from pages import open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import report as evidence
-from dashboard import widgets
 from dashboard.charts import tradeoff
 from dashboard.report import html as report_html
 from dashboard.report import latex as report_latex
 from dashboard.report import render
 from dashboard.report.flags import counted
 from dashboard.report.results import with_names
+from dashboard.widgets import figures
 from mucore import catalog
 from mucore.errors import BadValue
 from mucore.store import Store, open_store
@@ -670,7 +670,7 @@ def test_figures_of_every_page_come_as_svg_png_and_pdf(monkeypatch):
         "images",
         lambda figures, kind, width: [f"{kind} {width} {figures[0] is figure}".encode()],
     )
-    made = {label: (mime, make) for label, mime, make in widgets._downloads(frame, figure)}
+    made = {label: (mime, make) for label, mime, make in figures._downloads(frame, figure)}
     assert [made[label][1]() for label in ("SVG", "PNG", "PDF")] == [
         b"svg 900 True",
         b"png 900 True",
@@ -678,7 +678,7 @@ def test_figures_of_every_page_come_as_svg_png_and_pdf(monkeypatch):
     ]
     assert made["PDF"][0] == "application/pdf"
     monkeypatch.setattr(render, "draws", lambda: False)
-    assert {label for label, _, _ in widgets._downloads(frame, figure)} == {"CSV", "LaTeX", "HTML"}
+    assert {label for label, _, _ in figures._downloads(frame, figure)} == {"CSV", "LaTeX", "HTML"}
 
 
 def test_one_bad_figure_does_not_take_the_others(monkeypatch):

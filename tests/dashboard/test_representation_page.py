@@ -14,7 +14,7 @@ from builders import full_store, make_outputs, make_result, make_spec_row
 from pages import figures, fill, links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import data, frames, widgets
+from dashboard import data, frames
 from mucore import titles
 from mucore.errors import BadFile
 from mucore.outputs import Outputs, SplitOutputs, confusion
@@ -170,7 +170,7 @@ def test_a_clicked_mark_opens_its_run_once(keys, monkeypatch):
     def chart(figure: Any, key: str, **_: Any) -> dict:
         return {"selection": {"points": [{"customdata": clicked[key]}] if key in clicked else []}}
 
-    monkeypatch.setattr(widgets, "chart", chart)
+    monkeypatch.setattr("dashboard.widgets.figures.chart", chart)
     at = opened()
     assert at.query_params["run"] in ([keys["salun"]], keys["salun"])
     assert at.subheader[0].value.startswith("SalUn")

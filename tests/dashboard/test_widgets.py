@@ -11,9 +11,11 @@ from builders import make_result
 from pages import open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import widgets
 from dashboard.frames import queue as queue_frames
 from dashboard.text import labels, units
+from dashboard.widgets.figures import _downloads
+from dashboard.widgets.markdown import escape, metric_help
+from dashboard.widgets.provenance import spread
 from mucore import catalog
 from mucore.errors import BadValue
 from mucore.runner.estimate import Left, Span
@@ -216,19 +218,19 @@ def test_by_cause_follows_a_chain():
 
 
 def test_escape_keeps_markdown_from_meaning_anything():
-    assert widgets.escape("a*b_c [x](y) `z` $1$") == r"a\*b\_c \[x\](y) \`z\` \$1\$"
+    assert escape("a*b_c [x](y) `z` $1$") == r"a\*b\_c \[x\](y) \`z\` \$1\$"
 
 
 def test_metric_help_says_meaning_ideal_and_source():
     card = catalog.metric("fa")
-    text = widgets.metric_help("fa")
+    text = metric_help("fa")
     assert card.title in text and card.meaning in text and card.source in text
     assert "Retrain" in text
 
 
 def test_downloads_hold_the_frame():
     frame = pd.DataFrame({"x": [1, 2]})
-    made = {label: make().decode() for label, _, make in widgets._downloads(frame, None)}
+    made = {label: make().decode() for label, _, make in _downloads(frame, None)}
     assert made["CSV"].split() == ["x", "1", "2"]
     assert set(made) == {"CSV", "LaTeX", "HTML"}
     assert "<td>2</td>" in made["HTML"]
@@ -240,13 +242,13 @@ def guarded_page():
 
     import streamlit as st
 
-    from dashboard import widgets
+    from dashboard.widgets import messages
     from mucore.errors import BadValue
 
-    logging.getLogger("dashboard.widgets").disabled = True
-    with widgets.guarded():
+    logging.getLogger("dashboard.widgets.messages").disabled = True
+    with messages.guarded():
         raise BadValue("lr must be in [0, 1], but got 7.")
-    with widgets.guarded():
+    with messages.guarded():
         raise ZeroDivisionError("division by zero")
     st.write("still here")
 
@@ -262,9 +264,9 @@ def test_guard_shows_a_sentence_and_no_traceback():
 def sticky_page():
     import streamlit as st
 
-    from dashboard import widgets
+    from dashboard.widgets import figures
 
-    with widgets.sticky("side_figure"):
+    with figures.sticky("side_figure"):
         st.write("in sight")
 
 
@@ -286,10 +288,10 @@ def test_what_sticks_is_the_container_with_its_key():
 def form_page():
     import streamlit as st
 
-    from dashboard import widgets
+    from dashboard.widgets import forms
     from mucore import catalog
 
-    form = widgets.parameter_form(catalog.method("gradient_ascent").parameters, {"lr": 0.001}, "ga")
+    form = forms.parameter_form(catalog.method("gradient_ascent").parameters, {"lr": 0.001}, "ga")
     st.session_state["form"] = (form.values, form.changed, form.problems)
 
 
@@ -327,10 +329,10 @@ def test_every_card_makes_a_form_that_returns_its_defaults(card):
     def page(kind: str, name: str):
         import streamlit as st
 
-        from dashboard import widgets
+        from dashboard.widgets import forms
         from mucore import catalog
 
-        form = widgets.parameter_form(
+        form = forms.parameter_form(
             (catalog.method if kind == "m" else catalog.scenario)(name).parameters, {}, name
         )
         st.session_state["form"] = (form.values, form.changed, form.problems)
@@ -367,10 +369,10 @@ def test_metrics_are_found_by_their_short_names(texts, metrics):
 
 def test_a_tile_explains_the_metrics_that_it_is_about():
     def script():
-        from dashboard import widgets
         from dashboard.frames import Answer
+        from dashboard.widgets import header
 
-        widgets.answers(
+        header.answers(
             [
                 Answer("Best", "SSD", "TA 90 %"),
                 Answer("Cheapest", "SCRUB", "a tenth", ("rte",)),
@@ -380,7 +382,7 @@ def test_a_tile_explains_the_metrics_that_it_is_about():
 
     at = AppTest.from_function(script).run()
     told = [each.proto.help for each in at.caption if each.value in ("Best", "Cheapest", "Seeds")]
-    assert told == [widgets.metric_help("ta"), widgets.metric_help("rte"), ""]
+    assert told == [metric_help("ta"), metric_help("rte"), ""]
 
 
 def test_provenance_says_when_versions_differ(home):
@@ -392,9 +394,10 @@ def test_provenance_says_when_versions_differ(home):
     at = open_page("start")
 
     def script():
-        from dashboard import data, widgets
+        from dashboard import data
+        from dashboard.widgets.provenance import provenance
 
-        widgets.provenance(data.summaries())
+        provenance(data.summaries())
 
     said = words_on(AppTest.from_function(script).run())
     assert not at.exception and "Versions differ**: in torch; all have mucore 0.1.0" in said
@@ -406,18 +409,19 @@ def test_provenance_of_one_version_is_one_line(home):
         store.put_result(make_result(versions={"mucore": "0.1.0"}))
 
     def script():
-        from dashboard import data, widgets
+        from dashboard import data
+        from dashboard.widgets.provenance import provenance
 
-        widgets.provenance(data.summaries())
+        provenance(data.summaries())
 
     said = words_on(AppTest.from_function(script).run())
     assert "Versions**: mucore 0.1.0" in said and "differ" not in said
 
 
 def test_versions_of_many_runs_are_read_from_some_spread_over_time(monkeypatch):
-    monkeypatch.setattr(widgets, "MOST_READ", 3)
+    monkeypatch.setattr("dashboard.widgets.provenance.MOST_READ", 3)
     runs = pd.DataFrame(
         {"key": list("edcba"), "finished": pd.to_datetime([5, 4, 3, 2, 1], unit="s", utc=True)}
     )
-    assert widgets.spread(runs) == ("a", "c", "e")
-    assert widgets.spread(runs.head(2)) == ("d", "e")
+    assert spread(runs) == ("a", "c", "e")
+    assert spread(runs.head(2)) == ("d", "e")

@@ -1,3 +1,1 @@
-"""The sections of the page that compares runs, one file each, with a function `show`; what they
-share stands in parts.py.
-"""
+"""The parts of the page Compare: its choice of runs, one sample, and one file a view."""

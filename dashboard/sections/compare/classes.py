@@ -6,21 +6,22 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import state, widgets
+from dashboard import state
 from dashboard.charts import class_gaps
 from dashboard.frames import Answer
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import compare as compare_frames
 from dashboard.sections.compare.selection import Chosen, pick_split, points
-from dashboard.widgets import run_drawer
+from dashboard.widgets import clicks, figures, header, messages
 from dashboard.widgets.links import anew
+from dashboard.widgets.markdown import escape
 
 
 def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     splits = {name for result in chosen.results for name in result.confusion}
     if not splits & set(compare_frames.SPLITS):
         sentence = "Accuracies of classes were not stored with these runs. Runs of today keep them."
-        widgets.empty(sentence, "Launch a comparison", "launch", **anew(chosen.runs))
+        messages.empty(sentence, "Launch a comparison", "launch", **anew(chosen.runs))
         return
     split = pick_split(sorted(splits))
     info = gaps(chosen, split)
@@ -29,7 +30,7 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
             "Nothing to compare with: choose a method above, and launch Retrain of the "
             "same training seed."
         )
-        widgets.empty(
+        messages.empty(
             sentence, "Launch a comparison", "launch", **budget_frames.launch_query(chosen.runs, ())
         )
         return
@@ -50,7 +51,7 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     }
     near = min(mean, key=lambda title: mean[title], default="")
     with answers:
-        widgets.answers(
+        header.answers(
             [
                 Answer(
                     "Smallest gaps by class",
@@ -79,7 +80,7 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     )
     figure = class_gaps.draw(info, dark=state.dark())
     shown = {title: key for key, title in chosen.titles.items()}
-    run_drawer.heatmap(
+    clicks.heatmap(
         figure,
         "class_gaps",
         lambda _, row, __: shown[info.rows[row][0]],
@@ -87,7 +88,7 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     )
     if info.missing:
         st.caption(
-            widgets.escape(
+            escape(
                 "Left out, for want of a Retrain of the same training seed or of counts: "
                 f"{', '.join(info.missing)}."
             )
@@ -95,7 +96,7 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     frame = pd.DataFrame(
         [[title, *values] for title, values in info.rows], columns=["Run", *info.classes]
     )
-    widgets.numbers(frame.round(2), f"class-gaps-{split}", figure)
+    figures.numbers(frame.round(2), f"class-gaps-{split}", figure)
 
 
 def gaps(chosen: Chosen, split: str) -> class_gaps.ClassGapsInfo:

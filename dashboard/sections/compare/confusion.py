@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import state, widgets
+from dashboard import state
 from dashboard.charts import confusion
 from dashboard.frames import Answer
 from dashboard.sections.compare.selection import Chosen, pick_split, points
-from dashboard.widgets import run_drawer
+from dashboard.widgets import clicks, figures, header, messages
 from dashboard.widgets.links import anew
 
 
@@ -18,7 +18,7 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     counted = {result.key: result for result in chosen.results if result.confusion}
     if not counted:
         sentence = "Confusion counts were not stored with these runs. Runs of today keep them."
-        widgets.empty(sentence, "Launch a comparison", "launch", **anew(chosen.runs))
+        messages.empty(sentence, "Launch a comparison", "launch", **anew(chosen.runs))
         return
     if np.ndim(next(iter(next(iter(counted.values())).confusion.values()))) == 3:
         st.markdown(
@@ -79,7 +79,7 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
         )
         made.append(Answer(head, f"{true} taken for {predicted}", size))
     with answers:
-        widgets.answers(made)
+        header.answers(made)
     if not info.worst:
         st.markdown(
             "No sample is in the wrong column here."
@@ -92,7 +92,7 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
         + "Click a cell for its run."
     )
     figure = confusion.draw(info, dark=state.dark())
-    run_drawer.heatmap(
+    clicks.heatmap(
         figure, "confusion", lambda panel, _, __: pair[panel], alt=confusion.alt_text(info)
     )
     frames = []
@@ -101,4 +101,4 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
         frame.insert(0, "True", list(info.true))
         frame.insert(0, "Run", panel.title)
         frames.append(frame)
-    widgets.numbers(pd.concat(frames), f"confusion-{split}", figure)
+    figures.numbers(pd.concat(frames), f"confusion-{split}", figure)

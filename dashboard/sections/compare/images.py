@@ -8,12 +8,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import state, widgets
+from dashboard import state
 from dashboard.frames import Answer
 from dashboard.frames import compare as compare_frames
 from dashboard.frames.compare import SPLIT_NAMES
-from dashboard.sections.compare.sample import enlarged, load_images
+from dashboard.sections.compare.sample import large, load_images
 from dashboard.sections.compare.selection import Chosen, pick_common
+from dashboard.widgets import figures, header
+from dashboard.widgets.markdown import escape
 
 IMAGES = 12
 ACROSS = 6
@@ -27,7 +29,7 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     everywhere = compare_frames.most_disputed(found, len(found.ids))
     first = int(found.ids[everywhere[0]]) if len(everywhere) else None
     with answers:
-        widgets.answers(
+        header.answers(
             [
                 Answer(
                     "Samples in dispute",
@@ -63,21 +65,19 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
             with column, st.container(border=True, gap="small"):
                 show_card(frame.iloc[place], titles, None if pictures is None else pictures[place])
     everything = compare_frames.disputed_frame(found, everywhere[:1000], titles, chosen.class_names)
-    widgets.numbers(everything, f"disputed-{split}")
+    figures.numbers(everything, f"disputed-{split}")
 
 
 def show_card(line: pd.Series, titles: Sequence[str], picture: np.ndarray | None) -> None:
     if picture is not None:
-        st.image(enlarged(picture), width="stretch")
+        st.image(large(picture), width="stretch")
     true = str(line["True label"])
-    said = [f"**{widgets.escape(true)}** is true"]
+    said = [f"**{escape(true)}** is true"]
     for title in titles:
-        text = widgets.escape(str(line[title]))
+        text = escape(str(line[title]))
         right = str(line[title]).rpartition(", ")[0] == true or str(line[title]) == true
         said.append(
-            f"{widgets.escape(title)}: {text}"
-            if right
-            else f"{widgets.escape(title)}: :orange[**{text}**]"
+            f"{escape(title)}: {text}" if right else f"{escape(title)}: :orange[**{text}**]"
         )
     st.caption("  \n".join(said))
     sample = str(line["Sample"])

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from dashboard import state, widgets
+from dashboard import state
 from dashboard.charts import embedding_map
 from dashboard.frames import Answer
 from dashboard.frames import compare as compare_frames
 from dashboard.sections.compare.selection import Chosen, kept, needs_predictions, sample_id
 from dashboard.text import labels, units
-from dashboard.widgets import maps, run_drawer
+from dashboard.widgets import clicks, figures, header, maps
+from dashboard.widgets.markdown import escape
 from mucore.analysis.tsne import FEWEST
 
 MOST_PANELS = 6
@@ -37,18 +38,16 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     }
     known = {key: share for key, share in shares.items() if share is not None}
     with answers:
-        widgets.answers(map_answers(found, known))
+        header.answers(map_answers(found, known))
     st.caption(
         "Look for forgotten samples that stay together where Retrain scatters them. Click a point "
         "for its image and probabilities."
     )
     figure = embedding_map.draw(info, dark=state.dark())
-    run_drawer.chart(figure, "compare_map", alt=embedding_map.alt_text(info), parameter="sample")
+    clicks.chart(figure, "compare_map", alt=embedding_map.alt_text(info), parameter="sample")
     if sample and info.marked is None:
-        st.caption(
-            widgets.escape(f"Sample {sample} is not among those drawn, so nothing is ringed.")
-        )
-    st.caption(widgets.escape(maps.reading(info, note)))
+        st.caption(escape(f"Sample {sample} is not among those drawn, so nothing is ringed."))
+    st.caption(escape(maps.reading(info, note)))
     if known:
         chance = (int(info.forgotten.sum()) - 1) / (len(info.ids) - 1)
         listed = ", ".join(f"{found.titles[key]} {percent(share)}" for key, share in known.items())
@@ -57,7 +56,7 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
             "one in the map"
         )
         st.caption(
-            widgets.escape(
+            escape(
                 f"{near}: {listed}; {percent(chance)} by chance. One map a run: small differences "
                 "may be chance."
             )
@@ -68,7 +67,7 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
             f"Fewer than {least} forgotten samples are drawn, so it is not told whether they stay "
             "together."
         )
-    widgets.numbers(maps.map_frame(info), f"map-{maps.chosen_part()}", figure)
+    figures.numbers(maps.map_frame(info), f"map-{maps.chosen_part()}", figure)
 
 
 def pick_mapped(chosen: Chosen) -> Chosen | None:
@@ -96,7 +95,7 @@ def pick_mapped(chosen: Chosen) -> Chosen | None:
         return None
     if without:
         st.caption(
-            widgets.escape(
+            escape(
                 f"Left out, for no features of the {maps.PARTS[part].lower()} were kept: "
                 f"{', '.join(without)}."
             )
@@ -104,9 +103,7 @@ def pick_mapped(chosen: Chosen) -> Chosen | None:
     if len(pairs) > MOST_PANELS:
         others = ", ".join(chosen.titles[result.key] for result, _ in pairs[MOST_PANELS:])
         st.caption(
-            widgets.escape(
-                f"The first {MOST_PANELS} of the chosen runs are drawn, so not {others}."
-            )
+            escape(f"The first {MOST_PANELS} of the chosen runs are drawn, so not {others}.")
         )
     pairs = pairs[:MOST_PANELS]
     ids, alike = compare_frames.shared_features([each for _, each in pairs], part)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import state, widgets
+from dashboard import state
 from dashboard.charts import agreement
 from dashboard.frames import Answer
 from dashboard.frames import compare as compare_frames
 from dashboard.frames.compare import SPLIT_NAMES
 from dashboard.sections.compare.selection import Chosen, pick_common
 from dashboard.text import units
-from dashboard.widgets import run_drawer
+from dashboard.widgets import clicks, figures, header
 
 
 def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
@@ -53,13 +53,13 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
         Answer("Most often right", title, f"{100 * best:.1f} % of {SPLIT_NAMES[split].lower()}")
     )
     with answers:
-        widgets.answers(made)
+        header.answers(made)
     st.caption(
         "Look for a pale row: a model that goes its own way. Two models of equal accuracy may be "
         "right on different samples. Click a cell for the run of its row."
     )
     figure = agreement.draw(info, dark=state.dark())
-    run_drawer.heatmap(
+    clicks.heatmap(
         figure,
         "predictions",
         lambda _, row, __: chosen.results[row].key,
@@ -67,4 +67,4 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     )
     frame = pd.DataFrame((100 * shares).round(2), columns=titles)
     frame.insert(0, "Run", titles)
-    widgets.numbers(frame, f"same-predictions-{split}", figure)
+    figures.numbers(frame, f"same-predictions-{split}", figure)

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, state, widgets
+from dashboard import data, state
 from dashboard.frames import compare as compare_frames
 from dashboard.sections.compare.selection import Chosen
-from dashboard.widgets import run_drawer
+from dashboard.widgets import clicks
+from dashboard.widgets.markdown import metric_help
 
 
 def pick(
@@ -73,8 +74,8 @@ def show(chosen: Chosen) -> None:
         chosen.runs, data.metric_values(dataset=first["dataset"]), chosen.titles, chosen.judged
     )
     st.caption("The compared runs. Click a line for all about it.")
-    help_of = {f"{name.upper()} (%)": widgets.metric_help(name) for name in ("ta", "ra", "fa")} | {
-        "RTE": widgets.metric_help("rte")
+    help_of = {f"{name.upper()} (%)": metric_help(name) for name in ("ta", "ra", "fa")} | {
+        "RTE": metric_help("rte")
     }
     help_of["Distance"] = (
         "To Retrain, in points: the mean over the metrics that decide, and over "
@@ -97,4 +98,4 @@ def show(chosen: Chosen) -> None:
         for place in event["selection"]["rows"]
         if place < len(chosen.runs)
     ]
-    run_drawer.open_new(keys, "runs_table")
+    clicks.open_new(keys, "runs_table")

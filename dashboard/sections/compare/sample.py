@@ -7,12 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from dashboard import data, state, widgets
+from dashboard import data, state
 from dashboard.charts import instance
 from dashboard.frames import compare as compare_frames
 from dashboard.frames.compare import SPLIT_NAMES
 from dashboard.sections.compare.selection import Chosen, kept, sample_id
 from dashboard.text import units
+from dashboard.widgets import figures
+from dashboard.widgets.markdown import escape
+from dashboard.widgets.pictures import enlarged
 from mucore.errors import MucoreError
 from mucore.store.rows import Result
 
@@ -45,10 +48,10 @@ def show(chosen: Chosen) -> None:
         with left:
             pictures = load_images(chosen.results[found.places[0]], [number])
             if pictures is not None:
-                st.image(enlarged(pictures[0]), width=160)
+                st.image(large(pictures[0]), width=160)
             st.markdown(
                 "True label: "
-                f"**{widgets.escape(compare_frames.label_text(found.label, chosen.class_names))}**"
+                f"**{escape(compare_frames.label_text(found.label, chosen.class_names))}**"
             )
             places = " and ".join(
                 sorted({SPLIT_NAMES.get(name, name).lower() for name in found.splits})
@@ -61,7 +64,7 @@ def show(chosen: Chosen) -> None:
             info = instance.instance_info(
                 titles, found.probabilities, found.label, chosen.class_names
             )
-            widgets.chart(
+            figures.chart(
                 instance.draw(info, dark=state.dark()),
                 "instance_chart",
                 alt=instance.alt_text(info),
@@ -80,14 +83,10 @@ def load_images(result: Result, ids: Sequence[int]) -> np.ndarray | None:
     try:
         return data.images(result.spec, ids)
     except MucoreError as failure:
-        st.caption(widgets.escape(f"No images: {failure}"))
+        st.caption(escape(f"No images: {failure}"))
         return None
 
 
-def enlarged(picture: np.ndarray) -> np.ndarray:
-    """(h, w, c) uint8 with whole pixels repeated until it is `SIDE` high; grey without its channel
-    axis.
-    """
-    factor = max(1, -(-SIDE // picture.shape[0]))
-    large = picture.repeat(factor, axis=0).repeat(factor, axis=1)
-    return large[..., 0] if large.shape[-1] == 1 else large
+def large(picture: np.ndarray) -> np.ndarray:
+    """(h, w, c) uint8, `SIDE` high or more."""
+    return enlarged(picture, max(1, -(-SIDE // picture.shape[0])))

@@ -10,11 +10,13 @@ from dataclasses import dataclass, replace
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, state, widgets
+from dashboard import data, state
 from dashboard.frames import compare as compare_frames
 from dashboard.frames.compare import SPLIT_NAMES, Common
 from dashboard.text import labels, units
+from dashboard.widgets import messages
 from dashboard.widgets.links import anew
+from dashboard.widgets.markdown import escape
 from mucore import catalog
 from mucore.outputs import Outputs
 from mucore.store.rows import Result
@@ -65,9 +67,7 @@ def kept(chosen: Chosen) -> tuple[Chosen, list[Outputs]]:
         else:
             found.append((result, outputs))
     if left and found:
-        st.caption(
-            widgets.escape(f"Left out, for their predictions were not kept: {', '.join(left)}.")
-        )
+        st.caption(escape(f"Left out, for their predictions were not kept: {', '.join(left)}."))
     return chosen.among([result for result, _ in found]), [outputs for _, outputs in found]
 
 
@@ -103,7 +103,7 @@ def needs_predictions(how_many: str, runs: pd.DataFrame) -> None:
         f"This needs {how_many} whose predictions were kept. The demo and older runs may come "
         "without; runs that you launch keep them."
     )
-    widgets.empty(sentence, "Launch a comparison", "launch", **anew(runs))
+    messages.empty(sentence, "Launch a comparison", "launch", **anew(runs))
 
 
 def sample_id(text: str) -> int | None:

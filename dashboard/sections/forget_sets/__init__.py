@@ -1,3 +1,3 @@
-"""Forget sets: the ways to put samples together, what a set comes to, and the sets that are kept
-(dashboard/views/forget_sets.py).
+"""The parts of the page Forget sets: the ways to put samples together, what a set comes to, and the
+sets that are kept.
 """

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dashboard import state, widgets
+from dashboard import state
 from dashboard.sections.forget_sets import by_loss, image_wall, working_set
 from dashboard.sections.forget_sets.links import to_launch
 from dashboard.sections.forget_sets.working_set import Working
 from dashboard.text import labels, units
-from dashboard.widgets import fields
+from dashboard.widgets import fields, messages
+from dashboard.widgets.markdown import escape
 from dashboard.widgets.scenario_form import scenario_form
 from dashboard.widgets.training_set import Training
 from mucore import catalog
@@ -71,7 +72,7 @@ def by_scenario(training: Training, now: Working) -> None:
     card = cards[name]
     st.caption(card.meaning)
     if reason := refusal(card, training):
-        st.markdown(widgets.escape(reason))
+        st.markdown(escape(reason))
         to_launch(training.dataset, "Choose it on the Launch page", scenarios=[card.id])
         return
     known = by_loss.pick(training, card.id) if "losses" in card.needs else None
@@ -81,7 +82,7 @@ def by_scenario(training: Training, now: Working) -> None:
     if fields.problems():
         return
     if len(chosen) != 1:
-        widgets.problem("Give one budget: a forget set is one set.")
+        messages.problem("Give one budget: a forget set is one set.")
         return
     try:
         ids = select.select(
@@ -95,7 +96,7 @@ def by_scenario(training: Training, now: Working) -> None:
             elsewhere=training.elsewhere,
         )
     except MucoreError as failure:
-        widgets.problem(str(failure))
+        messages.problem(str(failure))
         return
     settings = labels.set_text(chosen[0]["parameters"], training.dataset)
     offer(

@@ -7,11 +7,12 @@ from typing import Final
 
 import streamlit as st
 
-from dashboard import state, widgets
+from dashboard import state
 from dashboard.sections.forget_sets import working_set
 from dashboard.sections.forget_sets.working_set import Working
 from dashboard.text import units
-from dashboard.widgets import uploads
+from dashboard.widgets import messages, uploads
+from dashboard.widgets.markdown import escape
 from dashboard.widgets.training_set import Training, training_of
 from mucore import catalog
 from mucore.errors import BadFile, MucoreError
@@ -67,13 +68,13 @@ def choose_data() -> Training | None:
     if card.id == "npz":
         uploads.arrays_field("path")
     if name.endswith(":"):
-        widgets.problem(uploads.missing(card))
+        messages.problem(uploads.missing(card))
         return None
     try:
         check_there(card.id)
         return training_of(name)
     except MucoreError as failure:
-        widgets.error(widgets.escape(str(failure)), "Choose another data set.")
+        messages.error(escape(str(failure)), "Choose another data set.")
         return None
 
 
@@ -107,12 +108,10 @@ def show_source(training: Training, now: Working) -> None:
             "How it was made": " ".join(now.made) or "–",
         }
         st.markdown(
-            "\n".join(
-                f"- **{name}**: {widgets.escape(str(value))}" for name, value in facts.items()
-            )
+            "\n".join(f"- **{name}**: {escape(str(value))}" for name, value in facts.items())
         )
         for note in splits.notes:
-            st.caption(widgets.escape(note))
+            st.caption(escape(note))
         st.caption(
             "Recipes that divide the data otherwise (validation from the test set, a few images a "
             "class) number samples anew: there a list of ids means other images."

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import widgets
 from dashboard.sections.forget_sets.add import offer
 from dashboard.sections.forget_sets.working_set import Working
+from dashboard.widgets import messages
+from dashboard.widgets.markdown import escape
 from dashboard.widgets.training_set import Training
 from mucore import forget_sets
 from mucore.errors import MucoreError
@@ -47,10 +48,10 @@ def _offered(training: Training, now: Working, content: bytes, name: str, key: s
             )
         sifted = forget_sets.sift(forget_sets.read_list(content, name=name), training.ids)
     except MucoreError as failure:
-        widgets.problem(str(failure))
+        messages.problem(str(failure))
         return
     if sifted.sentences:
-        st.warning(widgets.escape("  \n".join(sifted.sentences)), icon=":material/rule:")
+        st.warning(escape("  \n".join(sifted.sentences)), icon=":material/rule:")
     if len(sifted.ids):
         offer(
             training,
@@ -60,7 +61,7 @@ def _offered(training: Training, now: Working, content: bytes, name: str, key: s
             key,
         )
     else:
-        widgets.problem(f"None of the ids in {name} is a training sample of this data set.")
+        messages.problem(f"None of the ids in {name} is a training sample of this data set.")
 
 
 _FORMS = (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dashboard import widgets
+from dashboard.widgets.links import link
 
 
 def to_launch(dataset: str, label: str, **query: str | list[str]) -> None:
     """A link to Launch with a data set filled in; `query` are further URL parameters."""
-    widgets.link("launch", label, icon=":material/rocket_launch:", **data_query(dataset), **query)
+    link("launch", label, icon=":material/rocket_launch:", **data_query(dataset), **query)
 
 
 def data_query(dataset: str) -> dict[str, str]:

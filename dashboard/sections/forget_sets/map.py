@@ -11,12 +11,14 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, state, theme, widgets
+from dashboard import data, state, theme
 from dashboard.charts import embedding_map
 from dashboard.sections.forget_sets.add import offer
 from dashboard.sections.forget_sets.working_set import Working
 from dashboard.text import labels as describe
 from dashboard.text import units
+from dashboard.widgets import figures
+from dashboard.widgets.links import link
 from dashboard.widgets.training_set import Training
 from mucore import analysis
 from mucore.spec import Recipe, make_recipe
@@ -44,7 +46,7 @@ def by_map(training: Training, now: Working) -> None:
             "There is no map of training samples of this data set yet. It is made from runs that "
             "kept their predictions."
         )
-        widgets.link(
+        link(
             "representation",
             "Draw a map",
             icon=":material/scatter_plot:",
@@ -74,7 +76,7 @@ def by_map(training: Training, now: Working) -> None:
     name_clusters(figure, info)
     figure.update_layout(height=HEIGHT, dragmode="lasso")
     # a set that changed takes the lasso with it: its samples have been dealt with
-    event = widgets.chart(
+    event = figures.chart(
         figure,
         f"map:{chosen.name}:{key}:{now.hash}",
         alt=embedding_map.alt_text(info),

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import state, widgets
+from dashboard import state
 from dashboard.charts import set_classes
 from dashboard.frames import Answer
 from dashboard.sections.forget_sets import image_wall, working_set
@@ -14,7 +14,9 @@ from dashboard.sections.forget_sets.add import pick_class
 from dashboard.sections.forget_sets.links import to_launch
 from dashboard.sections.forget_sets.working_set import Working
 from dashboard.text import units
+from dashboard.widgets import figures
 from dashboard.widgets import pictures as images
+from dashboard.widgets.markdown import escape
 from dashboard.widgets.training_set import Training, pictures
 from mucore.forget_sets import Copies, find_copies
 
@@ -68,13 +70,13 @@ def copies_of(training: Training, now: Working) -> Copies | None:
 def show(training: Training, now: Working, copies: Copies | None) -> None:
     """Warnings, histogram, twins and images of the set."""
     for sentence in warnings(training, now):
-        st.warning(widgets.escape(sentence), icon=":material/warning:")
+        st.warning(escape(sentence), icon=":material/warning:")
     whole_classes(training, now)
     if copies is not None:
         show_copies(training, now, copies)
     info = classes_info(training, now)
     st.caption("What goes and what stays of each class; the number is what goes.")
-    widgets.chart(
+    figures.chart(
         set_classes.draw(info, dark=state.dark()), "set_classes", alt=set_classes.alt_text(info)
     )
     show_images(training, now)
@@ -125,7 +127,7 @@ def whole_classes(training: Training, now: Working) -> None:
     which = f"Class {names} goes" if len(whole) == 1 else f"Classes {names} go"
     alone = int(gone[whole].sum()) == len(now.ids)
     st.info(
-        widgets.escape(
+        escape(
             f"{which} as a whole. As a list of samples nobody counts that as forgetting a class: "
             "the metrics of forgotten and remaining classes, and methods for whole classes, go "
             "with the scenario Whole classes"
@@ -179,9 +181,10 @@ def twins_table(training: Training, copies: Copies) -> pd.DataFrame:
     """One line an image that is on both sides."""
     groups = copies.groups[:GROUPS]
     found = pictures(training, [gone[0] for gone, _ in groups])
+    factor = max(1, round(images.THUMBNAIL / found[0].shape[0])) if len(found) else 1
     return pd.DataFrame(
         {
-            "Image": [images.picture_url(_enlarged(each)) for each in found],
+            "Image": [images.picture_url(images.enlarged(each, factor)) for each in found],
             "To forget": [", ".join(map(str, gone)) for gone, _ in groups],
             "Class": [training.label_texts(gone[:1])[0] for gone, _ in groups],
             "Stays": [", ".join(map(str, left)) for _, left in groups],
@@ -213,12 +216,6 @@ def show_images(training: Training, now: Working) -> None:
         "chosen",
         lambda clicked: working_set.toggle(training, clicked),
     )
-
-
-def _enlarged(picture: np.ndarray) -> np.ndarray:
-    factor = max(1, round(images.THUMBNAIL / picture.shape[0]))
-    large = picture.repeat(factor, axis=0).repeat(factor, axis=1)
-    return large[..., 0] if large.shape[-1] == 1 else large
 
 
 @st.cache_data(show_spinner=False, max_entries=32)

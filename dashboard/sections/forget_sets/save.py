@@ -7,12 +7,14 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, state, widgets
+from dashboard import data, state
 from dashboard.sections.forget_sets import working_set
 from dashboard.sections.forget_sets.links import to_launch
 from dashboard.sections.forget_sets.working_set import Working
 from dashboard.text import units
-from dashboard.widgets import columns
+from dashboard.widgets import columns, messages
+from dashboard.widgets.markdown import escape
+from dashboard.widgets.provenance import local_time
 from dashboard.widgets.saved_sets import saved_sets
 from dashboard.widgets.training_set import Training
 from mucore import forget_sets
@@ -27,7 +29,7 @@ def save_and_launch(training: Training, now: Working) -> None:
     the way to Launch.
     """
     if failure := state.ticket(_FAILED):
-        widgets.error(widgets.escape(failure))
+        messages.error(escape(failure))
         state.set_ticket(_FAILED, None)
     field, button = st.columns([3, 2], vertical_alignment="bottom", gap="small")
     with field:
@@ -56,9 +58,9 @@ def save_and_launch(training: Training, now: Working) -> None:
             args=(training, now, name, False),
         )
     if problem:
-        widgets.problem(problem)
+        messages.problem(problem)
     elif same:
-        st.caption(f"Saved as {widgets.escape(name)}.")
+        st.caption(f"Saved as {escape(name)}.")
     elif taken:
         what = (
             "a damaged file"
@@ -66,7 +68,7 @@ def save_and_launch(training: Training, now: Working) -> None:
             else f"{units.count(len(known.ids), 'sample')} of {known.dataset}, hash {known.hash}"
         )
         st.markdown(
-            widgets.escape(
+            escape(
                 f"There is a set {name!r} already: {what}. Choose another name, or replace it for "
                 "good."
             )
@@ -92,9 +94,7 @@ def show_saved(training: Training | None) -> None:
     st.subheader("Saved sets", anchor=False)
     found, problems = saved_sets()
     for sentence in problems:
-        st.warning(
-            widgets.escape(f"{sentence} It is left out here."), icon=":material/broken_image:"
-        )
+        st.warning(escape(f"{sentence} It is left out here."), icon=":material/broken_image:")
     if not found:
         st.markdown(
             "No set has been saved yet. Put samples together above and give them a name; each "
@@ -107,7 +107,7 @@ def show_saved(training: Training | None) -> None:
             "Data set": [_short(each.dataset) for each in found],
             "Samples": [len(each.ids) for each in found],
             "Hash": [each.hash for each in found],
-            "Saved": widgets.local_time(pd.Series([each.created for each in found])),
+            "Saved": local_time(pd.Series([each.created for each in found])),
             "How it was made": [" ".join(each.made) for each in found],
         }
     )
@@ -144,7 +144,7 @@ def show_saved(training: Training | None) -> None:
             )
         with st.popover("Delete", icon=":material/delete:", key="delete_question"):
             st.markdown(
-                widgets.escape(
+                escape(
                     f"Delete {chosen.name}, {units.count(len(chosen.ids), 'sample')}, for good? "
                     "Results on it stay."
                 )

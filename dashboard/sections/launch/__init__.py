@@ -1,3 +1,3 @@
-"""The launch page in sections: data and recipe, what to forget, who forgets it, what results depend
-on, and what it comes to.
+"""The parts of the page Launch: data and recipe, what to forget, who forgets it, what results
+depend on, and what it comes to.
 """

@@ -7,10 +7,11 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import state, widgets
-from dashboard.sections.launch.dataset_and_recipe import Basis
+from dashboard import state
+from dashboard.sections.launch.dataset import Basis
 from dashboard.text import labels, units
-from dashboard.widgets import fields, uploads
+from dashboard.widgets import fields, forms, uploads
+from dashboard.widgets.markdown import escape
 from dashboard.widgets.own_files import check_weights
 from mucore import catalog
 from mucore.catalog.cards import MethodCard, Task
@@ -82,9 +83,9 @@ def choose_methods(scenarios: Sequence[str], task: Task) -> list[str]:
                 ):
                     ticked.append(card.id)
                 if reasons[card.id]:
-                    st.caption(widgets.escape(labels.with_titles(reasons[card.id], card.id)))
+                    st.caption(escape(labels.with_titles(reasons[card.id], card.id)))
     for problem in catalog.plugin_problems():
-        st.warning(widgets.escape(problem), icon=":material/extension_off:")
+        st.warning(escape(problem), icon=":material/extension_off:")
     ticked = [name for name in ticked if not reasons[name]]
     state.set_ticked("methods", [card.id for card in cards if card.id in ticked], usual)
     if not ticked:
@@ -140,7 +141,7 @@ def method_settings(
                     own := [s for s in scenarios if s in card.scenario_values]
                 ):
                     st.caption(" ".join(other_values(card, each) for each in own))
-                form = widgets.parameter_form(
+                form = forms.parameter_form(
                     card.parameters, start, name, owner=card.title, origin="authors'", preset=theirs
                 )
                 fields.extend(form.problems)
@@ -189,7 +190,7 @@ def say_preset(names: Sequence[str], basis: Basis, scenarios: Sequence[str]) -> 
                 + (f" ({', '.join(where)})" if len(where) < len(scenarios) else "")
             )
     if found:
-        st.caption(f":blue-badge[From the preset] {widgets.escape('; '.join(found))}.")
+        st.caption(f":blue-badge[From the preset] {escape('; '.join(found))}.")
 
 
 def other_values(card: MethodCard, scenario: str) -> str:

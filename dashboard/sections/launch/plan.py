@@ -8,10 +8,11 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import data, state, widgets
+from dashboard import data, state
 from dashboard.pages import BY_ID
 from dashboard.text import labels, units
-from dashboard.widgets import fields, uploads
+from dashboard.widgets import fields, messages, uploads
+from dashboard.widgets.markdown import escape
 from mucore import catalog
 from mucore.metrics.forgetting_quality import FEW_MODELS
 from mucore.metrics.quality_experiment import FEWEST_MODELS
@@ -156,11 +157,11 @@ def summary(plan: Plan | None, content: dict[str, Any], models: Models | None = 
             width="content",
             help="The largest among past runs like these.",
         )
-        st.caption(widgets.escape(basis))
+        st.caption(escape(basis))
         for method, reason in dict.fromkeys(
             (refused.method, refused.reason) for refused in plan.refused
         ):
-            st.caption(f":material/block: {widgets.escape(labels.with_titles(reason, method))}")
+            st.caption(f":material/block: {escape(labels.with_titles(reason, method))}")
     default = default_name(content) + (
         f" · forgetting quality, {units.count(models.count, 'model')}" if models else ""
     )
@@ -168,7 +169,7 @@ def summary(plan: Plan | None, content: dict[str, Any], models: Models | None = 
         "Name of the comparison", placeholder="Optional", key="name", max_chars=120
     )
     if not name.strip():
-        st.caption(widgets.escape(f"Without one: {default}."))
+        st.caption(escape(f"Without one: {default}."))
     note = st.text_input("Note", placeholder="What is it for?", key="note", max_chars=2000)
     ready = plan is not None and not fields.problems()
     left = len(plan.to_run) if plan is not None else 0
@@ -192,7 +193,7 @@ def summary(plan: Plan | None, content: dict[str, Any], models: Models | None = 
     ):
         start(plan, name.strip() or default, note.strip())
     for sentence in dict.fromkeys(fields.problems()):
-        widgets.problem(sentence)
+        messages.problem(sentence)
 
 
 def default_name(content: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard import state
-from dashboard.sections.launch.dataset_and_recipe import Basis
+from dashboard.sections.launch.dataset import Basis
 from dashboard.widgets import fields
 from dashboard.widgets.scenario_form import scenario_form
 from mucore import catalog

@@ -11,10 +11,12 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import state, widgets
-from dashboard.sections.launch.dataset_and_recipe import Basis
+from dashboard import state
+from dashboard.sections.launch.dataset import Basis
 from dashboard.text import units
-from dashboard.widgets import fields
+from dashboard.widgets import fields, forms
+from dashboard.widgets.links import link
+from dashboard.widgets.markdown import escape
 from mucore import catalog
 from mucore.catalog.cards import MethodCard, Parameter
 from mucore.errors import BadValue
@@ -53,9 +55,7 @@ def choose_sensitivity(
             noise = noise_field()
         with right:
             scopes = scope_field()
-        widgets.link(
-            "glossary", "What these words mean", icon=":material/menu_book:", kind="setting"
-        )
+        link("glossary", "What these words mean", icon=":material/menu_book:", kind="setting")
         choices = choose_sweeps(methods, basis, scenarios)
         if "classifier" in scopes:
             with right:
@@ -117,14 +117,14 @@ def say_confined(
             unknown[card.title] = None
     if left_out:
         st.caption(
-            widgets.escape(
+            escape(
                 f"Left out on the classifier alone: {', '.join(left_out)}. The reasons stand "
                 "under “What this comes to”."
             )
         )
     if unknown:
         st.caption(
-            widgets.escape(
+            escape(
                 f"Your own {', '.join(unknown)} fails on the classifier if it changes another "
                 "layer."
             )
@@ -224,7 +224,7 @@ def sweep_field(card: MethodCard, parameter: Parameter, start: Any) -> list[Any]
         title,
         name,
         default=units.plain(start),
-        help=f"{widgets.range_help(parameter)} Several with {between}.",
+        help=f"{forms.range_help(parameter)} Several with {between}.",
     )
     return fields.checked(
         lambda: fields.parse_values(parameter, typed, card.id),

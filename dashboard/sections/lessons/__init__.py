@@ -1,3 +1,3 @@
-"""The parts of the page Lessons: its runs, its predictions, its outcomes. What the lessons say is
-in dashboard/lessons.
+"""The parts of the page Lessons: overview, runs, steps, predictions, outcomes, end. What the
+lessons say is in dashboard/lessons.
 """

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, state, widgets
+from dashboard import data, state
 from dashboard.charts import lesson_bars, lesson_pairs, lesson_pictures, lesson_scatter
 from dashboard.lessons.records import (
     Bars,
@@ -27,6 +27,9 @@ from dashboard.lessons.records import (
 from dashboard.lessons.results import Entry, LessonResults, plain_name
 from dashboard.sections.lessons.runs import status
 from dashboard.text import units, verdicts
+from dashboard.widgets import figures
+from dashboard.widgets.markdown import escape
+from dashboard.widgets.provenance import provenance
 from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.runner.plan import Plan
@@ -64,9 +67,7 @@ def show_missing(step: Step, plan: Plan, results: LessonResults) -> None:
         why = " ".join(failed) or (
             "They were made by an earlier version; python -m mucore remeasure adds what is missing."
         )
-        st.warning(
-            f"The runs lack a number of this step. {widgets.escape(why)}", icon=":material/warning:"
-        )
+        st.warning(f"The runs lack a number of this step. {escape(why)}", icon=":material/warning:")
 
 
 def show_outcome(step: Step, name: str, results: LessonResults, teacher: bool) -> None:
@@ -81,7 +82,7 @@ def show_outcome(step: Step, name: str, results: LessonResults, teacher: bool) -
     sentences = [*step.findings(results), *judgements(step, results)] if step.findings else []
     if sentences:
         with st.container(border=True):
-            st.markdown("  \n".join(widgets.escape(sentence) for sentence in sentences))
+            st.markdown("  \n".join(escape(sentence) for sentence in sentences))
     if step.after:
         st.markdown(step.after)
     st.caption(by_chance(min(one.forget_count for one in entries)))
@@ -201,8 +202,8 @@ def show_figure(figure: Figure, name: str, results: LessonResults, teacher: bool
 
 
 def place(figure: go.Figure, name: str, alt: str, frame: pd.DataFrame) -> None:
-    widgets.chart(figure, name, alt=alt)
-    widgets.numbers(frame, name.replace(":", "-"), figure)
+    figures.chart(figure, name, alt=alt)
+    figures.numbers(frame, name.replace(":", "-"), figure)
 
 
 def bars_frame(info: lesson_bars.LessonBarsInfo) -> pd.DataFrame:
@@ -255,7 +256,7 @@ def show_pictures(figure: Pictures, name: str, results: LessonResults, teacher: 
     try:
         images = data.images(spec, ids, triggered=figure.split == "triggered")
     except MucoreError as failure:
-        st.caption(f"The images are not shown. {widgets.escape(str(failure))}")
+        st.caption(f"The images are not shown. {escape(str(failure))}")
         return
     predicted = []
     for entry, split in kept:
@@ -268,13 +269,13 @@ def show_pictures(figure: Pictures, name: str, results: LessonResults, teacher: 
     info = lesson_pictures.lesson_pictures_info(
         images, [int(first.labels[row]) for row in rows], predicted, names
     )
-    widgets.chart(
+    figures.chart(
         lesson_pictures.draw(info, dark=state.dark(), large=teacher),
         name,
         alt=lesson_pictures.alt_text(info),
     )
 
 
-def provenance(results: LessonResults) -> None:
+def show_provenance(results: LessonResults) -> None:
     runs = data.summaries()
-    widgets.provenance(runs[runs["key"].isin([entry.key for entry in results.entries])])
+    provenance(runs[runs["key"].isin([entry.key for entry in results.entries])])

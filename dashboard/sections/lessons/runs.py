@@ -9,11 +9,14 @@ from typing import Final, Literal
 
 import streamlit as st
 
-from dashboard import data, state, widgets
+from dashboard import data, state
 from dashboard.frames import queue as queue_frames
 from dashboard.lessons.records import Lesson, of_features, shows
 from dashboard.lessons.results import LessonResults, gather, plain_name
 from dashboard.text import labels, units
+from dashboard.widgets import messages
+from dashboard.widgets.links import link
+from dashboard.widgets.markdown import escape
 from mucore import catalog, titles
 from mucore.runner.estimate import about
 from mucore.runner.plan import Plan, launch, parse_grid
@@ -117,7 +120,7 @@ def run_panel(lesson: Lesson, plan: Plan) -> None:
         )
         state.set_ticket("lesson_watched", None)
     if problem := state.ticket("lesson_problem"):
-        widgets.error(widgets.escape(str(problem)))
+        messages.error(escape(str(problem)))
         state.set_ticket("lesson_problem", None)
     if now == "running":
         watch(lesson)
@@ -162,8 +165,7 @@ def show_stopped(lesson: Lesson, plan: Plan) -> None:
             )
             said = labels.with_titles(lines[-1], *labels.named_in(job.spec)) if lines else silent
             st.markdown(
-                f":red[:material/error: **{widgets.escape(titles.who(job.spec))}** stopped: "
-                f"{widgets.escape(said)}]"
+                f":red[:material/error: **{escape(titles.who(job.spec))}** stopped: {escape(said)}]"
             )
         waiting = sum(len(jobs) for jobs in followers.values())
         if waiting:
@@ -180,12 +182,12 @@ def show_stopped(lesson: Lesson, plan: Plan) -> None:
                 on_click=again,
                 args=(lesson,),
             )
-            widgets.link("queue", "Open the queue", icon=":material/list_alt:")
+            link("queue", "Open the queue", icon=":material/list_alt:")
 
 
 @st.fragment(run_every=1.0)
 def watch(lesson: Lesson) -> None:
-    with widgets.guarded():
+    with messages.guarded():
         data.reap()
         plan = plan_of(lesson)
         state.set_ticket("lesson_watched", lesson.id)
@@ -206,7 +208,7 @@ def watch(lesson: Lesson) -> None:
                 view.share, text=f"**{view.done} of {units.count(view.total, 'run')} done**{left}"
             )
             for job in queue_frames.in_state(jobs, "running")[:2]:
-                st.caption(widgets.escape(f"{titles.who(job.spec)}: {job.step or 'starting'}"))
+                st.caption(escape(f"{titles.who(job.spec)}: {job.step or 'starting'}"))
             if alive:
                 return
             if data.workers_starting():
@@ -217,8 +219,7 @@ def watch(lesson: Lesson) -> None:
             else:
                 reason = data.worker_failure()
                 st.markdown(
-                    ":material/warning: No worker is running, so nothing moves. "
-                    f"{widgets.escape(reason)}"
+                    f":material/warning: No worker is running, so nothing moves. {escape(reason)}"
                 )
                 st.button(
                     "Start a worker",

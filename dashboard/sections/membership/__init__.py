@@ -1,1 +1,1 @@
-"""Membership: one run looked at closely (dashboard/views/membership.py)."""
+"""The parts of the page Membership: five attacks, one run, its scores, its samples."""

@@ -1,5 +1,5 @@
-"""Samples that an attack looks at, as the Membership page shows them: their images, their labels,
-and the most exposed of them.
+"""Samples that an attack looks at: those called seen and those called unseen, with their images and
+labels, and the most exposed of them.
 """
 
 from __future__ import annotations
@@ -8,17 +8,51 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import state, widgets
+from dashboard import state
 from dashboard.charts import exposure
 from dashboard.frames import membership as membership_frames
 from dashboard.frames.membership import Scored
 from dashboard.text import labels as describe
 from dashboard.text import units
-from dashboard.widgets import columns
-from dashboard.widgets.pictures import class_name, picture_url, thumbnails
+from dashboard.widgets import columns, figures
+from dashboard.widgets.pictures import THUMBNAIL, class_name, picture_url, thumbnails
 from mucore.store.rows import Result
 
+WALL = 18  # images on one wall
 EXPOSED = 8  # lines in the table of the most exposed samples
+
+
+def show_walls(run: Scored, threshold: float, result) -> None:
+    walls = membership_frames.walls(run, threshold, WALL)
+    counts = membership_frames.count(run, threshold)
+    pictures = thumbnails(result, [*walls[0], *walls[1]])
+    labels = dict(zip(run.ids["forget"].tolist(), run.labels, strict=True))
+    heads = (
+        (f"Still called seen: {counts.forget_seen}", "No forgotten sample reaches this threshold."),
+        (
+            f"Called unseen: {counts.forget_unseen}",
+            "Every forgotten sample reaches this threshold.",
+        ),
+    )
+    totals = (counts.forget_seen, counts.forget_unseen)
+    for column, (head, nothing), ids, total in zip(
+        st.columns(2, gap="medium"), heads, walls, totals, strict=True
+    ):
+        with column:
+            st.markdown(f"**{head}**")
+            if not ids:
+                st.caption(nothing)
+                continue
+            st.caption(
+                f"The surest {len(ids)} of {total}, with their label."
+                if total > len(ids)
+                else "All of them, with their label."
+            )
+            if pictures:
+                captions = [class_name(result, labels[each]) for each in ids]
+                st.image([pictures[each] for each in ids], caption=captions, width=THUMBNAIL)
+            else:
+                st.caption(f"Sample ids: {', '.join(map(str, ids))}")
 
 
 def show_exposed(
@@ -51,7 +85,7 @@ def show_exposed(
     )
     left, right = st.columns([46, 54], gap="medium")
     with left:
-        widgets.chart(
+        figures.chart(
             exposure.draw(info, title=title, family=family, dark=state.dark()),
             "exposure",
             alt=exposure.alt_text(info),

@@ -1,1 +1,1 @@
-"""The parts of the page Replay."""
+"""The parts of the page Replay: the choice of runs, and the player."""

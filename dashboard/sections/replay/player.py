@@ -9,16 +9,17 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, state, theme, widgets
+from dashboard import data, state, theme
 from dashboard.charts import replay_player
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import compare as compare_frames
 from dashboard.frames import replay as replay_frames
 from dashboard.frames.replay import Clock, Replay
 from dashboard.text import labels, verdicts
-from dashboard.widgets import run_drawer
+from dashboard.widgets import clicks, figures, messages
 from dashboard.widgets.background_analysis import analysed
 from dashboard.widgets.links import anew
+from dashboard.widgets.markdown import escape
 from mucore import catalog
 from mucore.spec import RunSpec
 from mucore.store.rows import Result
@@ -55,7 +56,7 @@ def replay_of(result: Result, title: str, every: pd.DataFrame) -> Replay | None:
     if state_now.state != "ready" and (reason := why_not(result)):
         way_out(
             result,
-            f"**{widgets.escape(title)}** has no replay yet. {reason}",
+            f"**{escape(title)}** has no replay yet. {reason}",
             every[every["key"] == result.key],
         )
         return None
@@ -64,7 +65,7 @@ def replay_of(result: Result, title: str, every: pd.DataFrame) -> Replay | None:
     else:
         with st.container(border=True):
             st.markdown(
-                f"**{widgets.escape(title)}** has no replay yet: the run is made once more while "
+                f"**{escape(title)}** has no replay yet: the run is made once more while "
                 "its network is looked at."
             )
             seconds = SECONDS + 2 * float(result.cost.get("seconds") or 0.0)
@@ -108,7 +109,7 @@ def way_out(result: Result, sentence: str, lines: pd.DataFrame) -> None:
     elif plain and preset in ("authors", "tuned"):
         # a run of the reader's own is stored already and would not be computed again
         query = budget_frames.launch_query(lines, ()) if data.source().demo else anew(lines)
-        widgets.empty(
+        messages.empty(
             sentence,
             "Launch this run",
             "launch",
@@ -178,24 +179,23 @@ def player(replays: Sequence[Replay], clock: Clock, every: pd.DataFrame) -> None
     if sentence := " ".join(
         [replay_frames.race(replays, clock), f"Verdict: {did}." if did else ""]
     ).strip():
-        st.markdown(f"**{widgets.escape(sentence)}**")
+        st.markdown(f"**{escape(sentence)}**")
     info = replay_player.replay_player_info(replays, clock)
     dark = state.dark()
     st.html(BUTTONS.replace("HOVER", theme.ground(dark).grid))
     with st.container(key="replay"):
-        widgets.chart(
+        figures.chart(
             replay_player.draw(info, dark=dark), f"replay:{clock}", alt=replay_player.alt_text(info)
         )
     with st.container(gap="xxsmall"):
         for replay in replays:
             st.markdown(
-                f"**{widgets.escape(replay.title)}**: "
-                f"{widgets.escape(' '.join(replay_frames.told(replay)))}"
+                f"**{escape(replay.title)}**: {escape(' '.join(replay_frames.told(replay)))}"
             )
             for note in replay.value["notes"]:
-                st.caption(f":material/info: {widgets.escape(str(note))}")
-    st.caption(widgets.escape(reading(info)))
-    widgets.numbers(replay_frames.table(replays), "replay", replay_player.still(info, dark=dark))
+                st.caption(f":material/info: {escape(str(note))}")
+    st.caption(escape(reading(info)))
+    figures.numbers(replay_frames.table(replays), "replay", replay_player.still(info, dark=dark))
 
 
 def reading(info: replay_player.ReplayPlayerInfo) -> str:
@@ -270,4 +270,4 @@ def chosen_runs(runs: pd.DataFrame, titles: Mapping[str, str]) -> None:
             "Device": runs["device"],
         }
     )
-    run_drawer.runs_table(runs, shown, "replay_runs")
+    clicks.runs_table(runs, shown, "replay_runs")

@@ -1,3 +1,1 @@
-"""The sections of the page about encoders, one file each, with a function `show`; what they share
-stands in parts.py.
-"""
+"""The parts of the page Representation: one file a view, and what they share."""

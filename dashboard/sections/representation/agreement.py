@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, frames, state, widgets
+from dashboard import data, frames, state
 from dashboard.charts import agl_agr
 from dashboard.frames import representation as computed
-from dashboard.sections.representation import across_sets
+from dashboard.sections.representation import across_sets, downstream, two_sets
 from dashboard.sections.representation.shared import (
     PAPER,
     by_reason,
@@ -20,10 +20,9 @@ from dashboard.sections.representation.shared import (
     say,
     selected_row,
 )
-from dashboard.text import labels
-from dashboard.widgets import columns, run_drawer
+from dashboard.widgets import clicks, columns, figures, header, messages
+from dashboard.widgets.markdown import metric_help
 from mucore import catalog
-from mucore.catalog.metrics.representation import DOWNSTREAM_SETS
 
 SHOWN = {"one": "This forget set", "every": "Every forget set", "two": "Two data sets"}
 
@@ -42,9 +41,9 @@ def show(
         )
         chosen = _papers_choice(shown)
     if shown == "every":
-        return across_sets.show_every(runs, everything, int(chosen) if chosen else None)
+        return across_sets.show(runs, everything, int(chosen) if chosen else None)
     if shown == "two":
-        return across_sets.show_two(runs, everything)
+        return two_sets.show(runs, everything)
     show_one(
         rows,
         runs,
@@ -90,7 +89,7 @@ def show_one(
     scenario = catalog.scenario(str(runs.iloc[0]["scenario"]))
     if info.kind == "none":
         if not scenario.class_wise:
-            widgets.empty(
+            messages.empty(
                 "AGL multiplies accuracies on whole forgotten classes, which this scenario does "
                 "not have, and no downstream set was measured for AGR. Choose a scenario that "
                 "forgets whole classes, or launch one.",
@@ -101,7 +100,7 @@ def show_one(
             missing(rows, "No method of this selection has AGL or AGR yet.", "agl")
         return
     answers = agreement_answers(info)
-    widgets.answers(answers)
+    header.answers(answers)
     if info.kind == "both":
         st.markdown(
             "**Who agrees with Retrain in answers and in features?** Up and right is better. "
@@ -121,7 +120,7 @@ def show_one(
     left, right = st.columns([62, 38], gap="medium")
     with left:
         figure = agl_agr.draw(info, dark=state.dark(), selected=selected_row(rows))
-        run_drawer.chart(
+        clicks.chart(
             figure, "agl_agr", alt=agl_agr.alt_text(info), known={mark.key for mark in info.marks}
         )
     with right:
@@ -135,7 +134,7 @@ def show_one(
         if info.kind == "both":
             notes.append("Paper in the table is its H-LR.")
     say([*notes, info.note or interval_words(rows)])
-    show_downstream(rows, paper)
+    downstream.show(rows, paper)
     if paper:
         st.markdown(
             f"**Beside the paper's numbers** ({PAPER} Tables 3, 7 and 9 to 15); k-NN is the mean "
@@ -150,8 +149,8 @@ def show_one(
             key="beside_paper",
         )
     with st.expander("What AGL, AGR and H-LR are", icon=":material/help:"):
-        st.markdown("\n".join(f"- {widgets.metric_help(name)}" for name in computed.AGREEMENTS))
-    widgets.numbers(agreement_frame(rows), "agreement", figure)
+        st.markdown("\n".join(f"- {metric_help(name)}" for name in computed.AGREEMENTS))
+    figures.numbers(agreement_frame(rows), "agreement", figure)
 
 
 def _paper_words(paper: Sequence[computed.Paper]) -> str:
@@ -238,7 +237,7 @@ def beside_paper(rows: Sequence[frames.Row], paper: Sequence[computed.Paper]) ->
         line = {"Method": row.title, "Verdict": frames.verdict_text(row)}
         one = printed.get(row.method)
         for name, show in (
-            (computed.KNN, knn_text),
+            (computed.KNN, downstream.knn_text),
             *((name, computed.similarity) for name in computed.AGREEMENTS),
         ):
             head = "k-NN, %" if name == computed.KNN else catalog.metric(name).short
@@ -248,73 +247,6 @@ def beside_paper(rows: Sequence[frames.Row], paper: Sequence[computed.Paper]) ->
             )
         made.append(line)
     return pd.DataFrame(made)
-
-
-def show_downstream(rows: Sequence[frames.Row], paper: Sequence[computed.Paper]) -> None:
-    """The layout of the paper's Table 3, ours and below it the printed one; nothing where no
-    downstream set was measured by itself.
-    """
-    ours = {row.title: by_set(row) for row in rows}
-    if not any(ours.values()):
-        return
-    st.markdown(
-        "**On each downstream set.** k-NN accuracy in percent, CKA to Retrain from 0 to 1. "
-        f"({PAPER} Tables 3, 13 and 14)"
-    )
-    table = downstream_table(ours)
-    st.dataframe(
-        table,
-        hide_index=True,
-        column_config=columns.aligned(table),
-        height="content",
-        key="downstream",
-    )
-    if any(one.sets for one in paper):
-        st.markdown("**The same in the paper**")
-        printed = downstream_table({one.title: one.sets for one in paper})
-        st.dataframe(
-            printed,
-            hide_index=True,
-            column_config=columns.aligned(printed),
-            height="content",
-            key="downstream_paper",
-        )
-
-
-def by_set(row: frames.Row) -> dict[str, tuple[float | None, float | None]]:
-    """(k-NN, CKA to Retrain) of a row by the title of each downstream set that was measured."""
-    found = {
-        catalog.dataset(name).title: tuple(
-            computed.mean(row, metric) if metric in row.cells else None
-            for metric in (f"knn_{name}", f"cka_retrain_{name}")
-        )
-        for name in DOWNSTREAM_SETS
-    }
-    return {
-        title: (knn, cka)
-        for title, (knn, cka) in found.items()
-        if knn is not None or cka is not None
-    }
-
-
-def downstream_table(
-    lines: Mapping[str, Mapping[str, tuple[float | None, float | None]]],
-) -> pd.DataFrame:
-    """One line a method, as text: k-NN on every set, then CKA on every set; a dash where a method
-    has none.
-    """
-    sets = list(dict.fromkeys(title for line in lines.values() for title in line))
-    nothing = (None, None)
-    return pd.DataFrame(
-        {"Method": method}
-        | {f"k-NN, {title}": knn_text(line.get(title, nothing)[0]) for title in sets}
-        | {f"CKA, {title}": computed.similarity(line.get(title, nothing)[1]) for title in sets}
-        for method, line in lines.items()
-    )
-
-
-def knn_text(value: float | None) -> str:
-    return labels.number(value, "percent")
 
 
 def agreement_frame(rows: Sequence[frames.Row]) -> pd.DataFrame:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, frames, state, widgets
+from dashboard import data, frames, state
 from dashboard.charts import score_bars
 from dashboard.frames import representation as computed
 from dashboard.sections.representation.shared import PAPER, say
 from dashboard.text import labels
 from dashboard.text import units as words
+from dashboard.widgets import figures, header, messages
 
 
 def show(runs: pd.DataFrame) -> None:
@@ -22,7 +23,7 @@ def show(runs: pd.DataFrame) -> None:
     source = data.source()
     table, counted, retrain, compared = measuring(source.name, source.change, tuple(runs["key"]))
     if table.empty:
-        widgets.empty(
+        messages.empty(
             "These runs were measured before the parts were timed. Every new run says what each "
             "of its numbers took.",
             "Launch a comparison",
@@ -30,14 +31,14 @@ def show(runs: pd.DataFrame) -> None:
         )
         return
     if compared is not None:
-        widgets.answers(cost_answers(compared))
+        header.answers(cost_answers(compared))
     bars = [
         score_bars.Bar(title=part.capitalize(), family="unknown", value=seconds)
         for part, seconds in zip(table["part"], table["seconds"], strict=True)
     ]
     info = score_bars.score_bars_info(bars, lines=(), axis="Seconds for one model", digits=2)
     figure = score_bars.draw(info, dark=state.dark())
-    widgets.chart(
+    figures.chart(
         figure, "measuring", alt=f"Seconds for each part of measuring: {score_bars.alt_text(info)}"
     )
     total = float(table["seconds"].sum())
@@ -52,7 +53,7 @@ def show(runs: pd.DataFrame) -> None:
             ),
         ]
     )
-    widgets.numbers(
+    figures.numbers(
         table.rename(
             columns={
                 "part": "Part",

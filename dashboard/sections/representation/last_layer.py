@@ -5,11 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, frames, state, widgets
+from dashboard import data, frames, state
 from dashboard.charts import last_layer
 from dashboard.frames import representation as computed
 from dashboard.sections.representation.shared import PAPER, say
-from dashboard.widgets import run_drawer
+from dashboard.widgets import clicks, figures, messages
 
 
 def show(runs: pd.DataFrame, values: pd.DataFrame) -> None:
@@ -25,7 +25,7 @@ def show(runs: pd.DataFrame, values: pd.DataFrame) -> None:
             f"--dataset {first['dataset']} --model {first['model']} --scenario class_wise "
             "--methods duck,salun --scope all,classifier"
         )
-        widgets.empty(
+        messages.empty(
             "No method of this selection ran on the classifier alone as well, which is what this "
             f"figure compares it with: `python -m mucore run {command}`.",
             "Launch a comparison",
@@ -44,7 +44,7 @@ def show(runs: pd.DataFrame, values: pd.DataFrame) -> None:
     ckas = computed.twin_ckas(twins, to_original)
     info = last_layer.last_layer_info(rows, twins, ckas, agreement)
     if not info.marks:
-        widgets.empty(
+        messages.empty(
             "These pairs have no AGL or no CKA to the original. AGL needs a scenario that forgets "
             "whole classes.",
             "Launch a comparison",
@@ -52,7 +52,7 @@ def show(runs: pd.DataFrame, values: pd.DataFrame) -> None:
         )
         return
     figure = last_layer.draw(info, dark=state.dark(), selected=state.param("run"))
-    run_drawer.chart(
+    clicks.chart(
         figure, "last_layer", alt=last_layer.alt_text(info), known={mark.key for mark in info.marks}
     )
     notes = [info.note] if info.note else []
@@ -71,7 +71,7 @@ def show(runs: pd.DataFrame, values: pd.DataFrame) -> None:
         }
         for mark in info.marks
     )
-    widgets.numbers(table, "last-layer", figure)
+    figures.numbers(table, "last-layer", figure)
 
 
 def _by_run(values: pd.DataFrame, metric: str) -> dict[str, float]:

@@ -7,11 +7,11 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import frames, state, widgets
+from dashboard import frames, state
 from dashboard.charts import layer_heatmap
 from dashboard.frames import representation as computed
 from dashboard.sections.representation.shared import PAPER, pick_run, say
-from dashboard.widgets import run_drawer
+from dashboard.widgets import clicks, figures, header
 from dashboard.widgets.background_analysis import analysed
 
 STILL = 0.9995  # a CKA that reads as 1.000
@@ -41,7 +41,7 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
     )
     deepest = info.most_changed
     moved = computed.similarity(float(info.to_original[deepest]))
-    widgets.answers(
+    header.answers(
         (
             frames.Answer(
                 "Moved most",
@@ -61,7 +61,7 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
         )
     )
     figure = layer_heatmap.draw(info, dark=state.dark())
-    run_drawer.heatmap(
+    clicks.heatmap(
         figure, "layer_heatmap", lambda _, __, ___: key, alt=layer_heatmap.alt_text(info)
     )
     say([f"{value['note']} One run, so no interval. Click a cell for all about this run."])
@@ -73,4 +73,4 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
             "Original and Retrain": info.references,
         }
     )
-    widgets.numbers(table, "layers", figure)
+    figures.numbers(table, "layers", figure)

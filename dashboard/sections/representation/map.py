@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, frames, state, widgets
+from dashboard import data, frames, state
 from dashboard.charts import embedding_map
 from dashboard.frames import representation as computed
 from dashboard.sections.representation.shared import (
@@ -19,7 +19,7 @@ from dashboard.sections.representation.shared import (
     say,
 )
 from dashboard.text import verdicts
-from dashboard.widgets import maps
+from dashboard.widgets import figures, maps
 
 MOST_MAPS = 6
 
@@ -63,14 +63,14 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
         return
     info, note = drawn
     figure = embedding_map.draw(info, dark=state.dark())
-    widgets.chart(figure, "embedding_map", alt=embedding_map.alt_text(info))
+    figures.chart(figure, "embedding_map", alt=embedding_map.alt_text(info))
     judged = [
         (row.title, row.verdict)
         for row in wanted
         if row.title in kept and not row.reference and row.verdict is not None
     ]
     say([maps.reading(info, note), *([f"Verdicts: {verdicts.told(judged)}."] if judged else [])])
-    widgets.numbers(maps.map_frame(info), "map", figure)
+    figures.numbers(maps.map_frame(info), "map", figure)
 
 
 def telling(methods: Sequence[frames.Row]) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, frames, state, widgets
+from dashboard import data, frames, state
 from dashboard.charts import neighbours
 from dashboard.sections.representation.shared import (
     PAPER,
@@ -19,7 +19,9 @@ from dashboard.sections.representation.shared import (
     pick_run,
     say,
 )
+from dashboard.widgets import figures, header
 from dashboard.widgets.maps import chosen_part, class_names
+from dashboard.widgets.markdown import escape
 from mucore import catalog
 from mucore.errors import MucoreError
 
@@ -49,7 +51,7 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
     try:
         value = data.neighbours(list(kept.values()), split=part, count=QUERIES)
     except MucoreError as problem:
-        st.info(widgets.escape(str(problem)), icon=":material/info:")
+        st.info(escape(str(problem)), icon=":material/info:")
         return
     names = class_names(runs)
     same = {
@@ -85,7 +87,7 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
     }
     label = int(value["labels"][number])
     info = neighbours.neighbours_info(int(query), label, found, forgotten=forgotten, names=names)
-    widgets.answers(
+    header.answers(
         tuple(
             frames.Answer(
                 f"{name}: of the query's class",
@@ -98,7 +100,7 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
         )
     )
     figure = neighbours.draw(info, pictures(key, info.ids), dark=state.dark())
-    widgets.chart(figure, "neighbours", alt=neighbours.alt_text(info))
+    figures.chart(figure, "neighbours", alt=neighbours.alt_text(info))
     say(
         [
             (
@@ -119,7 +121,7 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
         for name, tiles in info.rows
         for place, tile in enumerate(tiles, start=1)
     )
-    widgets.numbers(table, "neighbours", figure)
+    figures.numbers(table, "neighbours", figure)
 
 
 def pictures(key: str, ids: Sequence[int]) -> dict[int, np.ndarray]:

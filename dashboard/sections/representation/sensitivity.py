@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, state, widgets
+from dashboard import data, state
 from dashboard.charts import sensitivity
 from dashboard.frames import representation as computed
 from dashboard.sections.representation.shared import PAPER, REMEASURE, paper_toggle, say
 from dashboard.text import labels
-from dashboard.widgets import run_drawer
+from dashboard.widgets import clicks, figures, messages
+from dashboard.widgets.markdown import escape
 from mucore import catalog
 
 SHARE = "classes forgotten, % of all classes"
@@ -41,7 +42,7 @@ def show(runs: pd.DataFrame, values: pd.DataFrame, everything: pd.DataFrame, spl
     )
     paper = paper_toggle("over 100, 200 and 300 classes forgotten")
     if not able:
-        widgets.empty(
+        messages.empty(
             "No method of this selection was run with two values of anything: the number of "
             "forgotten classes, the budget, a parameter or the noise on gradients. For example "
             "`python -m mucore run --scenario class_wise --methods pseudo_labels --noise "
@@ -106,7 +107,7 @@ def show_lines(
         ]
     if asked and asked not in axes:
         st.caption(
-            widgets.escape(
+            escape(
                 f"No two of these runs of {catalog.method(method).title} differ in "
                 f"{computed.axis_title(asked)}, which the address asks for. This is what they do "
                 "differ in."
@@ -139,14 +140,14 @@ def show_lines(
         title, lines, names=names, reference=reference, ghosts=ghosts
     )
     if not info.lines:
-        widgets.empty(
+        messages.empty(
             f"These runs have none of H-LR, AGL, AGR and CKA. {REMEASURE}",
             "Launch such runs",
             "launch",
         )
         return
     figure = sensitivity.draw(info, dark=state.dark())
-    run_drawer.chart(figure, "sensitivity", alt=sensitivity.alt_text(info))
+    clicks.chart(figure, "sensitivity", alt=sensitivity.alt_text(info))
     absent = [
         computed.metric_title(name) for name in metrics if not (table["metric"] == name).any()
     ]
@@ -154,7 +155,7 @@ def show_lines(
     if (own.groupby(own["key"].map(axis.values))["training_seed"].nunique() < 2).all():
         notes.append("One training seed at each point, so no interval.")
     say(notes)
-    widgets.numbers(table.drop(columns="key"), f"sensitivity-{method}", figure)
+    figures.numbers(table.drop(columns="key"), f"sensitivity-{method}", figure)
 
 
 def _retrains(
@@ -239,7 +240,7 @@ def show_counts(everything: pd.DataFrame, runs: pd.DataFrame, split: str, *, pap
             f"`python -m mucore run --dataset {first['dataset']} --model {first['model']} "
             "--scenario random_classes --set scenario.n=2`"
         )
-        widgets.empty(
+        messages.empty(
             "Needs Retrain for two numbers of classes at random or near a downstream set: "
             f"{command}, and again with another n.",
             "Launch such runs",
@@ -255,7 +256,7 @@ def show_counts(everything: pd.DataFrame, runs: pd.DataFrame, split: str, *, pap
         }
     info = sensitivity.sensitivity_info(title, lines, names=names, ghosts=ghosts)
     figure = sensitivity.draw(info, dark=state.dark(), measure="CKA of original and Retrain")
-    widgets.chart(figure, "counts", alt=sensitivity.alt_text(info))
+    figures.chart(figure, "counts", alt=sensitivity.alt_text(info))
     if paper:
         say(
             [
@@ -266,7 +267,7 @@ def show_counts(everything: pd.DataFrame, runs: pd.DataFrame, split: str, *, pap
                 )
             ]
         )
-    widgets.numbers(
+    figures.numbers(
         pd.concat([frame.assign(scenario=name) for name, frame in lines.items()]).drop(
             columns="key"
         ),

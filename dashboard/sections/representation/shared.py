@@ -9,9 +9,11 @@ from collections.abc import Collection, Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, frames, state, widgets
+from dashboard import data, frames, state
 from dashboard.frames import representation as computed
 from dashboard.text import verdicts
+from dashboard.widgets import messages
+from dashboard.widgets.markdown import escape
 from mucore import catalog
 
 PAPER = "Are We Truly Forgetting?"
@@ -72,7 +74,7 @@ def pick_run(
         seeds = [str(seed) for seed in chosen.training_seeds]
         seed = int(state.select("Training seed", "seed", seeds))
     if chosen.verdict is not None:
-        st.markdown(f"{verdicts.label(chosen.verdict)}: {widgets.escape(chosen.verdict.sentence)}")
+        st.markdown(f"{verdicts.label(chosen.verdict)}: {escape(chosen.verdict.sentence)}")
     key = key_of(chosen, runs, seed)
     return None if key is None else (chosen.title, key)
 
@@ -128,7 +130,7 @@ def interval_words(rows: Sequence[frames.Row]) -> str:
 
 def say(sentences: Sequence[str]) -> None:
     if sentences:
-        st.caption(widgets.escape(" ".join(sentences).strip()))
+        st.caption(escape(" ".join(sentences).strip()))
 
 
 def by_reason(missing: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -146,15 +148,13 @@ def missing(rows: Sequence[frames.Row], sentence: str, metric: str) -> None:
         row.cells[metric].reason for row in rows if not row.reference and metric in row.cells
     } - {"", "Not measured in these runs."}
     why = (
-        f" {widgets.escape(sorted(told)[0])}"
-        if told
-        else f" It is measured in every new run. {REMEASURE}"
+        f" {escape(sorted(told)[0])}" if told else f" It is measured in every new run. {REMEASURE}"
     )
-    widgets.empty(sentence + why, "Launch a comparison", "launch")
+    messages.empty(sentence + why, "Launch a comparison", "launch")
 
 
 def no_predictions() -> None:
-    widgets.empty(
+    messages.empty(
         "The predictions of these runs were not kept, and the features are among them. Choose "
         "other runs, or run them again.",
         "Launch a comparison",

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import frames, state, widgets
+from dashboard import frames, state
 from dashboard.charts import cka_scatter, gap_and_ratio
 from dashboard.frames import representation as computed
 from dashboard.sections.representation.shared import (
@@ -20,7 +20,8 @@ from dashboard.sections.representation.shared import (
     selected_row,
 )
 from dashboard.text import units
-from dashboard.widgets import run_drawer
+from dashboard.widgets import clicks, figures, header
+from dashboard.widgets.markdown import metric_help
 
 
 def show(rows: tuple[frames.Row, ...], split: str, aside: int) -> None:
@@ -37,10 +38,10 @@ def show(rows: tuple[frames.Row, ...], split: str, aside: int) -> None:
             f"cka_retrain_{split}",
         )
         return
-    widgets.answers(computed.answers(rows, split))
+    header.answers(computed.answers(rows, split))
     selected = selected_row(rows)
     left, right = st.columns(2, gap="medium")
-    with left, widgets.sticky("similarity_figure"):
+    with left, figures.sticky("similarity_figure"):
         st.markdown(
             "**Is a method nearer to the original than to Retrain?** Below the diagonal it is. "
             f"({PAPER} Figure 4a)"
@@ -59,7 +60,7 @@ def show(rows: tuple[frames.Row, ...], split: str, aside: int) -> None:
             )
             paper_toggle()
         figure = cka_scatter.draw(info, dark=state.dark(), zoom=zoom, selected=selected)
-        run_drawer.chart(
+        clicks.chart(
             figure,
             "cka_scatter",
             alt=cka_scatter.alt_text(info),
@@ -90,7 +91,7 @@ def show(rows: tuple[frames.Row, ...], split: str, aside: int) -> None:
             st.markdown("No method has both an average gap and the two similarities yet.")
         else:
             numbered = gap_and_ratio.draw(bars, dark=state.dark(), selected=selected)
-            run_drawer.chart(
+            clicks.chart(
                 numbered,
                 "gap_and_ratio",
                 alt=gap_and_ratio.alt_text(bars),
@@ -125,5 +126,5 @@ def show(rows: tuple[frames.Row, ...], split: str, aside: int) -> None:
     say(["" if info.note else interval_words(rows), more])
     with st.expander("What CKA and the average gap are", icon=":material/help:"):
         shown = (f"cka_retrain_{split}", f"cka_original_{split}", bars.metric)
-        st.markdown("\n".join(f"- {widgets.metric_help(name)}" for name in shown))
-    widgets.numbers(computed.similarity_frame(rows, split), f"similarity-{split}", figure)
+        st.markdown("\n".join(f"- {metric_help(name)}" for name in shown))
+    figures.numbers(computed.similarity_frame(rows, split), f"similarity-{split}", figure)

@@ -1,0 +1,67 @@
+"""From runs to trade-offs: each method's score in several goals at once, who beats whom, and
+metrics and tests in words.
+
+Pandas and numpy in, small frozen records out; no Streamlit, no plotly.
+"""
+
+from dashboard.frames.tradeoffs.agreement import disagreement_text, extremes, tau_frame
+from dashboard.frames.tradeoffs.dominance import Contest, Scored, contest, names_text, scored
+from dashboard.frames.tradeoffs.front import (
+    DISTANCE_HEAD,
+    contest_frame,
+    front_sentence,
+    lines_frame,
+    paper_places,
+)
+from dashboard.frames.tradeoffs.lines import (
+    forgot_in,
+    line_family,
+    line_keys,
+    line_title,
+    line_verdicts,
+)
+from dashboard.frames.tradeoffs.measures import (
+    ANY,
+    GOALS,
+    LIMITS,
+    Measure,
+    goal_head,
+    measure,
+    scored_metrics,
+    short_name,
+)
+from dashboard.frames.tradeoffs.pairs import pairs_frame, tests_sentence
+from dashboard.frames.tradeoffs.ranks import ranks_frame, ranks_sentence
+
+__all__ = [
+    "ANY",
+    "DISTANCE_HEAD",
+    "GOALS",
+    "LIMITS",
+    "Contest",
+    "Measure",
+    "Scored",
+    "contest",
+    "contest_frame",
+    "disagreement_text",
+    "extremes",
+    "forgot_in",
+    "front_sentence",
+    "goal_head",
+    "line_family",
+    "line_keys",
+    "line_title",
+    "line_verdicts",
+    "lines_frame",
+    "measure",
+    "names_text",
+    "pairs_frame",
+    "paper_places",
+    "ranks_frame",
+    "ranks_sentence",
+    "scored",
+    "scored_metrics",
+    "short_name",
+    "tau_frame",
+    "tests_sentence",
+]

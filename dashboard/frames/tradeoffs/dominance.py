@@ -1,0 +1,203 @@
+"""Who beats whom in several goals at once.
+
+Only methods whose verdict qualifies compete, unless a reader lets every line: to do nothing costs
+nothing and keeps all accuracy. Scores are means over training seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from dashboard import frames
+from dashboard.frames.tradeoffs.measures import Measure, measure
+from dashboard.text import verdicts
+from mucore.verdicts import Judged
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scored:
+    """One row of the results table with its mean score in each metric, None where it has none."""
+
+    line: frames.Row
+    scores: Mapping[str, float | None]
+
+    @property
+    def row(self) -> str:
+        return self.line.id
+
+    @property
+    def title(self) -> str:
+        return self.line.title
+
+    @property
+    def key(self) -> str:
+        """Of the run that stands for it: its first training seed."""
+        return self.line.keys[0]
+
+    @property
+    def seeds(self) -> int:
+        return len(self.line.training_seeds)
+
+    @property
+    def qualified(self) -> bool:
+        return bool(verdicts.qualified([self.line]))
+
+    @property
+    def said(self) -> str:
+        """Its verdict as tables show it."""
+        return frames.verdict_text(self.line)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contest:
+    """Who beats whom in all goals at once."""
+
+    goals: tuple[Measure, ...]
+    # within the limits, with a score in every goal, and with sound runs only
+    entrants: tuple[Scored, ...]
+    competing: frozenset[str]  # row ids of those among them that compete
+    everyone: bool  # whether all entrants compete, whatever their verdict
+    # row id of a competitor -> those of all that are nowhere worse and somewhere better
+    beaten_by: Mapping[str, tuple[str, ...]]
+    # of all with a score in every goal, by row id, those outside the limits among them
+    titles: Mapping[str, str]
+    over: tuple[str, ...]  # titles outside a limit
+    incomplete: tuple[str, ...]  # titles without a score in some goal
+    unsound: tuple[str, ...]  # titles with runs that are not ok
+    references: tuple[Scored, ...]
+    lines: tuple[frames.Row, ...]  # of all methods, left out or not
+
+    @property
+    def front(self) -> tuple[Scored, ...]:
+        """The competitors that nothing beats, nearest to Retrain first."""
+        return tuple(row for row in self.entrants if self.leads(row))
+
+    @property
+    def beaten(self) -> tuple[Scored, ...]:
+        return tuple(
+            row for row in self.entrants if row.row in self.competing and not self.leads(row)
+        )
+
+    @property
+    def aside(self) -> tuple[Scored, ...]:
+        """Drawn and listed, but out of the contest."""
+        return tuple(row for row in self.entrants if row.row not in self.competing)
+
+    def leads(self, row: Scored) -> bool:
+        return row.row in self.competing and not self.beaten_by[row.row]
+
+    def place(self, row: Scored) -> str:
+        """Where a row stands, for a tooltip."""
+        if row.row not in self.competing:
+            return f"{row.said}: does not compete"
+        return f"{row.said}; beaten by {names_text(self.beaters(row)) or 'none'}"
+
+    def beaters(self, row: Scored) -> list[str]:
+        return [self.titles[name] for name in self.beaten_by.get(row.row, ())]
+
+
+def scored(
+    summaries: pd.DataFrame,
+    values: pd.DataFrame,
+    metrics: Sequence[str],
+    judged: Mapping[str, Judged] | None = None,
+) -> tuple[Scored, ...]:
+    """Every row of the results table of one setting with its scores, references first, then the
+    nearest to Retrain; `judged` as there.
+    """
+    rows = frames.results_table(summaries, values, view="gap", judged=judged).rows
+    names = pd.DataFrame(
+        [(key, row.id) for row in rows for key in row.keys], columns=["key", "row"]
+    )
+    long = values[values["metric"].isin(list(metrics)) & values["value"].notna()].merge(
+        names, on="key"
+    )
+    long = long.merge(summaries[["key", "training_seed"]], on="key").astype(
+        {"value": float, "gap": float}
+    )
+    means = long.groupby(["row", "metric", "training_seed"], as_index=False)[
+        ["value", "gap"]
+    ].mean()
+    base = next((row.id for row in rows if row.method == "retrain"), "")
+    retrain = means.loc[means["row"] == base, ["metric", "training_seed", "value"]]
+    means = means.merge(
+        retrain.rename(columns={"value": "retrain"}), on=["metric", "training_seed"], how="left"
+    )
+    references = means["row"].isin([row.id for row in rows if row.reference])
+    # references are stored without a gap
+    means["gap"] = means["gap"].where(~references, means["value"] - means["retrain"])
+    measures = {name: measure(name) for name in metrics}
+    gaps = means["metric"].map({name: each.gap for name, each in measures.items()}).astype(bool)
+    means["score"] = means["gap"].abs().where(gaps, means["value"]) * means["metric"].map(
+        {n: m.scale for n, m in measures.items()}
+    )
+    found = means.dropna(subset=["score"]).groupby(["row", "metric"])["score"].mean()
+    scores = {
+        (str(row), str(metric)): round(float(score), 12) for (row, metric), score in found.items()
+    }
+    return tuple(
+        Scored(line=row, scores={name: scores.get((row.id, name)) for name in metrics})
+        for row in rows
+    )
+
+
+def contest(
+    rows: Sequence[Scored],
+    goals: Sequence[str],
+    limits: Mapping[str, float] | None = None,
+    least: Mapping[str, float] | None = None,
+    *,
+    everyone: bool = False,
+) -> Contest:
+    """Who beats whom in `goals`, metrics of which less is better; `limits` (goal -> most) and
+    `least` leave out the rows outside them.
+
+    Those whose verdict qualifies compete, or `everyone`. A limit never changes who is on the front:
+    competitors left out still beat those that stay.
+    """
+    methods = [row for row in rows if not row.line.reference]
+    unsound = [row for row in methods if row.line.unsound]
+    sound = [row for row in methods if not row.line.unsound]
+    complete = [row for row in sound if all(row.scores[goal] is not None for goal in goals)]
+    rivals = [row for row in complete if everyone or row.qualified]
+    within = [
+        row
+        for row in complete
+        if all((row.scores[goal] or 0.0) <= most for goal, most in (limits or {}).items())
+        and all((row.scores[goal] or 0.0) >= few for goal, few in (least or {}).items())
+    ]
+    table = np.array([[row.scores[goal] for goal in goals] for row in rivals], dtype=float).reshape(
+        len(rivals), len(goals)
+    )
+    beaten = {
+        row.row: tuple(
+            other.row
+            for other, scores in zip(rivals, table, strict=True)
+            if len(goals) and (scores <= mine).all() and (scores < mine).any()
+        )
+        for row, mine in zip(rivals, table, strict=True)
+        if row in within
+    }
+    return Contest(
+        goals=tuple(measure(goal) for goal in goals),
+        entrants=tuple(within),
+        competing=frozenset(beaten),
+        everyone=everyone,
+        beaten_by=beaten,
+        titles={row.row: row.title for row in complete},
+        over=tuple(row.title for row in complete if row not in within),
+        incomplete=tuple(row.title for row in sound if row not in complete),
+        unsound=tuple(f"{row.title} ({row.line.status})" for row in unsound),
+        references=tuple(row for row in rows if row.line.reference),
+        lines=tuple(row.line for row in methods),
+    )
+
+
+def names_text(names: Sequence[str], most: int = 3) -> str:
+    """ "SSD, SCRUB, SalUn and 2 more"."""
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

@@ -1,0 +1,126 @@
+"""The front in words and tables, and what MUBox prints beside it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+import pandas as pd
+
+from dashboard import frames
+from dashboard.frames.tradeoffs.dominance import Contest, names_text
+from dashboard.frames.tradeoffs.measures import Measure, goal_head
+from dashboard.papers.tables import Published
+from dashboard.text import labels, units, verdicts
+
+DISTANCE_HEAD: Final = "Distance (points)"
+
+
+def front_sentence(found: Contest) -> str:
+    """The answer to be read aloud: which methods are worth choosing between, or why there is
+    none.
+    """
+    front, rivals = found.front, len(found.competing)
+    if not rivals:
+        if any(verdicts.qualified([line]) for line in found.lines):
+            return (
+                "No method that forgot is left: those that did lie outside the ranges below or "
+                "lack a number."
+            )
+        return f"No method qualifies here. {verdicts.why_none(found.lines)}"
+    # others that forgot lack a number or lie outside a range, as is said below the table
+    some = (
+        " and can be compared here"
+        if not found.everyone and rivals < len(verdicts.qualified(found.lines))
+        else ""
+    )
+    who = units.count(rivals, "method") + ("" if found.everyone else f" that forgot{some}")
+    if not front:
+        return f"What beats the {who} in these ranges lies outside them."
+    names = names_text([row.title for row in front], most=6)
+    if rivals == 1:
+        return (
+            f"Only {names} {'is in these ranges' if found.everyone else f'forgot{some}'}, so "
+            "there is nothing to choose between."
+        )
+    if len(front) == rivals:
+        said = f"Of the {who}, none beats another: {names}."
+    elif len(front) == 1:
+        said = f"Of the {who}, {names} beats every other."
+    else:
+        said = f"Of the {who}, no other beats these {len(front)}: {names}."
+    idle = Counter(
+        row.line.verdict.word for row in front if row.line.verdict is not None and not row.qualified
+    )
+    if idle:
+        what = ", ".join(f"{count} {verdicts.as_verb(word)}" for word, count in idle.most_common())
+        said += f" But of these {len(front)}, {what}."
+    return said
+
+
+def contest_frame(found: Contest, *, most: int = 3) -> pd.DataFrame:
+    """The table of the front: methods that nothing beats, then the others with `most` that beat
+    them, then those that do not compete.
+
+    Each nearest to Retrain first; text as shown.
+    """
+    made = []
+    for row in (*found.front, *found.beaten, *found.aside):
+        place = names_text(found.beaters(row), most) or (
+            "none" if row.row in found.competing else "does not compete"
+        )
+        line: dict[str, Any] = {
+            "Method": row.title,
+            "Verdict": row.said,
+            "Beaten by": place,
+            DISTANCE_HEAD: distance_text(row.line),
+        }
+        line |= {goal_head(goal): goal.text(row.scores[goal.id]) for goal in found.goals}
+        made.append(line | {"Seeds": row.seeds})
+    heads = [
+        "Method",
+        "Verdict",
+        "Beaten by",
+        DISTANCE_HEAD,
+        *(goal_head(goal) for goal in found.goals),
+        "Seeds",
+    ]
+    return pd.DataFrame(made, columns=heads)
+
+
+def distance_text(row: frames.Row) -> str:
+    return labels.number(None if row.distance is None else row.distance.mean, "percent")
+
+
+def lines_frame(found: Contest) -> pd.DataFrame:
+    """The numbers behind the lines through all goals, in full precision: methods and references,
+    whether anything beats a method.
+    """
+    made = []
+    for row in (*found.entrants, *found.references):
+        front = (
+            "" if row.row not in found.competing else "yes" if found.beaten_by[row.row] else "no"
+        )
+        line = {"Method": row.title, "Verdict": row.said} | {
+            goal_head(goal): row.scores[goal.id] for goal in found.goals
+        }
+        made.append(line | {"Beaten": front})
+    return pd.DataFrame(made)
+
+
+def paper_places(paper: Published, x: Measure, y: Measure) -> list[tuple[str, float, float]]:
+    """(title, x, y) of the methods whose scores the paper's table gives for both measures."""
+
+    def place(method: str, how: Measure) -> float | None:
+        found = (paper.gaps if how.gap else paper.values).get((method, how.id))
+        return None if found is None else how.scale * (abs(found) if how.gap else found)
+
+    methods = dict.fromkeys(
+        method for method, _ in paper.values if method not in ("original", "retrain")
+    )
+    both = [
+        (labels.method_names(method)[0], place(method, x), place(method, y)) for method in methods
+    ]
+    return [
+        (title, across, up) for title, across, up in both if across is not None and up is not None
+    ]

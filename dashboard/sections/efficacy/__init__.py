@@ -1,0 +1,1 @@
+"""The parts of the page Efficacy: spread, ranking, membership, what the paper says."""

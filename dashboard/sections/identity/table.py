@@ -1,0 +1,75 @@
+"""The table of methods, and the one that the paper prints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dashboard import data, frames, state
+from dashboard.frames import Row
+from dashboard.frames import identity as identity_frames
+from dashboard.frames.identity import Paper
+from dashboard.widgets import columns
+from dashboard.widgets.markdown import escape, metric_help
+
+
+def show(rows: Sequence[Row], dataset: str) -> Paper | None:
+    """The table of methods, and the published one whose numbers stand in it."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(
+            "Nearest to Retrain first. A good method keeps test accuracy and brings the "
+            "forgetting score to Retrain's.",
+            width="stretch",
+        )
+        state.toggle("The paper's printed numbers beside yours", "paper")
+    paper = None
+    if paper_shown():
+        choose, _ = st.columns([2, 3])
+        with choose:
+            paper = identity_frames.paper_table(
+                data.published("mufac_mucac_tables"), pick_table(dataset)
+            )
+    config = {
+        head: st.column_config.Column(help=metric_help(metric))
+        for head, metric in identity_frames.HEADS.items()
+    }
+    config["Distance"] = st.column_config.Column(help=frames.DISTANCE_MEANING)
+    frame = identity_frames.table(rows, paper)
+    st.dataframe(
+        frame,
+        hide_index=True,
+        column_config=columns.aligned(frame, config),
+        height="content",
+        key="nomus_table",
+    )
+    for sentence in identity_frames.reasons(rows):
+        st.caption(escape(f"Missing for {sentence}"))
+    if paper is not None:
+        st.caption(
+            escape(
+                f"{paper.title} with ResNet-18, as printed by Choi and Na; another data set and "
+                "model than yours unless you ran it: compare the pattern, not the digits. Its "
+                "CF-3 stands beside CF-k, NegGrad beside gradient ascent, the second stage of "
+                "UNSIR beside UNSIR. Lines without seeds are the paper's alone: the first stage "
+                "of UNSIR, which is no method of its own here, and methods without a run of "
+                "yours."
+            )
+        )
+    return paper
+
+
+def pick_table(dataset: str) -> str:
+    """The paper's table; where the reader chose none, that of the data set's kind."""
+    return state.select(
+        "Table of the paper",
+        "table",
+        list(identity_frames.TABLES),
+        default=identity_frames.table_for(dataset),
+        format_func=lambda name: identity_frames.TABLES[name][1],
+        help="The table of Choi and Na that stands beside yours.",
+    )
+
+
+def paper_shown() -> bool:
+    return state.choice("paper", ["0", "1"]) == "1"

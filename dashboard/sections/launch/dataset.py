@@ -1,0 +1,161 @@
+"""Launch: data set, model and recipe, or a paper's whole setting.
+
+The preset comes first: fields that nobody touched follow it. What a person changed stays and is
+marked, with a way back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from dashboard import state
+from dashboard.sections.launch import recipe
+from dashboard.widgets import fields as parts
+from dashboard.widgets import own_files, uploads
+from dashboard.widgets.markdown import escape
+from mucore import catalog
+from mucore.catalog.cards import DatasetCard
+from mucore.spec import FIRST, Recipe, fill, make_recipe
+
+STANDARD = "standard"  # the preset that the page opens on
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What the rest of the page rests on; `facts` are None where the data are not known yet, or not
+    before a run.
+    """
+
+    dataset: str
+    model: str
+    preset: str
+    changes: dict[str, Any]  # of the preset's recipe
+    original: str
+    facts: own_files.Facts | None
+
+    @property
+    def recipe(self) -> Recipe:
+        return make_recipe(self.preset, self.changes)
+
+    def content(self) -> dict[str, Any]:
+        """The fields of a `Grid`."""
+        return {
+            "dataset": self.dataset,
+            "model": self.model,
+            "preset": self.preset,
+            "recipe": self.changes,
+            "original": self.original,
+        }
+
+
+def choose_data() -> tuple[Basis, st.delta_generator.DeltaGenerator]:
+    """The basis, and the place where the page says what differs from a paper's setting once the
+    scenarios are known.
+    """
+    st.subheader("Data, model and recipe", anchor=False)
+    cards = {card.id: card for card in catalog.datasets()}
+    models, presets = (
+        {card.id: card for card in catalog.models()},
+        {card.id: card for card in catalog.presets()},
+    )
+    preset = state.select(
+        "Preset",
+        "preset",
+        list(presets),
+        default=STANDARD,
+        format_func=lambda name: presets[name].title,
+        help="The recipe that the original and the retrained model are trained with; a paper's "
+        "preset also brings its data set, model, scenarios and settings of methods. Fields "
+        "that you change stay as you set them.",
+        on_change=take_settings,
+        args=(list(presets),),
+    )
+    usual = fill(preset, otherwise=FIRST)
+    left, right = st.columns([11, 9])
+    with left:
+        dataset = state.select(
+            "Data set",
+            "dataset",
+            list(cards),
+            default=usual.dataset,
+            format_func=lambda name: cards[name].title,
+        )
+    with right:
+        model = state.select(
+            "Model",
+            "model",
+            list(models),
+            default=usual.model,
+            format_func=lambda name: models[name].title,
+        )
+    card = cards[dataset]
+    st.caption(
+        escape(" ".join(filter(None, [recipe.sentence(presets[preset].meaning), *about(card)])))
+    )
+    place = st.container()
+    if presets[preset].open_points:
+        with st.expander("What the paper leaves open"):
+            st.markdown(presets[preset].open_points)
+    if card.takes_path:
+        dataset = path_field(card)
+    # what is wrong with the files stands under their field, but depends on the recipe
+    below = st.container()
+    with st.expander("Change the recipe"):
+        changes = recipe.recipe_form(preset)
+    recipe.say_recipe(presets[preset], changes)
+    facts = None
+    with below:
+        if not dataset.endswith(":"):
+            facts = parts.checked(
+                lambda: own_files.facts_of(dataset, make_recipe(preset, changes)), None
+            )
+        if facts is not None and card.takes_path:
+            st.caption(escape(f"{uploads.title_of(dataset)}: {own_files.facts_text(facts)}"))
+    with st.expander("Start from weights of your own", expanded=bool(state.param("original"))):
+        original = state.text(
+            "Weights of the original",
+            "original",
+            help="A path on the machine that runs the program. The original is then not trained; "
+            "Retrain is, by the recipe.",
+        ).strip()
+        uploads.weights_field("original")
+        if original:
+            parts.checked(lambda: own_files.check_weights(original, model, facts), None)
+    return Basis(dataset, model, preset, changes, original, facts), place
+
+
+def take_settings(presets: list[str]) -> None:
+    """Of a paper's preset that was just chosen also take the settings of methods, which are the
+    authors' where it says nothing.
+    """
+    if catalog.preset(state.upcoming("preset", presets, STANDARD)).dataset:
+        state.forget(["settings"])
+
+
+def about(card: DatasetCard) -> list[str]:
+    """Where a data set comes from, and where its files belong."""
+    if card.takes_path:
+        return []
+    return [
+        recipe.sentence(card.where) if not card.embedded else "",
+        f"Data: {recipe.sentence(card.source)}",
+    ]
+
+
+def path_field(card: DatasetCard) -> str:
+    """A reader's own data as a grid names them, "npz:PATH"; without a path, with the sentence told,
+    where none is given.
+    """
+    path = state.text(
+        "File" if card.id == "npz" else "Folder",
+        "path",
+        help=f"A path on the machine that runs the program. {card.where}",
+    )
+    if card.id == "npz":
+        uploads.arrays_field("path")
+    if not path.strip():
+        parts.tell(uploads.missing(card))
+    return f"{card.id}:{path.strip()}"

@@ -1,0 +1,155 @@
+"""The recipe: its settings, those of a preset, and what they come to."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args, get_origin
+
+import streamlit as st
+
+from dashboard import state
+from dashboard.text import units
+from dashboard.widgets import fields as parts
+from dashboard.widgets import forms
+from dashboard.widgets.markdown import escape
+from mucore import catalog
+from mucore.catalog.cards import PresetCard
+from mucore.errors import BadValue
+from mucore.spec import FIRST, Recipe, fill, make_recipe
+
+CHANGED = ":orange-badge[Changed] "
+
+
+def say_setting(place: st.delta_generator.DeltaGenerator, preset: PresetCard) -> None:
+    """What of data set, model and scenarios a person chose otherwise than a paper's preset, and the
+    way back; nothing where all is its.
+    """
+    changed = {
+        name: values
+        for name, values in setting(preset).items()
+        if state.params(name) and state.params(name) != values
+    }
+    if not preset.dataset or not changed:
+        return
+    with place, st.container(horizontal=True, vertical_alignment="center"):
+        found = [
+            (
+                f"{label(name)} {value_text(name, state.params(name))} (preset: "
+                f"{value_text(name, was)})"
+            )
+            for name, was in changed.items()
+        ]
+        st.markdown(
+            CHANGED + escape(f"Differs from the paper's setting: {'; '.join(found)}."),
+            width="stretch",
+        )
+        st.button(
+            "Take the paper's whole setting",
+            key="take_setting",
+            icon=":material/undo:",
+            on_click=state.forget,
+            args=(list(setting(preset)),),
+        )
+
+
+def setting(preset: PresetCard) -> dict[str, list[str]]:
+    """What the address would say of data set, model and scenarios if it spelled out those of a
+    preset.
+    """
+    whole = fill(preset.id, otherwise=FIRST)
+    values = {
+        f"{name}.{key}": [units.plain(it)]
+        for name, chosen in whole.scenarios.items()
+        for key, it in chosen.items()
+    }
+    return {
+        "dataset": [whole.dataset],
+        "model": [whole.model],
+        "scenarios": list(whole.scenarios),
+        **values,
+    }
+
+
+def label(name: str) -> str:
+    owner, _, key = name.rpartition(".")
+    if not owner:
+        return {"dataset": "data set"}.get(name, name)
+    return f"{key.removesuffix('_id').replace('_', ' ')} of “{catalog.scenario(owner).title}”"
+
+
+def value_text(name: str, values: list[str]) -> str:
+    """Values of the address in words: titles for ids."""
+    find = {"dataset": catalog.dataset, "model": catalog.model, "scenarios": catalog.scenario}.get(
+        name
+    )
+    return (
+        ", ".join(find(value).title for value in values if value) or "none"
+        if find
+        else ", ".join(values)
+    )
+
+
+def say_recipe(preset: PresetCard, changes: dict[str, Any]) -> None:
+    """In which fields the recipe is not the preset's, and the way back."""
+    if not changes:
+        return
+    base = make_recipe(preset.id)
+    found = [
+        f"{field_label(name)} {units.plain(value)} (preset: {units.plain(getattr(base, name))})"
+        for name, value in changes.items()
+    ]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            CHANGED + escape(f"Recipe differs from the preset: {'; '.join(found)}."),
+            width="stretch",
+        )
+        st.button(
+            f"Back to {preset.title}",
+            key="reset_recipe",
+            icon=":material/undo:",
+            on_click=state.forget,
+            args=([f"recipe.{name}" for name in Recipe.model_fields],),
+        )
+
+
+def recipe_form(preset: str) -> dict[str, Any]:
+    """A field for each field of the recipe; those that differ from the preset, which are marked."""
+    base = make_recipe(preset)
+    changes: dict[str, Any] = {}
+    fields = list(Recipe.model_fields.items())
+    for start in range(0, len(fields), 3):
+        for column, (name, info) in zip(st.columns(3), fields[start : start + 3], strict=False):
+            value = getattr(base, name)
+            with column:
+                typed: Any
+                if options := [
+                    str(option)
+                    for option in get_args(info.annotation)
+                    if get_origin(info.annotation) is Literal
+                ]:
+                    typed = state.select(
+                        field_label(name), f"recipe.{name}", options, default=value
+                    )
+                elif isinstance(value, bool):
+                    typed = state.toggle(field_label(name), f"recipe.{name}", default=value)
+                else:
+                    typed = state.text(
+                        field_label(name), f"recipe.{name}", default=units.plain(value)
+                    )
+                if typed == value or typed == units.plain(value):
+                    continue
+                forms.mark_changed("preset", value)
+                try:
+                    made = getattr(make_recipe(preset, {name: typed}), name)
+                except BadValue as failure:
+                    parts.tell(str(failure))
+                else:
+                    changes |= {name: made} if made != value else {}
+    return changes
+
+
+def field_label(name: str) -> str:
+    return name.replace("_", " ").replace("lr", "learning rate")
+
+
+def sentence(text: str) -> str:
+    return text if not text or text.endswith(".") else f"{text}."

@@ -1,0 +1,59 @@
+"""The end of a lesson: questions, and where to go on."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard import state
+from dashboard.lessons.records import Lesson
+from dashboard.lessons.results import LessonResults
+from dashboard.sections.lessons import quiz
+from dashboard.widgets.links import link
+
+
+def show_check(lesson: Lesson, results: LessonResults) -> None:
+    st.subheader(f"{lesson.length} · Check yourself", anchor=False)
+    for number, question in enumerate(lesson.check, start=1):
+        name = f"lesson:{lesson.id}:check:{number}"
+        with st.container(border=True):
+            st.markdown(f"**{number}. {question.text}**")
+            kept = state.ticket(name)
+            chosen = st.radio(
+                "Your answer",
+                list(range(len(question.options))),
+                index=kept if isinstance(kept, int) else None,
+                format_func=question.options.__getitem__,
+                key=f"{name}:radio",
+                label_visibility="collapsed",
+            )
+            state.set_ticket(name, chosen)
+            if chosen is not None:
+                right = chosen == question.right
+                said = (
+                    ":material/check_circle: Right."
+                    if right
+                    else ":material/change_circle: Not quite."
+                )
+                st.markdown(f"{said} {question.why}")
+    if told := quiz.predictions(lesson, results):
+        st.markdown(told)
+    st.markdown(f":material/lightbulb: **{lesson.takeaway}**")
+
+
+def show_deeper(lesson: Lesson, results: LessonResults) -> None:
+    """Links to other pages; while the demo is shown, to its data and model instead of the lesson's
+    own.
+    """
+    st.markdown("**Go deeper**")
+    there = (
+        {name: str(results.entries[0].spec[name]) for name in ("dataset", "model")}
+        if results.demo and results.entries
+        else {}
+    )
+    for target, label, query in lesson.deeper:
+        link(
+            target,
+            label,
+            icon=":material/arrow_forward:",
+            **{name: there.get(name, value) for name, value in query.items()},
+        )

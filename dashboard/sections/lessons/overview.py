@@ -1,0 +1,45 @@
+"""All lessons, each with how far its runs are."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard import data
+from dashboard.lessons import LESSONS
+from dashboard.lessons.records import Lesson
+from dashboard.sections.lessons import runs, teacher_view
+from dashboard.text import units
+from dashboard.widgets import header
+from dashboard.widgets.links import link
+
+
+def show() -> None:
+    header.header(
+        "How can a model forget, and how would you know?",
+        "Five stories, each with a real experiment on this machine. Predict first, then look. "
+        "Begin with the first.",
+        data.source(),
+    )
+    teacher_view.switch()
+    lessons = list(LESSONS.values())
+    for start in range(0, len(lessons), 3):
+        for column, (number, lesson) in zip(
+            st.columns(3), list(enumerate(lessons, start=1))[start : start + 3], strict=False
+        ):
+            with column, st.container(border=True, height="stretch"):
+                show_card(number, lesson)
+
+
+def show_card(number: int, lesson: Lesson) -> None:
+    plan = runs.plan_of(lesson)
+    label, icon, color = runs.STATES[runs.standing(lesson, plan)]
+    st.markdown(f"**{number} · {lesson.title}**  \n{lesson.question}")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.badge(label, icon=icon, color=color)
+        st.caption(f"{lesson.minutes} minutes, {units.count(lesson.length, 'step')}")
+    link(
+        "lessons",
+        f"Open “{lesson.title}”",
+        icon=":material/arrow_forward:",
+        **teacher_view.address(lesson.id),
+    )

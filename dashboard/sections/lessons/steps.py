@@ -1,0 +1,67 @@
+"""One step of a lesson: text, terms, prediction, outcome."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard import state
+from dashboard.lessons.records import Lesson, Step, draws, offered, shows
+from dashboard.lessons.results import LessonResults
+from dashboard.sections.lessons import figures, quiz
+from dashboard.widgets.links import link
+from dashboard.widgets.markdown import escape, metric_help
+from mucore import catalog
+from mucore.runner.plan import Plan
+
+
+def show(lesson: Lesson, number: int, plan: Plan, results: LessonResults, teacher: bool) -> None:
+    step = lesson.steps[number - 1]
+    st.subheader(f"{number} · {step.title}", anchor=False)
+    widths = [1] if teacher else [11, 9]
+    columns = st.columns(widths, gap="large")
+    with columns[0]:
+        st.markdown(step.text)
+    with columns[-1]:
+        show_terms(step)
+    if not step.figures:
+        return
+    name = f"lesson:{lesson.id}:{number}"
+    available = shows(step, results)
+    absent = lesson.absent(results) if available else ()
+    if undrawn := [each for each in absent if draws(step, each)]:
+        names = ", ".join(catalog.method(each).title for each in undrawn)
+        st.caption(f"Not among these runs, and so not in the figure: {names}.")
+    if step.guess is not None:
+        quiz.show_guess(offered(step.guess, absent), name, results if available else None, teacher)
+    if not available:
+        figures.show_missing(step, plan, results)
+    elif step.guess is None or state.ticket(f"{name}:open"):
+        figures.show_outcome(step, name, results, teacher)
+
+
+def show_terms(step: Step) -> None:
+    """What the words mean that are used here for the first time: in plain words, or as their cards
+    say. A method's card is for readers who know the field, so it is a link.
+    """
+    if not (step.words or step.terms):
+        return
+    with st.container(border=True):
+        for word, meaning in step.words:
+            st.markdown(f"**{word}.** {meaning}.")
+        for kind, name in step.terms:
+            if kind == "metric":
+                metric = catalog.metric(name)
+                short = f" ({metric.short})" if metric.short != metric.title else ""
+                st.markdown(
+                    f"**{metric.title}{short}.** {escape(metric.meaning)}",
+                    help=metric_help(name),
+                )
+            elif kind == "scenario":
+                scenario = catalog.scenario(name)
+                st.markdown(
+                    f"**{scenario.title}.** {escape(scenario.meaning)}",
+                    help=f"Source: {scenario.source}",
+                )
+            else:
+                title = catalog.method(name).title
+                link("method", f"More on {title}", icon=":material/school:", method=name)

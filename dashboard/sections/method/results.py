@@ -1,0 +1,47 @@
+"""What the runs of a method reached, setting by setting."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import data, frames, state
+from dashboard.charts import method_settings
+from dashboard.widgets import clicks, figures, header, run_drawer
+from dashboard.widgets.provenance import provenance, runs_frame
+from mucore.catalog import MethodCard
+
+
+def show(card: MethodCard, runs: pd.DataFrame, every: pd.DataFrame) -> None:
+    """What the runs of the method reached; `every` run is where their Retrains are."""
+    values = data.metric_values(method=card.id)
+    settings = frames.method_settings(runs, values, method=card.id, judged=data.judged(runs))
+    info = method_settings.method_settings_info(settings)
+    if sentence := frames.settings_sentence(card.title, settings):
+        header.statement(sentence)
+    beside = (
+        " On the far right stands what happened, with the distance to Retrain."
+        if any(info.outcomes)
+        else ""
+    )
+    untimed = any(mean is None for mean in info.panels[2].means)
+    gaps = (
+        " Where a mark is missing, the number was not measured or cannot be compared."
+        if untimed
+        else ""
+    )
+    st.caption(
+        "Each line is one setting, and the dashed line is Retrain. On the left and in the middle "
+        f"nearer to it is better; on the right, marks to its left are cheaper.{beside}{gaps} "
+        "Click a mark to see its run."
+    )
+    figure = method_settings.draw(info, family=card.family, dark=state.dark())
+    clicks.chart(figure, "method_settings", alt=method_settings.alt_text(info))
+    figures.numbers(frames.settings_frame(settings), f"method-{card.id}", figure)
+    with st.expander(f"All runs ({len(runs)})", icon=":material/list:"):
+        newest = runs.sort_values("finished", ascending=False)
+        clicks.runs_table(
+            newest, runs_frame(newest).drop(columns="Method"), "method_runs", height=260
+        )
+    run_drawer.run_drawer(every)
+    provenance(runs)

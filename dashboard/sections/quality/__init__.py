@@ -1,0 +1,1 @@
+"""The parts of the page Forgetting quality: experiment, numbers, methods, samples."""

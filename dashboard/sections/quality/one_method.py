@@ -1,0 +1,116 @@
+"""One method: its ε over all samples, and one sample from near."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import data, state
+from dashboard.charts import epsilon_histogram, two_distributions
+from dashboard.frames import quality as quality_frames
+from dashboard.frames.quality import Found, Samples
+from dashboard.sections.quality import computing
+from dashboard.sections.quality.drawn import Drawn
+from dashboard.text import labels, units
+from dashboard.widgets import figures
+from dashboard.widgets.markdown import escape
+from mucore.errors import MucoreError
+from mucore.metrics.forgetting_quality import BIN
+from mucore.runner.quality import Finding, forget_confidences
+
+
+def show(found: Found, finding: Finding, name: str) -> list[Drawn | None]:
+    """Its ε over all samples, and one sample from near."""
+    a, family = finding.assessment, labels.method_names(finding.spec.method)[1]
+    left, right = st.columns([46, 54], gap="medium")
+    with left:
+        without = (
+            f" {units.count(a.missing, 'sample has', 'samples have')} no ε." if a.missing else ""
+        )
+        st.caption(
+            f"{escape(name)}: forgotten samples by ε. At the far left nothing gives a "
+            "sample away, and it counts 1. Each bin counts half as much as the one before it; "
+            f"the hatched one, where a rule is never wrong, counts 0. F is the mean.{without}"
+        )
+        info = epsilon_histogram.epsilon_histogram_info(
+            name, family, a.histogram, missing=a.missing, models=a.models
+        )
+        figure = epsilon_histogram.draw(info, dark=state.dark())
+        figures.chart(figure, "epsilon_histogram", alt=epsilon_histogram.alt_text(info))
+    with right:
+        sample = show_sample(found, finding, family)
+    bins = pd.DataFrame(
+        {
+            "From ε": [BIN * place for place in range(len(info.counts))],
+            "Samples": info.counts,
+            "Weight": info.weights,
+        }
+    )
+    return [Drawn("epsilon", f"samples of {name} by ε", bins, figure), sample]
+
+
+def show_sample(found: Found, finding: Finding, family: str) -> Drawn | None:
+    st.caption(
+        "One sample, as in the competition's Figure 1: the further apart the curves, the easier "
+        "it is to tell the models apart."
+    )
+    content = get_samples(data.source(), found, finding)
+    if content is None:
+        return None
+    order = [str(sample) for sample in content.by_epsilon]
+    chosen = state.select(
+        "Sample, easiest to tell first",
+        "sample",
+        order,
+        format_func=lambda name: sample_name(content, int(name)),
+    )
+    place = content.at(int(chosen))
+    info = two_distributions.two_distributions_info(
+        int(chosen), family, content.unlearned[:, place], content.retrained[:, place]
+    )
+    figure = two_distributions.draw(info, dark=state.dark())
+    figures.chart(figure, "two_distributions", alt=two_distributions.alt_text(info))
+    st.caption(
+        f"{two_distributions.rule_text(info.rule)} The rates count models (the ticks below); the "
+        "curves are smoothed."
+    )
+    frame = pd.DataFrame({"Unlearned, nats": info.unlearned, "Retrained, nats": info.retrained})
+    return Drawn(f"sample-{chosen}", f"confidences in sample {chosen}", frame, figure)
+
+
+def sample_name(content: Samples, sample: int) -> str:
+    return (
+        f"Sample {sample}, ε "
+        f"{quality_frames.epsilon_text(float(content.epsilons[content.at(sample)]))}"
+    )
+
+
+def get_samples(source: data.Source, found: Found, finding: Finding) -> Samples | None:
+    """What the models say of each sample; read on request where it is not kept yet."""
+    kinds = [finding.keys, found.retrained]
+    kept, name = read_samples(source.name), (found.retrained, finding.keys)
+    if name in kept:
+        return kept[name]
+    try:
+        unlearned, retrained = (
+            forget_confidences(keys, source.store, stored_only=True) for keys in kinds
+        )
+        if unlearned is None or retrained is None:
+            st.markdown(f"What {2 * found.models} models say of each sample has not been read yet.")
+            if not st.button("Read their predictions", icon=":material/download:", key="read"):
+                return None
+            unlearned, retrained = computing.read(source, found, kinds)
+            kept[name] = quality_frames.samples(unlearned, retrained)
+            st.rerun()
+        with st.spinner("Looking for the best rule of each sample"):
+            kept[name] = quality_frames.samples(unlearned, retrained)
+    except MucoreError as failure:
+        st.markdown(escape(str(failure)))
+        return None
+    return kept[name]
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def read_samples(name: str) -> dict[tuple[tuple[str, ...], tuple[str, ...]], Samples]:
+    """As `computed`, for what the models say of each sample."""
+    return {}

@@ -1,0 +1,1 @@
+"""The parts of the page Queue: what runs, waits, stopped and ended; workers; disk."""

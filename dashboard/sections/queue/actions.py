@@ -1,0 +1,70 @@
+"""What buttons of the queue do: cancel, retry, start a worker, and the question before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dashboard import data, state
+from dashboard.widgets.markdown import escape
+from mucore import titles
+from mucore.store import Store
+from mucore.store.rows import Job
+
+
+def act(store: Store, action: str, jobs: Sequence[Job]) -> None:
+    """Cancel or retry; callbacks run before the page is drawn, so the page shows the outcome."""
+    try:
+        for job in jobs:
+            (store.cancel if action == "cancel" else store.retry)(job.id)
+        if action == "retry":
+            data.start_workers()
+    except Exception as failure:
+        state.set_ticket("queue_problem", str(failure))
+    state.set_ticket("queue_asks", None)
+
+
+def cancel(store: Store, place: str, jobs: Sequence[Job]) -> None:
+    """Cancel, or where other runs wait for these ask first, at the button that was pressed: its
+    `place`.
+    """
+    if store.waiting_for([job.id for job in jobs]):
+        state.set_ticket("queue_asks", place)
+    else:
+        act(store, "cancel", jobs)
+
+
+def ask(store: Store, place: str, jobs: Sequence[Job]) -> None:
+    """The question that `cancel` left at this place, and its two answers."""
+    if state.ticket("queue_asks") != place:
+        return
+    question = titles.cancelling(jobs, store.waiting_for([job.id for job in jobs]))
+    if not question:  # meanwhile nothing waits any more
+        state.set_ticket("queue_asks", None)
+        return
+    with st.container(border=True):
+        st.markdown(f":material/help: {escape(question)}")
+        with st.container(horizontal=True):
+            args = (store, "cancel", list(jobs))
+            st.button(
+                "Cancel all of these",
+                key=f"sure:{place}",
+                icon=":material/cancel:",
+                type="primary",
+                on_click=act,
+                args=args,
+            )
+            st.button(
+                "Keep them",
+                key=f"keep:{place}",
+                on_click=state.set_ticket,
+                args=("queue_asks", None),
+            )
+
+
+def start_worker() -> None:
+    try:
+        data.start_workers()
+    except Exception as failure:
+        state.set_ticket("queue_problem", f"No worker could be started: {failure}")

@@ -1,0 +1,88 @@
+"""What runs now: a card a run, with its loss so far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from dashboard import state, theme
+from dashboard.frames import queue as queue_frames
+from dashboard.sections.queue import actions
+from dashboard.text import units
+from dashboard.widgets import figures
+from dashboard.widgets.markdown import escape
+from mucore import titles
+from mucore.runner.estimate import Left, Span, about
+from mucore.store import Store
+from mucore.store.rows import Job
+
+
+def show(store: Store, jobs: Sequence[Job], left: Left, now: datetime) -> None:
+    for job in jobs:
+        show_card(store, job, left.each.get(job.key), now)
+
+
+def show_card(store: Store, job: Job, left: Span | None, now: datetime) -> None:
+    with st.container(border=True):
+        text, chart = st.columns([3, 2], gap="medium")
+        with text:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.markdown(
+                    f"**{escape(titles.who(job.spec))}**  \n{escape(titles.where(job.spec))}",
+                    width="stretch",
+                )
+                st.button(
+                    "Stopping" if job.cancel_requested else "Cancel",
+                    key=f"cancel:{job.id}",
+                    icon=":material/stop_circle:",
+                    on_click=actions.cancel,
+                    args=(store, f"job:{job.id}", [job]),
+                    disabled=job.cancel_requested,
+                    help="It stops at its next step. A training that you retry later goes on from "
+                    "there."
+                    if not job.cancel_requested
+                    else None,
+                )
+            actions.ask(store, f"job:{job.id}", [job])
+            share = queue_frames.job_share(job, left, now)
+            st.progress(
+                share,
+                text=f"{100 * share:.0f} %"
+                + (f" · {about(left)} left" if left is not None else ""),
+            )
+            facts = [
+                job.step or "starting",
+                f"running for {units.duration(queue_frames.job_seconds(job, now))}",
+            ]
+            if job.attempts:
+                facts.append(f"attempt {job.attempts + 1}: the worker of the one before died")
+            st.caption(escape(" · ".join(facts)))
+        with chart:
+            if len(job.losses) > 1:
+                figures.chart(
+                    loss_figure(job.losses, state.dark()),
+                    key=f"loss:{job.id}",
+                    alt=f"Training loss of {titles.run(job.spec)}",
+                )
+
+
+def loss_figure(losses: Sequence[float], dark: bool) -> go.Figure:
+    figure = go.Figure(
+        go.Scatter(
+            x=list(range(1, len(losses) + 1)),
+            y=list(losses),
+            mode="lines+markers" if len(losses) < 30 else "lines",
+            line={"color": theme.ground(dark).primary, "width": 2},
+            marker={"size": 5},
+            hovertemplate="epoch %{x}: %{y:.3g}<extra></extra>",
+        )
+    )
+    figure.update_layout(
+        template=theme.template(dark), height=150, margin={"l": 8, "r": 8, "t": 8, "b": 8}
+    )
+    figure.update_xaxes(title="epoch", rangemode="tozero", nticks=6, tickformat="d")
+    figure.update_yaxes(title="mean loss", rangemode="tozero", nticks=4)
+    return figure

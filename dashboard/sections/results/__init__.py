@@ -1,0 +1,1 @@
+"""The parts of the page Results: the table and the figure beside it."""

@@ -1,0 +1,98 @@
+"""The table, the printed one beside it, and its downloads."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import data, frames, state
+from dashboard.charts import results_table
+from dashboard.papers import tables as published
+from mucore.export import tables as report
+
+
+def pick_paper(runs: pd.DataFrame) -> published.Published | None:
+    """The printed table that stands beside ours: none unless switched on, the one nearest to these
+    runs unless another is chosen.
+    """
+    first = runs.iloc[0]
+    dataset, model = str(first["dataset"]), str(first["model"])
+    tables = {one.id: one for one in published.printed_tables(str(first["scenario"]))}
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(
+            "Shade grows with the distance to Retrain; click a line for its runs, a head to sort.",
+            width="stretch",
+        )
+        on = state.toggle(
+            "The paper's numbers below yours",
+            "paper",
+            disabled=not tables,
+            help="As printed, one line below each method that the paper has."
+            if tables
+            else "No paper prints a table for this scenario.",
+        )
+    if not on or not tables:
+        return None
+    nearest = published.usual(
+        list(tables.values()),
+        dataset=dataset,
+        model=model,
+        parameters=json.loads(first["scenario_parameters"]),
+    )
+    assert nearest is not None
+    name = nearest.id
+    if len(tables) > 1:
+        name = state.select(
+            "The paper's table",
+            "table",
+            list(tables),
+            default=name,
+            format_func=lambda each: tables[each].title,
+        )
+    return published.read(tables[name], data.published, dataset=dataset, model=model)
+
+
+def show(
+    table: frames.ResultsTable, sort: str, descending: bool, paper: published.Published | None
+) -> None:
+    """The table; a click on a row opens it below, a click on a head sorts."""
+    selected = state.param("row")
+    html = results_table.html(
+        table, dark=state.dark(), selected=selected, sort=sort, descending=descending, paper=paper
+    )
+    component = st.components.v2.component(
+        "mucore_results_table", html=results_table.FRAME, css=results_table.CSS, js=results_table.JS
+    )
+    clicked = component(
+        data={"html": html}, key="results_table", on_row_change=nothing, on_sort_change=nothing
+    )
+    st.caption(table.interval + (f" {paper.caption}" if paper else ""))
+    if clicked.row is not None:
+        state.set_param("row", None if clicked.row == selected else clicked.row)
+        st.rerun()
+    if clicked.sort is not None:
+        state.set_param(
+            "sort", frames.next_order(state.param("sort") or frames.DISTANCE, clicked.sort)
+        )
+        st.rerun()
+
+
+def nothing() -> None:
+    """Streamlit hands a trigger back only where a callback is named; the page reads the value
+    itself.
+    """
+
+
+def show_downloads(table: frames.ResultsTable) -> None:
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.caption("This table as")
+        for label, suffix, mime, make in (
+            ("CSV, full precision", "csv", "text/csv", lambda: report.to_csv(table.numbers)),
+            ("LaTeX", "tex", "text/x-tex", lambda: report.to_latex(table.frame)),
+            ("Markdown", "md", "text/markdown", lambda: report.to_markdown(table.frame)),
+        ):
+            st.download_button(
+                label, make, f"results.{suffix}", mime, key=f"table:{suffix}", on_click="ignore"
+            )

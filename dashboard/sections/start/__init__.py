@@ -1,0 +1,1 @@
+"""The parts of the page Start: lessons, findings, next steps, newest runs, workers."""

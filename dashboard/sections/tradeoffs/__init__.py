@@ -1,0 +1,1 @@
+"""The parts of the page Trade-offs: the front, its goals and scatter; ranks, agreement, tests."""

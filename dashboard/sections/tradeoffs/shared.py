@@ -1,0 +1,48 @@
+"""What the tables of ranks, agreement and tests share."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import data
+from dashboard.frames import budget as budget_frames
+from dashboard.frames import tradeoffs as tradeoffs_frames
+from dashboard.widgets import messages
+from dashboard.widgets.markdown import escape
+from mucore.statistics import Statistics
+
+
+def values_of(runs: pd.DataFrame) -> pd.DataFrame:
+    if runs.empty:
+        return pd.DataFrame(columns=["key", "metric", "value", "gap", "error"])
+    values = data.metric_values(dataset=str(runs.iloc[0]["dataset"]))
+    return values[values["key"].isin(runs["key"])]
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def line_verdicts(
+    _runs: pd.DataFrame, name: str, change: int, chosen: str
+) -> dict[tuple[str, str], bool]:
+    """`frames.tradeoffs.line_verdicts`; `name`, `change` and `chosen` say which runs."""
+    return tradeoffs_frames.line_verdicts(_runs, data.judged(_runs))
+
+
+def forgot_in(found: Statistics, runs: pd.DataFrame) -> dict[str, int]:
+    source = data.source()
+    return tradeoffs_frames.forgot_in(
+        found, line_verdicts(runs, source.name, source.change, data.chosen(runs))
+    )
+
+
+def missing(found: Statistics, runs: pd.DataFrame, start: str, button: str) -> None:
+    """The sentence of `notes` that says why a part is not there, and the way to Launch with what
+    `runs` have.
+    """
+    notes = [note for note in found.notes if note.startswith((start, "No value", "No method"))]
+    messages.empty(
+        escape(" ".join(notes) or "Nothing can be compared yet."),
+        button,
+        "launch",
+        **budget_frames.launch_query(runs, ()),
+    )

@@ -1,0 +1,101 @@
+"""Figures and tables that open a run: a click on a mark, a cell or a line."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from dashboard import state
+from dashboard.charts.parts import clickable
+from dashboard.text import labels
+from dashboard.widgets import figures, run_drawer
+
+
+def chart(
+    figure: go.Figure,
+    name: str,
+    *,
+    alt: str,
+    parameter: str = "run",
+    known: Collection[str] | None = None,
+) -> None:
+    """A figure whose marks open the drawer: a newly clicked mark's key, the first of its custom
+    data, becomes `parameter` of the address.
+
+    A mark without a key, and one whose key is not among `known`, opens nothing.
+    """
+    event = figures.chart(figure, name, alt=alt, on_select="rerun", selection_mode="points")
+    # with their places, so that another mark of the same run is a new selection, too
+    marks = [
+        [str(found[0]), *place]
+        for found, *place in _marks(event)
+        if found[0] and (known is None or found[0] in known)
+    ]
+    if is_new(marks, name):
+        _open(parameter, str(marks[0][0]))
+
+
+def heatmap(figure: go.Figure, name: str, key: clickable.Place, *, alt: str) -> None:
+    """`chart` of a figure whose heat maps have cells of runs: `key` gives the run of each cell."""
+    chart(clickable.selectable(figure, key), name, alt=alt)
+
+
+def clicked(event: Any) -> list[list[Any]]:
+    """The custom data of the marks that a reader selected in a figure."""
+    return [found for found, *_ in _marks(event)]
+
+
+def _marks(event: Any) -> list[tuple[list[Any], int | None, int | None]]:
+    """Custom data of each selected mark that has some, and where the mark stands: number of the
+    trace, number in it.
+    """
+    found = [
+        (point.get("customdata"), point.get("curve_number"), point.get("point_index"))
+        for point in event["selection"]["points"]
+    ]
+    return [each for each in found if isinstance(each[0], list) and each[0]]
+
+
+def open_new(keys: Sequence[str], name: str, parameter: str = "run") -> None:
+    """Open the first of the selected `keys` if the selection in the widget `name` is new."""
+    if is_new(keys, name):
+        _open(parameter, keys[0])
+
+
+def runs_table(runs: pd.DataFrame, shown: pd.DataFrame, name: str, **look: Any) -> None:
+    """A table of `runs`, a line each, whose lines open them; `shown` is what it says, `look` goes
+    to `st.dataframe`.
+    """
+    # a selection belongs to these lines, and goes when others take their place
+    key = f"{name}:{labels.short_id(' '.join(runs['key']))}"
+    event = st.dataframe(
+        shown, hide_index=True, on_select="rerun", selection_mode="single-row", key=key, **look
+    )
+    open_new(
+        [str(runs.iloc[place]["key"]) for place in event["selection"]["rows"] if place < len(runs)],
+        name,
+    )
+
+
+def _open(parameter: str, key: str) -> None:
+    """Draw the page again with the run or line `key`; its drawer takes the keyboard even if it was
+    there already.
+    """
+    if parameter in ("run", "row"):
+        run_drawer.closed()
+    state.set_param(parameter, key)
+    st.rerun()
+
+
+def is_new(selection: Sequence[Any], name: str) -> bool:
+    """Whether the reader selected this just now: a selection stays in its widget, and an old one
+    must not move the address again.
+    """
+    if list(selection) == (state.ticket(name) or []):
+        return False
+    state.set_ticket(name, list(selection))
+    return bool(selection)

@@ -1,0 +1,90 @@
+"""A figure, and the table behind it with its downloads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from dashboard import assets
+from dashboard.report import render
+from mucore.export import tables
+
+# The column is as high as its neighbour, so the container's frame has a way to go in it; `top`
+# leaves room for the bar of the page.
+STICKY: Final = assets.style("sticky.css")
+
+
+def chart(
+    figure: go.Figure, key: str, *, alt: str = "", selects: bool = False, **options: Any
+) -> Any:
+    """Draw a figure with our own template, not Streamlit's; `options` as on_select go to
+    st.plotly_chart, whose return is passed on.
+
+    With `selects`, its bar has a lasso and a box.
+    """
+    config = {
+        "displaylogo": False,
+        "modeBarButtonsToRemove": ["autoScale2d", *([] if selects else ["lasso2d", "select2d"])],
+        "toImageButtonOptions": {"format": "svg"},
+    }
+    return st.plotly_chart(figure, key=key, theme=None, config=config, alt=alt or None, **options)
+
+
+def sticky(key: str) -> st.delta_generator.DeltaGenerator:
+    """A container for all that stands in one column: it stays in sight while a longer column beside
+    it scrolls past.
+
+    Where columns stand below each other, and in windows too low for a figure, it scrolls with the
+    page.
+    """
+    st.html(STICKY.replace("KEY", key))
+    return st.container(key=key)
+
+
+def numbers(
+    frame: pd.DataFrame, name: str, figure: go.Figure | None = None, *, of: str = ""
+) -> None:
+    """An expander with the table behind a figure and its downloads. `name` becomes the file name
+    and the session key, `of` says which numbers where a page has several.
+
+    SVG, PNG and PDF are made by kaleido when the button is pressed, and offered only where a
+    browser is installed.
+    """
+    with st.expander(f"Numbers: {of}" if of else "Numbers", icon=":material/table_rows:"):
+        st.dataframe(frame, hide_index=True)
+        with st.container(horizontal=True, gap="small"):
+            for label, mime, make in _downloads(frame, figure):
+                st.download_button(
+                    label,
+                    make,
+                    f"{name}.{label.lower().replace('latex', 'tex')}",
+                    mime,
+                    key=f"download:{name}:{label}",
+                    on_click="ignore",
+                )
+        if figure is not None and not render.draws():
+            st.caption(
+                "SVG: use the camera button of the figure. PNG and PDF need Chromium or Chrome on "
+                "the server."
+            )
+
+
+def _downloads(
+    frame: pd.DataFrame, figure: go.Figure | None
+) -> list[tuple[str, str, Callable[[], bytes]]]:
+    kinds: list[tuple[str, str, Callable[[], bytes]]] = [
+        ("CSV", "text/csv", lambda: frame.to_csv(index=False).encode()),
+        ("LaTeX", "text/x-tex", lambda: tables.to_latex(frame).encode()),
+        ("HTML", "text/html", lambda: frame.to_html(index=False, na_rep="–").encode()),
+    ]
+    if figure is not None and render.draws():
+        kinds += [
+            ("SVG", "image/svg+xml", lambda: render.image(figure, "svg")),
+            ("PNG", "image/png", lambda: render.image(figure, "png")),
+            ("PDF", "application/pdf", lambda: render.image(figure, "pdf")),
+        ]
+    return kinds

@@ -1,0 +1,91 @@
+"""What a page says in place of numbers: what is not here yet and where to get it, what failed, what
+is wrong with a value.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import data
+from dashboard.widgets.header import header
+from dashboard.widgets.links import link
+from dashboard.widgets.markdown import escape
+from mucore.errors import MucoreError
+
+
+def empty(text: str, button: str, page: str, **query: str | list[str]) -> None:
+    """An empty state: what is missing, and the link to the page that fills it, with URL parameters
+    `query`.
+    """
+    with st.container(border=True):
+        st.markdown(text)
+        link(page, button, icon=":material/arrow_forward:", **query)
+
+
+def no_results(
+    question: str,
+    caption: str,
+    sentence: str = "A small comparison takes a few minutes on a laptop.",
+) -> None:
+    """A whole page before there is any result; `sentence` says what fills it."""
+    header(question, caption)
+    empty(f"There are no results yet. {sentence}", "Launch a comparison", "launch")
+
+
+def none_finished(question: str = "", source: data.Source | None = None) -> None:
+    """What a page says while no run of the chosen comparison has finished; without `question`,
+    below a head that is there already.
+    """
+    sentence = "No run of this comparison has finished yet."
+    if question:
+        header(question, sentence, source)
+    else:
+        st.markdown(sentence)
+    link("queue", "Watch the queue", icon=":material/list_alt:")
+
+
+def none_chosen(runs: pd.DataFrame, **query: str | list[str]) -> bool:
+    """Whether `runs` are references alone; says so, with a link to Launch that fills in `query`."""
+    if not runs["method"].isin(["original", "retrain"]).all():
+        return False
+    empty(
+        "There is no method to compare with the references. Tick one under Methods, or launch one.",
+        "Launch",
+        "launch",
+        **query,
+    )
+    return True
+
+
+def error(sentence: str, way_out: str = "") -> None:
+    st.error(f"{sentence} {way_out}".strip(), icon=":material/error:")
+
+
+def problem(sentence: str) -> None:
+    """A sentence under the field that caused it."""
+    st.markdown(f":red[:material/error: {escape(sentence)}]")
+
+
+@contextmanager
+def guarded() -> Generator[None]:
+    """Turn whatever fails inside into a sentence on the page. Fragments rerun outside app.py's own
+    guard and need one each.
+    """
+    try:
+        yield
+    except MucoreError as failure:
+        error(escape(str(failure)))
+    except Exception as failure:
+        # the last line of defence: a reader never sees a traceback, the server's log keeps it
+        logging.getLogger(__name__).exception("a page failed")
+        error(
+            f"This part of the page failed ({type(failure).__name__}: "
+            f"{escape(str(failure))[:300]}).",
+            "Nothing stored was changed. Reload the page; if it happens again, the server's log "
+            "has the details.",
+        )
