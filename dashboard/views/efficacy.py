@@ -448,7 +448,7 @@ def show_printed(frame: pd.DataFrame) -> None:
         "share stands beside your runs of that share, a line of any share beside all of yours; – "
         "where you have none. Another data set and model: compare the pattern, not the digits."
     )
-    printed = efficacy_frames.paper_frame(frame, data.published("efficacy_table1"))
+    printed = efficacy_frames.paper_frame(frame)
     st.dataframe(printed, hide_index=True, column_config=columns.aligned(printed))
 
 

@@ -129,7 +129,6 @@ def printed_attacks(first: pd.Series) -> tables.Published | None:
         return None
     found = tables.with_attacks(
         str(first["scenario"]),
-        data.published,
         dataset=str(first["dataset"]),
         model=str(first["model"]),
         parameters=json.loads(first["scenario_parameters"]),

@@ -79,7 +79,7 @@ def page() -> None:
         run_drawer.row_drawer(selected, runs, outside.get(selected.id, ()))
     show_downloads(table)
     widgets.numbers(
-        published.beside(table, paper) if paper else table.frame, f"results-{scenario.id}", figure
+        frames.with_paper(table, paper) if paper else table.frame, f"results-{scenario.id}", figure
     )
     widgets.provenance(runs)
 
@@ -167,7 +167,7 @@ def pick_paper(runs: pd.DataFrame) -> published.Published | None:
             default=name,
             format_func=lambda each: tables[each].title,
         )
-    return published.read(tables[name], data.published, dataset=dataset, model=model)
+    return published.read(tables[name], dataset=dataset, model=model)
 
 
 def show_table(

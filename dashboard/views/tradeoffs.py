@@ -295,10 +295,7 @@ def show_scatter(found: Contest, runs: pd.DataFrame, metrics: list[str]) -> go.F
 
 def paper_table(runs: pd.DataFrame) -> published.Published | None:
     first = runs.iloc[0]
-    tables, cost = data.published("mubox_tables"), data.published("mubox_cost")
-    return published.published_table(
-        tables, cost, scenario=str(first["scenario"]), dataset=str(first["dataset"])
-    )
+    return published.of_mubox(str(first["scenario"]), dataset=str(first["dataset"]))
 
 
 def show_table(found: Contest) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, frames, state, widgets
+from dashboard import frames, state, widgets
 from dashboard.charts import agl_agr
 from dashboard.frames import representation as computed
 from dashboard.sections.representation import across_sets
@@ -48,9 +48,7 @@ def show(
     show_one(
         rows,
         runs,
-        computed.paper_values(data.published("truly_forgetting_tables"), classes=chosen)
-        if chosen
-        else (),
+        computed.paper_values(chosen) if chosen else (),
     )
     return runs
 
