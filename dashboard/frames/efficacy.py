@@ -21,7 +21,7 @@ from dashboard import frames
 from dashboard.frames import Answer
 from dashboard.papers.tables import cells
 from dashboard.text import units, verdicts
-from dashboard.text.labels import method_names, number, set_text
+from dashboard.text.labels import forget_set_text, method_names, number
 from mucore import catalog
 from mucore.metrics.membership import ATTACKS
 from mucore.spec import variants
@@ -184,7 +184,9 @@ def set_labels(names: Sequence[str], dataset: str = "") -> dict[str, str]:
     shown = [key for key in keys if len({str(each.get(key)) for each in settings}) > 1] or keys
     lone = f"{shown[0]} " if shown in (["budget"], ["fraction"]) else ""
     texts = [
-        set_text({key: each[key] for key in shown if key in each}, dataset).removeprefix(lone)
+        forget_set_text({key: each[key] for key in shown if key in each}, dataset).removeprefix(
+            lone
+        )
         for each in settings
     ]
     return dict(zip(names, texts, strict=True))

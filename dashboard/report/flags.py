@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dashboard.report.blocks import Block, Items, Text
 from dashboard.report.selection import Setting
 from dashboard.report.statistics import relabelled
-from dashboard.text import labels as describe
 from dashboard.text import units
+from dashboard.text.labels import method_names
 from mucore import catalog, statistics
 from mucore.errors import UnknownName
 from mucore.store.rows import Result
@@ -23,7 +23,7 @@ def flag_blocks(
     """
     outside = [
         relabelled(one.sentence, labels).replace(
-            f" of {one.method} ", f" of {describe.method_names(one.method)[0]} "
+            f" of {one.method} ", f" of {method_names(one.method)[0]} "
         )
         for one in suspicions
     ]
@@ -55,7 +55,7 @@ def flag_blocks(
     everything = [(setting, result) for setting in found for result in setting.results.values()]
     notes = counted(
         [
-            (note, describe.method_names(str(result.spec["method"]))[0])
+            (note, method_names(str(result.spec["method"]))[0])
             for _, result in everything
             for note in result.notes
         ]
@@ -66,7 +66,7 @@ def flag_blocks(
         [
             (
                 f"{_metric_title(name)} is missing: {measured.error}",
-                describe.method_names(str(result.spec["method"]))[0],
+                method_names(str(result.spec["method"]))[0],
             )
             for _, result in everything
             for name, measured in result.metrics.items()

@@ -11,9 +11,8 @@ from dashboard import frames
 from dashboard.report.blocks import Facts, Table
 from dashboard.report.selection import Setting
 from dashboard.report.text import versions, without_thin_spaces
-from dashboard.text import labels as describe
 from dashboard.text import units, verdicts
-from dashboard.text.labels import MISSING, number
+from dashboard.text.labels import MISSING, method_names, number, value_title
 from mucore import catalog, statistics
 from mucore.errors import UnknownName
 
@@ -44,9 +43,9 @@ def asked(found: Sequence[Setting], runs: pd.DataFrame, comparison: str) -> Fact
         facts.append(("Forget set", f"{setting.label}: {size}, hash {shown or MISSING}"))
     for name, column in (("Data set", "dataset"), ("Model", "model"), ("Recipe", "recipe")):
         facts.append(
-            (name, "; ".join(describe.title_in(column, one) for one in sorted(set(runs[column]))))
+            (name, "; ".join(value_title(column, one) for one in sorted(set(runs[column]))))
         )
-    methods = [describe.method_names(name)[0] for name in _in_order(set(runs["method"]))]
+    methods = [method_names(name)[0] for name in _in_order(set(runs["method"]))]
     facts.append(("Methods", ", ".join(methods)))
     seeds = sorted({int(seed) for seed in runs["training_seed"]})
     facts.append(

@@ -493,17 +493,19 @@ def test_a_click_on_a_head_turns_the_order_round_and_then_back():
 )
 def test_a_forget_sets_settings_name_their_classes(parameters, said):
     assert (
-        labels.set_text(json.dumps(parameters), "fashion-mnist-10k").replace(labels.THIN, " ")
+        labels.forget_set_text(json.dumps(parameters), "fashion-mnist-10k").replace(
+            labels.THIN, " "
+        )
         == said
     )
-    assert labels.set_text(parameters, "fashion-mnist-10k") == labels.set_text(
+    assert labels.forget_set_text(parameters, "fashion-mnist-10k") == labels.forget_set_text(
         json.dumps(parameters), "fashion-mnist-10k"
     )
 
 
 def test_classes_without_a_name_keep_their_number():
-    assert labels.set_text({"class_ids": [3]}, "npz:mine") == "class 3"
-    assert labels.set_text({"class_ids": [99]}, "fashion-mnist-10k") == "class 99"
+    assert labels.forget_set_text({"class_ids": [3]}, "npz:mine") == "class 3"
+    assert labels.forget_set_text({"class_ids": [99]}, "fashion-mnist-10k") == "class 99"
 
 
 def test_exports_carry_verdict_and_distance():
@@ -528,9 +530,10 @@ def test_exports_carry_verdict_and_distance():
     ],
 )
 def test_what_was_to_be_forgotten_in_words(scenario, parameters, said):
-    assert labels.forgotten(scenario, json.dumps(parameters), "fashion-mnist-10k", 200) == said
+    assert labels.forgotten_text(scenario, json.dumps(parameters), "fashion-mnist-10k", 200) == said
     assert (
-        labels.forgotten("class_wise", {"class_ids": [3]}, "npz:mine", 200) == "the whole class 3"
+        labels.forgotten_text("class_wise", {"class_ids": [3]}, "npz:mine", 200)
+        == "the whole class 3"
     )
 
 
