@@ -22,8 +22,8 @@ import pandas as pd
 
 from dashboard import frames
 from dashboard.papers.tables import Published
-from dashboard.text import units, verdicts
-from dashboard.text.labels import Unit, method_names, number
+from dashboard.text import labels, units, verdicts
+from dashboard.text.labels import Unit
 from mucore import catalog
 from mucore.catalog.cards import MetricCard
 from mucore.statistics import Statistics, label_runs, score_of
@@ -97,7 +97,7 @@ class Measure:
 
     def text(self, score: float | None) -> str:
         """A score as a table shows it."""
-        return number(None if score is None else score / self.scale, self.unit)
+        return labels.number(None if score is None else score / self.scale, self.unit)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -375,7 +375,7 @@ def contest_frame(found: Contest, *, most: int = 3) -> pd.DataFrame:
 
 
 def distance_text(row: frames.Row) -> str:
-    return number(None if row.distance is None else row.distance.mean, "percent")
+    return labels.number(None if row.distance is None else row.distance.mean, "percent")
 
 
 def lines_frame(found: Contest) -> pd.DataFrame:
@@ -404,7 +404,9 @@ def paper_places(paper: Published, x: Measure, y: Measure) -> list[tuple[str, fl
     methods = dict.fromkeys(
         method for method, _ in paper.values if method not in ("original", "retrain")
     )
-    both = [(method_names(method)[0], place(method, x), place(method, y)) for method in methods]
+    both = [
+        (labels.method_names(method)[0], place(method, x), place(method, y)) for method in methods
+    ]
     return [
         (title, across, up) for title, across, up in both if across is not None and up is not None
     ]
@@ -430,12 +432,12 @@ def line_title(line: str) -> str:
     apart.
     """
     method, _, extra = line.partition(" ")
-    title, _ = method_names(method)
+    title, _ = labels.method_names(method)
     return f"{title} {extra}".strip()
 
 
 def line_family(line: str) -> str:
-    return method_names(line.partition(" ")[0])[1]
+    return labels.method_names(line.partition(" ")[0])[1]
 
 
 def line_keys(runs: pd.DataFrame) -> dict[str, str]:
@@ -560,7 +562,7 @@ def disagreement_text(tau: pd.DataFrame, agreement: pd.DataFrame) -> str:
         f"{least if least == most else f'{least} to {most}'} methods in "
         f"{units.count(settings, 'forget set')}"
     )
-    value = number(low, "ratio")
+    value = labels.number(low, "ratio")
     pair = f"{short_name(first)} and {short_name(second)}"
     if low <= -0.1:
         return f"{pair} tend to rank methods in opposite order (τ {value}, {basis})."

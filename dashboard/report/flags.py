@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from dashboard.frames.membership import attack_name
 from dashboard.report.blocks import Block, Items, Text
 from dashboard.report.selection import Setting
 from dashboard.report.statistics import relabelled
@@ -12,6 +13,7 @@ from dashboard.text import units
 from dashboard.text.labels import method_names
 from mucore import catalog, statistics
 from mucore.errors import UnknownName
+from mucore.metrics.sanity import blind_attacks
 from mucore.store.rows import Result
 
 
@@ -55,7 +57,7 @@ def flag_blocks(
     everything = [(setting, result) for setting in found for result in setting.results.values()]
     notes = counted(
         [
-            (note, method_names(str(result.spec["method"]))[0])
+            (_note(note), method_names(str(result.spec["method"]))[0])
             for _, result in everything
             for note in result.notes
         ]
@@ -94,6 +96,13 @@ def counted(pairs: Sequence[tuple[str, str]]) -> tuple[str, ...]:
         )
         lines.append(f"{said[0][0]} ({units.count(len(said), 'run')}: {shown}{others})")
     return tuple(lines)
+
+
+def _note(note: str) -> str:
+    """A note with the names of the membership attacks that it lists."""
+    listed = sorted(blind_attacks([note]))
+    names = ", ".join(attack_name(attack) for attack in listed)
+    return f"{note.rpartition(': ')[0]}: {names}." if listed else note
 
 
 def _metric_title(metric: str) -> str:

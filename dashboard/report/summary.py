@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from dashboard import frames
+from dashboard.frames.membership import attack_name
 from dashboard.report.blocks import Facts, Table
 from dashboard.report.selection import Setting
 from dashboard.report.text import versions, without_thin_spaces
@@ -147,7 +148,7 @@ def caveats(found: Sequence[Setting], runs: pd.DataFrame, values: pd.DataFrame) 
         mine = values[values["metric"] == f"{name}_attack_accuracy"]["value"].dropna()
         if len(mine):
             low, high = number(mine.min(), "percent"), number(mine.max(), "percent")
-            attacks.append(f"{name.removeprefix('mia_').replace('_', '-')} {low} to {high} %")
+            attacks.append(f"{attack_name(name.removeprefix('mia_'))} {low} to {high} %")
     if attacks:
         said.append(
             f"Own accuracy of the membership attacks on held-out samples: {', '.join(attacks)}. "
