@@ -24,6 +24,7 @@ import streamlit as st
 
 from dashboard import state
 from mucore import analysis as analyses
+from mucore import shipped
 from mucore.analysis import background
 from mucore.analysis import neighbours as neighbour_search
 from mucore.errors import BadFile, MucoreError
@@ -37,8 +38,7 @@ from mucore.store import Store, default_home, open_pack, open_store
 from mucore.store.rows import ACTIVE, Comparison, Job, JobState, Result, Worker
 from mucore.verdicts import Judged, judge
 
-ROOT = Path(__file__).resolve().parents[1]
-DEMO = ROOT / "data" / "demo"
+DEMO = shipped.DATA / "demo"
 Settings = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]  # data sets, models, scenarios
 MOST_QUEUED = 5000  # jobs that a time left is computed from
 MANY = 2000  # results from which opening a page may take seconds

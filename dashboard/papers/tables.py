@@ -11,16 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any, Final, Protocol
 
 import pandas as pd
 
 from dashboard.text.labels import Unit, number
-from mucore import catalog
+from mucore import catalog, shipped
 from mucore.metrics.membership import ATTACKS
 
-FOLDER = Path(__file__).resolve().parents[2] / "data" / "papers"
+FOLDER = shipped.DATA / "papers"
 # of each paper its short name, for the head of a line, and its title
 SHORT: Final = {
     "mubox": "MUBox",

@@ -12,14 +12,14 @@ from dashboard.frames import Answer
 from dashboard.frames import quality as quality_frames
 from dashboard.papers import PAPERS, Exhibit, Paper, Standing
 from dashboard.text import labels, units
-from mucore import catalog, titles
+from mucore import catalog, shipped, titles
 
 SETTINGS = {
     "lr": "the learning rate",
     "scope": "the layers that may change",
     "nesterov": "Nesterov momentum",
 }
-FIDELITY = data.ROOT / "docs" / "fidelity.md"
+FIDELITY = shipped.ROOT / "docs" / "fidelity.md"
 
 
 def page() -> None:
