@@ -235,7 +235,8 @@ def forget_set_text(parameters: str | Mapping[str, Any], dataset: str) -> str:
     )
 
 
-set_text = forget_set_text  # until every page uses the longer name
+# until every page uses the longer names
+set_text, forgotten = forget_set_text, forgotten_text
 
 
 def _set_part(name: str, value: Any, dataset: str) -> str:

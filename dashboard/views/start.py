@@ -62,7 +62,7 @@ def answers(
         _runs, mine, view="value", class_wise=class_wise, judged=data.judged(_runs)
     )
     count = int(_runs["forget_count"].median())
-    what = labels.forgotten_text(
+    what = labels.forgotten(
         str(first["scenario"]), str(first["scenario_parameters"]), str(first["dataset"]), count
     )
     return (
