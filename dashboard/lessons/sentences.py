@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from dashboard.lessons.results import Evidence
-from dashboard.text.labels import MISSING, number
+from dashboard.text import labels
 
 SAME = 0.01  # one point: nearer than that, two shares are called the same
 FAR = 0.05
@@ -16,13 +16,13 @@ FAR = 0.05
 
 def percent(value: float | None) -> str:
     """ "97.5 %", or "–"."""
-    text = number(value, "percent")
-    return text if text == MISSING else f"{text} %"
+    text = labels.number(value, "percent")
+    return text if text == labels.MISSING else f"{text} %"
 
 
 def points(gap: float) -> str:
     """A distance: "3.5 points"."""
-    text = number(abs(gap), "percent")
+    text = labels.number(abs(gap), "percent")
     return f"{text} point" if text == "1.0" else f"{text} points"
 
 
