@@ -24,8 +24,9 @@ import streamlit as st
 
 from dashboard import state
 from mucore import analysis as analyses
+from mucore import shipped
 from mucore.analysis import neighbours as neighbour_search
-from mucore.errors import BadFile, MucoreError, UnknownName
+from mucore.errors import BadFile, MucoreError
 from mucore.outputs import Outputs
 from mucore.runner import analyses as analysis_jobs
 from mucore.runner import estimate
@@ -37,9 +38,7 @@ from mucore.store import Store, default_home, open_pack, open_store
 from mucore.store.rows import ACTIVE, Comparison, Job, JobKind, JobState, Result, Worker
 from mucore.verdicts import Judged, judge
 
-ROOT = Path(__file__).resolve().parents[1]
-DEMO = ROOT / "data" / "demo"
-PUBLISHED = ROOT / "data" / "published"
+DEMO = shipped.DATA / "demo"
 Settings = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]  # data sets, models, scenarios
 MOST_QUEUED = 5000  # jobs that a time left is computed from
 MANY = 2000  # results from which opening a page may take seconds
@@ -415,14 +414,6 @@ def _tail(path: Path, size: int) -> str:
     return text.split("\n", 1)[-1] if start else text
 
 
-def published(name: str) -> pd.DataFrame:
-    """A table of the papers, data/published/<name>.csv, as it was printed. Raises `UnknownName`."""
-    path = PUBLISHED / f"{Path(name).name}.csv"
-    if not path.is_file():
-        raise UnknownName("published table", name, [file.stem for file in PUBLISHED.glob("*.csv")])
-    return _read_csv(str(path), path.stat().st_mtime)
-
-
 @st.cache_resource(show_spinner=False, max_entries=8, on_release=lambda store: store.close())
 def _open(home: str) -> Store:
     return open_store(home)
@@ -575,11 +566,6 @@ def _reap(_store: Store, name: str) -> int:
 @st.cache_data(show_spinner=False, max_entries=4, ttl=10)
 def _disk_use(_store: Store, name: str) -> dict[str, int]:
     return _store.disk_use()
-
-
-@st.cache_data(show_spinner=False, max_entries=32)
-def _read_csv(path: str, changed: float) -> pd.DataFrame:
-    return pd.read_csv(path)
 
 
 def _frozen(filters: dict[str, Any]) -> tuple[tuple[str, Any], ...]:

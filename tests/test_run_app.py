@@ -19,7 +19,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-import run_app
+from mucore import launcher
 from mucore.runner.executors import start_worker
 from mucore.store import Store, open_store
 
@@ -120,7 +120,7 @@ def test_a_port_in_use_is_told_before_anything_starts(tmp_path, capsys):
         taken.listen()
         port = taken.getsockname()[1]
         assert (
-            run_app.main(["--port", str(port), "--home", str(tmp_path / "home"), "--no-browser"])
+            launcher.main(["--port", str(port), "--home", str(tmp_path / "home"), "--no-browser"])
             == 1
         )
     error = capsys.readouterr().err
@@ -132,19 +132,19 @@ def test_the_port_that_is_offered_is_free():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        with pytest.raises(run_app.StartError) as refusal:
-            run_app.check_port("127.0.0.1", taken.getsockname()[1])
-    run_app.check_port("127.0.0.1", int(str(refusal.value).rpartition("--port ")[2].rstrip(".")))
+        with pytest.raises(launcher.StartError) as refusal:
+            launcher.check_port("127.0.0.1", taken.getsockname()[1])
+    launcher.check_port("127.0.0.1", int(str(refusal.value).rpartition("--port ")[2].rstrip(".")))
 
 
 def test_an_address_of_another_machine_is_refused():
-    with pytest.raises(run_app.StartError, match="no address 192.0.2.1"):  # TEST-NET-1, nobody's
-        run_app.check_port("192.0.2.1", free_port())
+    with pytest.raises(launcher.StartError, match="no address 192.0.2.1"):  # TEST-NET-1, nobody's
+        launcher.check_port("192.0.2.1", free_port())
 
 
 def test_missing_packages_come_with_the_lines_that_install_them(monkeypatch, capsys):
-    monkeypatch.setattr(run_app, "NEEDED", ("psutil", "a_package_that_is_not_there"))
-    assert run_app.main(["--no-browser"]) == 1
+    monkeypatch.setattr(launcher, "NEEDED", ("psutil", "a_package_that_is_not_there"))
+    assert launcher.main(["--no-browser"]) == 1
     error = capsys.readouterr().err
     assert "lacks a_package_that_is_not_there" in error
     assert "python -m venv .venv\n" in error and "pip install -c constraints.txt -e ." in error
@@ -152,30 +152,28 @@ def test_missing_packages_come_with_the_lines_that_install_them(monkeypatch, cap
 
 def test_a_home_that_is_a_file_is_refused(tmp_path, capsys):
     (tmp_path / "home").write_text("not a folder")
-    assert (
-        run_app.main(["--port", str(free_port()), "--home", str(tmp_path / "home"), "--no-browser"])
-        == 1
-    )
+    arguments = ["--port", str(free_port()), "--home", str(tmp_path / "home"), "--no-browser"]
+    assert launcher.main(arguments) == 1
     assert "Choose another" in capsys.readouterr().err
 
 
 def test_a_foreign_store_is_refused(tmp_path, capsys):
     (tmp_path / "store.sqlite").write_bytes(b"this is no database " * 100)
-    assert run_app.main(["--port", str(free_port()), "--home", str(tmp_path), "--no-browser"]) == 1
+    assert launcher.main(["--port", str(free_port()), "--home", str(tmp_path), "--no-browser"]) == 1
     assert "store.sqlite" in capsys.readouterr().err
 
 
 def test_a_full_disk_is_refused(tmp_path, monkeypatch, capsys):
-    usage = run_app.shutil.disk_usage(tmp_path)
-    monkeypatch.setattr(run_app.shutil, "disk_usage", lambda path: usage._replace(free=1_000_000))
-    assert run_app.main(["--port", str(free_port()), "--home", str(tmp_path), "--no-browser"]) == 1
+    usage = launcher.shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(launcher.shutil, "disk_usage", lambda path: usage._replace(free=1_000_000))
+    assert launcher.main(["--port", str(free_port()), "--home", str(tmp_path), "--no-browser"]) == 1
     assert "Only 1 MB are free" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments", [["--port", "0"], ["--port", "x"], ["--workers", "-1"]])
 def test_impossible_options_are_refused(arguments, capsys):
     with pytest.raises(SystemExit) as end:
-        run_app.main(arguments)
+        launcher.main(arguments)
     assert end.value.code == 2
     assert "but got" in capsys.readouterr().err
 
@@ -183,13 +181,13 @@ def test_impossible_options_are_refused(arguments, capsys):
 def test_folders_of_own_methods_are_found_from_the_servers_folder_too(tmp_path, monkeypatch):
     started: list[dict] = []
     monkeypatch.setattr(
-        run_app.subprocess, "Popen", lambda command, **options: started.append(options)
+        launcher.subprocess, "Popen", lambda command, **options: started.append(options)
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MUCORE_PLUGINS", os.pathsep.join(["mine", str(tmp_path / "more")]))
     options = argparse.Namespace(host="localhost", port=1, workers=1, device="auto")
     with open_store(tmp_path / "home") as store:
-        run_app.App(options, tmp_path / "home", store)._start_server()
+        launcher.App(options, tmp_path / "home", store)._start_server()
     (options,) = started
     assert options["cwd"] != tmp_path
     assert options["env"]["MUCORE_PLUGINS"].split(os.pathsep) == [
@@ -203,7 +201,7 @@ def test_folders_of_own_methods_are_found_from_the_servers_folder_too(tmp_path, 
 
 def test_a_process_that_dies_at_once_is_given_up_after_five_times(tmp_path, monkeypatch, capsys):
     now = 0.0
-    monkeypatch.setattr(run_app.time, "monotonic", lambda: now)
+    monkeypatch.setattr(launcher.time, "monotonic", lambda: now)
     log = tmp_path / "log.txt"
     log.write_text("first\nthe reason\n")
     starts: list[float] = []
@@ -214,29 +212,29 @@ def test_a_process_that_dies_at_once_is_given_up_after_five_times(tmp_path, monk
         process.wait()
         return process
 
-    child = run_app.Child("worker", start, log)
+    child = launcher.Child("worker", start, log)
     while not child.given_up:
         child.keep()
         now += 0.5
-    assert len(starts) == run_app.QUICK_DEATHS
+    assert len(starts) == launcher.QUICK_DEATHS
     pauses = [later - earlier for earlier, later in zip(starts, starts[1:], strict=False)]
     assert pauses == sorted(pauses) and pauses[-1] >= 8
     said = capsys.readouterr().out
     assert "is not started again" in said and str(log) in said and "the reason" in said
     child.keep()
-    assert len(starts) == run_app.QUICK_DEATHS
+    assert len(starts) == launcher.QUICK_DEATHS
 
 
 def test_a_process_that_lived_is_started_again_at_once(tmp_path, monkeypatch, capsys):
     now = 0.0
-    monkeypatch.setattr(run_app.time, "monotonic", lambda: now)
+    monkeypatch.setattr(launcher.time, "monotonic", lambda: now)
     processes: list[subprocess.Popen] = []
 
     def start() -> subprocess.Popen:
         processes.append(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]))
         return processes[-1]
 
-    child = run_app.Child("worker", start, tmp_path / "log.txt")
+    child = launcher.Child("worker", start, tmp_path / "log.txt")
     for _ in range(7):
         child.keep()
         assert child.alive()
@@ -260,11 +258,11 @@ def test_only_workers_of_a_start_that_is_gone_are_taken_over():
         wait_for(
             lambda: all("-c" in psutil.Process(worker.pid).cmdline() for worker in workers.values())
         )
-        found = {name: run_app.left_behind(worker.pid) for name, worker in workers.items()}
+        found = {name: launcher.left_behind(worker.pid) for name, worker in workers.items()}
         assert found["kept"] is None and found["by hand"] is None
         orphan = found["orphan"]
         assert orphan is not None
-        run_app.end_all([orphan])
+        launcher.end_all([orphan])
         assert not orphan.is_running()
         assert all(workers[name].poll() is None for name in ("kept", "by hand"))
     finally:

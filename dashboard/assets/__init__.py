@@ -1,4 +1,4 @@
-"""Style sheets and scripts of the pages, each a file of its own. No Streamlit."""
+"""Style sheets, scripts and templates of the pages, each a file of its own. No Streamlit."""
 
 from functools import cache
 from pathlib import Path

@@ -19,7 +19,7 @@ from dashboard.charts.parts import axes, intervals, name_labels, references, sca
 from dashboard.charts.parts.scatter import Spot
 from dashboard.frames import Row, verdict_text
 from dashboard.frames.representation import Paper, mean, similarity
-from dashboard.text import labels as describe
+from dashboard.text.labels import MISSING
 from mucore.metrics.representation import h_lr
 
 LEVELS = (0.2, 0.4, 0.6, 0.8, 0.9)
@@ -324,4 +324,4 @@ def _bars(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
 
 
 def _said(mean: float | None, half: float | None) -> str:
-    return describe.MISSING if mean is None else intervals.said(mean, half, digits=3)
+    return MISSING if mean is None else intervals.said(mean, half, digits=3)

@@ -30,6 +30,7 @@ from dashboard.frames.table import (
     plain_head,
     results_table,
     verdict_text,
+    with_paper,
 )
 
 __all__ = [
@@ -63,4 +64,5 @@ __all__ = [
     "story",
     "suspicious",
     "verdict_text",
+    "with_paper",
 ]

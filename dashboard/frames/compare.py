@@ -18,8 +18,15 @@ import numpy as np
 import pandas as pd
 from scipy.spatial import KDTree
 
-from dashboard.text import labels as describe
 from dashboard.text import verdicts
+from dashboard.text.labels import (
+    MISSING,
+    THIN,
+    forget_set_text,
+    method_names,
+    number,
+    scenario_title,
+)
 from mucore.analysis.features import gone_classes
 from mucore.outputs import DOWNSTREAM, Outputs, probabilities, task_of
 from mucore.spec import variants
@@ -49,15 +56,15 @@ def labels(runs: pd.DataFrame, *, full: bool, among: pd.DataFrame | None = None)
     own, "RUM (tuned)".
     """
     settings = _settings(runs if among is None else among)
-    titles = [describe.method_names(str(method))[0] for method in runs["method"]]
+    titles = [method_names(str(method))[0] for method in runs["method"]]
     names = [
         f"{title} ({settings[key]})" if settings[key] else title
         for title, key in zip(titles, runs["key"], strict=True)
     ]
     columns = {
-        "scenario": [describe.scenario_title(str(name)) for name in runs["scenario"]],
+        "scenario": [scenario_title(str(name)) for name in runs["scenario"]],
         "set": [
-            describe.set_text(str(text), str(name))
+            forget_set_text(str(text), str(name))
             for text, name in zip(runs["scenario_parameters"], runs["dataset"], strict=True)
         ],
         "seed": [f"seed {seed}" for seed in runs["training_seed"]],
@@ -87,9 +94,9 @@ def _settings(runs: pd.DataFrame) -> dict[str, str]:
     place = runs.groupby(list(SETTING), sort=False, dropna=False).ngroup().tolist()
     kinds: dict[str, list[tuple[str, Variant]]] = {}
     columns = (runs[name].tolist() for name in ("key", "method", "parameters", "method_preset"))
-    for number, (key, method, text, preset) in enumerate(zip(*columns, strict=True)):
+    for index, (key, method, text, preset) in enumerate(zip(*columns, strict=True)):
         kinds.setdefault(method, []).append(
-            (key, Variant(settings=json.loads(text), preset=preset, place=place[number]))
+            (key, Variant(settings=json.loads(text), preset=preset, place=place[index]))
         )
     found = {}
     for method, mine in kinds.items():
@@ -385,7 +392,7 @@ def disputed_frame(
                 line[title] = label_text(probability[place] > 0.5, names)
             else:
                 name, confidence = answer_text(probability[place], names)
-                line[title] = f"{name}, {100 * confidence:.0f}{describe.THIN}%"
+                line[title] = f"{name}, {100 * confidence:.0f}{THIN}%"
         made.append(line)
     return pd.DataFrame(made)
 
@@ -414,11 +421,11 @@ def runs_frame(
         own = judged.get(key)
         line = {
             "Run": titles[key],
-            "Verdict": describe.MISSING
+            "Verdict": MISSING
             if own is None or own.verdict is None
             else verdicts.text(own.verdict),
         }
-        line["Distance"] = describe.number(None if own is None else own.distance, "percent")
+        line["Distance"] = number(None if own is None else own.distance, "percent")
         for head, metric, unit in (
             ("TA (%)", "ta", "percent"),
             ("RA (%)", "ra", "percent"),
@@ -426,6 +433,6 @@ def runs_frame(
             ("RTE", "rte", "ratio"),
         ):
             known = metric in wide.columns and key in wide.index
-            line[head] = describe.number(float(wide.loc[key, metric]) if known else None, unit)
+            line[head] = number(float(wide.loc[key, metric]) if known else None, unit)
         made.append(line | {"Status": status, "Device": device})
     return pd.DataFrame(made)

@@ -19,8 +19,9 @@ from scipy.stats import rankdata
 
 from dashboard import frames
 from dashboard.frames import Answer
+from dashboard.papers.tables import cells
 from dashboard.text import units, verdicts
-from dashboard.text.labels import method_names, number, set_text
+from dashboard.text.labels import forget_set_text, method_names, number
 from mucore import catalog
 from mucore.metrics.membership import ATTACKS
 from mucore.spec import variants
@@ -35,12 +36,6 @@ UNCLEAR = (0.25, 0.75)  # shares of pairs between which a direction is no findin
 TENFOLD = (0.7, 1.3)  # powers of ten that count as an order of magnitude: 5 to 20 times
 SAME_ORDER = 0.8  # rank correlation from which two orders count as one
 WEAK = 0.2  # absolute rank correlation below which there is no direction
-PAPER_TITLES = {
-    "Original": "original",
-    "Retrain": "retrain",
-    "Amnesiac": "amnesiac",
-    "Fisher": "fisher",
-}
 
 
 @dataclass(frozen=True)
@@ -189,7 +184,9 @@ def set_labels(names: Sequence[str], dataset: str = "") -> dict[str, str]:
     shown = [key for key in keys if len({str(each.get(key)) for each in settings}) > 1] or keys
     lone = f"{shown[0]} " if shown in (["budget"], ["fraction"]) else ""
     texts = [
-        set_text({key: each[key] for key in shown if key in each}, dataset).removeprefix(lone)
+        forget_set_text({key: each[key] for key in shown if key in each}, dataset).removeprefix(
+            lone
+        )
         for each in settings
     ]
     return dict(zip(names, texts, strict=True))
@@ -492,7 +489,7 @@ def answers(frame: pd.DataFrame, shown: str) -> tuple[Answer, ...]:
     return tuple(made)
 
 
-def paper_frame(frame: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+def paper_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """The paper's Table 1 (RA, FA, TA by method and share of the class) with ours beside it,
     percent, mean ± standard deviation.
 
@@ -500,26 +497,21 @@ def paper_frame(frame: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     prints one line for any share.
     """
     made = []
-    columns = ["dataset", "method", "forget_fraction_of_class"]
     shares = frame["set"].map(lambda text: json.loads(text).get("fraction"))
-    for dataset, name, fraction in (
-        published[columns].drop_duplicates().itertuples(index=False, name=None)
-    ):
-        printed = published[
-            (published[columns] == [dataset, name, fraction]).all(axis=1)
-        ].set_index("metric")
-        ours = frame[frame["method"] == PAPER_TITLES.get(str(name), "")]
-        if fraction != "any":
-            ours = ours[shares[ours.index] == float(fraction)]
+    lines = cells("efficacy").groupby(["name", "amount"], sort=False, dropna=False)
+    for _, group in lines:
+        printed, first = group.set_index("metric"), group.iloc[0]
+        share = float(first["amount"])
+        ours = frame[frame["method"] == first["method"]]
+        if not np.isnan(share):
+            ours = ours[shares[ours.index] == share]
         line: dict[str, object] = {
-            "Paper's data": dataset,
-            "Method": name,
-            "Share of the class": "any" if fraction == "any" else f"{100 * float(fraction):g} %",
+            "Paper's data": first["dataset"],
+            "Method": first["name"],
+            "Share of the class": "any" if np.isnan(share) else f"{100 * share:g} %",
         }
         for metric in ACCURACIES:
-            mean, deviation = (
-                float(printed.loc[metric.upper(), field]) for field in ("mean", "std")
-            )
+            mean, deviation = (float(printed.loc[metric, field]) for field in ("value", "spread"))
             line[f"{metric.upper()}, paper"] = _with_deviation(mean, deviation)
             line[f"{metric.upper()}, yours"] = _with_deviation(
                 float(ours[metric].mean()), float(ours[metric].std())

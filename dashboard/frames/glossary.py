@@ -8,7 +8,7 @@ from typing import Literal
 
 import pandas as pd
 
-from dashboard.text.labels import MISSING, setting
+from dashboard.text.labels import MISSING, setting_text
 from mucore import catalog
 from mucore.catalog import MethodCard
 from mucore.catalog.cards import Parameter
@@ -31,9 +31,9 @@ def parameters_frame(card: MethodCard, recipe: Recipe) -> pd.DataFrame:
         made.append(
             {
                 "Setting": parameter.name,
-                "Authors": setting(parameter.name, parameter.default),
-                "On this recipe": setting(parameter.name, here[parameter.name]),
-                "Tuned": setting(parameter.name, card.tuned[parameter.name])
+                "Authors": setting_text(parameter.name, parameter.default),
+                "On this recipe": setting_text(parameter.name, here[parameter.name]),
+                "Tuned": setting_text(parameter.name, card.tuned[parameter.name])
                 if parameter.name in card.tuned
                 else MISSING,
                 "Range": span,

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dashboard.frames import Answer, Row, verdict_text
+from dashboard.papers.tables import Printed, cells, printed_tables
 from dashboard.text import verdicts
 from dashboard.text.labels import MISSING, number
 from mucore.outputs import Outputs, cross_entropy, probabilities
@@ -21,58 +22,28 @@ from mucore.statistics.significance import rank_agreement
 METRICS = ("ta", "top2", "forgetting_score", "nomus", "fa", "ra")
 FEWEST = 3  # methods below which an order says nothing
 
-# Address of a published table -> its name in mufac_mucac_tables.csv and in words.
-TABLES: Mapping[str, tuple[str, str]] = {
-    "mufac": ("MUFAC", "MUFAC, age groups"),
-    "mucac": ("MUCAC multi-label", "MUCAC, three attributes"),
-    "gender": ("MUCAC single-task 1 (gender)", "MUCAC, first attribute alone"),
-    "second": ("MUCAC single-task 2", "MUCAC, second attribute alone"),
-    "third": ("MUCAC single-task 3", "MUCAC, third attribute alone"),
-}
-# The data set of each, and the drawn faces that stand in for it. The paper names the attribute of
-# the first of the three alone; the others are taken in the order in which it lists the attributes.
-DATA: Mapping[str, tuple[str, str]] = {
-    "mufac": ("mufac", "faces"),
-    "mucac": ("mucac", "faces-attributes"),
-    "gender": ("mucac-male", "faces-attributes-male"),
-    "second": ("mucac-young", "faces-attributes-young"),
-    "third": ("mucac-smiling", "faces-attributes-smiling"),
-}
-# The paper's second stage of UNSIR is the whole method; its first has no counterpart.
-PAPER_METHODS: Mapping[str, str] = {
-    "Original": "original",
-    "Retrained": "retrain",
-    "Fine-tuning": "finetune",
-    "CF-3": "cf_k",
-    "NegGrad": "gradient_ascent",
-    "UNSIR stage 2": "unsir",
-    "SCRUB": "scrub",
-    "Advanced NegGrad": "advanced_neggrad",
-}
-_PAPER_METRICS = {
-    "Test Acc": "ta",
-    "Average Test Acc": "ta",
-    "Top-2 Test Acc": "top2",
-    "Forgetting Score": "forgetting_score",
-    "NoMUS": "nomus",
+# The published tables by their names in addresses.
+TABLES: Mapping[str, Printed] = {
+    one.id.removeprefix("persons-"): one for one in printed_tables("identities")
 }
 
 
 def table_for(dataset: str) -> str:
     """The published table, a key of `TABLES`, that goes with runs on a data set."""
     return next(
-        (name for name, datasets in DATA.items() if dataset in datasets), next(iter(TABLES))
+        (name for name, table in TABLES.items() if dataset in table.datasets), next(iter(TABLES))
     )
 
 
 @dataclass(frozen=True)
 class Paper:
     """A published table: (method id, metric) -> value in 0..1; lines without a counterpart keep the
-    paper's name as id.
+    paper's name as id. `names` are the paper's, by method id.
     """
 
     title: str
     values: Mapping[tuple[str, str], float]
+    names: Mapping[str, str]
 
     def value(self, method: str, metric: str) -> float | None:
         return self.values.get((method, metric))
@@ -82,18 +53,16 @@ class Paper:
         return list(dict.fromkeys(method for method, _ in self.values))
 
 
-def paper_table(published: pd.DataFrame, name: str) -> Paper:
+def paper_table(name: str) -> Paper:
     """The table that `name`, a key of `TABLES`, stands for."""
-    dataset, title = TABLES[name]
-    lines = published[published["dataset"] == dataset]
-    values = {
-        (
-            PAPER_METHODS.get(str(line.method), str(line.method)),
-            _PAPER_METRICS[str(line.metric)],
-        ): float(str(line.value))
-        for line in lines.itertuples()
-    }
-    return Paper(title, values)
+    lines = cells("persons")
+    lines = lines[lines["table"] == name]
+    places = zip(lines["method"], lines["metric"], strict=True)
+    return Paper(
+        TABLES[name].setting,
+        dict(zip(places, lines["value"], strict=True)),
+        dict(zip(lines["method"], lines["name"], strict=True)),
+    )
 
 
 def value(row: Row, metric: str) -> float | None:
@@ -128,7 +97,7 @@ def table(rows: Sequence[Row], paper: Paper | None) -> pd.DataFrame:
         blank = dict.fromkeys(list(made[0]) if made else [], MISSING)
         for method in paper.methods:
             if method not in known:
-                made.append(blank | {"Method": paper_name(method)} | _printed(paper, method))
+                made.append(blank | {"Method": paper.names[method]} | _printed(paper, method))
     shown = pd.DataFrame(made)
     if all(row.status == "ok" for row in rows):
         shown = shown.drop(columns="Status")
@@ -147,11 +116,6 @@ def _printed(paper: Paper, method: str) -> dict[str, str]:
         "Paper: score": three(paper.value(method, "forgetting_score")),
         "Paper: NoMUS": three(paper.value(method, "nomus")),
     }
-
-
-def paper_name(method: str) -> str:
-    """What the paper calls a method of its table."""
-    return next((name for name, ours in PAPER_METHODS.items() if ours == method), method)
 
 
 HEADS = {

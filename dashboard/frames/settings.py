@@ -13,7 +13,7 @@ import pandas as pd
 
 from dashboard.frames.rows import Cell, Estimate
 from dashboard.frames.table import results_table
-from dashboard.text.labels import MISSING, Unit, number, scenario_title, set_text, setup_text
+from dashboard.text.labels import MISSING, Unit, forget_set_text, number, scenario_title, setup_text
 from dashboard.text.units import count
 from dashboard.text.verdicts import as_verb, text
 from mucore import catalog
@@ -92,7 +92,7 @@ def method_settings(
             ]
             parts = [title]
             if alike:
-                parts.append(set_text(str(parameters), str(dataset)))
+                parts.append(forget_set_text(str(parameters), str(dataset)))
             if several:
                 parts.append(
                     setup_text({"dataset": dataset, "model": model, "recipe": str(recipe)})

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from dashboard.frames.rows import Cell, Row, metric_rows
+from dashboard.papers.tables import Published
 from dashboard.text import verdicts
 from dashboard.text.labels import MISSING, Unit, for_file, metric_text, number
 from mucore import catalog
@@ -325,6 +326,19 @@ def plain_head(column: Column) -> str:
     if column.id == DISTANCE:
         return "Distance (points)"
     return {"percent": f"{column.head} (%)", "MB": "Storage (MB)"}.get(column.unit, column.head)
+
+
+def with_paper(table: ResultsTable, paper: Published) -> pd.DataFrame:
+    """The table's text with the paper's columns behind ours, those that it prints for any line."""
+    frame = table.frame.copy()
+    for column in table.columns:
+        texts = [
+            for_file(paper.text(row.method, column, table.view, reference=row.reference))
+            for row in table.rows
+        ]
+        if any(texts):
+            frame[f"{plain_head(column)}, {paper.source}"] = texts
+    return frame
 
 
 def verdict_text(row: Row) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.text import labels as describe
+from dashboard.text.labels import method_names
 from mucore import catalog
 from mucore.metrics.representation import NEIGHBOURS, knn_accuracy
 from mucore.metrics.sanity import blind_attacks
@@ -195,7 +195,7 @@ def neighbours_say(outputs: Outputs) -> tuple[float, int] | None:
 
 def _entry(result: Result, outputs: FindOutputs | None, verdict: Verdict | None) -> Entry:
     method = str(result.spec["method"])
-    title, family = describe.method_names(method)
+    title, family = method_names(method)
     values = {name: one.value for name, one in result.metrics.items() if one.value is not None}
     reasons = {name: one.error or "" for name, one in result.metrics.items() if one.value is None}
     asked = 0

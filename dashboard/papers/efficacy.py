@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dashboard.papers.records import Exhibit, Link, Paper, results, run
-from dashboard.text import labels
+from dashboard.text.labels import short_id
 
 # The forget set of half of the threes, as the address names it: with the table of the same share.
-_HALF = labels.short_id('{"class_id":3,"fraction":0.5,"seed":0}')
+_HALF = short_id('{"class_id":3,"fraction":0.5,"seed":0}')
 _FRACTIONS = ("0.01", "0.1", "0.25", "0.5", "0.8", "1")
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-
 from dashboard.papers.records import Exhibit, Link, Paper, results, run
 
 _RANDOM = "random_classes"
@@ -19,46 +16,50 @@ _SECTIONS = {
 }
 
 
-def _truly(
+def _exhibit(
     name: str,
     shows: str,
-    view: str,
-    *,
-    scenarios: tuple[str, ...] = (_RANDOM,),
+    *links: Link,
+    missing: str = "",
     commands: tuple[str, ...] = (),
-    more: Mapping[str, str] | None = None,
+    scenarios: tuple[str, ...] = (_RANDOM,),
     varies: str = "",
 ) -> Exhibit:
-    """An exhibit with a section of Representation; of most sections the paper prints no numbers.
-    `more` chooses in it.
-    """
-    paper = {"paper": "1"} if view == "similarity" else {}
-    query = {"view": view, "scenario": scenarios[0]} | paper | dict(more or {})
+    """By default one that the paper's setting fills, with classes at random."""
     return Exhibit(
         name=name,
         shows=shows,
-        links=(Link(f"Representation, {_SECTIONS[view]}", "representation", query),),
+        links=links,
+        missing=missing,
         commands=commands or (run("truly-forgetting", _RANDOM),),
         scenarios=scenarios,
         varies=varies,
     )
 
 
-def _sets() -> tuple[Link, ...]:
-    """The four sets of classes, each with the paper's numbers of the same set."""
-    return tuple(
-        Link(
-            label,
-            "representation",
-            {"view": "agreement", "scenario": scenario, "paper": "1", "paper_set": chosen},
-        )
-        for label, scenario, chosen in (
-            ("At random", _RANDOM, "random"),
-            ("Near Office-Home", _TOP, "top-OfficeHome"),
-            ("Near CUB", _TOP, "top-CUB"),
-            ("Near DomainNet", _TOP, "top-DomainNet"),
-        )
+def _section(label: str, view: str, scenario: str = _RANDOM, **more: str) -> Link:
+    """A section of Representation; `more` chooses in it. `paper` switches the paper's numbers on
+    where it prints some.
+    """
+    return Link(label, "representation", {"view": view, "scenario": scenario} | more)
+
+
+def _only(view: str, **more: str) -> Link:
+    """A section that shows all of an exhibit."""
+    return _section(f"Representation, {_SECTIONS[view]}", view, **more)
+
+
+_CKA = _section("CKA", "similarity", paper="1")
+# the four sets of classes, each with the paper's numbers of the same set
+_SETS = tuple(
+    _section(label, "agreement", scenario, paper="1", paper_set=chosen)
+    for label, scenario, chosen in (
+        ("At random", _RANDOM, "random"),
+        ("Near Office-Home", _TOP, "top-OfficeHome"),
+        ("Near CUB", _TOP, "top-CUB"),
+        ("Near DomainNet", _TOP, "top-DomainNet"),
     )
+)
 
 
 _EVERY_SIZE = (
@@ -95,173 +96,111 @@ TRULY = Paper(
             shows="Protocols of earlier work: backbones, data, numbers of classes.",
             missing="A text table about other papers; it has no counterpart.",
         ),
-        Exhibit(
-            name="Table 2",
-            shows="Forget, retain and test accuracies with their gaps to Retrain, and AGL.",
-            links=(
-                results("Results", _RANDOM, "truly-2", view="gap"),
-                Link(
-                    "AGL",
-                    "representation",
-                    {"view": "agreement", "scenario": _RANDOM, "paper": "1"},
-                ),
-            ),
-            commands=(run("truly-forgetting", _RANDOM),),
-            scenarios=(_RANDOM,),
+        _exhibit(
+            "Table 2",
+            "Forget, retain and test accuracies with their gaps to Retrain, and AGL.",
+            results("Results", _RANDOM, "truly-2", view="gap"),
+            _section("AGL", "agreement", paper="1"),
         ),
-        Exhibit(
-            name="Table 3",
-            shows="k-NN accuracy and CKA on three downstream sets, AGR and H-LR.",
-            links=(
-                Link(
-                    "k-NN and CKA of each set, AGR, H-LR",
-                    "representation",
-                    {"view": "agreement", "scenario": _RANDOM, "paper": "1"},
-                ),
-                Link(
-                    "CKA",
-                    "representation",
-                    {"view": "similarity", "scenario": _RANDOM, "paper": "1"},
-                ),
-            ),
-            commands=(run("truly-forgetting", _RANDOM),),
-            scenarios=(_RANDOM,),
+        _exhibit(
+            "Table 3",
+            "k-NN accuracy and CKA on three downstream sets, AGR and H-LR.",
+            _section("k-NN and CKA of each set, AGR, H-LR", "agreement", paper="1"),
+            _CKA,
         ),
-        replace(
-            _truly(
-                "Table 4",
-                "What the representation metrics cost: about 1 % of the logit metrics.",
-                "cost",
-            ),
+        _exhibit(
+            "Table 4",
+            "What the representation metrics cost: about 1 % of the logit metrics.",
+            _only("cost"),
             missing="Seconds are measured and compared with Retrain's. TFLOPs and GB of memory "
             "are not measured for metrics.",
         ),
-        Exhibit(
-            name="Table 5",
-            shows="Membership attack and minutes of each method.",
-            links=(
-                Link(
-                    "Membership, panel Confidence",
-                    "membership",
-                    {"scenario": _RANDOM, "attack": "confidence", "paper": "1"},
-                ),
-                results("Results, columns Conf. and RTE", _RANDOM, "truly-2", sort="rte"),
+        _exhibit(
+            "Table 5",
+            "Membership attack and minutes of each method.",
+            Link(
+                "Membership, panel Confidence",
+                "membership",
+                {"scenario": _RANDOM, "attack": "confidence", "paper": "1"},
             ),
-            commands=(run("truly-forgetting", _RANDOM),),
-            scenarios=(_RANDOM,),
+            results("Results, columns Conf. and RTE", _RANDOM, "truly-2", sort="rte"),
         ),
-        Exhibit(
-            name="Table 7",
-            shows="The same with ConvNeXt and Swin.",
-            links=(
-                results("ConvNeXt-T", _RANDOM, "truly-7-convnext-t", model="convnext-t"),
-                results("Swin-T", _RANDOM, "truly-7-swin-t", model="swin-t"),
-                *(
-                    Link(
-                        f"Agreements, {name}",
-                        "representation",
-                        {"view": "agreement", "scenario": _RANDOM, "paper": "1", "paper_set": name},
-                    )
-                    for name in ("ConvNeXt-T", "Swin-T")
-                ),
+        _exhibit(
+            "Table 7",
+            "The same with ConvNeXt and Swin.",
+            results("ConvNeXt-T", _RANDOM, "truly-7-convnext-t", model="convnext-t"),
+            results("Swin-T", _RANDOM, "truly-7-swin-t", model="swin-t"),
+            *(
+                _section(f"Agreements, {name}", "agreement", paper="1", paper_set=name)
+                for name in ("ConvNeXt-T", "Swin-T")
             ),
             commands=(
                 run("truly-forgetting-adamw", _RANDOM),
                 run("truly-forgetting-adamw", _RANDOM, more="--model swin-t"),
             ),
-            scenarios=(_RANDOM,),
         ),
-        Exhibit(
-            name="Table 8",
-            shows="Standard deviations over seeds.",
-            links=(Link("Results, the ± of each cell", "results", {"scenario": _RANDOM}),),
+        _exhibit(
+            "Table 8",
+            "Standard deviations over seeds.",
+            Link("Results, the ± of each cell", "results", {"scenario": _RANDOM}),
             missing=(
                 "The ± is of your runs and needs several training seeds. The paper's own "
                 "deviations cannot be switched on: they are not among the printed numbers that "
                 "come with this program."
             ),
             commands=(run("truly-forgetting", _RANDOM, more="--seeds 0-2"),),
-            scenarios=(_RANDOM,),
         ),
-        Exhibit(
-            name="Tables 9–12",
-            shows="Accuracies for classes at random and nearest to each downstream set, 100, 200 "
+        _exhibit(
+            "Tables 9–12",
+            "Accuracies for classes at random and nearest to each downstream set, 100, 200 "
             "and 300 of them.",
-            links=(
-                results("Table 9, at random", _RANDOM, "truly-9-100"),
-                results("Table 10, near Office-Home", _TOP, "truly-10-100"),
-                results("Table 11, near CUB", _TOP, "truly-11-100"),
-                results("Table 12, near DomainNet", _TOP, "truly-12-100"),
-            ),
+            results("Table 9, at random", _RANDOM, "truly-9-100"),
+            results("Table 10, near Office-Home", _TOP, "truly-10-100"),
+            results("Table 11, near CUB", _TOP, "truly-11-100"),
+            results("Table 12, near DomainNet", _TOP, "truly-12-100"),
             commands=_EVERY_SIZE,
             scenarios=(_RANDOM, _TOP),
         ),
-        Exhibit(
-            name="Tables 13–15",
-            shows="k-NN, CKA, AGL, AGR and H-LR for all of these.",
-            links=(
-                *_sets(),
-                *(
-                    Link(
-                        f"At random, {n}",
-                        "representation",
-                        {
-                            "view": "agreement",
-                            "scenario": _RANDOM,
-                            "paper": "1",
-                            "paper_set": f"random-{n}",
-                        },
-                    )
-                    for n in (200, 300)
-                ),
-                Link(
-                    "CKA",
-                    "representation",
-                    {"view": "similarity", "scenario": _RANDOM, "paper": "1"},
-                ),
+        _exhibit(
+            "Tables 13–15",
+            "k-NN, CKA, AGL, AGR and H-LR for all of these.",
+            *_SETS,
+            *(
+                _section(f"At random, {n}", "agreement", paper="1", paper_set=f"random-{n}")
+                for n in (200, 300)
             ),
+            _CKA,
             commands=_EVERY_SIZE,
             scenarios=(_RANDOM, _TOP),
         ),
-        Exhibit(
-            name="Figure 2",
-            shows="Gap in accuracy against the ratio of similarities: the order of methods "
-            "changes.",
-            links=(
-                Link(
-                    "Similarity",
-                    "representation",
-                    {"view": "similarity", "scenario": _RANDOM, "paper": "1"},
-                ),
-                results("Gaps in accuracy", _RANDOM, "truly-2", view="gap"),
-            ),
-            commands=(run("truly-forgetting", _RANDOM),),
-            scenarios=(_RANDOM,),
+        _exhibit(
+            "Figure 2",
+            "Gap in accuracy against the ratio of similarities: the order of methods changes.",
+            _section("Similarity", "similarity", paper="1"),
+            results("Gaps in accuracy", _RANDOM, "truly-2", view="gap"),
         ),
-        _truly(
-            "Figures 3, 12", "Maps of the encoder's features, forgotten classes in colour.", "map"
+        _exhibit(
+            "Figures 3, 12",
+            "Maps of the encoder's features, forgotten classes in colour.",
+            _only("map"),
         ),
-        _truly(
-            "Figure 4a", "Similarity to the original against similarity to Retrain.", "similarity"
+        _exhibit(
+            "Figure 4a",
+            "Similarity to the original against similarity to Retrain.",
+            _only("similarity", paper="1"),
         ),
-        _truly(
+        _exhibit(
             "Figure 4b",
             "What a method does when it may change the last layer alone, beside the whole of it.",
-            "last",
+            _only("last"),
             varies="scope",
             commands=(run("truly-forgetting", _RANDOM, more="--scope all,classifier"),),
         ),
-        Exhibit(
-            name="Figure 5",
-            shows="AGL on CIFAR-10 against ImageNet: random labels and SalUn collapse at scale.",
-            links=(
-                Link("AGL, two data sets", "representation", {"view": "agreement", "sets": "two"}),
-                Link(
-                    "AGL, one data set at a time",
-                    "representation",
-                    {"view": "agreement", "scenario": _RANDOM},
-                ),
-            ),
+        _exhibit(
+            "Figure 5",
+            "AGL on CIFAR-10 against ImageNet: random labels and SalUn collapse at scale.",
+            Link("AGL, two data sets", "representation", {"view": "agreement", "sets": "two"}),
+            _section("AGL, one data set at a time", "agreement"),
             missing="The paper draws its points of CIFAR-10 and does not print them, so none of "
             "its points stand in the figure.",
             commands=(
@@ -271,51 +210,28 @@ TRULY = Paper(
                     "--methods random_labels,salun"
                 ),
             ),
-            scenarios=(_RANDOM,),
         ),
-        Exhibit(
-            name="Figure 6",
-            shows="Similarity of original and Retrain for more and nearer classes.",
-            links=(
-                Link(
-                    "Representation, Sensitivity, second figure",
-                    "representation",
-                    {"view": "sensitivity", "scenario": _RANDOM, "paper": "1"},
-                ),
-            ),
+        _exhibit(
+            "Figure 6",
+            "Similarity of original and Retrain for more and nearer classes.",
+            _section("Representation, Sensitivity, second figure", "sensitivity", paper="1"),
             commands=_EVERY_SIZE,
             scenarios=(_RANDOM, _TOP),
         ),
-        Exhibit(
-            name="Figure 7",
-            shows="AGL beside AGR for four sets of classes.",
-            links=(
-                Link(
-                    "Every forget set",
-                    "representation",
-                    {"view": "agreement", "scenario": _RANDOM, "sets": "every", "paper": "1"},
-                ),
-                *_sets(),
-            ),
+        _exhibit(
+            "Figure 7",
+            "AGL beside AGR for four sets of classes.",
+            _section("Every forget set", "agreement", sets="every", paper="1"),
+            *_SETS,
             commands=_EVERY_SIZE,
             scenarios=(_RANDOM, _TOP),
         ),
-        Exhibit(
-            name="Figure 8",
-            shows="AGL stays and AGR falls as more classes go.",
-            links=tuple(
-                Link(
-                    label,
-                    "representation",
-                    {
-                        "view": "sensitivity",
-                        "scenario": _RANDOM,
-                        "of": method,
-                        "over": "forget set.n",
-                        "paper": "1",
-                    },
-                )
-                for label, method in (("Pseudo-labels", "pseudo_labels"), ("DUCK", "duck"))
+        _exhibit(
+            "Figure 8",
+            "AGL stays and AGR falls as more classes go.",
+            *(
+                _section(label, "sensitivity", of=method, over="forget set.n", paper="1")
+                for label, method, _ in _OF_FIGURE_10
             ),
             missing=(
                 "The paper prints AGL and AGR for 100 classes alone (Table 15). Its lines beside "
@@ -325,25 +241,16 @@ TRULY = Paper(
             commands=_EVERY_SIZE,
             scenarios=(_RANDOM, _TOP),
         ),
-        _truly(
+        _exhibit(
             "Figure 9",
             "A query and its five neighbours before, after and under Retrain.",
-            "neighbours",
+            _only("neighbours"),
         ),
-        Exhibit(
-            name="Figure 10",
-            shows="H-LR against learning rate and epochs, of pseudo-labels and DUCK.",
-            links=tuple(
-                Link(
-                    label,
-                    "representation",
-                    {
-                        "view": "sensitivity",
-                        "scenario": _RANDOM,
-                        "of": method,
-                        "over": f"method.{name}",
-                    },
-                )
+        _exhibit(
+            "Figure 10",
+            "H-LR against learning rate and epochs, of pseudo-labels and DUCK.",
+            *(
+                _section(label, "sensitivity", of=method, over=f"method.{name}")
                 for label, method, name, _ in _OVER_FIGURE_10
             ),
             varies="lr",
@@ -357,14 +264,12 @@ TRULY = Paper(
                 for _, method, name, values in _OVER_FIGURE_10
                 for value in values
             ),
-            scenarios=(_RANDOM,),
         ),
-        _truly(
+        _exhibit(
             "Figure 11",
             "Noise of growing scale while unlearning: features hold up to about 0.01, then "
             "collapse.",
-            "sensitivity",
-            more={"of": "pseudo_labels", "over": "method.gradient_noise"},
+            _only("sensitivity", of="pseudo_labels", over="method.gradient_noise"),
             varies="gradient_noise",
             commands=(
                 run(
@@ -375,11 +280,10 @@ TRULY = Paper(
                 ),
             ),
         ),
-        _truly(
+        _exhibit(
             "Figure 13",
             "Pseudo-labels with and without Nesterov momentum: no difference.",
-            "sensitivity",
-            more={"of": "pseudo_labels", "over": "method.nesterov"},
+            _only("sensitivity", of="pseudo_labels", over="method.nesterov"),
             varies="nesterov",
             commands=tuple(
                 run(

@@ -1,7 +1,7 @@
 """An evidence report: what was asked, the answer, tables, figures, caveats and the commands that
 repeat it, as a list of plain blocks.
 
-Pandas and whole results in, frozen records out; evidence_html.py and evidence_latex.py write them.
+Pandas and whole results in, frozen records out; html.py and latex.py write them.
 No Streamlit, no store. Texts are as shown: what a person typed is kept as it is here and escaped by
 whoever writes it.
 """

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from dashboard.frames.membership import attack_name
 from dashboard.report.blocks import Block, Items, Text
 from dashboard.report.selection import Setting
 from dashboard.report.statistics import relabelled
-from dashboard.text import labels as describe
 from dashboard.text import units
+from dashboard.text.labels import method_names
 from mucore import catalog, statistics
 from mucore.errors import UnknownName
+from mucore.metrics.sanity import blind_attacks
 from mucore.store.rows import Result
 
 
@@ -23,7 +25,7 @@ def flag_blocks(
     """
     outside = [
         relabelled(one.sentence, labels).replace(
-            f" of {one.method} ", f" of {describe.method_names(one.method)[0]} "
+            f" of {one.method} ", f" of {method_names(one.method)[0]} "
         )
         for one in suspicions
     ]
@@ -55,7 +57,7 @@ def flag_blocks(
     everything = [(setting, result) for setting in found for result in setting.results.values()]
     notes = counted(
         [
-            (note, describe.method_names(str(result.spec["method"]))[0])
+            (_note(note), method_names(str(result.spec["method"]))[0])
             for _, result in everything
             for note in result.notes
         ]
@@ -66,7 +68,7 @@ def flag_blocks(
         [
             (
                 f"{_metric_title(name)} is missing: {measured.error}",
-                describe.method_names(str(result.spec["method"]))[0],
+                method_names(str(result.spec["method"]))[0],
             )
             for _, result in everything
             for name, measured in result.metrics.items()
@@ -94,6 +96,13 @@ def counted(pairs: Sequence[tuple[str, str]]) -> tuple[str, ...]:
         )
         lines.append(f"{said[0][0]} ({units.count(len(said), 'run')}: {shown}{others})")
     return tuple(lines)
+
+
+def _note(note: str) -> str:
+    """A note with the names of the membership attacks that it lists."""
+    listed = sorted(blind_attacks([note]))
+    names = ", ".join(attack_name(attack) for attack in listed)
+    return f"{note.rpartition(': ')[0]}: {names}." if listed else note
 
 
 def _metric_title(metric: str) -> str:

@@ -12,9 +12,8 @@ from dashboard import frames
 from dashboard.report.blocks import Block, Command, Facts, Table, Text
 from dashboard.report.selection import Setting
 from dashboard.report.text import versions
-from dashboard.text import labels as describe
 from dashboard.text import units
-from dashboard.text.labels import MISSING, number
+from dashboard.text.labels import MISSING, command_line, number, preset_title
 from mucore.errors import MucoreError
 
 
@@ -81,7 +80,7 @@ def _listed(seeds: Sequence[int]) -> str:
 
 def _command(spec: Mapping) -> str:
     try:
-        return describe.command_line(spec).replace(" \\\n  ", " ")
+        return command_line(spec).replace(" \\\n  ", " ")
     except (MucoreError, KeyError, ValueError) as failure:
         # a method of the reader's own that is gone, or a run of another version
         return f"# No command: {failure}"
@@ -164,7 +163,7 @@ def _run_line(
     return {
         "Setting": setting.label,
         "Method": row.title,
-        "Settings of": describe.preset_title(str(line["method_preset"])),
+        "Settings of": preset_title(str(line["method_preset"])),
         "Seeds": f"{line['training_seed']}, {line['unlearning_seed']}, {line['evaluation_seed']}",
         "Status": str(line["status"]),
         "Forget set": line["forget_hash"] if isinstance(line["forget_hash"], str) else MISSING,

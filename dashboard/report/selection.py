@@ -11,8 +11,8 @@ import pandas as pd
 from dashboard import frames
 from dashboard.frames import budget as budget_frames
 from dashboard.report.text import scenario_title
-from dashboard.text import labels, units
-from dashboard.text.labels import number
+from dashboard.text import units
+from dashboard.text.labels import forget_set_text, number, value_title
 from mucore import catalog, statistics
 from mucore.store.rows import Result
 from mucore.verdicts import judge
@@ -49,9 +49,9 @@ def settings(
         known = found["scenario"] in order
         label = (
             f"{scenario_title(found['scenario'])}, "
-            f"{labels.set_text(found['scenario_parameters'], found['dataset'])}"
+            f"{forget_set_text(found['scenario_parameters'], found['dataset'])}"
         )
-        extra = [labels.title_in(name, found[name]) for name in several]
+        extra = [value_title(name, found[name]) for name in several]
         mine = values[values["key"].isin(group["key"])]
         class_wise = known and catalog.scenario(found["scenario"]).class_wise
         made.append(

@@ -12,9 +12,8 @@ from dashboard.report.blocks import Block, Items, Picture, Table, Text
 from dashboard.report.selection import Setting
 from dashboard.report.text import short_name, without_thin_spaces
 from dashboard.report.verdicts import verdict_cells
-from dashboard.text import labels as describe
 from dashboard.text import units
-from dashboard.text.labels import MISSING, number
+from dashboard.text.labels import MINUS, MISSING, method_names, number
 from mucore import statistics
 from mucore.errors import BadValue
 
@@ -123,7 +122,7 @@ def _line_title(line: str) -> str:
 def _line_names(line: str) -> tuple[str, str]:
     """ "finetune (tuned)" with the method's title, and its family."""
     name, _, extra = line.partition(" ")
-    title, family = describe.method_names(name)
+    title, family = method_names(name)
     return f"{title} {extra}".strip(), family
 
 
@@ -233,4 +232,4 @@ def _pairs(metric: str, each: statistics.Statistics, different: pd.DataFrame) ->
 
 
 def _tau(value: float) -> str:
-    return MISSING if math.isnan(value) else f"{value:.2f}".replace("-", describe.MINUS)
+    return MISSING if math.isnan(value) else f"{value:.2f}".replace("-", MINUS)

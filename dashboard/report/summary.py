@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from dashboard import frames
+from dashboard.frames.membership import attack_name
 from dashboard.report.blocks import Facts, Table
 from dashboard.report.selection import Setting
 from dashboard.report.text import versions, without_thin_spaces
-from dashboard.text import labels as describe
 from dashboard.text import units, verdicts
-from dashboard.text.labels import MISSING, number
+from dashboard.text.labels import MISSING, method_names, number, value_title
 from mucore import catalog, statistics
 from mucore.errors import UnknownName
 
@@ -44,9 +44,9 @@ def asked(found: Sequence[Setting], runs: pd.DataFrame, comparison: str) -> Fact
         facts.append(("Forget set", f"{setting.label}: {size}, hash {shown or MISSING}"))
     for name, column in (("Data set", "dataset"), ("Model", "model"), ("Recipe", "recipe")):
         facts.append(
-            (name, "; ".join(describe.title_in(column, one) for one in sorted(set(runs[column]))))
+            (name, "; ".join(value_title(column, one) for one in sorted(set(runs[column]))))
         )
-    methods = [describe.method_names(name)[0] for name in _in_order(set(runs["method"]))]
+    methods = [method_names(name)[0] for name in _in_order(set(runs["method"]))]
     facts.append(("Methods", ", ".join(methods)))
     seeds = sorted({int(seed) for seed in runs["training_seed"]})
     facts.append(
@@ -148,7 +148,7 @@ def caveats(found: Sequence[Setting], runs: pd.DataFrame, values: pd.DataFrame) 
         mine = values[values["metric"] == f"{name}_attack_accuracy"]["value"].dropna()
         if len(mine):
             low, high = number(mine.min(), "percent"), number(mine.max(), "percent")
-            attacks.append(f"{name.removeprefix('mia_').replace('_', '-')} {low} to {high} %")
+            attacks.append(f"{attack_name(name.removeprefix('mia_'))} {low} to {high} %")
     if attacks:
         said.append(
             f"Own accuracy of the membership attacks on held-out samples: {', '.join(attacks)}. "

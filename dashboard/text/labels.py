@@ -130,7 +130,7 @@ def setup_text(line: Mapping[str, Any]) -> str:
     )
 
 
-def title_in(column: str, value: str) -> str:
+def value_title(column: str, value: str) -> str:
     """What a table says of a value of its column dataset, model or recipe."""
     return {"dataset": titles.dataset, "model": titles.model, "recipe": recipe_text}[column](value)
 
@@ -140,7 +140,9 @@ def preset_title(preset: str) -> str:
     return METHOD_PRESETS.get(preset, preset)
 
 
-def forgotten(scenario: str, parameters: str | Mapping[str, Any], dataset: str, count: int) -> str:
+def forgotten_text(
+    scenario: str, parameters: str | Mapping[str, Any], dataset: str, count: int
+) -> str:
     """What a scenario asked a model to forget, in words that need no card: "the whole class Bag",
     "20 % of the class Bag".
     """
@@ -209,14 +211,16 @@ def named_in(spec: Mapping[str, Any]) -> tuple[str, ...]:
 
 def settings_text(parameters: str | Mapping[str, Any]) -> str:
     """A method's parameters as a short line: "epochs 5, lr 0.01"; an empty mapping is "defaults".
-    `set_text` is for scenarios.
+    `forget_set_text` is for scenarios.
     """
     values = json.loads(parameters) if isinstance(parameters, str) else parameters
-    parts = [f"{name.replace('_', ' ')} {setting(name, value)}" for name, value in values.items()]
+    parts = [
+        f"{name.replace('_', ' ')} {setting_text(name, value)}" for name, value in values.items()
+    ]
     return ", ".join(parts) or "defaults"
 
 
-def set_text(parameters: str | Mapping[str, Any], dataset: str) -> str:
+def forget_set_text(parameters: str | Mapping[str, Any], dataset: str) -> str:
     """A scenario's parameters as a short line in which classes have names: "budget 20 %, class
     Bag"; an empty mapping is "defaults".
     """
@@ -251,10 +255,10 @@ def _set_part(name: str, value: Any, dataset: str) -> str:
         )
     if name == "downstream":
         return f"near {titles.dataset(value)}"
-    return f"{name.replace('_', ' ')} {setting(name, value).replace('_', ' ')}"
+    return f"{name.replace('_', ' ')} {setting_text(name, value).replace('_', ' ')}"
 
 
-def setting(name: str, value: Any) -> str:
+def setting_text(name: str, value: Any) -> str:
     if value is None:
         return "none"
     if isinstance(value, bool):

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol, TypeVar
 
 import pandas as pd
 
 from dashboard.text.labels import MISSING, number
 from dashboard.text.units import count
 from mucore.verdicts import NAMES, Check, Verdict, Word
-
-if TYPE_CHECKING:
-    from dashboard.frames.rows import Row
 
 # Names of Material Symbols, which Streamlit brings along.
 ICONS: Final[Mapping[Word, str]] = {
@@ -30,6 +27,24 @@ ICONS: Final[Mapping[Word, str]] = {
     "nothing to forget": "block",
     "cannot tell": "help",
 }
+
+
+class Line(Protocol):
+    """What sentences about verdicts ask of a line of a table (`frames.Row`)."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def reference(self) -> bool: ...
+    @property
+    def unsound(self) -> Mapping[str, int]: ...
+    @property
+    def verdict(self) -> Verdict | None: ...
+
+
+L = TypeVar("L", bound=Line)
 
 # the two ways not to forget
 SHORT: Final[Mapping[Word, str]] = {"did nothing": "did nothing", "too little": "forgot too little"}
@@ -45,7 +60,7 @@ def label(verdict: Verdict) -> str:
     return f":material/{ICONS[verdict.word]}: {text(verdict)}"
 
 
-def qualified(rows: Sequence[Row]) -> list[Row]:
+def qualified(rows: Sequence[L]) -> list[L]:
     """The rows that may be called nearest, best or cheapest: methods that forgot, and whose runs
     all ended well.
     """
@@ -59,7 +74,7 @@ def qualified(rows: Sequence[Row]) -> list[Row]:
     ]
 
 
-def count_sentence(rows: Sequence[Row]) -> str:
+def count_sentence(rows: Sequence[Line]) -> str:
     """What happened to how many of the methods among `rows`, to be read aloud; "" where none has a
     verdict.
 
@@ -103,7 +118,7 @@ def count_sentence(rows: Sequence[Row]) -> str:
     return ". ".join(said) + "."
 
 
-def why_none(rows: Sequence[Row]) -> str:
+def why_none(rows: Sequence[Line]) -> str:
     """Why no row of `rows` qualifies, in a sentence: the reason that most of the undecided ones
     share, or what went wrong instead.
     """

@@ -12,8 +12,8 @@ import streamlit as st
 from dashboard import data, state
 from dashboard.frames import efficacy as efficacy_frames
 from dashboard.sections.efficacy import against_membership, paper, rank, spread
-from dashboard.text import labels as describe
 from dashboard.text import units
+from dashboard.text.labels import setup_text
 from dashboard.widgets import figures, header, messages, run_drawer, run_filters
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
@@ -88,7 +88,7 @@ def caption(runs: pd.DataFrame, sets: Sequence[str]) -> str:
     first = runs.iloc[0]
     seeds = units.count(runs["training_seed"].nunique(), "training seed")
     return escape(
-        f"{describe.setup_text(first)}, {units.count(len(sets), 'forget set')}, {seeds}. "
+        f"{setup_text(first)}, {units.count(len(sets), 'forget set')}, {seeds}. "
         "Low is less exposed; Retrain's is the aim (Becker & Liebig)."
     )
 

@@ -11,8 +11,8 @@ from dashboard import data, frames, state
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import membership as membership_frames
 from dashboard.sections.membership import attacks, one_run
-from dashboard.text import labels as describe
 from dashboard.text import units
+from dashboard.text.labels import THIN, forget_set_text, setup_text
 from dashboard.widgets import figures, header, messages, run_drawer, run_filters
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
@@ -78,12 +78,12 @@ def pick_view() -> bool:
 
 def caption(runs: pd.DataFrame) -> str:
     first = runs.iloc[0]
-    chosen = describe.set_text(str(first["scenario_parameters"]), str(first["dataset"]))
+    chosen = forget_set_text(str(first["scenario_parameters"]), str(first["dataset"]))
     forgotten = units.count(int(runs["forget_count"].median()), "sample")
     seeds = units.count(runs["training_seed"].nunique(), "training seed")
     said = (
-        f"{describe.setup_text(first)}. {forgotten} to forget ({chosen}), {seeds}. Good is "
-        f"Retrain's value, not 100{describe.THIN}%."
+        f"{setup_text(first)}. {forgotten} to forget ({chosen}), {seeds}. Good is "
+        f"Retrain's value, not 100{THIN}%."
     )
     return escape(said)
 

@@ -8,7 +8,6 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data, frames, state
-from dashboard.papers import tables as published
 from dashboard.sections.results import methods_table, tradeoff
 from dashboard.text import labels, units, verdicts
 from dashboard.widgets import figures, header, messages, run_drawer, run_filters
@@ -74,7 +73,7 @@ def page() -> None:
         run_drawer.row_drawer(selected, runs, outside.get(selected.id, ()))
     methods_table.show_downloads(table)
     figures.numbers(
-        published.beside(table, paper) if paper else table.frame, f"results-{scenario.id}", figure
+        frames.with_paper(table, paper) if paper else table.frame, f"results-{scenario.id}", figure
     )
     provenance(runs)
 
@@ -113,7 +112,7 @@ def caption(runs: pd.DataFrame) -> str:
     first = runs.iloc[0]
     seeds = units.count(runs["training_seed"].nunique(), "training seed")
     forgotten = units.count(int(runs["forget_count"].median()), "sample")
-    chosen = labels.set_text(str(first["scenario_parameters"]), str(first["dataset"]))
+    chosen = labels.forget_set_text(str(first["scenario_parameters"]), str(first["dataset"]))
     return escape(f"{labels.setup_text(first)}. {forgotten} to forget ({chosen}), {seeds}.")
 
 

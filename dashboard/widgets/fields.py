@@ -48,7 +48,7 @@ def checked(
     make: Callable[[], Any], fallback: Any, way_out: str = "", *, known: Sequence[str] = ()
 ) -> Any:
     """What `make` makes; where it raises a sentence, `fallback`, with the sentence told in titles
-    (`describe.with_titles`).
+    (`with_titles`).
     """
     try:
         return make()

@@ -90,7 +90,7 @@ def show_facts(result: Result) -> None:
     shared = ", shared with other runs" if cost.get("shared_device") else ""
     forgets = (
         f"; {labels.scenario_title(spec['scenario'])} "
-        f"({labels.set_text(spec['scenario_parameters'], spec['dataset'])})"
+        f"({labels.forget_set_text(spec['scenario_parameters'], spec['dataset'])})"
     )
     facts = {
         "Data": labels.setup_text(spec) + (forgets if spec.get("scenario") else ""),

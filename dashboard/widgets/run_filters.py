@@ -421,7 +421,7 @@ def _set_name(said: Mapping[str, Any], parameters: str, dataset: str) -> str:
     elsewhere.
     """
     if said:
-        return labels.set_text(said, dataset)
+        return labels.forget_set_text(said, dataset)
     return "every class, first with last" if "pairs" in json.loads(parameters) else "every amount"
 
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import cyclopts
 
 import mucore
-from mucore.cli import catalogue, comparisons, jobs, stored
+from mucore.cli import catalogue, comparisons, jobs, pages, stored
 from mucore.cli.base import INTERRUPTED, WRONG, complain
 from mucore.errors import BadValue, MucoreError
 
@@ -29,6 +29,7 @@ app = cyclopts.App(
     help_format="plaintext",
 )
 for command in (
+    pages.app,
     catalogue.methods,
     catalogue.metrics,
     catalogue.scenarios,

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from mucore import catalog
+from mucore import catalog, shipped
 from mucore.datasets.idx import Arrays, read_set
 from mucore.datasets.published import divided
 from mucore.datasets.splits import Part, Splits, assemble
 from mucore.errors import BadFile
 
-EMBEDDED = Path(__file__).parents[2] / "data" / "fashion-mnist-10k.npz"
+EMBEDDED = shipped.DATA / "fashion-mnist-10k.npz"
 DEBIAN = Path("/usr/share/datasets/fashion-mnist")  # package dataset-fashion-mnist
 
 

@@ -26,7 +26,7 @@ import psutil
 import torch
 from torch import nn
 
-from mucore import training
+from mucore import shipped, training
 from mucore.engine.device import describe
 from mucore.engine.run import Run
 from mucore.errors import BadValue, MucoreError
@@ -46,7 +46,7 @@ from mucore.testing.synthetic import synthetic_store
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "benchmarks.md"
-DEMO = ROOT / "data" / "demo"
+DEMO = shipped.DATA / "demo"
 # length of the bare loop on either side of the training, in passes over the training set
 BARE_EPOCHS = 1.0
 

@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from builders import make_result, make_spec_row
 from pages import figures, fill, judged, links, open_page, words_on
@@ -211,7 +210,7 @@ def test_the_papers_table_is_that_of_the_data_set(home, dataset, table):
         not at.exception
         and next(box for box in at.selectbox if box.label == "Table of the paper").value == table
     )
-    printed = identity_frames.paper_table(data.published("mufac_mucac_tables"), table)
+    printed = identity_frames.paper_table(table)
     assert f"{printed.title} with ResNet-18" in words_on(at)
 
 
@@ -294,9 +293,8 @@ def test_the_demo_opens(demo_home):
 
 
 def test_every_published_table_has_nine_lines_that_give_their_nomus():
-    published = pd.read_csv(ROOT / "data" / "published" / "mufac_mucac_tables.csv")
     for name in identity_frames.TABLES:
-        paper = identity_frames.paper_table(published, name)
+        paper = identity_frames.paper_table(name)
         assert len(paper.methods) == 9
         for method in paper.methods:
             accuracy, score, nomus = (
@@ -304,7 +302,7 @@ def test_every_published_table_has_nine_lines_that_give_their_nomus():
             )
             assert accuracy is not None and score is not None
             assert nomus == pytest.approx(0.5 * accuracy + 0.5 * (1 - 2 * score), abs=2e-3)
-    assert identity_frames.paper_table(published, "mufac").value("retrain", "top2") == 0.7667
+    assert identity_frames.paper_table("mufac").value("retrain", "top2") == 0.7667
 
 
 def test_the_two_orders_by_hand(home):

@@ -77,6 +77,33 @@ def test_figures_and_frames_do_without_streamlit(path):
     assert "streamlit" not in imported
 
 
+# Below that line, each floor imports its own folder and lower floors, also where only a type is
+# asked for.
+FLOORS = (("assets", "text", "theme"), ("lessons", "papers"), ("frames",), ("charts",), ("report",))
+
+
+def test_no_arrow_runs_up():
+    floor = {name: height for height, names in enumerate(FLOORS) for name in names}
+    assert set(BELOW) < floor.keys()
+    up = []
+    for path in MODULES:
+        here = path.relative_to(DASHBOARD).with_suffix("").parts[0]
+        if here not in floor:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or not node.module:
+                continue
+            package, *rest = node.module.split(".")
+            names = rest[:1] or [alias.name for alias in node.names]
+            if package == "dashboard":
+                up += [
+                    f"{path.relative_to(DASHBOARD)} -> {name}"
+                    for name in names
+                    if name != here and floor.get(name, len(FLOORS)) >= floor[here]
+                ]
+    assert up == []
+
+
 @pytest.mark.parametrize(
     "path",
     [path for path in [*MODULES, *SCRIPTS] if path.name != "state.py"],

@@ -251,11 +251,7 @@ def test_figure_8_opens_on_the_number_of_classes(demo_home, link: Link):
 def test_what_is_not_there_of_a_table_with_a_page_is_said(home):
     (table,) = [exhibit for exhibit in papers.TRULY.exhibits if exhibit.name == "Table 8"]
     assert table.links and "deviations cannot be switched on" in table.missing
-    assert "8" not in set(
-        pd.read_csv(ROOT / "data" / "published" / "truly_forgetting_tables.csv")["table"].astype(
-            str
-        )
-    )
+    assert "8" not in set(tables.cells("truly")["table"])
     full_store(home).close()
     text = words_on(opened(paper="truly"), escaped=True)
     assert escape(table.missing) in text and "No run under this scenario yet." in text
@@ -311,7 +307,9 @@ def test_a_link_names_a_printed_table_of_its_scenario(link: Link):
         )
         assert link.query.get("dataset", printed.datasets[0]) == printed.datasets[0]
     elif link.page == "identity" and table:
-        assert link.query["paper"] == "1" and link.datasets == identity_frames.DATA[table]
+        assert (
+            link.query["paper"] == "1" and link.datasets == identity_frames.TABLES[table].datasets
+        )
     else:
         assert table is None
     assert link.query.get("paper_set", "random") in representation_frames.PAPER_SETS

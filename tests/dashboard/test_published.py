@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pandas as pd
+import make_papers_table
 import pytest
 from builders import full_store, make_result, make_spec_row
 from pages import open_page, words_on
@@ -17,12 +17,9 @@ from dashboard.papers import tables as published
 from mucore import catalog
 from mucore.store import open_store
 
-ROOT = Path(__file__).resolve().parents[2]
+FOLDER = Path(__file__).resolve().parents[2] / "data" / "papers"
+SCRIPT = "python scripts/make_papers_table.py"
 EVERY = [one for card in catalog.scenarios() for one in published.printed_tables(card.id)]
-
-
-def tables(name: str) -> pd.DataFrame:
-    return pd.read_csv(ROOT / "data" / "published" / f"{name}.csv")
 
 
 def named(name: str) -> published.Printed:
@@ -30,7 +27,7 @@ def named(name: str) -> published.Printed:
 
 
 def read(name: str, dataset: str = "digits", model: str = "mlp") -> published.Published:
-    return published.read(named(name), tables, dataset=dataset, model=model)
+    return published.read(named(name), dataset=dataset, model=model)
 
 
 def usual(scenario: str, dataset: str, model: str, **parameters: object) -> str:
@@ -42,7 +39,7 @@ def usual(scenario: str, dataset: str, model: str, **parameters: object) -> str:
 
 @pytest.mark.parametrize("one", EVERY, ids=lambda one: one.id)
 def test_every_table_has_numbers_of_retrain_and_of_methods(one):
-    found = published.read(one, tables, dataset="digits", model="")
+    found = published.read(one, dataset="digits", model="")
     columns = {column.id for column in frames.columns(class_wise=True)}
     methods = {method for method, column in found.values if column in columns}
     # whose run times are relative to Retrain's
@@ -59,6 +56,31 @@ def test_every_table_has_numbers_of_retrain_and_of_methods(one):
         card.id for card in catalog.models()
     }
     assert one.table.split(",")[0] in found.caption and "compare the pattern" in found.caption
+
+
+def test_the_tables_are_those_that_the_script_makes():
+    for name, table in zip(("cells", "tables"), make_papers_table.made(), strict=True):
+        text = (FOLDER / f"{name}.csv").read_text(encoding="utf-8")
+        assert text == table.to_csv(index=False, lineterminator="\n"), f"run {SCRIPT}"
+
+
+def test_every_printed_number_is_a_cell():
+    """One more or less where two are printed in one line: mean and deviation, time and storage."""
+    lines = {
+        paper: sum(len(make_papers_table.source(name)) for name in names)
+        for paper, names in {
+            "mubox": ("mubox_tables", "mubox_cost", "mubox_cost"),
+            "truly": ("truly_forgetting_tables",),
+            "efficacy": ("efficacy_table1",),
+            "persons": ("mufac_mucac_tables",),
+        }.items()
+    }
+    for paper, count in lines.items():
+        cells = published.cells(paper)
+        cells = cells[cells["mark"] != "computed"]
+        assert len(cells) == count
+        places = ["table", "model", "scenario", "near", "amount", "block", "name", "metric"]
+        assert not cells.duplicated(places).any()
 
 
 def test_addresses_of_tables_are_unique():
@@ -141,7 +163,7 @@ def test_the_nearest_table_comes_first(scenario, dataset, model, parameters, exp
 
 
 def test_the_caption_says_what_differs():
-    own = published.read(named("truly-2"), tables, dataset="imagenet", model="resnet50").caption
+    own = published.read(named("truly-2"), dataset="imagenet", model="resnet50").caption
     assert (
         own.startswith(
             "Are We Truly Forgetting? Tables 2 and 5: 100 of 1,000 classes at random, ResNet-50."
@@ -154,20 +176,18 @@ def test_the_caption_says_what_differs():
 
 
 def test_points_are_of_one_data_set_and_in_the_order_of_their_share():
-    found = published.points("class_fraction", tables, dataset="digits", model="mlp")
+    found = published.points("class_fraction", dataset="digits", model="mlp")
     assert [one.amount for one, _ in found] == [0.1, 0.25, 0.5, 0.8, 1.0]
     assert [
-        one.id
-        for one, _ in published.points("one_class", tables, dataset="cifar10", model="resnet18")
+        one.id for one, _ in published.points("one_class", dataset="cifar10", model="resnet18")
     ] == ["mubox-1"]
     assert [
-        one.amount
-        for one, _ in published.points("all_classes", tables, dataset="digits", model="mlp")
+        one.amount for one, _ in published.points("all_classes", dataset="digits", model="mlp")
     ] == [0.02]
-    assert published.points("backdoor", tables, dataset="cifar10", model="resnet18") == []
+    assert published.points("backdoor", dataset="cifar10", model="resnet18") == []
 
 
-LISTED = {  # cells that data/published/README.md calls contradictory
+LISTED = {  # cells that data/papers/README.md calls contradictory
     "mubox-1": {"l_codec"},
     "mubox-3": {"amnesiac"},
     "mubox-4": {"pgu", "fisher", "ntk"},
@@ -245,7 +265,7 @@ def test_the_minutes_and_a_number_printed_twice_are_said():
 def test_the_table_with_attacks_is_the_nearest_one_that_prints_any():
     def nearest(scenario: str, **parameters: object) -> str:
         found = published.with_attacks(
-            scenario, tables, dataset="glyphs", model="resnet9-small", parameters=parameters
+            scenario, dataset="glyphs", model="resnet9-small", parameters=parameters
         )
         return found[0].id if found else ""
 

@@ -28,6 +28,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import report as evidence
 from dashboard.charts import tradeoff
+from dashboard.frames.membership import attack_name
 from dashboard.report import html as report_html
 from dashboard.report import latex as report_latex
 from dashboard.report import render
@@ -36,6 +37,7 @@ from dashboard.report.results import with_names
 from dashboard.widgets import figures
 from mucore import catalog
 from mucore.errors import BadValue
+from mucore.metrics.sanity import blind_attacks
 from mucore.store import Store, open_store
 from mucore.verdicts import VERDICT_REVISION, WORDS, judge
 
@@ -189,6 +191,19 @@ def test_the_report_names_what_was_asked(report):
     assert facts["Methods"] == "Original, Retrain, Gradient ascent, Fine-tune, SalUn"
 
 
+def test_notes_name_the_attacks_that_guess(tmp_path):
+    note = (
+        "These membership attacks cannot tell members from non-members here, so their efficacy "
+        "is not evidence: m_entropy, prob."
+    )
+    with open_store(tmp_path) as store:
+        store.put_result(replace(make_result(), notes=(note, "Nothing else.")))
+        report = built(store)
+    said = " ".join(items(report, "Flags and notes"))
+    assert blind_attacks([note]) == {"m_entropy", "prob"} and "m_entropy" not in said
+    assert f"{attack_name('m_entropy')}, {attack_name('prob')}" in said and "Nothing else." in said
+
+
 def test_caveats_speak_of_seeds_and_of_attacks_that_guess(tmp_path):
     with open_store(tmp_path) as store:
         attacked = {"ta": 0.9, "mia_prob": 0.5, "mia_prob_attack_accuracy": 0.512}
@@ -203,7 +218,10 @@ def test_caveats_speak_of_seeds_and_of_attacks_that_guess(tmp_path):
         )
         report = built(store)
     said = "\n".join(items(report, "Read with care"))
-    assert "One training seed everywhere" in said and "prob 51.2 to 51.2 %. 50 % is a guess" in said
+    assert (
+        "One training seed everywhere" in said
+        and f"{attack_name('prob')} 51.2 to 51.2 %. 50 % is a guess" in said
+    )
     assert "Without a Retrain of the same training seed there is no gap: SalUn" in said.replace(
         "Fine-tune, ", ""
     )

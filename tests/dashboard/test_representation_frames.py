@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+import make_papers_table
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +13,7 @@ import similarities
 from builders import make_result
 from similarities import METRICS, NUMBERS, cka, judgements, line, long, of_classes
 
-from dashboard import data, frames
+from dashboard import frames
 from dashboard.frames import representation as computed
 
 
@@ -171,32 +172,20 @@ def test_cost_of_measuring_is_the_mean_over_the_runs_that_have_the_part():
 
 
 def test_paper_values_are_those_that_were_printed():
-    found = {
-        one.method: one for one in computed.paper_values(data.published("truly_forgetting_tables"))
-    }
+    found = {one.method: one for one in computed.paper_values()}
     assert found["finetune"].agl == 0.78 and found["duck"].agr is not None
     assert found["finetune"].cka == pytest.approx((0.876 + 0.790 + 0.799) / 3)
     assert found["original"].cka == pytest.approx((0.898 + 0.821 + 0.818) / 3)
     assert found["finetune"].gap == pytest.approx(0.061)
     assert len(found) == 11
-    top = {
-        one.method: one
-        for one in computed.paper_values(
-            data.published("truly_forgetting_tables"), classes="top-CUB"
-        )
-    }
+    top = {one.method: one for one in computed.paper_values("top-CUB")}
     assert top["duck"].agl is not None and top["duck"].agl != found["duck"].agl
     # Table 13: the mean over three downstream sets, and the one set that the classes are near to
     assert (
         found["finetune"].knn == pytest.approx((0.784 + 0.390 + 0.816) / 3)
         and top["retrain"].knn is not None
     )
-    swin = {
-        one.method: one
-        for one in computed.paper_values(
-            data.published("truly_forgetting_tables"), classes="Swin-T"
-        )
-    }
+    swin = {one.method: one for one in computed.paper_values("Swin-T")}
     # Table 7: no k-NN accuracies, only their gap
     assert (swin["finetune"].agl, swin["finetune"].h_lr, swin["finetune"].knn) == (0.16, 0.27, None)
     assert swin["finetune"].cka == pytest.approx(0.896) and not swin["finetune"].sets
@@ -206,12 +195,7 @@ def test_paper_values_are_those_that_were_printed():
 
 
 def test_what_the_paper_does_not_print_is_computed_from_what_it_does():
-    found = {
-        one.method: one
-        for one in computed.paper_values(
-            data.published("truly_forgetting_tables"), classes="top-CUB-300"
-        )
-    }
+    found = {one.method: one for one in computed.paper_values("top-CUB-300")}
     duck = found["duck"]
     # Table 13: k-NN 32.7, Retrain 14.0; Table 14: CKA 72.2
     assert (
@@ -233,38 +217,33 @@ def test_the_formulas_give_what_the_paper_prints_for_100_classes(series):
     """Without Tables 2, 3 and 15 the agreements of 100 classes are computed, and agree with the
     printed ones to their rounding.
     """
-    table = data.published("truly_forgetting_tables")
-    printed = {one.method: one for one in computed.paper_values(table, classes=series)}
-    made = {
-        one.method: one
-        for one in computed.paper_values(table[~table["table"].isin([2, 3, 15])], classes=series)
-    }
-    for name in ("pseudo_labels", "duck", "contrastive"):
-        assert made[name].computed and not printed[name].computed
-        assert made[name].agl == pytest.approx(printed[name].agl, abs=0.012)
-        assert made[name].agr == pytest.approx(printed[name].agr, abs=0.012)
+    printed = {one.method: one for one in computed.paper_values(series)}
+    lines = make_papers_table.source("truly_forgetting_tables")
+    lines = lines[~lines["table"].isin([2, 3, 15]) & (lines["model"] == "ResNet-50")]
+    lines = lines[(lines["scenario"] == series) & (lines["forget_classes"] == 100)]
+    made = make_papers_table.agreements(lines).set_index(["method", "metric"])["value"]
+    for name, method in (("PL", "pseudo_labels"), ("DUCK", "duck"), ("CU", "contrastive")):
+        assert not printed[method].computed
+        assert made[name, "AGL"] == pytest.approx(printed[method].agl, abs=0.012)
+        assert made[name, "AGR"] == pytest.approx(printed[method].agr, abs=0.012)
 
 
 def test_the_papers_lines_over_the_number_of_classes():
-    table = data.published("truly_forgetting_tables")
-    over = computed.paper_over_counts(table, "duck", "top-CUB")
+    over = computed.paper_over_counts("duck", "top-CUB")
     assert list(over["agr"]["x"]) == [100, 200, 300] and list(over["agr"]["mean"].round(2)) == [
         0.71,
         0.67,
         0.59,
     ]
-    assert computed.paper_over_counts(table, "ssd", "random") == {}
-    originals = computed.paper_originals(table)
+    assert computed.paper_over_counts("ssd", "random") == {}
+    originals = computed.paper_originals()
     assert list(originals["top-CUB"]["mean"]) == pytest.approx([0.697, 0.634, 0.596])
     assert originals["random"]["mean"].iloc[0] == pytest.approx((0.898 + 0.821 + 0.818) / 3)
 
 
 @pytest.mark.parametrize("name", computed.PAPER_SETS)
 def test_every_set_of_the_paper_has_agreements(name):
-    found = {
-        one.method: one
-        for one in computed.paper_values(data.published("truly_forgetting_tables"), classes=name)
-    }
+    found = {one.method: one for one in computed.paper_values(name)}
     assert len(found) >= 8 and all(
         one.agl is not None and one.agr is not None
         for one in found.values()

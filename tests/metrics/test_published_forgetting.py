@@ -2,7 +2,7 @@
 columns it is made of.
 
 A cell agrees if some values that round to the printed columns give a number that rounds to the
-printed cell. Cells that do not are listed; the README of data/published names some of them.
+printed cell. Cells that do not are listed; the README of data/papers names some of them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 from mucore.metrics import representation
 from mucore.metrics.nomus import nomus
 
-FOLDER = Path(__file__).parents[2] / "data" / "published"
+FOLDER = Path(__file__).parents[2] / "data" / "papers" / "printed"
 SETS = ("OfficeHome", "CUB", "DomainNet")
 # half a unit of the last printed digit, of percentages with one decimal, as a fraction
 HALF = 0.0005

@@ -2,7 +2,7 @@
 transcription is sound.
 
 FA is printed as a signed difference to the table's Retrain for methods and as a value elsewhere
-(data/published/README.md).
+(data/papers/README.md).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-TABLES = Path(__file__).parents[2] / "data" / "published" / "mubox_tables.csv"
+TABLES = Path(__file__).parents[2] / "data" / "papers" / "printed" / "mubox_tables.csv"
 # percentage points; the tables disagree with themselves by up to 0.4 in a dozen cells
 ROUNDING = 0.5
 

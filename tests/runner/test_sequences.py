@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-from dashboard.text import labels as describe
+from dashboard.text.labels import command_line
 from mucore import methods
 from mucore.cli import GridOptions, build_grid
 from mucore.errors import BadValue, MucoreError, Refused
@@ -191,7 +191,7 @@ def test_the_command_line_says_each_further_request_with_then():
         {"class_ids": [1]},
         {"class_id": 2, "budget": 0.5, "seed": 0},
     ]
-    line = describe.command_line(last.model_dump(mode="json"))
+    line = command_line(last.model_dump(mode="json"))
     assert (
         "--then 'class_wise class_ids=1'" in line
         and "--then 'one_class class_id=2 budget=0.5'" in line

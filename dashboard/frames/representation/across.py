@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from dashboard import frames
-from dashboard.text import labels
+from dashboard.text.labels import scenario_title, setting_text, settings_text
 from dashboard.text.presets import OWN, is_plain, presets
 from mucore import catalog
 from mucore.verdicts import Judged
@@ -73,8 +73,8 @@ def set_title(scenario: str, parameters: str) -> str:
         return f"{values['n']} {where}{seed}"
     if "class_ids" in values:
         ids = values["class_ids"]
-        return f"{'class' if len(ids) == 1 else 'classes'} {labels.setting('class_ids', ids)}{seed}"
-    return f"{labels.scenario_title(scenario)}, {labels.settings_text(values)}"
+        return f"{'class' if len(ids) == 1 else 'classes'} {setting_text('class_ids', ids)}{seed}"
+    return f"{scenario_title(scenario)}, {settings_text(values)}"
 
 
 def whole_classes(everything: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:

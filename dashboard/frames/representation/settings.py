@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from dashboard import frames
-from dashboard.text.labels import MINUS, setting
+from dashboard.text.labels import MINUS, setting_text
 from dashboard.text.presets import is_plain
 from mucore import catalog
 from mucore.errors import UnknownName
@@ -115,7 +115,7 @@ def _in_words(name: str, value: Any) -> str:
     group, _, last = name.rpartition(".")
     if last == "downstream":
         return catalog.dataset(value).title
-    return f"{last.removesuffix('_id').replace('_', ' ')} {setting(last, value)}"
+    return f"{last.removesuffix('_id').replace('_', ' ')} {setting_text(last, value)}"
 
 
 def _settings(runs: pd.DataFrame) -> dict[str, dict[str, Any]]:
@@ -235,9 +235,9 @@ def axis_value(value: float, axis: Axis) -> str:
     as it is.
     """
     if axis.switch:
-        return setting("", bool(value))
+        return setting_text("", bool(value))
     return (
-        setting("budget", value)
+        setting_text("budget", value)
         if axis.name.endswith("budget") and 0 < value < 1
         else f"{value:g}".replace("-", MINUS)
     )

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, state
+from dashboard import state
 from dashboard.charts import budget_curves
 from dashboard.frames import budget as budget_frames
 from dashboard.papers import tables
@@ -22,7 +22,7 @@ def pick_ghosts(found: budget_frames.Curves, runs: pd.DataFrame) -> list[budget_
     """
     first = runs.iloc[0]
     dataset, model = str(first["dataset"]), str(first["model"])
-    printed = tables.points(str(first["scenario"]), data.published, dataset=dataset, model=model)
+    printed = tables.points(str(first["scenario"]), dataset=dataset, model=model)
     if not printed:
         return []
     whole = budget_frames.whole(runs)
@@ -33,7 +33,7 @@ def pick_ghosts(found: budget_frames.Curves, runs: pd.DataFrame) -> list[budget_
     if len(printed) > 1:
         shares = ", ".join(f"{100 * (one.amount or 0.0):g}" for one, _ in printed)
         several = replace(printed[0][0], setting=f"{shares} % of a class")
-        caption = tables.read(several, data.published, dataset=dataset, model=model).caption
+        caption = tables.read(several, dataset=dataset, model=model).caption
     nowhere = (
         "These runs name a number of samples and no share, so the paper's share has no "
         "place on this axis."

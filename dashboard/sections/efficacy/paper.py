@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, state
+from dashboard import state
 from dashboard.frames import efficacy as efficacy_frames
 from dashboard.widgets import columns
 from dashboard.widgets.markdown import escape
@@ -29,5 +29,5 @@ def show_printed(frame: pd.DataFrame) -> None:
         "share stands beside your runs of that share, a line of any share beside all of yours; – "
         "where you have none. Another data set and model: compare the pattern, not the digits."
     )
-    printed = efficacy_frames.paper_frame(frame, data.published("efficacy_table1"))
+    printed = efficacy_frames.paper_frame(frame)
     st.dataframe(printed, hide_index=True, column_config=columns.aligned(printed))

@@ -11,8 +11,8 @@ from dashboard import state
 from dashboard.charts import (
     efficacy_rank,
 )
-from dashboard.text import labels as describe
 from dashboard.text import units
+from dashboard.text.labels import short_id
 from dashboard.widgets import clicks, figures
 from dashboard.widgets.markdown import escape, metric_help
 
@@ -20,12 +20,12 @@ from dashboard.widgets.markdown import escape, metric_help
 def show(frame: pd.DataFrame, sets: Sequence[str], labels: dict[str, str]) -> str:
     """The ranking on one forget set, chosen here; gives that set."""
     st.subheader("Who is least exposed", anchor=False, help=metric_help("efficacy_bound"))
-    ids = {describe.short_id(name): name for name in sets}
+    ids = {short_id(name): name for name in sets}
     chosen = state.select(
         "Forget set",
         "set",
         list(ids),
-        default=describe.short_id(fullest(frame, sets)),
+        default=short_id(fullest(frame, sets)),
         format_func=lambda name: labels[ids[name]],
     )
     here = frame[frame["set"] == ids[chosen]]

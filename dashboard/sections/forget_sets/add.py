@@ -98,7 +98,7 @@ def by_scenario(training: Training, now: Working) -> None:
     except MucoreError as failure:
         messages.problem(str(failure))
         return
-    settings = labels.set_text(chosen[0]["parameters"], training.dataset)
+    settings = labels.forget_set_text(chosen[0]["parameters"], training.dataset)
     offer(
         training,
         now,

@@ -15,8 +15,8 @@ from dashboard import data, state, theme
 from dashboard.charts import embedding_map
 from dashboard.sections.forget_sets.add import offer
 from dashboard.sections.forget_sets.working_set import Working
-from dashboard.text import labels as describe
 from dashboard.text import units
+from dashboard.text.labels import method_names, scenario_title
 from dashboard.widgets import figures
 from dashboard.widgets.links import link
 from dashboard.widgets.training_set import Training
@@ -147,7 +147,7 @@ def map_titles(maps: Sequence[StoredMap]) -> dict[str, str]:
     titles: dict[str, str] = {}
     for each in maps:
         spec = _spec(list(each.points)[-1]) or {}
-        scenario = describe.scenario_title(str(spec.get("scenario")))
+        scenario = scenario_title(str(spec.get("scenario")))
         title = f"{scenario}, {spec.get('model')}, {units.count(len(each.ids), 'sample')}"
         number = sum(known.startswith(title) for known in titles.values())
         titles[each.name] = f"{title} ({number + 1})" if number else title
@@ -156,7 +156,7 @@ def map_titles(maps: Sequence[StoredMap]) -> dict[str, str]:
 
 def run_title(key: str) -> str:
     spec = _spec(key) or {}
-    return f"{describe.method_names(str(spec.get('method')))[0]}, seed {spec.get('training_seed')}"
+    return f"{method_names(str(spec.get('method')))[0]}, seed {spec.get('training_seed')}"
 
 
 def _spec(key: str) -> Mapping[str, Any] | None:

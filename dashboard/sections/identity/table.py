@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import data, frames, state
+from dashboard import frames, state
 from dashboard.frames import Row
 from dashboard.frames import identity as identity_frames
 from dashboard.frames.identity import Paper
@@ -27,9 +27,7 @@ def show(rows: Sequence[Row], dataset: str) -> Paper | None:
     if paper_shown():
         choose, _ = st.columns([2, 3])
         with choose:
-            paper = identity_frames.paper_table(
-                data.published("mufac_mucac_tables"), pick_table(dataset)
-            )
+            paper = identity_frames.paper_table(pick_table(dataset))
     config = {
         head: st.column_config.Column(help=metric_help(metric))
         for head, metric in identity_frames.HEADS.items()
@@ -66,7 +64,7 @@ def pick_table(dataset: str) -> str:
         "table",
         list(identity_frames.TABLES),
         default=identity_frames.table_for(dataset),
-        format_func=lambda name: identity_frames.TABLES[name][1],
+        format_func=lambda name: identity_frames.TABLES[name].setting,
         help="The table of Choi and Na that stands beside yours.",
     )
 

@@ -7,12 +7,12 @@ import json
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, frames, state
+from dashboard import frames, state
 from dashboard.charts import attack_dots
 from dashboard.frames import membership as membership_frames
 from dashboard.papers import tables
-from dashboard.text import labels as describe
 from dashboard.text import units
+from dashboard.text.labels import THIN, number
 from dashboard.widgets import clicks, figures
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape, metric_help
@@ -27,7 +27,6 @@ def printed_attacks(first: pd.Series) -> tables.Published | None:
         return None
     found = tables.with_attacks(
         str(first["scenario"]),
-        data.published,
         dataset=str(first["dataset"]),
         model=str(first["model"]),
         parameters=json.loads(first["scenario_parameters"]),
@@ -118,7 +117,7 @@ def guess_words(table: frames.ResultsTable, guesses: dict[tuple[str, str], int])
     return (
         f"Some of these numbers are no evidence: on some of the {units.count(total, 'run')} an "
         "attack cannot even tell retained from test samples (its accuracy is within the "
-        f"95{describe.THIN}% interval of a guess). The attacks that only guess: "
+        f"95{THIN}% interval of a guess). The attacks that only guess: "
         f"{', '.join(parts)} of these runs. A mark is hollow where half of its runs or more are "
         "such guesses."
     )
@@ -135,16 +134,12 @@ def numbers(
             "Verdict": frames.verdict_text(row),
             "Runs": len(row.keys),
         }
-        line["Distance (points)"] = describe.number(
-            row.distance.mean if row.distance else None, "percent"
-        )
+        line["Distance (points)"] = number(row.distance.mean if row.distance else None, "percent")
         for attack in ATTACKS:
             cell = row.cells[f"mia_{attack}"]
             head = membership_frames.attack_name(attack)
-            line[f"{head} (%)"] = describe.number(
-                cell.value.mean if cell.value else None, "percent"
-            )
-            line[f"{head} gap"] = describe.number(
+            line[f"{head} (%)"] = number(cell.value.mean if cell.value else None, "percent")
+            line[f"{head} gap"] = number(
                 cell.gap.mean if cell.gap else None, "percent", signed=True
             )
             line[f"{head} guesses"] = guesses.get((row.id, attack), 0)

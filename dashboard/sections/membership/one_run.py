@@ -12,8 +12,8 @@ from dashboard.frames import membership as membership_frames
 from dashboard.frames.membership import Scored
 from dashboard.frames.rows import references
 from dashboard.sections.membership import scores
-from dashboard.text import labels as describe
 from dashboard.text import verdicts
+from dashboard.text.labels import method_names
 from dashboard.widgets import messages, run_facts
 from dashboard.widgets.markdown import escape
 from mucore import catalog
@@ -103,7 +103,7 @@ def first_run(lines: pd.DataFrame, judged: Mapping[str, Judged]) -> tuple[str, s
     order = [card.id for card in catalog.methods()]
     places = {
         key: (
-            last.get(describe.method_names(method)[1], 0),
+            last.get(method_names(method)[1], 0),
             order.index(method) if method in order else len(order),
             seed,
         )
@@ -118,7 +118,7 @@ def first_run(lines: pd.DataFrame, judged: Mapping[str, Judged]) -> tuple[str, s
 
 def run_label(line: pd.Series) -> str:
     preset = "" if line["method_preset"] == "authors" else f" ({line['method_preset']})"
-    return f"{describe.method_names(str(line['method']))[0]}{preset}, {run_facts.seeds(line)}"
+    return f"{method_names(str(line['method']))[0]}{preset}, {run_facts.seeds(line)}"
 
 
 def score(source: data.Source, key: str, attack: str) -> Scored:

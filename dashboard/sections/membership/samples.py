@@ -12,8 +12,8 @@ from dashboard import state
 from dashboard.charts import exposure
 from dashboard.frames import membership as membership_frames
 from dashboard.frames.membership import Scored
-from dashboard.text import labels as describe
 from dashboard.text import units
+from dashboard.text.labels import MINUS, MISSING
 from dashboard.widgets import columns, figures
 from dashboard.widgets.pictures import THUMBNAIL, class_name, picture_url, thumbnails
 from mucore.store.rows import Result
@@ -104,7 +104,7 @@ def show_exposed(
                 ],
                 **{
                     name: [
-                        describe.MISSING
+                        MISSING
                         if np.isnan(each)
                         else short(membership_frames.natural(run.attack, each))
                         for each in top[column]
@@ -136,4 +136,4 @@ def show_exposed(
 
 def short(text: str) -> str:
     """A score as a narrow column has it: "100 % less 0.08 %" is "100 − 0.08 %"."""
-    return text.replace("100 % less ", f"100 {describe.MINUS} ")
+    return text.replace("100 % less ", f"100 {MINUS} ")

@@ -10,8 +10,8 @@ from dashboard.charts import roc, score_histogram
 from dashboard.frames import membership as membership_frames
 from dashboard.frames.membership import Scored
 from dashboard.sections.membership import samples
-from dashboard.text import labels as describe
 from dashboard.text import units
+from dashboard.text.labels import method_names, number
 from dashboard.widgets import figures
 from dashboard.widgets.markdown import escape
 from mucore.metrics.membership import LOW_RATES
@@ -19,13 +19,13 @@ from mucore.metrics.sanity import blind_attacks
 
 
 def show(key: str, line: pd.Series, attack: str, scored: dict[str, Scored], log: bool) -> None:
-    run, (title, family) = scored["run"], describe.method_names(str(line["method"]))
+    run, (title, family) = scored["run"], method_names(str(line["method"]))
     references = {name: each for name, each in scored.items() if name != "run"}
     result = data.result(key)
     if result is not None and attack in blind_attacks(result.notes):
         accuracy = result.metrics[f"mia_{attack}_attack_accuracy"].value
         st.warning(
-            f"On this model the attack is right about {describe.number(accuracy, 'percent')} % of "
+            f"On this model the attack is right about {number(accuracy, 'percent')} % of "
             "the retained and test samples it did not learn from: a guess. What it says about "
             "the forget set is no evidence.",
             icon=":material/help:",
@@ -120,22 +120,21 @@ def show_counts(
         ("Test, called seen", counts.test_seen, test),
         ("Test, called unseen", counts.test_unseen, test),
     )
-    for column, (label, number, total), other in zip(
+    for column, (label, counted, total), other in zip(
         st.columns(4, gap="small"), tiles, shares, strict=True
     ):
         with column, st.container(gap=None):
             st.caption(label)
-            st.markdown(f"#### {describe.number(number, 'count')}")
-            beside = "" if other is None else f"; Retrain {describe.number(other, 'percent')} %"
+            st.markdown(f"#### {number(counted, 'count')}")
+            beside = "" if other is None else f"; Retrain {number(other, 'percent')} %"
             st.caption(
-                f"{describe.number(number / total, 'percent')} % of "
-                f"{describe.number(total, 'count')}{beside}"
+                f"{number(counted / total, 'percent')} % of {number(total, 'count')}{beside}"
             )
     stored = result.metrics.get(f"mia_{attack}") if result is not None else None
     parts = []
     if stored is not None and stored.value is not None:
         parts.append(
-            f"The efficacy above is {describe.number(stored.value, 'percent')} % for this run: "
+            f"The efficacy above is {number(stored.value, 'percent')} % for this run: "
             "its attack draws a learned boundary, which a single threshold need not equal."
         )
     if run.reversed:

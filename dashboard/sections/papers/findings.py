@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import data, papers
+from dashboard import papers
 from dashboard.papers import Paper, Standing
 from dashboard.text import labels
 from dashboard.widgets.markdown import escape
+from mucore import shipped
 
-FIDELITY = data.ROOT / "docs" / "fidelity.md"
+FIDELITY = shipped.ROOT / "docs" / "fidelity.md"
 
 
 def show(paper: Paper) -> None:

@@ -9,8 +9,8 @@ import streamlit as st
 from dashboard import data
 from dashboard.frames import queue as queue_frames
 from dashboard.sections.queue import actions, shared
-from dashboard.text import labels as describe
 from dashboard.text import units
+from dashboard.text.labels import named_in, with_titles
 from dashboard.widgets.markdown import escape
 from mucore import titles
 from mucore.store import Store
@@ -58,7 +58,7 @@ def stopped_card(store: Store, job: Job, followers: Sequence[Job]) -> None:
             )
         lines = (job.error or "").strip().splitlines()
         if lines:
-            why = describe.with_titles(lines[-1], *describe.named_in(job.spec))
+            why = with_titles(lines[-1], *named_in(job.spec))
             st.markdown(f":red[{escape(why)}]")
         if followers:
             labels = "; ".join(dict.fromkeys(titles.who(one.spec) for one in followers[:12]))

@@ -41,7 +41,7 @@ def pick(runs: pd.DataFrame) -> pd.DataFrame:
         }
         dataset = str(next(iter(runs["dataset"]), ""))
         label = {
-            name: f"{title(scenario)}: {labels.set_text(text, dataset)}"
+            name: f"{title(scenario)}: {labels.forget_set_text(text, dataset)}"
             for name, (scenario, text) in sets.items()
         }
         chosen = state.multiselect(

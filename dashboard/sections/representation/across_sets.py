@@ -81,11 +81,9 @@ def show(runs: pd.DataFrame, everything: pd.DataFrame, count: int | None) -> pd.
 
 
 def _paper(count: int) -> dict[str, tuple[computed.Paper, ...]]:
-    table = data.published("truly_forgetting_tables")
-    series = computed.PAPER_SERIES.items()
     return {
-        title: computed.paper_values(table, classes=computed.set_of(name, count))
-        for name, title in series
+        title: computed.paper_values(computed.set_of(name, count))
+        for name, title in computed.PAPER_SERIES.items()
     }
 
 

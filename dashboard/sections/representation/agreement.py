@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, frames, state
+from dashboard import frames, state
 from dashboard.charts import agl_agr
 from dashboard.frames import representation as computed
 from dashboard.sections.representation import across_sets, downstream, two_sets
@@ -47,9 +47,7 @@ def show(
     show_one(
         rows,
         runs,
-        computed.paper_values(data.published("truly_forgetting_tables"), classes=chosen)
-        if chosen
-        else (),
+        computed.paper_values(chosen) if chosen else (),
     )
     return runs
 

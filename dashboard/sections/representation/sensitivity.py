@@ -191,7 +191,7 @@ def _agreements_of_paper(
         default=usual,
         format_func=series.__getitem__,
     )
-    printed = computed.paper_over_counts(data.published("truly_forgetting_tables"), method, chosen)
+    printed = computed.paper_over_counts(method, chosen)
     if not printed:
         return {}, [f"The paper has no {catalog.method(method).title}."]
     note = (
@@ -250,7 +250,7 @@ def show_counts(everything: pd.DataFrame, runs: pd.DataFrame, split: str, *, pap
     title, names, ghosts = "classes forgotten", {value: f"{value:g}" for value in counts}, {}
     if paper:
         title, lines, names = SHARE, _as_shares(lines, runs), {}
-        originals = computed.paper_originals(data.published("truly_forgetting_tables"))
+        originals = computed.paper_originals()
         ghosts = {
             computed.PAPER_SERIES[series]: _percent(frame) for series, frame in originals.items()
         }

@@ -104,11 +104,7 @@ def selected_row(rows: Sequence[frames.Row]) -> str:
 
 def ghosts() -> tuple[computed.Paper, ...]:
     """The paper's values where the reader asked for them."""
-    return (
-        computed.paper_values(data.published("truly_forgetting_tables"))
-        if state.choice("paper", ["0", "1"]) == "1"
-        else ()
-    )
+    return computed.paper_values() if state.choice("paper", ["0", "1"]) == "1" else ()
 
 
 def paper_toggle(what: str = "100 classes forgotten") -> bool:

@@ -7,7 +7,7 @@ import json
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, frames, state
+from dashboard import frames, state
 from dashboard.charts import results_table
 from dashboard.papers import tables as published
 from mucore.export import tables as report
@@ -51,7 +51,7 @@ def pick_paper(runs: pd.DataFrame) -> published.Published | None:
             default=name,
             format_func=lambda each: tables[each].title,
         )
-    return published.read(tables[name], data.published, dataset=dataset, model=model)
+    return published.read(tables[name], dataset=dataset, model=model)
 
 
 def show(

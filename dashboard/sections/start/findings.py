@@ -54,7 +54,7 @@ def story(
         _runs, mine, view="value", class_wise=class_wise, judged=data.judged(_runs)
     )
     count = int(_runs["forget_count"].median())
-    what = labels.forgotten(
+    what = labels.forgotten_text(
         str(first["scenario"]), str(first["scenario_parameters"]), str(first["dataset"]), count
     )
     return (

@@ -6,7 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, state
+from dashboard import state
 from dashboard.charts import pareto
 from dashboard.frames import tradeoffs as tradeoffs_frames
 from dashboard.frames.tradeoffs import Contest
@@ -51,7 +51,4 @@ def show(found: Contest, runs: pd.DataFrame, metrics: list[str]) -> go.Figure | 
 
 def paper_table(runs: pd.DataFrame) -> published.Published | None:
     first = runs.iloc[0]
-    tables, cost = data.published("mubox_tables"), data.published("mubox_cost")
-    return published.published_table(
-        tables, cost, scenario=str(first["scenario"]), dataset=str(first["dataset"])
-    )
+    return published.of_mubox(str(first["scenario"]), dataset=str(first["dataset"]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from similarities import long, of_classes
 
-from dashboard import data, theme
+from dashboard import theme
 from dashboard.charts import across_sets
 from dashboard.frames import representation as computed
 
@@ -31,7 +31,7 @@ def test_a_method_is_followed_over_forget_sets():
     assert [duck.points[title].agr for title in sets] == [0.9, 0.7, 0.5] and list(salun.points) == [
         "24 near Glyphs, hand"
     ]
-    paper = {"Random": computed.paper_values(data.published("truly_forgetting_tables"))}
+    paper = {"Random": computed.paper_values()}
     info = across_sets.across_sets_info(sets, found, paper)
     figure = across_sets.draw(info, dark=True, selected=duck.points[sets[0]].key)
     own = [trace for trace in figure.data if trace.name == "DUCK" and trace.line.dash == "solid"]

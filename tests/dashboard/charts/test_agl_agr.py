@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from similarities import line, long
 
-from dashboard import data
 from dashboard.charts import agl_agr
 from dashboard.frames import representation as computed
 
@@ -29,7 +28,7 @@ def test_contours_are_lines_of_one_harmonic_mean():
 
 
 def test_agl_agr_figure(rows):
-    paper = computed.paper_values(data.published("truly_forgetting_tables"))
+    paper = computed.paper_values()
     figure = agl_agr.draw(agl_agr.agl_agr_info(rows, paper), dark=False)
     texts = [annotation.text for annotation in figure.layout.annotations]
     assert [f"H-LR {level:g}" in texts for level in agl_agr.LEVELS] == [True] * 5

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from similarities import METRICS, NUMBERS, judgements, line, long
 
-from dashboard import data, theme
+from dashboard import theme
 from dashboard.charts import (
     agl_agr,
     cka_scatter,
@@ -114,7 +114,7 @@ def test_cka_scatter_figure(rows):
 
 
 def test_the_papers_ghosts_widen_the_window(rows):
-    paper = computed.paper_values(data.published("truly_forgetting_tables"))
+    paper = computed.paper_values()
     info = cka_scatter.cka_scatter_info(rows, "test", paper)
     assert len(info.ghosts) == 9 and info.ghost_original == pytest.approx(
         (0.898 + 0.821 + 0.818) / 3

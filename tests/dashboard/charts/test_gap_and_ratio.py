@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from similarities import cka, line, long
 
-from dashboard import data
 from dashboard.charts import gap_and_ratio
 from dashboard.frames import representation as computed
 
@@ -43,9 +42,7 @@ def test_places_are_by_nearness_to_a_ratio_of_1():
 
 
 def test_gap_and_ratio_figure(rows):
-    info = gap_and_ratio.gap_and_ratio_info(
-        rows, "test", computed.paper_values(data.published("truly_forgetting_tables"))
-    )
+    info = gap_and_ratio.gap_and_ratio_info(rows, "test", computed.paper_values())
     figure = gap_and_ratio.draw(info, dark=False)
     left, right = figure.data[0], figure.data[1]
     assert list(left.y) == list(right.y) == [bar.title for bar in info.bars]
