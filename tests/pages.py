@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from builders import full_store, make_result
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from dashboard import frames
 from mucore.store import Store, open_store
 from mucore.verdicts import Judged, judge
+
+# Each AppTest looks through every installed package for components, a fifth of these tests' time;
+# the packages stay the same while tests run.
+vars(manifest_scanner)["scan_component_manifests"] = cache(
+    manifest_scanner.scan_component_manifests
+)
 
 APP = str(Path(__file__).resolve().parents[1] / "dashboard" / "app.py")
 

@@ -200,6 +200,7 @@ print(hashlib.sha256(b"".join(value[key].tobytes() for key in sys.argv[2:])).hex
 """
 
 
+@pytest.mark.slow
 def test_two_processes_draw_the_same_map(store):
     keys = [put(store, clusters(0), method="original"), put(store, clusters(1), method="retrain")]
     runs = [

@@ -555,6 +555,7 @@ def test_launch_forgets_exactly_the_set(home, started, long):
         assert session.forget_set(spec, None, session.run(spec, 0)).hash == expected
 
 
+@pytest.mark.slow
 def test_another_process_forgets_exactly_the_saved_set(home):
     at = opened(**{"one_class.class_id": "3", "one_class.budget": "0.2"})
     keyed(at, "scenario:add").click().run()

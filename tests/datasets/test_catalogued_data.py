@@ -78,6 +78,7 @@ def test_embedded_sets_keep_what_their_card_says(name: str) -> None:
     assert datasets.load(name) is splits
 
 
+@pytest.mark.slow
 def test_embedded_sets_load_alike_in_another_process() -> None:
     code = "from mucore import datasets; print(datasets.load('digits').data_hash)"
     there = subprocess.run(

@@ -118,6 +118,7 @@ def test_flipped_labels_leave_every_pixel_and_have_no_trigger(clean):
     ) in dirty.notes[-1]
 
 
+@pytest.mark.slow
 def test_another_process_poisons_the_same_bytes(clean):
     code = (
         "import hashlib\n"

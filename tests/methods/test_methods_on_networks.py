@@ -27,8 +27,8 @@ from mucore.spec import Recipe
 from mucore.training.records import FinalEpochs
 
 SIZE, COUNT = 8, 8
-QUICK = ["resnet18-0.4", "allcnn", "mobilenet-v2", "mobilevit-s", "vit-tiny"]
-HEAVY = ["swin-t", "convnext-t"]
+QUICK = ["resnet18-0.4", "allcnn", "mobilenet-v2", "vit-tiny"]
+HEAVY = ["mobilevit-s", "swin-t", "convnext-t"]
 networks = pytest.mark.parametrize(
     "name", [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in HEAVY)]
 )

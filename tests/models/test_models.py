@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from _pytest.mark import ParameterSet
 from safetensors.torch import save_file
 from torch import nn
 
@@ -44,9 +45,14 @@ NAMES = [card.id for card in catalog.models()]
 LARGE = ("resnet50", "vgg16-bn", "vit-b-16", "swin-t", "convnext-t")
 SMALL = [name for name in NAMES if name not in LARGE]
 SLOW = {"vit-b-16"}  # its weights alone take seconds to draw
-every_network = pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in NAMES]
-)
+LONG = SLOW | {"resnet50", "swin-t", "convnext-t", "mobilevit-s"}  # smaller ones of each kind stay
+
+
+def case(name: str, *rest: int) -> ParameterSet:
+    return pytest.param(name, *rest, marks=[pytest.mark.slow] if name in LONG else [])
+
+
+every_network = pytest.mark.parametrize("name", [case(name) for name in NAMES])
 
 
 def build(
@@ -83,18 +89,19 @@ def test_cards_count_the_multiply_adds_of_a_pixel(name: str) -> None:
     assert total / 32**2 == pytest.approx(catalog.model(name).macs, rel=0.02)
 
 
-def cases() -> list[tuple[str, int, int]]:
+def cases() -> list[ParameterSet]:
     """Every network on its smallest images and on 32 pixels; those that train in a moment on
     more.
     """
     found = [(name, 1, catalog.model(name).min_image_size) for name in NAMES] + [
         (name, 3, 32) for name in NAMES if name not in SLOW
     ]
-    return found + [
+    found += [
         (name, channels, size)
         for name in SMALL
         for channels, size in ((3, 15), (1, 28), (1, 33), (3, 64), (1, 72))
     ]
+    return [case(*each) for each in found]
 
 
 @pytest.mark.parametrize(("name", "in_channels", "size"), cases())
@@ -119,7 +126,12 @@ def test_forward_backward_and_features(name: str, in_channels: int, size: int) -
 
 @pytest.mark.parametrize(
     ("name", "size"),
-    [(name, size) for name in LARGE for size in (28, 64, 100) if name not in SLOW or size == 28],
+    [
+        case(name, size)
+        for name in LARGE
+        for size in (28, 64, 100)
+        if name not in SLOW or size == 28
+    ],
 )
 def test_the_large_ones_take_other_sizes_too(name: str, size: int) -> None:
     with torch.no_grad():
@@ -180,7 +192,7 @@ def test_layers_of_another_network_are_refused() -> None:
         models.layers(nn.Sequential(nn.Flatten(), nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2)))
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", [case(name) for name in SMALL])
 def test_forward_and_backward_derivatives_agree(name: str) -> None:
     """Curvature differentiates the backward pass forward, which fused attention and torch's own
     SiLU do not allow.
@@ -265,6 +277,7 @@ def test_global_generators_are_untouched(name: str) -> None:
     np.testing.assert_array_equal(np.random.get_state()[1], numpy_before)  # ty: ignore[invalid-argument-type]
 
 
+@pytest.mark.slow
 def test_a_second_process_draws_the_same_weights() -> None:
     names = ["resnet9-small", "resnet18-0.4", "allcnn", "mobilenet-v2", "vit-tiny"]
     code = (

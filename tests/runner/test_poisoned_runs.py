@@ -301,6 +301,7 @@ def test_odd_classes_and_a_patch_over_the_image_are_refused_where_only_the_data_
     store.close()
 
 
+@pytest.mark.slow
 def test_another_process_trains_the_same_poisoned_original(session, tmp_path):
     wanted = spec().original()
     execute(wanted, session)

@@ -128,6 +128,7 @@ def test_a_killed_worker_is_seen_and_its_training_resumes(store):
 @pytest.mark.skipif(
     not hasattr(signal, "SIGTERM") or sys.platform == "win32", reason="needs SIGTERM"
 )
+@pytest.mark.slow
 def test_two_workers_share_the_queue_and_compute_nothing_twice(store):
     made = plan(store, methods=("finetune", "ssd", "gradient_ascent"), training_seeds=[0, 1])
     launch(made, store, name="two")
@@ -142,6 +143,7 @@ def test_two_workers_share_the_queue_and_compute_nothing_twice(store):
     assert store.workers() == []
 
 
+@pytest.mark.slow
 def test_a_worker_of_a_vanished_parent_leaves_when_the_queue_is_empty(store):
     made = plan(store)
     launch(made, store, name="orphan")
