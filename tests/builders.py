@@ -333,3 +333,53 @@ def attributes_file(path: Path, *, seed: int = 0, train: int = 360, held: int = 
         arrays[f"identity_{split}"] = 1000 * number + np.arange(count) // 6
     np.savez(path, allow_pickle=False, **arrays)
     return path
+
+
+def replay_value(
+    forget: list[float],
+    *,
+    retain: list[float] | None = None,
+    test: list[float] | None = None,
+    **changes: Any,
+) -> dict[str, Any]:
+    """A replay of as many frames as `forget` has: shares in percent of 100 samples each that are
+    right; class 0 goes whole.
+    """
+    frames = len(forget)
+    rng = np.random.default_rng(0)
+    made: dict[str, Any] = {
+        "steps": np.arange(frames) * 3,
+        "work": np.linspace(0, 1, frames),
+        "classes": 3,
+        "gone": [0],
+    }
+    made |= {
+        "between": frames > 2,
+        "same": True,
+        "notes": [],
+        "totals": {"forget": 100, "retain": 900, "test": 400},
+    }
+    for name, shares in (
+        ("forget", forget),
+        ("retain", retain or [99.0] * frames),
+        ("test", test or [90.0] * frames),
+    ):
+        labels = (
+            np.zeros(100, np.uint8) if name == "forget" else np.arange(100, dtype=np.uint8) % 2 + 1
+        )
+        right = np.arange(100) < np.array(shares)[:, None]
+        made |= {
+            f"{name}/ids": np.arange(100),
+            f"{name}/labels": labels,
+            f"{name}/predicted": np.where(right, labels, (labels + 1) % 3).astype(np.uint8),
+            f"{name}/probability": np.where(right, 0.975, 0.01).astype(np.float16),
+        }
+    made |= {
+        "stayed": np.linspace(1, 0.5, frames, dtype=np.float32),
+        "nearest": 0.9,
+        "map/points": rng.normal(size=(frames, 8, 2)).astype(np.float16),
+        "map/ids": np.arange(8),
+        "map/labels": np.array([0, 0, 0, 1, 1, 2, 2, 2]),
+        "map/forgotten": np.arange(8) < 3,
+    }
+    return made | changes

@@ -23,7 +23,7 @@ from mucore import catalog, models
 from mucore.runner.plan import parse_grid
 from mucore.store import open_store
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PAGES = ["start", "launch", "queue"]
 
 

@@ -24,7 +24,7 @@ from mucore import catalog
 from mucore.runner.plan import expand, parse_grid
 from mucore.store import open_store
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 opened = partial(open_page, "papers")
 EXHIBITS = [
     pytest.param(paper, exhibit, id=f"{paper.id} {exhibit.name}")

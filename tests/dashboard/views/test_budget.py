@@ -24,7 +24,7 @@ from mucore import catalog
 from mucore.store import open_store
 from mucore.verdicts import Verdict, Word
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 opened = partial(open_page, "budget")
 FEW, SOME, MANY = {"budget": 0.1}, {"budget": 0.2}, {"budget": 0.4}
 COUNTS = {0.1: 12, 0.2: 24, 0.4: 48}

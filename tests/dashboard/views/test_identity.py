@@ -21,7 +21,7 @@ from mucore.errors import BadFile
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.store import Store, open_store
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 opened = partial(open_page, "identity")
 # method -> (test accuracy, forgetting score) where persons go, and (TRA, RA, FA and TFA) where a
 # class goes

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from builders import replay_value
 
 from dashboard import theme
 from dashboard.charts import replay_player
@@ -14,56 +15,6 @@ from dashboard.charts.parts import replay_panels
 from dashboard.frames import replay as replay_frames
 from dashboard.frames.replay import Replay, race, reached, ticks, told
 from dashboard.text.labels import THIN
-
-
-def value(
-    forget: list[float],
-    *,
-    retain: list[float] | None = None,
-    test: list[float] | None = None,
-    **changes: Any,
-) -> dict[str, Any]:
-    """A replay of as many frames as `forget` has: shares in percent of 100 samples each that are
-    right; class 0 goes whole.
-    """
-    frames = len(forget)
-    rng = np.random.default_rng(0)
-    made: dict[str, Any] = {
-        "steps": np.arange(frames) * 3,
-        "work": np.linspace(0, 1, frames),
-        "classes": 3,
-        "gone": [0],
-    }
-    made |= {
-        "between": frames > 2,
-        "same": True,
-        "notes": [],
-        "totals": {"forget": 100, "retain": 900, "test": 400},
-    }
-    for name, shares in (
-        ("forget", forget),
-        ("retain", retain or [99.0] * frames),
-        ("test", test or [90.0] * frames),
-    ):
-        labels = (
-            np.zeros(100, np.uint8) if name == "forget" else np.arange(100, dtype=np.uint8) % 2 + 1
-        )
-        right = np.arange(100) < np.array(shares)[:, None]
-        made |= {
-            f"{name}/ids": np.arange(100),
-            f"{name}/labels": labels,
-            f"{name}/predicted": np.where(right, labels, (labels + 1) % 3).astype(np.uint8),
-            f"{name}/probability": np.where(right, 0.975, 0.01).astype(np.float16),
-        }
-    made |= {
-        "stayed": np.linspace(1, 0.5, frames, dtype=np.float32),
-        "nearest": 0.9,
-        "map/points": rng.normal(size=(frames, 8, 2)).astype(np.float16),
-        "map/ids": np.arange(8),
-        "map/labels": np.array([0, 0, 0, 1, 1, 2, 2, 2]),
-        "map/forgotten": np.arange(8) < 3,
-    }
-    return made | changes
 
 
 def replay(
@@ -81,7 +32,7 @@ def replay(
         title,
         method,
         seconds,
-        value(forget, **changes),
+        replay_value(forget, **changes),
         levels,
         np.array([0.0, 95.0, np.nan]),
         ("shirt", "bag", "boot"),
@@ -107,7 +58,7 @@ def test_accuracies_and_histograms_by_hand():
 
 
 def test_many_classes_are_cut_to_those_gone_and_those_that_moved():
-    many = value([90.0, 0.0])
+    many = replay_value([90.0, 0.0])
     labels = np.arange(100, dtype=np.uint8) % 20
     predicted = np.stack([labels, np.where(labels == 13, 0, labels)]).astype(np.uint8)
     changes: dict[str, Any] = {

@@ -11,7 +11,7 @@ from pages import open_page
 
 from mucore import catalog
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(autouse=True)

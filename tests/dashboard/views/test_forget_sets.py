@@ -28,7 +28,7 @@ from mucore.runner.session import Session
 from mucore.spec import RunSpec
 from mucore.store import open_store
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 DIGITS: dict[str, Any] = {"dataset": "digits"}
 
 

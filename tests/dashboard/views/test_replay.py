@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from builders import START, full_store, make_result, make_spec_row
+from builders import START, full_store, make_result, make_spec_row, replay_value
 from pages import button, figures, fill, links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
@@ -20,7 +20,6 @@ from mucore.runner import analyses
 from mucore.store import open_store
 from mucore.store.pack import write_pack
 from mucore.store.rows import Model
-from tests.dashboard.test_replay_frames import value
 
 opened = partial(open_page, "replay")
 QUESTION = "What happens while a method forgets?"
@@ -53,7 +52,7 @@ def put(
             )
             keys[method] = spec.key
     for method in ready:
-        write(home, keys[method], value([98.0, 50.0, ENDS[method]], classes=10))
+        write(home, keys[method], replay_value([98.0, 50.0, ENDS[method]], classes=10))
     return keys
 
 
@@ -192,7 +191,7 @@ def test_notes_of_a_replay_are_on_the_page(home):
     write(
         home,
         keys["scrub"],
-        value(
+        replay_value(
             [98.0, 1.0],
             classes=10,
             notes=["This replay ended in other weights than the stored run."],
@@ -303,7 +302,7 @@ def test_a_replay_that_came_with_the_demo_is_shown(home, tmp_path, monkeypatch):
         at
     ) and "Launch this run" in links(at)
     place = tmp_path / "maker"
-    write(place, keys["scrub"], value([98.0, 50.0, 0.0], classes=10))
+    write(place, keys["scrub"], replay_value([98.0, 50.0, 0.0], classes=10))
     (pack / "analyses").mkdir()
     for path in (place / "analyses").glob("*.npz"):
         (pack / "analyses" / path.name).write_bytes(path.read_bytes())

@@ -49,7 +49,7 @@ from mucore.runner.plan import expand, make_plan, parse_grid
 from mucore.store import open_store, write_pack
 from mucore.store.rows import Result
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 opened = partial(open_page, "lessons")
 FIRST = LESSONS["forget-one-class"]
 

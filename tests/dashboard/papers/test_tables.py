@@ -17,7 +17,7 @@ from dashboard.papers import tables as published
 from mucore import catalog
 from mucore.store import open_store
 
-FOLDER = Path(__file__).resolve().parents[2] / "data" / "papers"
+FOLDER = Path(__file__).resolve().parents[3] / "data" / "papers"
 SCRIPT = "python scripts/make_papers_table.py"
 EVERY = [one for card in catalog.scenarios() for one in published.printed_tables(card.id)]
 
