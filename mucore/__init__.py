@@ -8,4 +8,4 @@ from mucore import _torchvision_cpu
 
 _torchvision_cpu.install()
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
