@@ -408,7 +408,7 @@ def sentence(frame: pd.DataFrame, shown: str, label: str) -> str:
         )
     else:
         parts = [
-            f"{_names(group['title'].tolist())} {verdicts.as_verb(word)}"
+            f"{_names(group['title'].tolist())} {verdicts.VERBS[word]}"
             for word, group in methods[methods["word"] != ""].groupby("word")
         ]
         said.append(

@@ -146,7 +146,7 @@ def sentence(
     idle = (
         ""
         if row.verdict is None or row.verdict.qualified
-        else f" But it {verdicts.as_verb(row.verdict.word)}."
+        else f" But it {verdicts.VERBS[row.verdict.word]}."
     )
     return f"{said} Of {who}, {row.title} looks most like Retrain to the attacks.{idle}"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 import pandas as pd
 
@@ -14,7 +13,7 @@ from dashboard.report.selection import Setting
 from dashboard.report.text import scenario_title
 from dashboard.text import units, verdicts
 from dashboard.text.labels import MISSING, number
-from mucore.verdicts import VERDICT_REVISION, Judged, Word, rules_of
+from mucore.verdicts import VERDICT_REVISION, Judged, rules_of
 from mucore.verdicts.rule import (
     DAMAGE,
     FEWEST_RETRAINS,
@@ -23,15 +22,6 @@ from mucore.verdicts.rule import (
     TOLERATED,
     UNMOVED,
 )
-
-OTHERS: Final[Mapping[Word, str]] = {
-    "did nothing": "did nothing",
-    "too little": "forgot too little",
-    "too much": "forgot too much",
-    "damaged": "damaged the model",
-    "nothing to forget": "had nothing to forget",
-    "cannot tell": "cannot be judged yet",
-}
 
 
 def verdict_cells(row: Row | None) -> dict[str, str]:
@@ -58,7 +48,11 @@ def counts_sentence(judged: Mapping[str, Judged]) -> str:
     if not said:
         return ""
     total = units.count(said.total(), "line")
-    others = ", ".join(f"{said[word]} {what}" for word, what in OTHERS.items() if said[word])
+    others = ", ".join(
+        f"{said[word]} {what}"
+        for word, what in verdicts.VERBS.items()
+        if said[word] and word != "forgot"
+    )
     return (
         f"{said['forgot'] or 'None'} of {total} forgot without damage; a line is a method in one "
         "setting."

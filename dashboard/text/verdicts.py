@@ -1,8 +1,9 @@
-"""Verdicts in words and icons: one rendering for every page. No Streamlit here; `verdict_line`
-draws one.
+"""Verdicts in words and icons, for every page. No Streamlit here; `verdict_line` draws one.
 
-An icon never stands without its word. A question mark after the word says that it is provisional:
-more seeds may change it.
+An icon never stands without its word, and no colour tells a verdict. A question mark after the word
+says that it is provisional: more seeds may change it. Which word a line gets is decided in
+`mucore/verdicts/rule.py`, what it means stands in `mucore/catalog/terms.py`; about poison, the
+sentence on top of Depoisoning has words of its own (`frames/depoisoning.py`).
 """
 
 from __future__ import annotations
@@ -46,8 +47,18 @@ class Line(Protocol):
 
 L = TypeVar("L", bound=Line)
 
+# What became of a method, as one says it: "damaged the model".
+VERBS: Final[Mapping[Word, str]] = {
+    "forgot": "forgot",
+    "did nothing": "did nothing",
+    "too little": "forgot too little",
+    "too much": "forgot too much",
+    "damaged": "damaged the model",
+    "nothing to forget": "had nothing to forget",
+    "cannot tell": "cannot be judged yet",
+}
 # the two ways not to forget
-SHORT: Final[Mapping[Word, str]] = {"did nothing": "did nothing", "too little": "forgot too little"}
+SHORT: Final[tuple[Word, ...]] = ("did nothing", "too little")
 
 
 def text(verdict: Verdict) -> str:
@@ -90,7 +101,7 @@ def count_sentence(rows: Sequence[Line]) -> str:
         if unsure
         else ""
     )
-    stayed = [(words[word], said) for word, said in SHORT.items() if words[word]]
+    stayed = [(words[word], VERBS[word]) for word in SHORT if words[word]]
     how = ", ".join(f"{many} {said}" for many, said in stayed)
     methods, total = len({row.method for row in rows if row.id in judged}), len(judged)
     here = " here" if methods == total else ""
@@ -99,11 +110,11 @@ def count_sentence(rows: Sequence[Line]) -> str:
             sum(many for many, _ in stayed),
             f"did not forget{here}: {how}" if len(stayed) > 1 else f"{how.partition(' ')[2]}{here}",
         ),
-        (words["damaged"], "damaged the model"),
-        (words["too much"], "forgot too much"),
+        (words["damaged"], VERBS["damaged"]),
+        (words["too much"], VERBS["too much"]),
         (words["forgot"], f"forgot{doubt}"),
-        (words["nothing to forget"], f"had nothing to forget{here}"),
-        (words["cannot tell"], "cannot be judged yet"),
+        (words["nothing to forget"], f"{VERBS['nothing to forget']}{here}"),
+        (words["cannot tell"], VERBS["cannot tell"]),
     ]
     said = [f"{many} {claim}" for many, claim in claims if many]
     if methods == total:
@@ -149,7 +160,7 @@ def why_none(rows: Sequence[Line]) -> str:
 def told(named: Sequence[tuple[str, Verdict]]) -> str:
     """What each of some methods did, by title: "SalUn forgot, SSD did nothing"."""
     return ", ".join(
-        f"{title} {as_verb(each.word)}{' (not yet for certain)' if each.provisional else ''}"
+        f"{title} {VERBS[each.word]}{' (not yet for certain)' if text(each)[-1] == '?' else ''}"
         for title, each in named
     )
 
@@ -162,9 +173,9 @@ def summary(named: Sequence[tuple[str, Verdict]]) -> str:
     groups = (
         (
             "The verdict on all runs of these methods together: ",
-            [f"{t} {as_verb(v.word)}" for t, v in judged if not v.provisional],
+            [f"{t} {VERBS[v.word]}" for t, v in judged if not v.provisional],
         ),
-        ("Not yet for certain: ", [f"{t} {as_verb(v.word)}" for t, v in judged if v.provisional]),
+        ("Not yet for certain: ", [f"{t} {VERBS[v.word]}" for t, v in judged if v.provisional]),
         (
             "These runs are too few for a verdict on ",
             [t for t, v in named if v.word == "cannot tell"],
@@ -213,15 +224,3 @@ def _check_line(check: Check) -> dict[str, str]:
         "Tolerance τ": number(check.tolerance, "percent"),
         "Band b": number(check.band, "percent"),
     }
-
-
-def as_verb(word: Word) -> str:
-    """The word as one says it of a method: "damaged the model"."""
-    verbs: dict[Word, str] = {
-        "too little": "forgot too little",
-        "too much": "forgot too much",
-        "damaged": "damaged the model",
-        "nothing to forget": "had nothing to forget",
-        "cannot tell": "cannot be judged",
-    }
-    return verbs.get(word, word)

@@ -286,7 +286,8 @@ def attack_is_blind(accuracy: float, n: int) -> bool:
     guessing (0.5).
 
     A blind attack cannot tell members from non-members, so what it says about the forget set is not
-    evidence.
+    evidence: pages say that it only guesses. A result keeps it as a note (`sanity.py`), which
+    `remeasure` renews; `mucore/statistics/outliers.py` asks the same over several seeds.
     """
     low, high = binom.interval(0.95, n, 0.5)
     return bool(low / n <= accuracy <= high / n)

@@ -4,7 +4,7 @@ torch.
     with open_store() as store:
         frame = store.summaries(dataset="digits")
 
-`records.py` has the frozen records, `store.py` the `Store` they go into, `schema.py` its tables.
+`rows.py` has the frozen records, `store.py` the `Store` they go into, `schema.py` its tables.
 """
 
 from __future__ import annotations

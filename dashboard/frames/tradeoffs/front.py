@@ -53,7 +53,7 @@ def front_sentence(found: Contest) -> str:
         row.line.verdict.word for row in front if row.line.verdict is not None and not row.qualified
     )
     if idle:
-        what = ", ".join(f"{count} {verdicts.as_verb(word)}" for word, count in idle.most_common())
+        what = ", ".join(f"{count} {verdicts.VERBS[word]}" for word, count in idle.most_common())
         said += f" But of these {len(front)}, {what}."
     return said
 

@@ -1,4 +1,6 @@
-"""The table, the printed one beside it, and its downloads."""
+"""The table, the printed one beside it, and its downloads. Its columns: `columns` of
+`dashboard/frames/table.py`.
+"""
 
 from __future__ import annotations
 
