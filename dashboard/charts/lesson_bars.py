@@ -54,15 +54,15 @@ class LessonBarsInfo:
 
 
 def lesson_bars_info(
-    evidence: LessonResults, metrics: Sequence[str], methods: Sequence[str] = (), scenario: str = ""
+    results: LessonResults, metrics: Sequence[str], methods: Sequence[str] = (), scenario: str = ""
 ) -> LessonBarsInfo:
-    """The references and the named methods (empty: all) of one scenario, in the evidence's
+    """The references and the named methods (empty: all) of one scenario, in the results'
     order.
     """
     bars = []
-    for entry in evidence.entries:
+    for entry in results.entries:
         named = not methods or entry.method in methods or entry.method in REFERENCES
-        if entry.scenario != (scenario or evidence.scenario) or not named:
+        if entry.scenario != (scenario or results.scenario) or not named:
             continue
         values = tuple(
             None if (value := entry.values.get(metric)) is None else 100 * value

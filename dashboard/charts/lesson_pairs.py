@@ -36,23 +36,23 @@ class LessonPairsInfo:
 
 
 def lesson_pairs_info(
-    evidence: LessonResults, metric: str, scenarios: Sequence[str], methods: Sequence[str] = ()
+    results: LessonResults, metric: str, scenarios: Sequence[str], methods: Sequence[str] = ()
 ) -> LessonPairsInfo:
     """A pair a scenario that has an entry, in the given order."""
     pairs = []
     for scenario in scenarios:
         if (
-            evidence.entry("retrain", scenario) is None
-            and evidence.entry("original", scenario) is None
+            results.entry("retrain", scenario) is None
+            and results.entry("original", scenario) is None
         ):
             continue
         placed = tuple(
             (one.title, one.family, 100 * one.values[metric])
-            for one in evidence.methods(scenario)
+            for one in results.methods(scenario)
             if one.method in methods and metric in one.values
         )
         original, retrain = (
-            _percent(evidence.value(name, metric, scenario)) for name in ("original", "retrain")
+            _percent(results.value(name, metric, scenario)) for name in ("original", "retrain")
         )
         pairs.append(Pair(catalog.scenario(scenario).title, original, retrain, placed))
     return LessonPairsInfo(metric, tuple(pairs))

@@ -35,10 +35,10 @@ class LessonScatterInfo:
     missing: tuple[str, ...]
 
 
-def lesson_scatter_info(evidence: LessonResults, split: str = "forget") -> LessonScatterInfo:
+def lesson_scatter_info(results: LessonResults, split: str = "forget") -> LessonScatterInfo:
     marks, missing = [], []
-    for entry in evidence.entries:
-        if entry.scenario != evidence.scenario:
+    for entry in results.entries:
+        if entry.scenario != results.scenario:
             continue
         x, y = (entry.values.get(f"cka_{whose}_{split}") for whose in ("original", "retrain"))
         if x is None or y is None:

@@ -32,8 +32,8 @@ def step_number(lesson: Lesson) -> int:
 def show_lesson(lesson: Lesson, teacher: bool) -> None:
     plan = runs.plan_of(lesson)
     number = step_number(lesson)
-    evidence = runs.results_of(lesson, plan)
-    source = data.source() if evidence.entries else None
+    results = runs.results_of(lesson, plan)
+    source = data.source() if results.entries else None
     header.header(
         lesson.question, f"Lesson “{lesson.title}”, step {number} of {lesson.length}.", source
     )
@@ -50,23 +50,23 @@ def show_lesson(lesson: Lesson, teacher: bool) -> None:
     # and all progress before the step
     later = (
         number > 1
-        and evidence.demo
+        and results.demo
         and runs.status(plan) == "not run"
         and runs.readable(lesson, plan)
     )
     if not later:
         runs.run_panel(lesson, plan)
     if number == lesson.length:
-        closing.show_check(lesson, evidence)
+        closing.show_check(lesson, results)
     else:
-        steps.show(lesson, number, plan, evidence, teacher)
+        steps.show(lesson, number, plan, results, teacher)
     if later and number < lesson.length:
         runs.run_panel(lesson, plan)
     walk(lesson, number)
     if number == lesson.length:
-        closing.show_deeper(lesson, evidence)
-    if evidence.entries and number > 1:
-        figures.show_provenance(evidence)
+        closing.show_deeper(lesson, results)
+    if results.entries and number > 1:
+        figures.show_provenance(results)
 
 
 def walk(lesson: Lesson, number: int) -> None:
