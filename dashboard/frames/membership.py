@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from dashboard.frames import Answer, ResultsTable, Row
+from dashboard.frames import Answer, ResultsTable, Row, verdict_text
+from dashboard.papers.tables import Published
 from dashboard.text import units, verdicts
 from dashboard.text.labels import MINUS, number
 from mucore.errors import BadValue
@@ -247,6 +248,35 @@ def _gaps(row: Row) -> dict[str, float]:
 
 def attack_name(attack: str) -> str:
     return {"m_entropy": "modified entropy", "prob": "all probabilities"}.get(attack, attack)
+
+
+def attacks_frame(
+    table: ResultsTable, guesses: Mapping[tuple[str, str], int], paper: Published | None
+) -> pd.DataFrame:
+    """A line a method: its verdict, its distance to Retrain, and every attack in percent."""
+    columns = {column.id: column for column in table.columns}
+    made = []
+    for row in table.rows:
+        line: dict[str, object] = {
+            "Method": row.title,
+            "Verdict": verdict_text(row),
+            "Runs": len(row.keys),
+        }
+        line["Distance (points)"] = number(row.distance.mean if row.distance else None, "percent")
+        for attack in membership.ATTACKS:
+            cell = row.cells[f"mia_{attack}"]
+            head = attack_name(attack)
+            line[f"{head} (%)"] = number(cell.value.mean if cell.value else None, "percent")
+            line[f"{head} gap"] = number(
+                cell.gap.mean if cell.gap else None, "percent", signed=True
+            )
+            line[f"{head} guesses"] = guesses.get((row.id, attack), 0)
+            if paper is not None and any(column == f"mia_{attack}" for _, column in paper.values):
+                line[f"{head}, {paper.source} (%)"] = paper.text(
+                    row.method, columns[f"mia_{attack}"], "value", reference=row.reference
+                )
+        made.append(line)
+    return pd.DataFrame(made)
 
 
 # --------------------------------------------------------------------------------------------------

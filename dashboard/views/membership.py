@@ -59,7 +59,8 @@ def page() -> None:
     figure = None if alone else attacks.show(table, guesses, paper, everyone)
     one_run.show(runs[runs["key"].isin(kept)], runs, source, judged)
     run_drawer.run_drawer(runs)
-    figures.numbers(attacks.numbers(table, guesses, paper), f"membership-{scenario}", figure)
+    numbers = membership_frames.attacks_frame(table, guesses, paper)
+    figures.numbers(numbers, f"membership-{scenario}", figure)
     provenance(runs)
 
 

@@ -362,18 +362,20 @@ class Jobs(Database):
                 sa.select(sa.func.count()).where(table.c.state.in_(ACTIVE), table.c.kind == "run")
             ).scalar_one()
 
-    def reap(self, *, stale_seconds: float = 8.0) -> list[Job]:
+    def reap(self, *, unknown_seconds: float = 8.0) -> list[Job]:
         """Find running jobs whose worker is dead and return them as they are now.
 
         They go back to queued at most 3 times, then they are lost; one that was asked to end is
-        cancelled, one whose result was written before the worker died is done. `stale_seconds` is
+        cancelled, one whose result was written before the worker died is done. `unknown_seconds` is
         the age of a heartbeat at which a worker without a process number counts as dead; see
         `workers.alive`.
         """
         table = schema.job
         with self.read() as connection:
             running = connection.execute(sa.select(table).where(table.c.state == "running")).all()
-        dead = [row for row in running if not alive(row.worker or "", row.heartbeat, stale_seconds)]
+        dead = [
+            row for row in running if not alive(row.worker or "", row.heartbeat, unknown_seconds)
+        ]
         if not dead:
             return []
         changed: list[int] = []

@@ -584,9 +584,9 @@ def test_reap_gives_a_dead_workers_job_back_three_times_then_it_is_lost(store: S
     original, retrain = store.enqueue([ORIGINAL, RETRAIN])
     for attempt in range(1, MAX_ATTEMPTS + 1):
         store.claim("worker without a process")
-        assert store.reap(stale_seconds=8) == []  # it was heard a moment ago
+        assert store.reap(unknown_seconds=8) == []  # it was heard a moment ago
         _age(store, original.id, 9)
-        (back,) = store.reap(stale_seconds=8)
+        (back,) = store.reap(unknown_seconds=8)
         assert (back.id, back.state, back.attempts, back.worker) == (
             original.id,
             "queued",

@@ -12,7 +12,7 @@ from dashboard.charts import attack_dots
 from dashboard.frames import membership as membership_frames
 from dashboard.papers import tables
 from dashboard.text import units
-from dashboard.text.labels import THIN, number
+from dashboard.text.labels import THIN
 from dashboard.widgets import clicks, figures
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape, metric_help
@@ -121,31 +121,3 @@ def guess_words(table: frames.ResultsTable, guesses: dict[tuple[str, str], int])
         f"{', '.join(parts)} of these runs. A mark is hollow where half of its runs or more are "
         "such guesses."
     )
-
-
-def numbers(
-    table: frames.ResultsTable, guesses: dict[tuple[str, str], int], paper: tables.Published | None
-) -> pd.DataFrame:
-    columns = {column.id: column for column in table.columns}
-    made = []
-    for row in table.rows:
-        line: dict[str, object] = {
-            "Method": row.title,
-            "Verdict": frames.verdict_text(row),
-            "Runs": len(row.keys),
-        }
-        line["Distance (points)"] = number(row.distance.mean if row.distance else None, "percent")
-        for attack in ATTACKS:
-            cell = row.cells[f"mia_{attack}"]
-            head = membership_frames.attack_name(attack)
-            line[f"{head} (%)"] = number(cell.value.mean if cell.value else None, "percent")
-            line[f"{head} gap"] = number(
-                cell.gap.mean if cell.gap else None, "percent", signed=True
-            )
-            line[f"{head} guesses"] = guesses.get((row.id, attack), 0)
-            if paper is not None and any(column == f"mia_{attack}" for _, column in paper.values):
-                line[f"{head}, {paper.source} (%)"] = paper.text(
-                    row.method, columns[f"mia_{attack}"], "value", reference=row.reference
-                )
-        made.append(line)
-    return pd.DataFrame(made)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import state, theme
+from dashboard import state
+from dashboard.charts import loss_curve
 from dashboard.frames import queue as queue_frames
 from dashboard.sections.queue import actions
 from dashboard.text import units
@@ -62,27 +62,9 @@ def show_card(store: Store, job: Job, left: Span | None, now: datetime) -> None:
             st.caption(escape(" · ".join(facts)))
         with chart:
             if len(job.losses) > 1:
+                info = loss_curve.loss_curve_info(job.losses)
                 figures.chart(
-                    loss_figure(job.losses, state.dark()),
+                    loss_curve.draw(info, dark=state.dark(), height=150),
                     key=f"loss:{job.id}",
-                    alt=f"Training loss of {titles.run(job.spec)}",
+                    alt=f"{titles.run(job.spec)}. {loss_curve.alt_text(info)}",
                 )
-
-
-def loss_figure(losses: Sequence[float], dark: bool) -> go.Figure:
-    figure = go.Figure(
-        go.Scatter(
-            x=list(range(1, len(losses) + 1)),
-            y=list(losses),
-            mode="lines+markers" if len(losses) < 30 else "lines",
-            line={"color": theme.ground(dark).primary, "width": 2},
-            marker={"size": 5},
-            hovertemplate="epoch %{x}: %{y:.3g}<extra></extra>",
-        )
-    )
-    figure.update_layout(
-        template=theme.template(dark), height=150, margin={"l": 8, "r": 8, "t": 8, "b": 8}
-    )
-    figure.update_xaxes(title="epoch", rangemode="tozero", nticks=6, tickformat="d")
-    figure.update_yaxes(title="mean loss", rangemode="tozero", nticks=4)
-    return figure
