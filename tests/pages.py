@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -89,6 +90,20 @@ def words_on(at: AppTest, *, escaped: bool = False) -> str:
     ]
     text = "\n".join(str(one.value) for one in parts)
     return text if escaped else text.replace("\\", "")
+
+
+def lines_with(at: AppTest, *facts: str) -> list[str]:
+    """The lines on the page that have all the facts, such as a method's title and its value, in
+    whatever words.
+    """
+    return [line for line in words_on(at).splitlines() if all(fact in line for fact in facts)]
+
+
+def numbers_in(text: str) -> list[str]:
+    """The numbers of a sentence, signed and rounded as they are written there, in its order; digits
+    in a name such as "ResNet-18" are none.
+    """
+    return re.findall(r"(?<![\w.,-])[+−-]?\d+(?:,\d{3})*(?:\.\d+)?", text)
 
 
 def figures(at: AppTest) -> list[dict]:

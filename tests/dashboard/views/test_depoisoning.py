@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,12 +13,23 @@ import numpy as np
 import pytest
 from builders import full_store, make_result, make_spec_row
 from numpy.typing import ArrayLike
-from pages import figures, judged, make_row, open_page, words_on
+from pages import (
+    figures,
+    judged,
+    lines_with,
+    links,
+    make_row,
+    numbers_in,
+    open_page,
+    words_on,
+)
 
 from dashboard import data, frames, theme
 from dashboard.charts import poison_bars
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import depoisoning as depoisoning_frames
+from dashboard.frames.depoisoning import OTHERS
+from dashboard.sections.depoisoning import examples
 from mucore import catalog
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.scenarios import poison
@@ -118,13 +130,11 @@ def test_answers_by_hand(home):
         ("Keeps most of the attack", "Fine-tune"),
         ("Lowest clean accuracy", "SSD"),
     ]
-    assert (
-        answers[0].detail
-        == "of the attacked images fool the original, 2.0 % fool Retrain; TA 84.0 against 96.0 %"
-    )
-    # (1 + 2 + 2) / 3
-    assert answers[1].detail == "1.7 points away on average, TA, FA and FA on true labels"
-    assert answers[2].detail == "attack success 50.0 %, +48.0 points from Retrain"
+    assert re.search(r"original\D+2\.0\D+Retrain\D+TA\D+84\.0\D+96\.0", answers[0].detail)
+    # (1 + 2 + 2) / 3 points, over three metrics
+    assert numbers_in(answers[1].detail) == ["1.7"]
+    assert all(name in answers[1].detail for name in ("TA", "FA and", "true labels"))
+    assert re.search(r"50\.0\D+\+48\.0\D+Retrain", answers[2].detail)
 
 
 def test_the_headline_counts_what_became_of_the_methods(home):
@@ -140,10 +150,8 @@ def test_the_headline_counts_what_became_of_the_methods(home):
         "finetune": "damaged",
     }
     said = depoisoning_frames.headline(rows)
-    assert (
-        said.startswith("1 of 3 methods")
-        and "though not yet for certain: SCRUB. 2 fell short" in said
-    )
+    assert said.startswith("1 of 3 methods") and numbers_in(said) == ["1", "3", "2"]
+    assert re.search(rf"for certain\W+SCRUB\W+2 {re.escape(OTHERS['damaged'])}", said)
     failed = [
         replace(row, unsound={"diverged": 1}) if row.method == "scrub" else row for row in rows
     ]
@@ -169,12 +177,10 @@ def test_the_headline_names_four_and_counts_settings_where_methods_have_several(
     said = depoisoning_frames.headline(
         [replace(row, method=f"m{row.id}") for row in reversed(rows)]
     )
-    assert (
-        said.startswith("6 of 6 methods ")
-        and said.endswith(": M0, M1, M2, M3 and 2 more.")
-        and "certain" not in said
-    )
-    assert depoisoning_frames.headline(rows).startswith("6 of 6 settings of 1 method ")
+    assert numbers_in(said) == ["6", "6", "2"] and "settings" not in said
+    assert re.findall(r"M\d", said) == ["M0", "M1", "M2", "M3"] and "certain" not in said
+    said = depoisoning_frames.headline(rows)
+    assert numbers_in(said) == ["6", "6", "1", "2"] and "6 settings" in said
 
 
 def test_a_backdoor_that_nobody_removes_has_no_nearest_method_and_ties_are_counted(home):
@@ -184,11 +190,13 @@ def test_a_backdoor_that_nobody_removes_has_no_nearest_method_and_ties_are_count
         answer.label: answer for answer in depoisoning_frames.answers(curves, "backdoor", 120)
     }
     assert answers["Keeps most of the attack"].value.endswith(" and 1 more")
-    assert answers["Keeps most of the attack"].detail == "ASR 100.0 %, +90.0 points from Retrain"
+    detail = answers["Keeps most of the attack"].detail
+    assert re.fullmatch(r"ASR\D+100\.0\D+\+90\.0\D+Retrain", detail)
     assert answers["Nearest to Retrain"].value == "None qualifies"
     # SSD's accuracy is 0.4
     said = depoisoning_frames.headline(depoisoning_frames.rows(curves, 120))
-    assert said.startswith("None of 3 methods") and "2 did nothing, 1 fell short" in said
+    assert said.startswith("None of 3 methods") and numbers_in(said) == ["3", "2", "1"]
+    assert f"2 {OTHERS['did nothing']}" in said and f"1 {OTHERS['damaged']}" in said
 
 
 def test_methods_stand_by_their_distance_to_retrain(home):
@@ -328,7 +336,8 @@ def test_bars_by_value_and_structure(home):
         drawn.layout.showlegend
         and not poison_bars.draw(info, dark=False, legend=False).layout.showlegend
     )
-    assert drawn.layout.xaxis2.title.text == "Attack success (FA), %<br>nearest to Retrain is best"
+    metric, _, goal = drawn.layout.xaxis2.title.text.partition("<br>")
+    assert metric == "Attack success (FA), %" and "Retrain" in goal
     # the first stands on top
     assert list(drawn.layout.yaxis.categoryarray) == ["Fine-tune", "SCRUB", "SSD"]
     named = dict(zip(drawn.layout.yaxis.tickvals, drawn.layout.yaxis.ticktext, strict=True))
@@ -347,8 +356,8 @@ def test_bars_by_value_and_structure(home):
     assert list(by_family[catalog.FAMILIES["influence"]].marker.line.width) == [2]
     assert list(by_family[catalog.FAMILIES["teacher"]].marker.line.width) == [0]
     assert "+2.0 points to Retrain" in by_family[catalog.FAMILIES["teacher"]].hovertext[0]
-    assert "highest Fine-tune with 50.0 %; Retrain 2.0 %, Original 80.0 %" in poison_bars.alt_text(
-        info
+    assert re.search(
+        r"highest Fine-tune\D+50\.0\D+Retrain\D+2\.0\D+Original\D+80\.0", poison_bars.alt_text(info)
     )
 
 
@@ -391,7 +400,8 @@ def test_without_an_attack_the_page_leads_to_launch(home, amount):
         open_store(home).close()
     at = opened()
     assert not at.exception and not at.error and not at.get("plotly_chart")
-    assert at.title[0].value.endswith("?") and "No run has poisoned training data" in words_on(at)
+    assert at.title[0].value.endswith("?")
+    assert any("poison" in one.value for one in at.markdown)
     link = next(one for one in at.get("page_link") if one.proto.label == "Launch both attacks")
     assert link.proto.query_string == "scenarios=label_flip&scenarios=backdoor"
 
@@ -408,11 +418,11 @@ def test_one_run_has_no_blank_figure(home, method):
     assert not at.exception and not at.error
     if method == "scrub":
         assert bars(figures(at)[0]) == {"SCRUB": pytest.approx(95.0)}
-        assert "No Retrain yet, so no dashed line" in words_on(
-            at
-        ) and "training seed 0, which has not run yet" in words_on(at)
+        assert lines_with(at, "No Retrain yet", "Attack success (FA)")  # in that panel, too
+        assert lines_with(at, "Original", "Retrain", "training seed 0,")
+        assert "Watch the queue" in links(at)
     else:
-        assert not figures(at) and "No method has a number here" in words_on(at)
+        assert not figures(at) and "Launch methods" in links(at)
 
 
 @pytest.mark.parametrize("scenario", ["label_flip", "backdoor"])
@@ -435,7 +445,7 @@ def test_both_attacks_have_bars_answers_and_a_reason_for_no_images(home, scenari
         assert label in words_on(at)
     assert "without printed numbers" in words_on(at)
     nearest = "SCRUB" if scenario == "label_flip" else "SSD"
-    assert f"The predictions of Original and Retrain and {nearest} are not here" in words_on(at)
+    assert examples.NOT_KEPT.format(what=f"Original and Retrain and {nearest}") in words_on(at)
 
 
 def test_every_poison_size_has_bars_and_one_can_be_chosen(home):
@@ -503,18 +513,19 @@ def test_images_come_with_what_each_model_says(home):
     assert len(row["layout"]["images"]) == 5 and row["layout"]["images"][0]["source"].startswith(
         "data:image/png"
     )
-    assert "All 5 such images; 5 training images with a flipped label in all." in words_on(at)
+    (said,) = lines_with(at, "such images", "flipped label")
+    assert numbers_in(said) == ["5", "5", "0"]  # shown, in all, training seed
     line = next(option for option in at.selectbox if option.label == "Method")
     assert "SCRUB" in line.options
     healed = opened(images="healed")
     assert len(figures(healed)[1]["layout"]["images"]) == 3
     other = opened(method=frames.row_id("ssd", store_parameters(home, "ssd")))
-    assert "The predictions of SSD are not here" in words_on(other) and len(figures(other)) == 1
+    assert examples.NOT_KEPT.format(what="SSD") in words_on(other) and len(figures(other)) == 1
 
 
 def test_the_header_says_how_many_seeds_the_sizes_have(home):
     put(home, "label_flip", FLIP)
-    assert "120 poisoned samples, 1 training seed." in plain(opened())
+    assert lines_with(opened(), ". 120 poisoned samples", " 1 training seed.")
     with open_store(home) as store:
         for seed in range(3):
             spec = make_spec_row(
@@ -530,11 +541,8 @@ def test_the_header_says_how_many_seeds_the_sizes_have(home):
                     forget_count=60,
                 )
             )
-    assert "60 and 120 poisoned samples, 1 to 3 training seeds." in plain(opened())
-
-
-def plain(at: Any) -> str:
-    return words_on(at).replace("\\", "")
+    (said,) = lines_with(opened(), "poisoned samples", "training seeds")
+    assert re.search(r"\D60\D+120\D+1\D+3 training seeds", said)
 
 
 def test_images_open_on_the_nearest_method_that_has_some(home):
@@ -557,20 +565,20 @@ def store_parameters(home: Path, method: str) -> str:
 def test_none_of_a_kind_and_missing_data_are_sentences(home, monkeypatch):
     outputs = flipped_outputs()
     put(home, "label_flip", FLIP, outputs={**outputs, "scrub": outputs["retrain"]})
-    assert "None of 5 images is of this kind" in words_on(opened(images="fooled"))
+    at = opened(images="fooled")
+    assert lines_with(at, "None of 5 images") and len(figures(at)) == 1
+
+    why = "The file of this data set is gone."
 
     def gone(*args: Any, **options: Any) -> np.ndarray:
         from mucore.errors import BadFile
 
-        raise BadFile("The file of this data set is gone.")
+        raise BadFile(why)
 
     monkeypatch.setattr(data, "images", gone)
     at = opened()
-    assert (
-        not at.exception
-        and not at.error
-        and "The images cannot be shown: The file of this data set is gone." in words_on(at)
-    )
+    assert not at.exception and not at.error
+    assert why in words_on(at) and len(figures(at)) == 1
 
 
 def test_a_click_opens_the_run(home, monkeypatch):
@@ -600,4 +608,4 @@ def test_a_foreign_address_falls_back(home):
         methods=["nobody"],
     )
     assert not at.exception and not at.error
-    assert figures(at) or "No method has a number here" in words_on(at)
+    assert figures(at) or "Launch methods" in links(at)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from builders import make_outputs, make_result
-from pages import button, links, open_page, words_on
+from pages import button, lines_with, links, numbers_in, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data
@@ -41,7 +41,14 @@ from dashboard.lessons.records import (
     of_features,
     shows,
 )
-from dashboard.lessons.results import KNN, Entry, LessonResults, gather, neighbours_say
+from dashboard.lessons.results import (
+    KNN,
+    Entry,
+    LessonResults,
+    gather,
+    neighbours_say,
+    plain_name,
+)
 from dashboard.sections.lessons.figures import by_chance, judgements
 from mucore import catalog
 from mucore.outputs import Outputs, SplitOutputs, confusion
@@ -217,6 +224,12 @@ def made(
     return LessonResults(tuple(entries), scenario)
 
 
+def named(text: str) -> set[str]:
+    """Titles of the methods in a sentence."""
+    methods = [card.title for card in catalog.methods() if card.family != "reference"]
+    return {title for title in methods if title in text}
+
+
 def test_an_estimate_is_close_within_its_points_and_says_how_far_off_otherwise():
     guess = Estimate(
         question="?",
@@ -247,7 +260,7 @@ def test_a_pick_is_right_where_methods_tie_and_named_otherwise():
     clear = made({"retrain": {"fa": 0.0}, "finetune": {"fa": 0.9}, "duck": {"fa": 0.1}})
     assert compare(guess, "duck", clear).right is True
     wrong = compare(guess, "finetune", clear)
-    assert wrong.right is False and wrong.text == "You said Fine-tune. In these runs it is DUCK."
+    assert wrong.right is False and named(wrong.text) == {"Fine-tune", "DUCK"}
     tie = made({"retrain": {"fa": 0.5}, "finetune": {"fa": 0.6}, "duck": {"fa": 0.4}})
     assert compare(guess, "finetune", tie).right and compare(guess, "duck", tie).right
     assert compare(guess, "duck", made({"retrain": {}})).right is None
@@ -262,14 +275,11 @@ def test_lesson_one_says_what_the_numbers_show_either_way():
         }
     )
     first, second = forget_one_class.naive(kept)
-    assert first == (
-        "Retrain names 0.0 % of the forgotten class right; fine-tuning 98.3 %: it has hardly "
-        "forgotten."
-    )
-    assert second == (
-        "Gradient ascent names 0.0 % of them right: as Retrain, and it gives up 7.0 points of "
-        "retain accuracy."
-    )
+    left = forget_one_class.left
+    assert numbers_in(first) == ["0.0", "98.3"] and left(0.983) in first
+    assert numbers_in(second) == ["0.0", "7.0"] and left(0.0) in second
+    assert named(second) == {"Gradient ascent"}
+    assert len({left(0.983), left(0.5), left(0.0)}) == 3
     gone = made(
         {
             "retrain": {"fa": 0.0, "ra": 0.97},
@@ -278,11 +288,10 @@ def test_lesson_one_says_what_the_numbers_show_either_way():
         }
     )
     first, second = forget_one_class.naive(gone)
-    assert (
-        "as Retrain" in first and "part of it is left" in second and "not below Retrain's" in second
-    )
+    assert numbers_in(first) == ["0.0", "2.0"] and left(0.02) == left(0.0) in first
+    assert numbers_in(second) == ["50.0"] and left(0.5) in second  # and no loss
     idle = made({"retrain": {"fa": 0.0, "ra": 0.97}, "gradient_ascent": {"fa": 0.98, "ra": 0.97}})
-    assert "Its steps were too small here" in forget_one_class.naive(idle)[-1]
+    assert len(forget_one_class.naive(idle)) == 2  # what it did, and that its steps were too small
     assert forget_one_class.naive(made({"retrain": {}})) == []
 
 
@@ -291,10 +300,10 @@ def test_lesson_one_names_the_nearest_method():
         name: dict(REACHED[name])
         for name in ("original", "retrain", "finetune", "gradient_ascent", "duck")
     }
-    text = " ".join(forget_one_class.ranking(made(numbers)))
-    assert "Nearest to Retrain over the three numbers: DUCK, on average 0.0 points away." in text
+    nearest, _, others = forget_one_class.ranking(made(numbers))
+    assert named(nearest) == {"DUCK"} and numbers_in(nearest) == ["0.0"]
     # |98| + |0| + |9| over 3, and |0| + |7| + |6| over 3
-    assert "Fine-tune 35.7 points" in text and "Gradient ascent 4.3 points" in text
+    assert "Fine-tune 35.7" in others and "Gradient ascent 4.3" in others
 
 
 def test_lesson_one_does_not_call_a_lower_test_accuracy_damage_or_invent_one():
@@ -318,21 +327,16 @@ def test_lesson_two_tells_when_doing_nothing_would_be_perfect():
         },
         "one_class",
     )
-    text = " ".join(one_metric.two_readings(same))
-    assert (
-        "doing nothing would be perfect" in text
-        and "Near 0 %: Random labels." in text
-        and "At Retrain's value: Fine-tune." in text
-    )
+    retrain, _, zero, near = one_metric.two_readings(same)  # the second: doing nothing is perfect
+    assert numbers_in(retrain) == ["100.0"]
+    assert named(zero) == {"Random labels"} and named(near) == {"Fine-tune"}
     other = made(
         {"original": {"fa": 1.0}, "retrain": {"fa": 0.8}, "finetune": {"fa": 1.0}}, "one_class"
     )
-    text = " ".join(one_metric.two_readings(other))
-    assert (
-        "doing nothing" not in text
-        and "No method is near 0 %." in text
-        and "No method is at Retrain's value." in text
-    )
+    retrain, zero, near = one_metric.two_readings(other)
+    assert numbers_in(retrain) == ["80.0"]
+    # none is at Retrain's value, so the nearest is named
+    assert named(zero) == set() and named(near) == {"Fine-tune"}
 
 
 def test_lesson_two_warns_of_an_attack_that_guesses():
@@ -341,15 +345,16 @@ def test_lesson_two_warns_of_an_attack_that_guesses():
         "retrain": {"mia_confidence_auc": 0.6},
         "ssd": {"mia_confidence_auc": 0.05},
     }
-    text = " ".join(one_metric.attacker(made(values, "one_class", frozenset({"confidence"}))))
-    assert (
-        "Farthest from Retrain: SSD with 5.0 %" in text
-        and "look less like" in text
-        and "coin" in text
+    references, farthest, caution = one_metric.attacker(
+        made(values, "one_class", frozenset({"confidence"}))
     )
+    assert numbers_in(references) == ["60.0", "70.0"]
+    assert named(farthest) == {"SSD"} and numbers_in(farthest) == ["5.0"]
+    assert " less " in farthest and "coin" in caution
     near = {name: {"mia_confidence_auc": 0.6} for name in ("original", "retrain", "ssd")}
-    text = " ".join(one_metric.attacker(made(near, "one_class")))
-    assert "No method is more than five points" in text and "coin" not in text
+    references, none = one_metric.attacker(made(near, "one_class"))
+    assert numbers_in(references) == ["60.0", "60.0"]
+    assert named(none) == set() and "coin" not in none
 
 
 def test_lesson_two_compares_the_best_with_doing_nothing():
@@ -361,8 +366,9 @@ def test_lesson_two_compares_the_best_with_doing_nothing():
         "one_class",
     )
     told = one_metric.winners(better)
-    assert "DUCK is nearest by all of them here." in told
-    assert "DUCK, 10.0 points away on average" in told[-1] and "40.0 points away" in told[-1]
+    # one for each number, one for all of them, and one for the original
+    assert [named(line) for line in told] == [{"DUCK"}] * 7
+    assert numbers_in(told[-1]) == ["10.0", "40.0"]
     idle = made({"original": level(0.6), "retrain": level(0.5), "duck": level(0.6)}, "one_class")
     assert (
         len(one_metric.winners(idle)) == len(told) + 1 and "chance" in one_metric.winners(idle)[-1]
@@ -374,26 +380,20 @@ def test_lesson_three_says_whether_the_door_is_shut():
     assert "the door is shut" in backdoor.closed(made(base, "backdoor"))[0]
     fails = {**base, "retrain": {"asr_others": 0.7, "ta": 0.94}}
     assert "the patch still works" in backdoor.closed(made(fails, "backdoor"))[0]
-    told = " ".join(
-        backdoor.methods(
-            made(
-                {**base, "finetune": {"asr_others": 1.0}, "duck": {"asr_others": 0.02, "ta": 0.8}},
-                "backdoor",
-            )
+    ajar, shut, _ = backdoor.methods(
+        made(
+            {**base, "finetune": {"asr_others": 1.0}, "duck": {"asr_others": 0.02, "ta": 0.8}},
+            "backdoor",
         )
     )
-    assert (
-        "after Fine-tune (100.0 %)" in told
-        and "DUCK shuts the door, at the price of 14.0 points of test accuracy." in told
+    assert named(ajar) == {"Fine-tune"} and numbers_in(ajar) == ["100.0"]
+    assert named(shut) == {"DUCK"} and numbers_in(shut) == ["14.0"]
+    ajar, between, none, _ = backdoor.methods(
+        made({**base, "finetune": {"asr_others": 0.3, "ta": 0.94}}, "backdoor")
     )
-    told = " ".join(
-        backdoor.methods(made({**base, "finetune": {"asr_others": 0.3, "ta": 0.94}}, "backdoor"))
-    )
-    assert (
-        "after none of the methods" in told
-        and "Fine-tune (30.0 %)" in told
-        and "No method brings it below 10 %." in told
-    )
+    assert named(ajar) == set() and numbers_in(ajar) == []
+    assert named(between) == {"Fine-tune"} and numbers_in(between) == ["30.0"]
+    assert named(none) == set() and numbers_in(none) == ["10"]
 
 
 def test_lesson_three_says_of_a_shut_door_what_became_of_the_wrong_answers():
@@ -425,11 +425,17 @@ def test_lesson_four_puts_each_method_on_its_side():
             "duck": near(0.85, 0.95),
         }
     )
-    text = " ".join(encoder.sides(evidence))
-    assert "nearer to the original: Fine-tune; nearer to Retrain: DUCK" in text
-    assert "No method that answers as Retrain has features nearer to the original's." in text
+    assert [encoder.side(evidence, name) for name in ("finetune", "duck")] == [
+        "original",
+        "retrain",
+    ]
+    told, apart, hidden = encoder.sides(evidence)
+    assert named(told) == {"Fine-tune", "DUCK"} and numbers_in(apart) == ["0.80"]
+    assert told.index("original") < told.index("Fine-tune") < told.index("Retrain")
+    assert told.index("Retrain") < told.index("DUCK")
+    assert named(hidden) == set()  # Fine-tune has not forgotten by its answers
     hides = made({"original": near(1, 0.8), "retrain": near(0.8, 1), "ssd": near(0.95, 0.85)})
-    assert "but with features nearer to the original's: SSD." in " ".join(encoder.sides(hides))
+    assert named(encoder.sides(hides)[-1]) == {"SSD"}
     assert encoder.side(made({"duck": {}}), "duck") == ""
 
 
@@ -441,11 +447,8 @@ def test_lesson_four_speaks_of_the_probe_either_way():
             "ssd": {"linear_probe": 0.98},
         }
     )
-    text = " ".join(encoder.probe(high))
-    assert (
-        "can still tell it apart" in text
-        and "more of the class is left than in a model without it: SSD." in text
-    )
+    retrain, known, original, kept = encoder.probe(high)
+    assert numbers_in(f"{retrain} {original}") == ["92.0", "98.0"] and named(kept) == {"SSD"}
     low = made(
         {
             "original": {"linear_probe": 0.98},
@@ -453,11 +456,9 @@ def test_lesson_four_speaks_of_the_probe_either_way():
             "ssd": {"linear_probe": 0.2},
         }
     )
-    text = " ".join(encoder.probe(low))
-    assert (
-        "does not tell it apart well" in text
-        and "No method is more than five points above Retrain" in text
-    )
+    retrain, unknown, original, kept = encoder.probe(low)
+    assert numbers_in(f"{retrain} {original}") == ["20.0", "98.0"] and named(kept) == set()
+    assert known != unknown
 
 
 def test_neighbours_are_counted_on_test_samples_of_the_forgotten_class():
@@ -478,15 +479,9 @@ def test_features_are_looked_at_where_they_are_asked_for_only():
     evidence = gather(results, specs, outputs=kept.get)
     assert evidence.value("retrain", KNN) == 1.0 and evidence.value("duck", KNN) is None
     duck = evidence.entry("duck")
-    assert (
-        duck is not None
-        and duck.reasons[KNN] == "The features of this run were not kept."
-        and duck.asked == 0
-    )
-    assert (
-        "Only 10 test images of the class were asked: one image more or less, 10.0 points, says "
-        "nothing."
-    ) in encoder.neighbours(evidence)
+    assert duck is not None and duck.reasons[KNN] and duck.asked == 0
+    # test images of the class, and what one of them makes
+    assert numbers_in(encoder.neighbours(evidence)[-1]) == ["10", "10.0"]
     assert gather(results, specs).value("retrain", KNN) is None
     (step,) = [step for step in LESSONS["encoder"].steps if of_features(step)]
     base = {"original": {"linear_probe": 0.9}, "retrain": {"linear_probe": 0.9}}
@@ -501,20 +496,18 @@ def test_lesson_four_asks_the_neighbours():
 
     base = {"original": near(0.98), "retrain": near(0.92)}
     evidence = made({**base, "duck": near(0.95), "random_labels": near(0.85), "ssd": near(0.923)})
-    text = " ".join(encoder.neighbours(evidence))
-    assert "in 92.0 % of cases, on the original's in 98.0 %." in text
-    assert "More often than on Retrain's: DUCK." in text and "Less often: Random labels." in text
-    assert (
-        "more often than the neighbours do: Random labels. There its images lie scattered" in text
-    )
+    references, more, less, apart, _ = encoder.neighbours(evidence)
+    assert numbers_in(references) == ["92.0", "98.0"]
+    assert named(more) == {"DUCK"} and named(less) == {"Random labels"}
+    assert named(apart) == {"Random labels"}
     assert encoder.least_found(evidence) == {"random_labels"}
     tied = made({**base, "duck": near(0.9), "ssd": near(0.9)})
     assert (
         encoder.least_found(tied) == {"duck", "ssd"}
         and encoder.least_found(made(base)) == frozenset()
     )
-    calm = " ".join(encoder.neighbours(made({**base, "ssd": near(0.92, 0.92)})))
-    assert "All methods are within a point of Retrain." in calm and "scattered" not in calm
+    _, alike = encoder.neighbours(made({**base, "ssd": near(0.92, 0.92)}))
+    assert named(alike) == set()
 
 
 def cases(worst: float, best: float) -> LessonResults:
@@ -529,15 +522,235 @@ def cases(worst: float, best: float) -> LessonResults:
 
 
 def test_lesson_five_says_where_more_was_learned_by_heart():
-    assert "it had learned by heart" in " ".join(worst_and_best.both(cases(1.0, 0.3)))
-    assert "more to forget of the best fitted" in " ".join(worst_and_best.both(cases(0.3, 1.0)))
-    assert "no more than five points" in " ".join(worst_and_best.both(cases(0.9, 0.9)))
+    best, worst, told = worst_and_best.both(cases(1.0, 0.3))
+    assert numbers_in(best) == [] and numbers_in(worst) == ["70.0"]
+    assert "worst fitted" in told and "best fitted" not in told
+    best, worst, told = worst_and_best.both(cases(0.3, 1.0))
+    assert numbers_in(best) == ["70.0"] and numbers_in(worst) == []
+    assert "best fitted" in told and "worst fitted" not in told
+    assert "fitted" not in worst_and_best.both(cases(0.9, 0.9))[-1]
     assert worst_and_best.harder(cases(1.0, 0.3)) == {"best_case"}
     assert worst_and_best.harder(cases(0.5, 0.5)) == {"worst_case", "best_case"}
-    assert (
-        "as Retrain on the best fitted and 70.0 points above Retrain on the worst fitted"
-        in worst_and_best.hard(cases(1.0, 0.3))[0]
-    )
+    (told,) = worst_and_best.hard(cases(1.0, 0.3))
+    assert named(told) == {"Fine-tune"} and numbers_in(told) == ["70.0"]
+    assert told.index("best fitted") < told.index("70.0") < told.index("worst fitted")
+
+
+def compared(place: int, given: float | str) -> str:
+    """What is said of a prediction at a step of the first lesson, by the values of `REACHED`."""
+    guess = FIRST.steps[place].guess
+    assert guess is not None
+    return compare(guess, given, made(REACHED)).text
+
+
+def worded() -> list[tuple[list[str], list[str]]]:
+    """Findings on results by hand, and the sentences that are to be among them."""
+    one = {
+        "retrain": {"fa": 0.0, "ra": 0.97},
+        "finetune": {"fa": 0.983},
+        "gradient_ascent": {"fa": 0.0, "ra": 0.9},
+    }
+    partly = one | {"finetune": {"fa": 0.02}, "gradient_ascent": {"fa": 0.5, "ra": 0.97}}
+    idle = one | {"gradient_ascent": {"fa": 0.98, "ra": 0.97}}
+    same = {"original": {"fa": 1.0}, "retrain": {"fa": 1.0}, "finetune": {"fa": 1.0}}
+    other = same | {"retrain": {"fa": 0.8}}
+    auc = {
+        "original": {"mia_confidence_auc": 0.7},
+        "retrain": {"mia_confidence_auc": 0.6},
+        "ssd": {"mia_confidence_auc": 0.05},
+    }
+    level = {
+        name: dict.fromkeys(one_metric.ALL, value)
+        for name, value in {"original": 0.9, "retrain": 0.5, "duck": 0.6, "ssd": 0.0}.items()
+    }
+    door = {
+        "original": {"asr_others": 1.0, "ta": 0.96},
+        "retrain": {"asr_others": 0.0, "ta": 0.94},
+        "finetune": {"asr_others": 1.0},
+        "duck": {"asr_others": 0.02, "ta": 0.8},
+    }
+    ajar = door | {"finetune": {"asr_others": 0.3, "ta": 0.94}, "duck": {}}
+    cka = {
+        name: {"cka_original_forget": x, "cka_retrain_forget": y, "fa": fa}
+        for name, (x, y, fa) in {
+            "original": (1, 0.8, 0.0),
+            "retrain": (0.8, 1, 0.0),
+            "finetune": (0.99, 0.8, 0.9),
+            "duck": (0.85, 0.95, 0.0),
+        }.items()
+    }
+    hides = cka | {"finetune": {}, "ssd": cka["finetune"] | {"fa": 0.0}}
+    found = {
+        "original": {KNN: 0.98, "linear_probe": 0.98},
+        "retrain": {KNN: 0.92, "linear_probe": 0.92},
+        "duck": {KNN: 0.95, "linear_probe": 0.95},
+        "random_labels": {KNN: 0.85, "linear_probe": 0.98},
+    }
+    low = {"original": {"linear_probe": 0.98}, "retrain": {"linear_probe": 0.2}}
+    alike = {name: found[name] for name in ("original", "retrain")} | {"ssd": found["retrain"]}
+    return [
+        (
+            forget_one_class.naive(made(one)),
+            [
+                "Retrain names 0.0 % of the forgotten class right; fine-tuning 98.3 %: it has "
+                "hardly forgotten.",
+                "Gradient ascent names 0.0 % of them right: as Retrain, and it gives up 7.0 points "
+                "of retain accuracy.",
+            ],
+        ),
+        (
+            forget_one_class.naive(made(partly)),
+            [
+                "Retrain names 0.0 % of the forgotten class right; fine-tuning 2.0 %: as Retrain.",
+                "Gradient ascent names 50.0 % of them right: part of it is left, and its retain "
+                "accuracy is not below Retrain's.",
+            ],
+        ),
+        (
+            forget_one_class.naive(made(idle)),
+            ["Its steps were too small here: they changed next to nothing, for better or worse."],
+        ),
+        (
+            forget_one_class.ranking(made(REACHED)),
+            [
+                "Nearest to Retrain over the three numbers: DUCK, on average 0.0 points away.",
+                "The others: Fine-tune 35.7 points and Gradient ascent 4.3 points.",
+            ],
+        ),
+        (
+            one_metric.two_readings(made(same, "one_class")),
+            [
+                "So does the original, in which nothing was forgotten: by forget accuracy alone, "
+                "doing nothing would be perfect here.",
+                "At Retrain's value: Fine-tune.",
+            ],
+        ),
+        (
+            one_metric.two_readings(made(other, "one_class")),
+            ["No method is near 0 %.", "No method is at Retrain's value. Nearest: Fine-tune."],
+        ),
+        (
+            one_metric.attacker(made(auc, "one_class")),
+            [
+                "Farthest from Retrain: SSD with 5.0 %. Its forgotten images look less like "
+                "training images than on Retrain, which never saw them, and that gives them away.",
+            ],
+        ),
+        (
+            one_metric.attacker(made(auc | {"ssd": auc["retrain"]}, "one_class")),
+            ["No method is more than five points from Retrain's."],
+        ),
+        (
+            one_metric.winners(made(level, "one_class")),
+            [
+                "DUCK is nearest by all of them here.",
+                "Over all five together the nearest is DUCK, 10.0 points away on average; the "
+                "untouched original, which forgot nothing, is 40.0 points away.",
+            ],
+        ),
+        (
+            backdoor.methods(made(door, "backdoor")),
+            [
+                "The patch still works on most images after Fine-tune (100.0 %).",
+                "DUCK shuts the door, at the price of 14.0 points of test accuracy.",
+            ],
+        ),
+        (
+            backdoor.methods(made(ajar, "backdoor")),
+            [
+                "It works on most images after none of the methods.",
+                "It works on some after Fine-tune (30.0 %).",
+                "No method brings it below 10 %.",
+            ],
+        ),
+        (
+            encoder.sides(made(cka)),
+            [
+                "On the forgotten images, nearer to the original: Fine-tune; nearer to Retrain: "
+                "DUCK.",
+                "No method that answers as Retrain has features nearer to the original's.",
+            ],
+        ),
+        (
+            encoder.sides(made(hides)),
+            ["Forgotten by their answers, but with features nearer to the original's: SSD."],
+        ),
+        (
+            encoder.probe(made(found)),
+            [
+                "So an encoder that never saw the class can still tell it apart: it looks "
+                "different from the others anyway.",
+                "Clearly above Retrain, so more of the class is left than in a model without it: "
+                "Random labels.",
+            ],
+        ),
+        (
+            encoder.probe(made(low)),
+            ["An encoder that never saw the class does not tell it apart well."],
+        ),
+        (
+            encoder.neighbours(made(found)),
+            [
+                "On Retrain's features the neighbours say the forgotten class in 92.0 % of cases, "
+                "on the original's in 98.0 %.",
+                "More often than on Retrain's: DUCK.",
+                "Less often: Random labels.",
+                "A new last layer finds the class clearly more often than the neighbours do: "
+                "Random labels.",
+                "There its images lie scattered among the others, but what tells them apart is "
+                "still in the features.",
+            ],
+        ),
+        (
+            encoder.neighbours(made(alike)),
+            ["All methods are within a point of Retrain."],
+        ),
+        (
+            worst_and_best.both(cases(1.0, 0.3)),
+            [
+                "So there is far more to forget of the worst fitted images: what the original "
+                "knows of them, it had learned by heart.",
+            ],
+        ),
+        (
+            worst_and_best.both(cases(0.3, 1.0)),
+            ["So there is more to forget of the best fitted images."],
+        ),
+        (
+            worst_and_best.both(cases(0.9, 0.9)),
+            ["The two differ by no more than five points here."],
+        ),
+        (
+            worst_and_best.hard(cases(1.0, 0.3)),
+            [
+                "Fine-tune: as Retrain on the best fitted and 70.0 points above Retrain on the "
+                "worst fitted.",
+            ],
+        ),
+        (
+            [compared(1, 40)],
+            [
+                "You said 40 %: 40 points too high. Retrain's forget accuracy is 0.0 % in these "
+                "runs.",
+            ],
+        ),
+        ([compared(3, "finetune")], ["You said Fine-tune. In these runs it is DUCK."]),
+        (
+            [by_chance(36)],
+            [
+                "Each model was trained once, and 36 images are to be forgotten: a difference of "
+                "up to 17 points in a share of them can be chance.",
+            ],
+        ),
+    ]
+
+
+def test_the_words_of_findings():
+    """The one test that quotes them: a finding is its sentence. All others look at names and
+    numbers.
+    """
+    for found, wanted in worded():
+        assert set(wanted) <= set(found), found
 
 
 def test_a_step_without_the_references_numbers_shows_nothing():
@@ -643,9 +856,9 @@ def test_a_method_that_did_not_run_is_no_answer_and_is_named(home, tmp_path, mon
     monkeypatch.setattr(data, "DEMO", tmp_path / "demo")
     at = opened(lesson=lesson.id, step="4")
     assert [*at.radio[0].options] == ["Fine-tune", "Pseudo-labels", "Random labels"]
-    assert "Not among these runs, and so not in the figure: DUCK." in words_on(at)
+    assert any("DUCK" in one.value for one in at.caption)
     assert [draws(step, "duck") for step in lesson.steps] == [False, False, False, True]
-    assert "Not among these runs" not in words_on(opened(lesson=lesson.id, step="2"))
+    assert not any("DUCK" in one.value for one in opened(lesson=lesson.id, step="2").caption)
 
 
 def test_the_demos_patch_may_have_another_side():
@@ -673,7 +886,8 @@ def test_the_demos_patch_may_have_another_side():
     [(10_000, "1 point"), (1000, "4 points"), (36, "17 points"), (1, "100 points")],
 )
 def test_what_chance_can_do_goes_with_the_number_of_images(count, points):
-    assert f"a difference of up to {points} in a share of them can be chance." in by_chance(count)
+    assert numbers_in(by_chance(count)) == [f"{count:,}", points.split()[0]]
+    assert points in by_chance(count)
 
 
 def test_own_evidence_takes_the_very_runs_and_the_demo_those_alike():
@@ -813,9 +1027,8 @@ def test_every_step_shows_its_figures_with_results(home, lesson):
         )
         if step.figures:
             assert step.look in words_on(at)
-            assert "Each model was trained once" in words_on(
-                at
-            ) and "Your results: images of handwritten digits" in words_on(at)
+            assert lines_with(at, "Your results", plain_name("digits"))
+            assert by_chance(100) in words_on(at)
         at = button(at, "Next").click().run()
     assert "Check yourself" in words_on(at) and lesson.takeaway in words_on(at)
     following = list(LESSONS)[list(LESSONS).index(lesson.id) + 1 :]
@@ -852,10 +1065,7 @@ def test_a_prediction_is_kept_and_compared(home):
     at = opened(lesson=FIRST.id, step="2")
     at = at.slider[0].set_value(40).run()
     at = button(at, "That is my prediction").click().run()
-    assert (
-        "You said 40 %: 40 points too high. Retrain's forget accuracy is 0.0 % in these runs."
-        in words_on(at)
-    )
+    assert compared(1, 40) in words_on(at)
     assert at.get("plotly_chart") and not at.slider
     at = button(at, "Next").click().run()
     at = button(at, "Back").click().run()
@@ -866,7 +1076,8 @@ def test_a_prediction_is_kept_and_compared(home):
     at = button(at, "That is my prediction").click().run()
     assert "You said DUCK: right." in words_on(at)
     at = button(at, "Next").click().run()
-    assert "Of your 2 predictions, 1 came true in these runs." in words_on(at)
+    (told,) = lines_with(at, "2 predictions")
+    assert numbers_in(told) == ["2", "1"]
 
 
 def test_a_prediction_can_be_made_before_the_runs_are_there(home):
@@ -935,20 +1146,19 @@ def test_who_runs_a_story_sees_its_results_and_not_the_demos(home, tmp_path, mon
     assert "source" not in at.query_params and at.query_params["step"] == "2"
     fill(home, FIRST)
     at = button(at.run(), "Skip").click().run()
-    assert "Your results: images of handwritten digits" in words_on(at)
+    assert lines_with(at, "Your results", plain_name("digits"))
 
 
 def test_a_failed_run_says_why_and_can_be_tried_again(home):
     button(opened(lesson=FIRST.id), "Run it live").click().run()
+    why = "No space is left on the disk."
     with open_store(home) as store:
         worker = store.register_worker(device="cpu", threads=1)
         job = store.claim(worker.id)
         assert job is not None
-        store.finish_job(
-            job.id, "failed", error="Traceback\nNo space is left on the disk.", worker_id=worker.id
-        )
+        store.finish_job(job.id, "failed", error=f"Traceback\n{why}", worker_id=worker.id)
     at = opened(lesson=FIRST.id)
-    assert "No space is left on the disk." in words_on(at) and "Traceback" not in words_on(at)
+    assert why in words_on(at) and "Traceback" not in words_on(at)
     assert ":red-badge[:material/error: Stopped]" in words_on(opened())
     at = button(at, "Try again").click().run()
     assert not at.exception and not has_button(at, "Try again")
@@ -975,12 +1185,10 @@ def test_the_demo_is_read_where_it_has_the_story_and_said_so(home, tmp_path, mon
     monkeypatch.setattr(data, "DEMO", tmp_path / "demo")
     at = opened()
     assert words_on(at).count(":orange-badge[:material/science: Ready with demo results]") == 1
-    assert "You can read this story with the demo's results." in words_on(opened(lesson=FIRST.id))
+    assert "demo's results" in words_on(opened(lesson=FIRST.id))
     at = button(opened(lesson=FIRST.id, step="2"), "Skip").click().run()
-    assert at.get(
-        "plotly_chart"
-    ) and "The demo's results: small grey pictures of clothes" in words_on(at)
-    assert "The class to forget is T-shirt/top." in words_on(at)
+    assert at.get("plotly_chart")
+    assert lines_with(at, "demo's results", plain_name("fashion-mnist-10k"), "T-shirt/top")
     at = opened(lesson=FIRST.id, step=str(FIRST.length))
     (there,) = [
         one.proto.query_string
@@ -989,9 +1197,13 @@ def test_the_demo_is_read_where_it_has_the_story_and_said_so(home, tmp_path, mon
     ]
     assert "dataset=fashion-mnist-10k" in there and "scenario=class_wise" in there
     at = opened(lesson="backdoor", step="2")
-    assert not at.exception and "The demo has no runs of this story" in words_on(at)
+    (said,) = at.info
+    wanted = [catalog.metric(name).short for name in metrics_of(LESSONS["backdoor"].steps[1])]
+    assert not at.exception and all(each in said.value for each in ("demo", *wanted))
 
 
 def test_the_start_page_leads_to_the_stories(home):
     at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
-    assert {"Forget one class", "Why one metric is not enough", "The backdoor"} <= set(links(at))
+    assert {LESSONS[name].title for name in ("forget-one-class", "one-metric", "backdoor")} <= set(
+        links(at)
+    )
