@@ -5,6 +5,7 @@ store.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -14,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from builders import full_store, make_outputs, make_result, make_spec_row
-from pages import figures, links, open_page, words_on
+from pages import figures, lines_with, links, open_page, words_on
 
 from dashboard import theme
 from dashboard.charts import (
@@ -25,6 +26,7 @@ from dashboard.charts import (
 )
 from dashboard.charts.parts import strips
 from dashboard.frames import efficacy as ef
+from dashboard.text import verdicts
 from mucore.metrics.membership import ATTACKS
 from mucore.store import open_store
 from mucore.store.rows import Measured
@@ -267,7 +269,8 @@ def test_a_weak_correlation_is_no_direction(membership, holds):
     ]
     direction = ef.findings(frame_of(*lines), attack="entropy")[1]
     assert direction.holds is holds
-    assert ("Below 0.2 there is no direction: Amnesiac." in direction.sentence) == (holds is None)
+    weak = re.search(rf"Below {ef.WEAK}\D+: Amnesiac\.", direction.sentence)
+    assert (weak is not None) == (holds is None)
 
 
 def test_before_training_stands_beside_the_original_and_counts_in_the_first_finding():
@@ -281,9 +284,8 @@ def test_before_training_stands_beside_the_original_and_counts_in_the_first_find
     before = frame[frame["method"] == ef.UNTRAINED]
     assert list(before["efficacy"]) == [-1.0, -1.0] and set(before["title"]) == {"Before training"}
     lowered = ef.findings(frame, attack="confidence")[0]
-    assert (
-        lowered.holds is True and "had raised it in 2 of 2; median change +3.0" in lowered.sentence
-    )
+    assert lowered.holds is True
+    assert re.search(r"raised\D+2 of 2\D+\+3\.0\D", lowered.sentence)
     rank = efficacy_rank.efficacy_rank_info(frame)
     assert [mark.title for mark in rank.marks] == [
         "Before training",
@@ -352,10 +354,9 @@ def test_a_damaged_model_or_one_that_did_nothing_is_not_nearest():
     where = frame["set"].iloc[0]
     assert ef.nearest(frame, where) == ("Fisher forgetting", pytest.approx(0.9))
     said = ef.sentence(frame, where, "20 %")
-    assert "lower in 1 of 1 pair, by 1.0 powers" in said
-    assert "Fisher forgetting stands nearest to Retrain" in said and said.endswith(
-        "damaged model says nothing about forgetting."
-    )
+    assert re.search(r"Retrain\D+lower\D+1\D+1\D+1\.0\D", said)
+    assert re.search(r"Fisher forgetting\D+nearest to Retrain\D+0\.90\D", said)
+    assert "damaged model" in said.rsplit(". ", 1)[-1]
     marks = {
         mark.title: (mark.grey, mark.said) for mark in efficacy_rank.efficacy_rank_info(frame).marks
     }
@@ -378,9 +379,10 @@ def test_a_damaged_model_or_one_that_did_nothing_is_not_nearest():
         "Efficacy nearest to Retrain's"
     ] == "None qualifies"
     said = ef.sentence(none, where, "20 %")
-    assert (
-        "SCRUB damaged the model; SSD did nothing; Fisher forgetting had nothing to forget." in said
-    )
+    assert f"SCRUB {verdicts.as_verb('damaged')}" in said
+    assert f"SSD {verdicts.as_verb('did nothing')}" in said
+    assert f"Fisher forgetting {verdicts.as_verb('nothing to forget')}" in said
+    assert "nearest" not in said
 
 
 def test_the_printed_table_compares_runs_of_the_same_share_with_their_deviations():
@@ -570,10 +572,9 @@ def test_membership_panels_have_one_mark_a_run_on_log_and_logit_axes(small):
     ring = next(trace for trace in figure.data if not trace.name)
     assert (ring.x[0], ring.y[0]) == (fisher.x, fisher.y)
     assert [note.text for note in figure.layout.annotations][-1] == strips.AXIS
-    assert (
-        figure.layout.yaxis.title.text == "Share called seen, % (logit scale)"
-        and "80" in figure.layout.yaxis.ticktext
-    )
+    up = figure.layout.yaxis
+    assert up.title.text.startswith("Share called seen, %") and "logit" in up.title.text
+    assert "80" in up.ticktext
     nothing = efficacy_membership.efficacy_membership_info(small, "seen_prob", sets=sets, labels={})
     assert not nothing.marks and efficacy_membership.alt_text(nothing).endswith("no run has both.")
     efficacy_membership.draw(nothing, height="Share called seen", dark=True)
@@ -661,8 +662,8 @@ def test_probabilities_stand_by_method_and_forget_set():
         trace.mode == "lines" for trace in figure.data
     )
     assert [len(trace.x) for trace in figure.data] == [2, 1, 1]  # the last is the ring
-    assert "Original from 0.80 to 0.90; Retrain from 0.30 to 0.30" in efficacy_probability.alt_text(
-        info
+    assert re.search(
+        r"Original\D+0\.80\D+0\.90\W+Retrain\D+0\.30\D+0\.30\D", efficacy_probability.alt_text(info)
     )
     nothing = efficacy_probability.efficacy_probability_info(
         frame, {}, sets=sets, labels=ef.set_labels(sets)
@@ -761,9 +762,7 @@ def keep_predictions(home: Path) -> list[str]:
 def test_kept_predictions_show_their_mean_probability(home):
     fill(home, "measured")
     without = opened()
-    assert "no run of this choice kept them" in words_on(
-        without
-    ) and "Launch a comparison" in links(without)
+    assert lines_with(without, "predictions", "kept") and "Launch a comparison" in links(without)
     kept = keep_predictions(home)
     at = opened()
     assert not at.exception and not at.error
@@ -830,7 +829,7 @@ def test_a_click_opens_the_run(home, figure):
 def test_the_demo_opens(demo_home):
     at = opened()
     assert not at.exception and not at.error
-    assert "demo, made by a real run" in words_on(at)
+    assert lines_with(at, "**Results**: demo")
 
 
 @pytest.mark.parametrize("word", ["forgot", "damaged"])
