@@ -379,9 +379,9 @@ def test_a_damaged_model_or_one_that_did_nothing_is_not_nearest():
         "Efficacy nearest to Retrain's"
     ] == "None qualifies"
     said = ef.sentence(none, where, "20 %")
-    assert f"SCRUB {verdicts.as_verb('damaged')}" in said
-    assert f"SSD {verdicts.as_verb('did nothing')}" in said
-    assert f"Fisher forgetting {verdicts.as_verb('nothing to forget')}" in said
+    assert f"SCRUB {verdicts.VERBS['damaged']}" in said
+    assert f"SSD {verdicts.VERBS['did nothing']}" in said
+    assert f"Fisher forgetting {verdicts.VERBS['nothing to forget']}" in said
     assert "nearest" not in said
 
 
