@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from facts import tells
 
 from dashboard import theme
 from dashboard.charts import embedding_map
@@ -33,7 +34,7 @@ def test_embedding_map_shares_one_window():
     assert list(strong.x) == [-10.0] and list(figure.data[2].x) == [1.0, 2.0]
     assert figure.layout.xaxis.range == figure.layout.xaxis2.range == info.across
     assert [annotation.text for annotation in figure.layout.annotations] == ["Original", "Retrain"]
-    assert "2 t-SNE maps of the features of 3 samples" in embedding_map.alt_text(info)
+    assert tells(embedding_map.alt_text(info), "2 t-SNE maps", "3 samples")
 
 
 def test_a_sample_is_ringed_in_every_map():
@@ -52,7 +53,7 @@ def test_a_sample_is_ringed_in_every_map():
         (2.0 + 10 * number, 3.0 + 10 * number) for number in range(5)
     ]
     assert figure.data[0].customdata[0][0] == "8"
-    assert "Sample 8 is ringed in each." in embedding_map.alt_text(info)
+    assert tells(embedding_map.alt_text(info), "Sample 8", "ringed")
     assert (
         embedding_map.embedding_map_info(
             maps, ids=ids, labels=labels, forgotten=forgotten, marked=5

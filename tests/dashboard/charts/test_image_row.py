@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from facts import numbers, tells
 
 from dashboard import theme
 from dashboard.charts import image_row
@@ -25,8 +26,6 @@ def test_image_row_marks_what_the_attacker_wants():
     said = drawn.data[2]
     assert list(said.text) == ["a very long …", "<b>c</b>", "<i>b</i>"]
     assert said.textfont.color[1] == theme.family_style("gradient_ascent").color(False)
-    assert said.customdata[0][0] == "SSD: a very long class name, sample 4"
-    assert (
-        image_row.alt_text(info)
-        == "3 attacked images. SSD is right on 1 and gives the attacker's label on 1."
-    )
+    assert tells(said.customdata[0][0], "SSD", "a very long class name", "sample 4")
+    alt = image_row.alt_text(info)
+    assert tells(alt, "SSD", "right on 1", "attacker's label on 1") and numbers(alt) == list("311")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from facts import tells
 
 from dashboard.charts import instance
 
@@ -21,7 +22,4 @@ def test_an_instance_shows_the_true_class_and_the_likely_ones():
     assert dict(zip(info.names, info.panels[0][1], strict=True))["c3"] == pytest.approx(81.0)
     figure = instance.draw(info, dark=False)
     assert len(figure.data) == 2 and len(set(figure.data[0].marker.color)) == 2
-    assert instance.alt_text(info) == (
-        "Probabilities of one sample whose true label is c19. A says c3 with 81 %; B says c15 "
-        "with 81 %."
-    )
+    assert tells(instance.alt_text(info), "c19", "A", "c3", "81 %", "B", "c15", "81 %")

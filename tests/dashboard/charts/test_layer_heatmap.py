@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from facts import tells
 
 from dashboard.charts import layer_heatmap
 
@@ -28,4 +29,4 @@ def test_layer_heatmap_by_value():
         0
     ].zmax == 1.0
     assert np.array_equal(figure.data[1].z, retrain) and list(figure.data[1].x) == ["a", "b"]
-    assert "b, 0.550; there it is 0.850 to Retrain" in layer_heatmap.alt_text(info)
+    assert tells(layer_heatmap.alt_text(info), "b", "0.550", "0.850", "Retrain")

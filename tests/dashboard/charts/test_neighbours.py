@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from facts import tells
 
 from dashboard import theme
 from dashboard.charts import neighbours
@@ -36,4 +37,4 @@ def test_neighbours_by_value():
         if shape.line.color == theme.family_style("gradient_ascent").color(False)
     ]
     assert len(figure.layout.shapes) == 5 and len(marked) == 2  # the query and sample 1
-    assert "1 of 2 under Retrain, 0 of 2 under DUCK" in neighbours.alt_text(info)
+    assert tells(neighbours.alt_text(info), "1 of 2", "Retrain", "0 of 2", "DUCK")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from html import escape
 
 import pytest
 from gap_tables import with_verdicts
@@ -64,7 +65,8 @@ def test_results_table_html(table):
     families = len({row.family for row in table.methods})
     assert html.count('<tbody class="family">') == families
     assert html.count("data-row=") == len(table.rows) and html.count('class="selected"') == 1
-    assert 'title="No &lt;forget&gt; set &amp; no value."' in html  # texts from runs are escaped
+    (reason,) = [row.cells["fa"].reason for row in table.rows if row.method == "bad_teacher"]
+    assert f'title="{escape(reason)}"' in html and escape(reason) != reason  # texts from runs
     references, methods = html.split('<tbody class="family">', 1)
     assert "background:" not in references and "background:" in methods
     assert re.search(r"diverged</span></th>", html)

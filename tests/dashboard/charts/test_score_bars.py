@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from facts import tells
+
 from dashboard.charts import score_bars
 from dashboard.charts.score_bars import Bar, Line
 
@@ -36,9 +38,7 @@ def test_score_bars_are_ordered_and_name_their_lines():
     assert figure.layout.margin.r > numbers[0].xshift and figure.layout.xaxis.range[1] >= 0.4
     sparsity = next(trace for trace in figure.data if "C" in trace.y)
     assert dict(zip(sparsity.y, sparsity.marker.line.width, strict=True)) == {"C": 2, "B": 0}
-    assert score_bars.alt_text(info).startswith(
-        "Bars of 3 methods, F: high is good: on top A with 0.10. Retrain at 0.15."
-    )
+    assert tells(score_bars.alt_text(info), 3, "F: high is good", "A", "0.10", "Retrain", "0.15")
     assert [bar.title for bar in score_bars.score_bars_info(bars, lines=[], axis="").bars] == [
         "B",
         "C",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from facts import tells
 
 from dashboard.charts import sensitivity
 
@@ -78,5 +79,5 @@ def test_the_papers_lines_are_dotted_beside_ours():
         list(figure.layout.xaxis.tickvals) == [10.0, 20.0, 30.0]
         and figure.layout.yaxis.range[0] < 0.2
     )
-    assert "AGL in the paper from 0.900 to 0.200" in sensitivity.alt_text(info)
+    assert tells(sensitivity.alt_text(info), "AGL", "paper", "0.900", "0.200")
     assert sensitivity.sensitivity_info("share", {}, names={}, ghosts={"AGL": printed}).lines == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from facts import tells
 from gap_tables import GAPS, with_verdicts
 
 from dashboard import theme
@@ -61,7 +62,7 @@ def test_tradeoff_figure(table):
         if any(mark.family == f for mark in info.marks)
     ]
     assert [trace.name for trace in figure.data] == [*families, "Retrain", "Original"]
-    assert figure.layout.xaxis.title.text == "FA gap to Retrain, points: 0 is ideal"
+    assert tells(figure.layout.xaxis.title.text, "FA gap to Retrain, points", "0 is ideal")
     assert figure.layout.yaxis.title.text == "TA gap to Retrain, points"
     assert [shape.line.dash for shape in figure.layout.shapes] == ["dash", "dash"]
     assert sum(len(trace.x) for trace in figure.data) == len(GAPS) + 2

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from facts import tells
 
 from dashboard.charts import two_distributions
 
@@ -24,15 +25,13 @@ def test_two_distributions_shade_what_the_rule_gets_wrong(dark):
         assert np.trapezoid(curve, info.x) == pytest.approx(1, abs=0.1)
     figure = two_distributions.draw(info, dark=dark)
     names = {trace.name: trace for trace in figure.data if trace.mode == "none"}
-    assert set(names) == {
-        "FNR 25 %: unlearned models missed",
-        "FPR 25 %: retrained models taken for them",
-    }
-    missed = np.array(names["FNR 25 %: unlearned models missed"].y)
+    fnr, fpr = sorted(names)
+    assert tells(fnr, "FNR", "25 %", "unlearned") and tells(fpr, "FPR", "25 %", "retrained")
+    missed = np.array(names[fnr].y)
     assert not missed[info.x > 2].any() and missed[info.x <= 2].any()
     lines = {trace.name: trace.line.dash for trace in figure.data if trace.mode == "lines"}
     assert lines == {"Unlearned models": "solid", "Retrained models": "dash"}
-    assert "above 2.00 is taken for an unlearned one" in two_distributions.alt_text(info)
+    assert tells(two_distributions.alt_text(info), "above 2.00", "unlearned")
 
 
 def test_where_no_rule_tells_nothing_is_shaded():

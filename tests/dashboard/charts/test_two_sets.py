@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+from facts import tells
 from similarities import long, of_classes
 
 from dashboard.charts import two_sets
@@ -44,6 +45,4 @@ def test_a_point_of_two_data_sets_is_the_same_method_with_the_same_kind_of_setti
     assert "AGL on a" in figure.layout.xaxis.title.text and "SalUn" in [
         note.text for note in figure.layout.annotations
     ]
-    assert "2 lie below the diagonal. Falls most: SalUn, from 0.800 to 0.100" in two_sets.alt_text(
-        info
-    )
+    assert tells(two_sets.alt_text(info), "2 lie below", "SalUn", "0.800", "0.100")

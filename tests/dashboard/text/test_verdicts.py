@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from facts import numbers, tells
 from streamlit.testing.v1 import AppTest
 
 from dashboard import frames
@@ -112,19 +113,17 @@ def test_settings_are_counted_where_a_method_has_several():
         row("did nothing", 1, method="salun"),
         row("damaged", 2, method="ssd"),
     ]
-    assert verdicts.count_sentence(both) == (
-        "2 methods ran here in 3 settings. Of these settings, 1 did nothing. 1 damaged the model. "
-        "1 forgot."
-    )
+    said = verdicts.count_sentence(both)
+    assert tells(said, "2 methods", "3 settings", "1 did nothing", "1 damaged", "1 forgot")
+    assert numbers(said) == ["2", "3", "1", "1", "1"]
 
 
 def test_what_is_not_certain_is_said():
-    assert verdicts.count_sentence([row("forgot", 0), row("forgot", 1, provisional=True)]).endswith(
-        "forgot, 1 of them not yet for certain."
-    )
-    assert verdicts.count_sentence([row("forgot", 0, provisional=True)]).endswith(
-        "forgot, though not yet for certain."
-    )
+    sure = verdicts.count_sentence([row("forgot", 0), row("forgot", 1)])
+    one = verdicts.count_sentence([row("forgot", 0), row("forgot", 1, provisional=True)])
+    alone = verdicts.count_sentence([row("forgot", 0, provisional=True)])
+    assert tells(one, "forgot", 1, "certain") and tells(alone, "forgot", "certain")
+    assert not tells(sure, "certain")
 
 
 def test_only_what_forgot_and_ended_well_qualifies():
@@ -189,10 +188,9 @@ def test_what_each_did_is_said_with_its_doubt():
         ("SSD", replace(verdict("damaged"), provisional=True)),
         ("l1", verdict("did nothing")),
     ]
-    assert (
-        verdicts.told(named)
-        == "SalUn forgot, SSD damaged the model (not yet for certain), l1 did nothing"
-    )
+    salun, ssd, l1 = verdicts.told(named).split(", ")
+    assert tells(salun, "SalUn", "forgot") and tells(l1, "l1", "did nothing")
+    assert tells(ssd, "SSD", "damaged", "certain") and "certain" not in salun + l1
 
 
 def test_a_summary_tells_what_is_certain_from_what_is_not_and_names_whom_there_is_no_verdict_on():

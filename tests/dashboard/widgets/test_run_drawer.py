@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import streamlit as st
 from builders import START, full_results, make_result, make_spec_row, queue_done
+from facts import numbers, tells
 from pages import APP, figures, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
@@ -234,17 +235,19 @@ def test_notes_name_attacks_by_their_titles():
         "These membership attacks cannot tell members from non-members here, so their efficacy "
         "is not evidence: prob, entropy."
     )
-    assert run_facts.note_text(note).endswith(": Entropy MIA efficacy, Probabilities MIA efficacy.")
-    assert (
-        run_facts.note_text("Times were taken while other work ran.")
-        == "Times were taken while other work ran."
-    )
+    found = run_facts.note_text(note)
+    titles = [run_facts.metric_title(f"mia_{name}") for name in ("entropy", "prob")]
+    assert found.partition(": ")[::2] == (note.partition(": ")[0], f"{', '.join(titles)}.")
+    for other in ("Times were taken.", "Of prob alone."):
+        assert run_facts.note_text(other) == other
 
 
 def test_reads_stand_by_set_and_with_or_without_a_gradient():
-    assert run_facts.reads_text(
+    retain, forget = run_facts.reads_text(
         {"retain/backward": 9800, "forget/backward": 200, "forget/forward": 1000}
-    ) == ("retain set 9,800 with a gradient; forget set 200 with a gradient and 1,000 without")
+    ).split("; ")
+    assert tells(retain, "retain set", "9,800 with") and numbers(retain) == ["9,800"]
+    assert tells(forget, "forget set", "200 with", "1,000 without")
     assert run_facts.reads_text({}) == "none"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from builders import make_result, make_spec_row
+from facts import tells
 from pages import links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
@@ -169,9 +170,8 @@ def test_start_tells_the_story_of_what_results_opens_on(home, tmp_path, monkeypa
     at, results = open_page("start"), opened()
     assert not at.exception
     assert "**Whole classes**" in words_on(at) and "2 methods, 1 training seed" in words_on(at)
-    assert "1 of 2 methods made the model forget the whole class 0" in words_on(
-        at
-    ) and "1 of 2 methods did nothing here" in words_on(at)
+    assert tells(words_on(at), "1 of 2 methods", "forget", "class 0")
+    assert tells(words_on(at), "1 of 2 methods", "did nothing")
     assert "Read the table" in links(at)
     figures = [
         text for text in (str(one.value) for one in at.markdown) if text.startswith("#### ")
@@ -185,7 +185,7 @@ def test_start_tells_the_story_of_what_results_opens_on(home, tmp_path, monkeypa
             if text.startswith("#### ")
         ][:3]
     )
-    assert "1 of 2 methods did nothing here" in words_on(results)
+    assert tells(words_on(results), "1 of 2 methods", "did nothing")
 
 
 def test_changed_settings_have_a_choice_of_their_own_and_are_not_what_the_demo_opens_on(

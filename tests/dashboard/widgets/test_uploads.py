@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from facts import tells
 from pages import button, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data
 from dashboard.widgets import uploads
-from mucore import models
+from mucore import catalog, models
 from mucore.store import open_store
 
 SMALL = {"dataset": "digits", "model": "mlp", "preset": "quick", "methods": ["finetune"]}
@@ -83,11 +84,10 @@ def test_weights_of_the_method_that_takes_a_file(home):
 
 def test_arrays_become_a_data_set(home):
     at = open_page("launch", **SMALL | {"dataset": "npz"})
-    assert "name the file, or choose one from your computer" in words_on(at)
+    missing = uploads.missing(catalog.dataset("npz"))
+    assert tells(words_on(at), missing) and not started(at)
     at = bring(at, "path", "mine.npz", arrays())
-    assert not at.exception and "name the file, or choose one from your computer" not in words_on(
-        at
-    )
+    assert not at.exception and not tells(words_on(at), missing)
     button(at, "Start").click().run()
     with open_store(home) as store:
         (dataset,) = {job.spec["dataset"] for job in store.jobs()}
@@ -101,7 +101,7 @@ def test_arrays_keep_the_name_they_came_with_as_a_title_and_never_as_a_path(home
         "..\\../etc/My *faces*.npz",
         arrays(),
     )
-    assert "My *faces*.npz: 36 training images of 8 by 8 pixels, grey; 2 classes." in words_on(at)
+    assert tells(words_on(at), "My *faces*.npz", "36 training", "8 by 8", "grey", "2 classes")
     assert "· My *faces*.npz ·" in words_on(at) and "uploads" not in words_on(at)
     assert not [path for path in home.parent.rglob("*faces*")]
     path = at.query_params["path"]
@@ -140,7 +140,9 @@ def test_arrays_are_checked_when_they_come_and_nothing_starts_until_they_are_wel
 
 def test_a_file_that_is_no_npz_is_refused(home):
     at = bring(open_page("launch", **SMALL | {"dataset": "npz"}), "path", "mine.npz", b"PK")
-    assert "mine.npz is not an npz file" in words_on(at) and not started(at) and not at.exception
+    assert (
+        tells(words_on(at), "mine.npz", "not an npz file") and not started(at) and not at.exception
+    )
 
 
 @pytest.mark.parametrize(
@@ -174,7 +176,7 @@ def test_ids_are_checked_against_the_data(home):
     at = bring(
         open_page("launch", **SMALL, scenarios=["ids"]), "ids.ids", "mine.csv", b"id\n3\n1200\n"
     )
-    assert "1 of 2 are not, such as 1200" in words_on(at) and not started(at) and not at.exception
+    assert tells(words_on(at), "1 of 2", 1200) and not started(at) and not at.exception
     assert started(bring(at, "ids.ids", "mine.csv", b"id\n3\n1199\n"))
     own = bring(
         open_page("launch", **SMALL | {"dataset": "npz"}, scenarios=["ids"]),

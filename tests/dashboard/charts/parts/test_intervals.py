@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from facts import tells
 
 from dashboard.charts import agl_agr, cka_scatter, last_layer, tradeoff
 from dashboard.charts.parts import intervals
@@ -30,9 +31,7 @@ def test_an_interval_in_words():
 
 
 def test_a_crowd_is_said_where_it_has_intervals():
-    assert intervals.note(CROWD, [None, 0.1]).startswith(
-        "The 95 % interval is drawn for the selected method alone"
-    )
+    assert tells(intervals.note(CROWD, [None, 0.1]), "95 %", "selected")
     assert intervals.note(CROWD, [None, None]) == intervals.note(intervals.MOST, [0.1]) == ""
 
 
