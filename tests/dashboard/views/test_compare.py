@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from builders import full_results, make_result, make_spec_row
+from facts import tells
 from pages import button, figures, fill, open_page, words_on
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Multiselect
@@ -19,6 +20,7 @@ from streamlit.testing.v1.element_tree import Multiselect
 from dashboard import data, frames
 from dashboard.charts import instance
 from dashboard.frames import compare as compare_frames
+from mucore import catalog
 from mucore.errors import BadFile
 from mucore.outputs import Outputs, SplitOutputs
 from mucore.outputs import confusion as count
@@ -90,7 +92,8 @@ def test_labels_say_as_much_as_tells_runs_apart():
     )
     assert short["k4"] == "SSD, Part of one class" and short["k5"] == "SSD, Whole classes"
     full = compare_frames.labels(runs, full=True)
-    assert full["k1"] == "SalUn, Part of one class, seed 0"
+    whole = catalog.scenario("one_class").title
+    assert full["k1"] == f"SalUn, {whole}, seed 0"
     assert len(set(full.values())) == len(set(short.values())) == 5
     swept = pd.DataFrame(
         [
@@ -117,7 +120,8 @@ def test_labels_name_the_settings_where_a_method_has_several_on_offer():
         "k2": "RUM (tuned)",
         "k3": "SSD",
     }
-    assert compare_frames.labels(runs, full=True)["k2"] == "RUM (tuned), Part of one class, seed 0"
+    setting = catalog.scenario("one_class").title
+    assert compare_frames.labels(runs, full=True)["k2"] == f"RUM (tuned), {setting}, seed 0"
     alone = runs[runs["key"] == "k2"]
     assert compare_frames.labels(alone, full=False) == {"k2": "RUM"}
     assert compare_frames.labels(alone, full=False, among=runs) == {"k2": "RUM (tuned)"}
@@ -459,7 +463,7 @@ def test_predictions_that_differ(home):
         view="predictions", key=[key_of("retrain"), key_of("salun"), key_of("gradient_ascent")]
     )
     assert "Agree least" in words_on(at) and "95.0 %" in words_on(at)
-    assert "the same prediction on 100.0 % of 20 samples" in words_on(at)
+    assert tells(words_on(at), "100.0 %", "20 samples")
 
 
 def test_confusion_less_retrain_leaves_retrain_out(home):
@@ -499,19 +503,17 @@ def test_a_sample_that_nobody_kept_and_images_that_are_not_there(home, monkeypat
     keep(home)
     for sample in ("999", "x", "9" * 30):
         at = opened(sample=sample)
-        assert (
-            "None of these runs kept a prediction for this sample" in words_on(at)
-            and not at.exception
-        )
+        assert not at.exception and tells(words_on(at), "None", "prediction", "sample")
+        assert "instance_chart" not in {one.key for one in at.get("plotly_chart")}
+
+    why = "The data set is gone."
 
     def gone(*_, **__):
-        raise BadFile("The data set is not here.")
+        raise BadFile(why)
 
     monkeypatch.setattr(data, "images", gone)
     at = opened(view="images", sample="103")
-    assert (
-        "The data set is not here." in words_on(at) and not at.exception and at.get("plotly_chart")
-    )
+    assert why in words_on(at) and not at.exception and at.get("plotly_chart")
 
 
 @pytest.fixture
@@ -550,14 +552,11 @@ def test_maps_of_the_chosen_runs(mapped):
     share = compare_frames.forgotten_together(mapped["salun"], np.arange(100) < 10)
     assert share is not None and share < 0.5
     words = words_on(at)
-    assert "Nearest to Retrain in the map" in words and "#### SalUn" in words
-    assert (
-        "0 points from its share" in words
-        and f"{100 - round(100 * share)} points from its share" in words
-    )
+    assert tells(words, "Nearest to Retrain") and "#### SalUn" in words
+    assert tells(words, "0 points") and tells(words, f"{100 - round(100 * share)} points")
     assert "and 1 more" in words  # Fine-tune and gradient ascent are equally far
     assert f"SalUn {100 * share:.0f}\u202f%, " in words and "; 9\u202f% by chance" in words
-    assert "10 samples to forget in orange (class 0)" in words
+    assert tells(words, "10 samples to forget", "class 0")
     assert not [trace for trace in figure["data"] if trace["name"].startswith("sample")]
 
 
@@ -603,7 +602,7 @@ def test_a_map_is_computed_on_request_of_at_most_six_runs(mapped, home, monkeypa
         data, "start_analysis", lambda kind, parameters: started.append((kind, parameters))
     )
     at = opened(view="map", key=keys, samples="25")
-    assert "The first 6 of the chosen runs are drawn, so not Gradient ascent." in words_on(at)
+    assert tells(words_on(at), "first 6", "not Gradient ascent")
     button(at, "Draw the map").click().run()
     assert started == [
         ("tsne", {"keys": keys[:6], "split": "train", "samples": 25, "classes": None, "seed": 0})
@@ -622,15 +621,13 @@ def test_runs_that_share_no_map_say_why(mapped, home):
     salun, ssd, scrub = (key_of(name) for name in ("salun", "ssd", "scrub"))
     told = words_on(opened(view="map", key=[salun, ssd]))
     assert "asked to forget different samples" in told
-    assert "share 4 samples here, and a map needs 10" in words_on(
-        opened(view="map", key=[salun], part="test")
-    )
-    assert "no features of the training set were kept: SCRUB" in words_on(
-        opened(view="map", key=[salun, scrub])
-    )
-    assert "None of these runs kept features" in words_on(opened(view="map", key=[scrub]))
+    few = opened(view="map", key=[salun], part="test")
+    assert tells(words_on(few), "4 samples", 10)
+    partly = opened(view="map", key=[salun, scrub])
+    assert tells(words_on(partly), "no features", "training set", "SCRUB")
+    assert tells(words_on(opened(view="map", key=[scrub])), "None", "features")
     unknown = opened(view="map", sample="5000")
-    assert "Sample 5000 is not among those drawn" in words_on(unknown) and not unknown.exception
+    assert tells(words_on(unknown), "Sample 5000", "not") and not unknown.exception
 
 
 def test_runs_without_predictions_are_named(home):
@@ -678,8 +675,9 @@ def test_the_filter_of_settings_narrows_the_runs_on_offer(home):
         put_both_settings(store)
     at = opened()
     assert not at.exception
+    setting = catalog.scenario("one_class").title
     assert runs_of(at).options[2:] == [
-        f"{name}, Part of one class, seed 0"
+        f"{name}, {setting}, seed 0"
         for name in ("Fine-tune (authors)", "Fine-tune (tuned)", "SCRUB (authors)", "SCRUB (tuned)")
     ]
     assert runs_of(at).value == [
@@ -711,7 +709,8 @@ def test_a_chosen_run_stays_when_the_filter_is_moved_to_add_another(home):
     at = opened(settings="authors", key=[tuned_spec("scrub").key, key_of("finetune")])
     assert not at.exception and runs_of(at).value == [tuned_spec("scrub").key, key_of("finetune")]
     assert figures(at)[0]["data"][0]["y"] == ["SCRUB (tuned)", "Fine-tune"]
-    assert "SCRUB (authors), Part of one class, seed 0" in runs_of(at).options
+    setting = catalog.scenario("one_class").title
+    assert f"SCRUB (authors), {setting}, seed 0" in runs_of(at).options
     few = opened(methods="finetune")
     assert [name.partition(",")[0] for name in runs_of(few).options] == [
         "Original",

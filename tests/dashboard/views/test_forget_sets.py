@@ -15,14 +15,16 @@ from typing import Any
 import numpy as np
 import pytest
 from builders import make_result
+from facts import tells
 from pages import button, fill, links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data
 from dashboard.sections.forget_sets import image_wall, working_set
 from dashboard.sections.forget_sets import map as maps
+from dashboard.widgets import uploads
 from dashboard.widgets.training_set import pictures, training_of
-from mucore import analysis, forget_sets, titles
+from mucore import analysis, catalog, forget_sets, titles
 from mucore.forget_sets.saved import forget_hash
 from mucore.runner.session import Session
 from mucore.spec import RunSpec
@@ -87,56 +89,48 @@ def test_page_opens(home, amount, way):
     fill(home, amount)
     at = opened(way=way)
     assert len(at.title) == 1 and at.title[0].value.endswith("?")
-    assert "No sample is in it yet" in words_on(at) and "No set has been saved yet" in words_on(at)
+    assert ids_of(at) == [] and keyed(at, "start_over").disabled and not has(at, "save_set")
+    assert not has(at, "open_set") and not has(at, "delete_set"), "no set has been saved yet"
     assert "Launch with this set" not in links(at)
 
 
 def test_an_address_shows_the_same_set_again(home):
     at = opened(ids="3,17,256")
     words = words_on(at)
-    assert (
-        "3 samples" in words
-        and forget_hash([3, 17, 256]) in words
-        and "0.25 % of 1,200 training samples" in words
-    )
-    assert "Named in the address of the page." in words
+    assert tells(words, "3 samples") and tells(words, "0.25 %", "1,200 training samples")
+    assert tells(words, forget_hash([3, 17, 256]))
+    assert tells(words, "How it was made", "address")
     again = open_page("forget_sets", **{name: told(at, name) for name in at.query_params})
     assert forget_hash([3, 17, 256]) in words_on(again)
 
 
 @pytest.mark.parametrize(
-    ("query", "sentence"),
+    ("query", "facts"),
     [
-        (
-            {"ids": "3,17,17,-2,99999"},
-            "1 is no training sample of this data set and left out: 99999.",
-        ),
-        ({"ids": "3,17,17,-2,99999"}, "1 is negative and left out"),
-        ({"ids": "3,17,17,-2,99999"}, "1 is named more than once and counted once: 17."),
-        ({"ids": "3,seven"}, "holds 'seven'"),
-        ({"kept": "0" * 32}, "another machine, or removed"),
-        ({"kept": "../../etc/passwd"}, "set:NAME or kept:DIGITS"),
+        ({"ids": "3,17,17,-2,99999"}, (1, "left out", 99999)),
+        ({"ids": "3,17,17,-2,99999"}, (1, "negative", "left out")),
+        ({"ids": "3,17,17,-2,99999"}, (1, "counted once", 17)),
+        ({"ids": "3,seven"}, ("'seven'",)),
+        ({"kept": "0" * 32}, ("another machine", "removed")),
+        ({"kept": "../../etc/passwd"}, ("set:NAME", "kept:DIGITS")),
     ],
 )
-def test_an_address_that_is_wrong_says_so(home, query, sentence):
+def test_an_address_that_is_wrong_says_so(home, query, facts):
     at = opened(**query)
-    assert sentence in words_on(at)
+    assert [one for one in at.warning if tells(one.value.replace("\\", ""), *facts)]
 
 
 def test_a_data_set_that_is_not_here_is_not_fetched(home, monkeypatch, tmp_path):
-    monkeypatch.setenv("MUCORE_DATA", str(tmp_path))
+    monkeypatch.setenv("MUCORE_DATA", str(tmp_path / "data"))
     at = open_page("forget_sets", dataset="cifar10")
-    assert (
-        not at.exception
-        and "CIFAR-10 is not on this machine yet, and a page fetches nothing" in words_on(at)
-    )
+    (refused,) = at.error
+    assert not at.exception and tells(refused.value, "CIFAR-10", "not on this machine")
+    assert not list((tmp_path / "data").rglob("*"))
     assert "Saved sets" in words_on(at)
-    assert "name the file, or choose one from your computer" in words_on(
-        open_page("forget_sets", dataset="npz")
-    )
-    assert "There is no file at" in words_on(
-        open_page("forget_sets", dataset="npz", path="/no/such.npz")
-    )
+    npz = catalog.dataset("npz")
+    assert tells(words_on(open_page("forget_sets", dataset="npz")), uploads.missing(npz))
+    (refused,) = open_page("forget_sets", dataset="npz", path="/no/such.npz").error
+    assert tells(refused.value, "no file", "/no/such.npz")
 
 
 def test_another_data_set_takes_the_set_with_it(home):
@@ -157,7 +151,7 @@ def test_a_scenario_its_parameters_undo_and_start_over(home):
     assert first == [8, 54, 142, 756, 963, 1086], "as the command line has them"
     assert "Part of one class (" in words_on(at)
     at.text_input(key="url:one_class.budget").set_value("8").run()
-    assert "8 samples found, 6 of them in the set already" in words_on(at)
+    assert tells(words_on(at), "8 samples", "6 of them")
     assert (
         keyed(at, "scenario:add").label == "Add 2"
         and keyed(at, "scenario:take").label == "Take away 6"
@@ -175,18 +169,23 @@ def test_a_scenario_its_parameters_undo_and_start_over(home):
 
 
 @pytest.mark.parametrize(
-    ("scenario", "sentence"),
+    ("scenario", "why"),
     [
-        ("label_flip", "before the original is trained"),
-        ("backdoor", "before the original is trained"),
-        ("identities", "does not say who is on its images"),
-        ("top_classes", "known once that is trained"),
-        ("worst_case", "no run kept those of this data set"),
+        ("label_flip", ("before", "trained")),
+        ("backdoor", ("before", "trained")),
+        ("identities", ("persons", "who")),
+        ("top_classes", ("features", "trained")),
+        ("worst_case", ("losses", "no run")),
     ],
 )
-def test_a_scenario_that_cannot_be_listed_says_why_and_leads_to_launch(home, scenario, sentence):
+def test_a_scenario_that_cannot_be_listed_says_why_and_leads_to_launch(home, scenario, why):
     at = opened(by=scenario)
-    assert sentence in words_on(at) and "Choose it on the Launch page" in links(at)
+    assert tells(words_on(at), *why)
+    assert [
+        one
+        for one in at.get("page_link")
+        if f"scenarios={scenario}" in one.proto.query_string and "launch" in one.proto.page
+    ]
     assert not any((one.key or "").startswith("scenario:") for one in at.button)
 
 
@@ -260,9 +259,7 @@ def test_whole_classes_go_to_their_scenario(home):
     keyed(at, "class:add").click().run()
     assert ids_of(at) == sorted([*training.having(3).tolist(), *training.having(5).tolist()])
     assert told(at, "kept") and not told(at, "ids"), "too many for an address"
-    assert "Classes 3, 5 go as a whole" in words_on(at) and "Launch it as whole classes" in links(
-        at
-    )
+    assert tells(words_on(at), "Classes 3, 5") and "Launch it as whole classes" in links(at)
     assert "2 of 10 classes" in words_on(at)
 
 
@@ -283,7 +280,7 @@ def test_clicked_images_change_sides(home, monkeypatch):
     at = opened(way="images", ids="2")
     keyed(at, "fake:gallery").click().run()
     assert ids_of(at) == [0], "0 came, 2 went, and what is no sample is passed over"
-    assert "Added 1 sample by click. Took away 1 sample by click." in words_on(at)
+    assert tells(words_on(at), "How it was made", "Added 1", "click", "Took away 1", "click")
     at = opened(way="images", ids="4,5,6")
     keyed(at, "fake:chosen").click().run()
     assert ids_of(at) == [5], "4 and 6 went"
@@ -292,11 +289,10 @@ def test_clicked_images_change_sides(home, monkeypatch):
 def test_clicks_in_a_row_are_one_step():
     made = working_set._clicked((), "Added", 1)
     made = working_set._clicked(made, "Added", 2)
-    assert made == ("Added 3 samples by click.",)
-    assert working_set._clicked(made, "Took away", 1) == (
-        "Added 3 samples by click.",
-        "Took away 1 sample by click.",
-    )
+    (added,) = made
+    assert tells(added, "Added 3 samples")
+    first, second = working_set._clicked(made, "Took away", 1)
+    assert first == added and tells(second, "Took away 1 sample")
 
 
 def test_the_gallery_is_paged_and_filtered_by_class(home):
@@ -341,7 +337,7 @@ def test_a_file_is_read_and_a_set_of_other_data_refused(home):
     assert ids_of(at) == [3, 17] and not [path for path in home.parent.rglob("mine.csv")]
     content = forget_sets.to_json(forget_sets.make("faces", [3], name="persons"))
     at.file_uploader(key="ids_file").set_value(("persons.json", content, "application/json")).run()
-    assert "'persons' names samples of faces, not of digits" in words_on(at)
+    assert tells(words_on(at), "'persons'", "faces", "digits") and not has(at, "file:add")
 
 
 def a_map(home: Path) -> tuple[str, list[int]]:
@@ -376,7 +372,7 @@ def test_a_lasso_on_a_stored_map(home):
     key, _ = a_map(home)
     assert [found.key for found in analysis.stored(home)] == ["0" * 32]
     at = opened(way="map")
-    assert "The map shows 12 of 1,200 training samples" in words_on(at)
+    assert tells(words_on(at), "12 of 1,200 training samples")
     chart = f"map:{'0' * 32}:{key}:"
     points = [{"customdata": [each, "one"]} for each in ("4", "7", "1500", "nothing")]
     at.session_state[chart] = {
@@ -384,11 +380,8 @@ def test_a_lasso_on_a_stored_map(home):
     }
     at.run()
     keyed(at, "map:add").click().run()
-    assert (
-        not at.exception
-        and ids_of(at) == [4, 7]
-        and "a lasso on the map of Original, seed 0" in words_on(at)
-    )
+    assert not at.exception and ids_of(at) == [4, 7]
+    assert tells(words_on(at), "How it was made", 2, "map of Original, seed 0")
     assert "There is no map" in words_on(opened(way="map", dataset="fashion-mnist-10k"))
 
 
@@ -411,8 +404,8 @@ def test_what_a_lasso_holds():
 def test_twins_that_stay_are_told_and_join_the_set(home, tmp_path):
     at = opened(dataset="npz", path=own_data(tmp_path), ids="1,3,4,30")
     words = words_on(at)
-    assert "1 forgotten image has an identical twin that stays (2 in all)" in words
-    assert "2 samples of the set share an image" in words
+    assert [one for one in at.warning if tells(one.value, "1 forgotten image", "twin", 2)]
+    assert tells(words, "2 samples of the set", "share")
     (twins,) = [one.value for one in at.dataframe if "Class of what stays" in one.value]
     assert (
         twins["To forget"].tolist() == ["1"]
@@ -420,20 +413,20 @@ def test_twins_that_stay_are_told_and_join_the_set(home, tmp_path):
         and twins["Class of what stays"].tolist() == ["0"]
     )
     keyed(at, "twins").click().run()
-    assert ids_of(at) == [0, 1, 2, 3, 4, 30] and "identical twin that stays" not in words_on(at)
+    assert ids_of(at) == [0, 1, 2, 3, 4, 30] and not has(at, "twins")
 
 
 @pytest.mark.parametrize(
-    ("ids", "sentence"),
+    ("ids", "facts"),
     [
-        (range(9), "fewer than 10 forgotten samples"),
-        (range(31), "More than half of the training set goes"),
-        (range(60), "at least one sample must stay"),
+        (range(9), ("fewer than 10",)),
+        (range(31), ("More than half",)),
+        (range(60), ("at least one sample", "stay")),
     ],
 )
-def test_sets_that_say_little_are_warned_of(home, tmp_path, ids, sentence):
+def test_sets_that_say_little_are_warned_of(home, tmp_path, ids, facts):
     at = opened(dataset="npz", path=own_data(tmp_path), ids=",".join(map(str, ids)))
-    assert sentence in words_on(at)
+    assert [one for one in at.warning if tells(one.value, *facts)]
     assert ("Launch with this set" in links(at)) == (len(ids) < 60)
 
 
@@ -464,33 +457,30 @@ def test_a_set_is_saved_opened_replaced_and_deleted(home):
     assert "Saved as requests of may." in words_on(at) and keyed(at, "save_set").disabled
     assert forget_sets.load(home, "requests of may").ids.tolist() == [3, 17, 256]
     at = name_it(opened(ids="4"), "requests of may")
-    assert (
-        "There is a set 'requests of may' already: 3 samples of digits" in words_on(at)
-        and keyed(at, "save_set").disabled
-    )
+    assert tells(words_on(at), "'requests of may'", "3 samples of digits")
+    assert keyed(at, "save_set").disabled
     keyed(at, "replace_set").click().run()
     assert forget_sets.load(home, "requests of may").ids.tolist() == [4]
     at = open_page("forget_sets", dataset="fashion-mnist-10k")
     keyed(at, "open_set").click().run()
     assert told(at, "dataset") == "digits" and ids_of(at) == [4]
     keyed(at, "delete_set").click().run()
-    assert "No set has been saved yet" in words_on(at) and ids_of(at) == [4]
+    assert not has(at, "open_set") and not has(at, "delete_set") and ids_of(at) == [4]
+    assert forget_sets.listed(home) == ([], [])
 
 
 @pytest.mark.parametrize("name", ["../mine", "a/b", ".x", "C:\\x"])
 def test_a_name_that_is_a_path_is_refused(home, name):
     at = name_it(opened(ids="3"), name)
-    assert "A name has 1 to 60 letters" in words_on(at) and keyed(at, "save_set").disabled
+    assert tells(words_on(at), "1 to 60") and keyed(at, "save_set").disabled
 
 
 def test_a_damaged_file_costs_a_sentence_and_can_be_replaced(home):
     forget_sets.save(home, forget_sets.make("digits", [1], name="whole"))
     (forget_sets.folder(home) / "torn.json").write_text('{"format": "mucore forg')
     at = opened(ids="3")
-    assert (
-        "torn.json is no forget set, or a damaged one" in words_on(at)
-        and "whole" in at.selectbox(key="url:saved").options
-    )
+    assert [one for one in at.warning if tells(one.value.replace("\\", ""), "torn.json")]
+    assert "whole" in at.selectbox(key="url:saved").options
     at = name_it(at, "torn")
     assert "a damaged file" in words_on(at)
     keyed(at, "replace_set").click().run()
@@ -609,18 +599,18 @@ def test_launch_offers_the_saved_sets_of_its_data_set(home):
 
 
 @pytest.mark.parametrize(
-    ("value", "sentence"),
+    ("value", "facts"),
     [
-        ("set:persons", "'persons' names samples of faces, not of digits"),
-        ("set:nobody", "no forget set named 'nobody'"),
-        ("set:../x", "A name has 1 to 60 letters"),
-        ("kept:" + "0" * 32, "another machine, or removed"),
+        ("set:persons", ("'persons'", "faces", "digits")),
+        ("set:nobody", ("'nobody'",)),
+        ("set:../x", ("1 to 60",)),
+        ("kept:" + "0" * 32, ("another machine", "removed")),
     ],
 )
-def test_launch_refuses_a_set_that_it_cannot_use(home, value, sentence):
+def test_launch_refuses_a_set_that_it_cannot_use(home, value, facts):
     forget_sets.save(home, forget_sets.make("faces", [3], name="persons"))
     at = open_page("launch", dataset="digits", scenarios=["ids"], **SMALL, **{"ids.ids": value})
-    assert not at.exception and sentence in words_on(at) and at.button(key="start").disabled
+    assert not at.exception and tells(words_on(at), *facts) and at.button(key="start").disabled
 
 
 def test_launch_reads_a_saved_sets_file(home):

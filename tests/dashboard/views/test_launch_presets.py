@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from facts import tells
 from pages import open_page, words_on
 from streamlit.testing.v1 import AppTest
 
@@ -81,7 +82,7 @@ def test_choosing_presets_one_after_another_gives_the_runs_of_each(planned):
 def test_a_changed_field_stays_and_is_said_with_a_way_back(planned):
     at = open_page("launch", methods=METHODS)
     field(at, "epochs").set_value("20").run()
-    assert "Recipe differs from the preset: epochs 20 (preset: 15)." in words_on(at)
+    assert tells(words_on(at), "Recipe differs", "epochs 20", "preset: 15")
     choose(at, "quick")
     assert keys(planned[-1]) == by_command("quick", changes=["recipe.epochs=20"])
     assert "epochs 20 (preset: 5)" in words_on(at)
@@ -108,9 +109,9 @@ def test_a_changed_scenario_or_data_set_stays_and_the_whole_setting_comes_back(p
     assert keys(planned[-1]) == by_command(
         "efficacy-mnist", dataset="digits", changes=["class_fraction.class_id=5"]
     )
-    assert "data set Digits, 8 by 8 pixels (preset: MNIST)" in words_on(
-        at
-    ) and "5 (preset: 3)" in words_on(at)
+    digits, mnist = (catalog.dataset(name).title for name in ("digits", "mnist"))
+    assert tells(words_on(at), f"data set {digits} (preset: {mnist})")
+    assert tells(words_on(at), "5 (preset: 3)")
     at.button(key="take_setting").click().run()
     assert keys(planned[-1]) == by_command("efficacy-mnist")
     assert not [one for one in at.button if one.key == "take_setting"]

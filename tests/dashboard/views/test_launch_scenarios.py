@@ -5,9 +5,11 @@ requests one after another.
 from __future__ import annotations
 
 import pytest
+from facts import tells
 from pages import open_page, words_on
 from streamlit.testing.v1 import AppTest
 
+from dashboard.text import labels
 from dashboard.text.units import plain
 from mucore import catalog
 
@@ -18,6 +20,9 @@ SMALL: dict[str, str | list[str]] = {
     "methods": ["finetune"],
 }
 pytestmark = pytest.mark.usefixtures("home")
+
+
+DIGITS = catalog.dataset("digits").title
 
 
 def opened(**query: str | list[str]) -> AppTest:
@@ -31,35 +36,20 @@ def method(at: AppTest, title: str):
 
 
 @pytest.mark.parametrize(
-    ("query", "sentence"),
+    ("query", "facts"),
     [
-        (
-            {"scenarios": ["identities"]},
-            "“Digits, 8 by 8 pixels” does not say who is on its images",
-        ),
-        (
-            {"scenarios": ["competition"]},
-            "“Digits, 8 by 8 pixels” does not say who is on its images",
-        ),
-        (
-            {"scenarios": ["top_classes"]},
-            "“Digits, 8 by 8 pixels” has no downstream set of its own",
-        ),
-        (
-            {"scenarios": ["top_classes"], "top_classes.downstream": "cifar10"},
-            "those of “CIFAR-10” have",
-        ),
-        (
-            {"scenarios": ["random_classes"], "random_classes.n": "10"},
-            "would forget 10 of the 10 classes",
-        ),
-        ({"scenarios": ["class_fraction"], "class_fraction.fraction": "2"}, "fraction must be in"),
-        ({"scenarios": ["ids"], "ids.ids": ""}, "needs the ids of the samples"),
+        ({"scenarios": ["identities"]}, (f"“{DIGITS}”", "does not say who")),
+        ({"scenarios": ["competition"]}, (f"“{DIGITS}”", "does not say who")),
+        ({"scenarios": ["top_classes"]}, (f"“{DIGITS}”", "no downstream set")),
+        ({"scenarios": ["top_classes"], "top_classes.downstream": "cifar10"}, ("“CIFAR-10”",)),
+        ({"scenarios": ["random_classes"], "random_classes.n": "10"}, ("10 of the 10 classes",)),
+        ({"scenarios": ["class_fraction"], "class_fraction.fraction": "2"}, ("fraction must be",)),
+        ({"scenarios": ["ids"], "ids.ids": ""}, ("needs the ids",)),
     ],
 )
-def test_what_cannot_run_is_said_and_cannot_be_started(query, sentence):
+def test_what_cannot_run_is_said_and_cannot_be_started(query, facts):
     at = opened(**query)
-    assert sentence in words_on(at) and at.button(key="start").disabled
+    assert tells(words_on(at), *facts) and at.button(key="start").disabled
 
 
 def test_a_named_downstream_set_can_be_started():
@@ -72,10 +62,14 @@ def test_a_named_downstream_set_can_be_started():
 def test_methods_that_do_not_go_with_a_scenario_are_greyed_with_their_reason():
     whole = opened(scenarios=["random_classes"])
     assert not method(whole, "GKT").disabled and method(whole, "SCRUB+R").disabled
-    assert "a class that must go entirely" in words_on(whole)
+    gkt, rewind = (
+        labels.with_titles(catalog.method(name).scenarios_reason, name)
+        for name in ("gkt", "scrub_rewind")
+    )
+    assert rewind in words_on(whole) and gkt not in words_on(whole)
     part = opened(scenarios=["class_fraction"])
     assert method(part, "GKT").disabled and not method(part, "SCRUB+R").disabled
-    assert "its gate knows only which classes go" in words_on(part)
+    assert gkt in words_on(part) and rewind not in words_on(part)
 
 
 def test_scenarios_can_be_requests_one_after_another():
@@ -84,7 +78,8 @@ def test_scenarios_can_be_requests_one_after_another():
     assert apart.button(key="start").label == "Start 9 runs"
     # amnesiac serves the first request only
     assert sequence.button(key="start").label == "Start 8 runs"
-    assert "serves the first request of a sequence only" in words_on(sequence)
+    assert tells(words_on(sequence), catalog.method("amnesiac").title, "first request")
+    assert not tells(words_on(apart), "first request")
     assert not any(
         one.label == "One after another" for one in opened(scenarios=["one_class"]).toggle
     )

@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl
 import pandas as pd
 import pytest
 from builders import full_store, make_result
+from facts import tells
 from pages import fill, open_page, words_on
 
 from dashboard import papers
@@ -19,6 +20,7 @@ from dashboard.frames import identity as identity_frames
 from dashboard.frames import representation as representation_frames
 from dashboard.pages import BY_ID
 from dashboard.papers import PAPERS, Coverage, Exhibit, Having, Link, Paper, Standing, tables
+from dashboard.sections.papers.exhibits import no_runs, other_data
 from dashboard.widgets.markdown import escape
 from mucore import catalog
 from mucore.runner.plan import expand, parse_grid
@@ -182,21 +184,21 @@ def test_figures_over_many_models_are_filled_by_an_experiment_under_any_scenario
 
 def test_figures_over_many_models_say_that_there_is_no_experiment(home):
     full_store(home).close()
-    assert (
-        words_on(opened(paper="competition")).count(
-            "No experiment with many models of each method yet; the command makes one."
-        )
-        == 2
-    )
+    many = [each for each in papers.COMPETITION.exhibits if each.many_models]
+    (said,) = {no_runs(each) for each in many}
+    assert tells(said, "No experiment", "many models", "command")
+    assert words_on(opened(paper="competition")).count(said) == len(many) == 2
 
 
 def test_a_link_of_a_filled_line_says_that_it_opens_on_other_data(demo_home):
     text = words_on(opened(paper="persons"))
-    assert text.count("so its page opens on data of another kind") == 1
-    names = " or ".join(
-        catalog.dataset(name).title for name in ("mucac-smiling", "faces-attributes-smiling")
-    )
-    assert f"Third table, smiling: no run on {names} yet" in text
+    (persons,) = [paper for paper in PAPERS if paper.id == "persons"]
+    targets = [target for each in persons.exhibits for target in each.links]
+    (other,) = [target for target in targets if target.datasets and other_data(target) in text]
+    assert other.label == "Third table, smiling" and text.count(other_data(other)) == 1
+    assert set(other.datasets) == {"mucac-smiling", "faces-attributes-smiling"}
+    names = [catalog.dataset(name).title for name in other.datasets]
+    assert tells(text, other.label, "no run", " or ".join(names))
 
 
 def test_figure_10_varies_the_rate_that_duck_trains_with_where_classes_go():
@@ -221,11 +223,11 @@ def test_what_a_figure_over_a_setting_wants_is_said(home):
             store.put_result(make_result(spec, metrics={"agl": 0.5}))
     text = words_on(opened(paper="truly"))
     for named in (
-        "the learning rate yet; the commands make",
-        "gradient noise yet; the command makes",
-        "the layers that may change yet",
+        ("learning rate", "the commands"),
+        ("gradient noise", "the command"),
+        ("layers that may change",),
     ):
-        assert f"No runs here that differ in {named}" in text
+        assert tells(text, "No runs", *named)
 
 
 def test_the_table_of_half_a_class_opens_on_half_a_class(demo_home):
@@ -254,7 +256,8 @@ def test_what_is_not_there_of_a_table_with_a_page_is_said(home):
     assert "8" not in set(tables.cells("truly")["table"])
     full_store(home).close()
     text = words_on(opened(paper="truly"), escaped=True)
-    assert escape(table.missing) in text and "No run under this scenario yet." in text
+    assert escape(table.missing) in text and no_runs(table) in text
+    assert tells(no_runs(table), "No run", "scenario")
 
 
 def test_both_sizes_of_poison_stand_behind_the_link_of_figures_5_and_6(home):
@@ -378,17 +381,14 @@ def test_fidelity_is_read_from_its_tables():
         "- **R1, nearer to the original:** appears for",
         "  *all* six.",
         "- **R2, R3:** DUCK is first.",
-        (
-            "- **Of shares, E1 to E3 (digits):** Forgetting lowers it (E1). Training does not. E3 "
-            "appears: by half."
-        ),
+        ("- **Of shares, E1 to E3 (digits):** Falls (E1). Training does not. E3 appears: by half."),
         "- **Something else (R5):** no row of its own.",
     ]
     assert papers.fidelity("\n".join(listed)) == {
         "R1": Standing("appears for all six", ""),
         "R2": Standing("DUCK is first", ""),
         "R3": Standing("DUCK is first", ""),
-        "E1": Standing("Forgetting lowers it (E1). Training does not", ""),
+        "E1": Standing("Falls (E1). Training does not", ""),
         "E3": Standing("E3 appears: by half", ""),
     }
     document = papers.fidelity((ROOT / "docs" / "fidelity.md").read_text(encoding="utf-8"))

@@ -15,6 +15,7 @@ import pytest
 import streamlit as st
 import torch
 from builders import START, full_store, make_result, make_spec_row
+from facts import tells
 from pages import button, fill, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
@@ -58,7 +59,7 @@ def test_start_says_what_the_next_worker_will_run_on(home):
         store.put_result(
             make_result(training_seed=1, device="Machine 2", finished=START + timedelta(days=1))
         )
-    assert "most likely on the device of your newest run: Machine 2" in words_on(open_page("start"))
+    assert tells(words_on(open_page("start")), "device", "newest run", "Machine 2")
 
 
 def test_start_lists_the_newest_runs_first(home):
@@ -174,9 +175,8 @@ def test_launch_takes_weights_that_were_made_elsewhere(home, tmp_path):
     )
     at = open_page("launch", **SMALL, methods=["uploaded"])
     assert not at.exception
-    assert "Uploaded weights needs a file and got none. Set uploaded.file to its path." in words_on(
-        at
-    )
+    title = catalog.method("uploaded").title
+    assert tells(words_on(at), title, "file", "none", "uploaded.file")
     text_field(at, "file").set_value(str(tmp_path / "nowhere.pt")).run()
     assert "cannot be read" in words_on(at) and not at.exception
     text_field(at, "file").set_value(str(path)).run()
@@ -347,6 +347,7 @@ def test_launch_queue_and_start_say_the_same_time(home, started):
 
 def test_queue_shows_the_whole_error_and_the_log(home):
     number = enqueue(home)
+    why = "the budget is too large"
     with open_store(home) as store:
         worker = store.register_worker("cpu", 2)
         job = store.claim(worker.id)
@@ -354,14 +355,14 @@ def test_queue_shows_the_whole_error_and_the_log(home):
         store.finish_job(
             job.id,
             "failed",
-            error="Traceback of many lines\nBadValue: the budget is over the class.",
+            error=f"Traceback of many lines\nBadValue: {why}.",
             worker_id=worker.id,
         )
         if name := store.job(job.id).log:
             (store.home / "logs").mkdir(exist_ok=True)
             (store.home / "logs" / Path(name).name).write_text("first line\nlast line\n")
     at = open_page("queue", comparison=str(number))
-    assert "the budget is over the class" in words_on(at)
+    assert why in words_on(at)
     assert any("Traceback of many lines" in one.value for one in at.code)
 
 
@@ -400,7 +401,7 @@ def test_queue_says_what_lies_on_the_disk_and_what_may_go(home):
     (home / "analyses").mkdir()
     (home / "analyses" / "map.json").write_bytes(bytes(2000))
     words = words_on(open_page("queue"))
-    assert "**analyses** 2.0 kB" in words and "Delete the folders analyses and packs" in words
+    assert "**analyses** 2.0 kB" in words and tells(words, "Delete", "analyses and packs")
     assert "**database**" in words and "**quality**" not in words
 
 
