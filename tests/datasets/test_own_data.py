@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from facts import tells
 from PIL import Image
 
 from mucore import datasets
@@ -118,21 +119,16 @@ def test_npz_of_attributes(tmp_path: Path) -> None:
     np.testing.assert_array_equal(splits.test.labels.numpy(), bits[:6])
     both = np.concatenate([splits.train.labels.numpy(), splits.validation.labels.numpy()])
     np.testing.assert_array_equal(both.sum(axis=0), bits.sum(axis=0))
-    assert "y_test is [6], but y_train [30, 3]. All must have the same attributes." in refusal(
-        npz(tmp_path, y_train=bits)
-    )
-    assert "y_train must be integers [n], or 0 and 1 [n, attributes]" in refusal(
-        npz(tmp_path, y_train=2 * bits)
-    )
+    assert tells(refusal(npz(tmp_path, y_train=bits)), "y_test", "[6]", "y_train", "[30, 3]")
+    assert tells(refusal(npz(tmp_path, y_train=2 * bits)), "y_train", "0 and 1", "[n, attributes]")
 
 
 def test_npz_without_validation_holds_out_a_tenth_of_each_class(tmp_path: Path) -> None:
     splits = datasets.load(npz(tmp_path))
     assert [len(split) for split in (splits.train, splits.validation, splits.test)] == [27, 3, 6]
     assert splits.validation.labels.bincount().tolist() == [1, 1, 1]
-    assert splits.notes == (
-        "No validation data given: 3 of 30 training images are held out for it.",
-    )
+    (note,) = splits.notes
+    assert tells(note, "validation", "3 of 30 training images")
 
 
 def test_npz_holds_out_whole_persons(tmp_path: Path) -> None:
@@ -154,10 +150,9 @@ def test_duplicates_between_train_and_test_are_counted(tmp_path: Path) -> None:
     given = arrays()
     given["x_test"][:2] = given["x_train"][0]
     given |= {"x_val": given["x_train"][5:6].copy(), "y_val": np.array([0])}
-    assert datasets.load(npz(tmp_path, **given)).notes == (
-        "1 of 1 validation image is an exact copy of a training image.",
-        "2 of 6 test images are exact copies of a training image.",
-    )
+    validation, test = datasets.load(npz(tmp_path, **given)).notes
+    assert tells(validation, "1 of 1 validation image", "training image")
+    assert tells(test, "2 of 6 test images", "training image")
 
 
 @pytest.mark.parametrize(
@@ -247,7 +242,10 @@ def test_duplicates_between_train_and_test_are_counted(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_npz_that_cannot_be_used(tmp_path: Path, changes: dict[str, object], sentence: str) -> None:
+def test_refusals_of_npz_in_words_name_the_rule_the_value_and_a_way_out(
+    tmp_path: Path, changes: dict[str, object], sentence: str
+) -> None:
+    """The one place where whole sentences of this loader stand."""
     assert sentence in refusal(npz(tmp_path, **changes))
 
 
@@ -351,10 +349,23 @@ def test_folder_that_cannot_be_used(tmp_path: Path) -> None:
     (tmp_path / "train" / "cat").mkdir(parents=True)
     assert "has no folder test" in refusal(name)
     (tmp_path / "test").mkdir()
-    assert "holds 1 class folders, but at least 2 are needed" in refusal(name)
+    assert tells(refusal(name), "train", "1 class folders", "2")
     (tmp_path / "train" / "dog").mkdir()
-    assert "cat holds no image. Put images there" in refusal(name)
+    assert tells(refusal(name), "cat", "no image")
     assert "There is no folder at" in refusal(f"folder:{tmp_path / 'nowhere'}")
+
+
+def test_refusals_of_a_folder_in_words_name_the_rule_the_value_and_a_way_out(
+    tmp_path: Path,
+) -> None:
+    """The one place where whole sentences of this loader stand."""
+    name = pictures(tmp_path)
+    (tmp_path / "test" / "horse").mkdir()
+    assert "horse is a class that train/ does not have. Training knows cat, dog." in refusal(name)
+    (tmp_path / "test" / "horse").rmdir()
+    for file in (tmp_path / "train" / "cat").iterdir():
+        file.unlink()
+    assert "cat holds no image. Put images there" in refusal(name)
 
 
 def test_folder_with_bad_images(tmp_path: Path) -> None:
@@ -362,48 +373,45 @@ def test_folder_with_bad_images(tmp_path: Path) -> None:
     target = tmp_path / "train" / "dog" / "5.png"
     whole = target.read_bytes()
     target.write_bytes(b"no image")
-    assert "5.png is not an image that can be read" in refusal(name)
+    assert tells(refusal(name), "5.png", "not an image")
     target.write_bytes(whole[:-30])
     assert "5.png is damaged" in refusal(name)
     Image.new("RGB", (9, 8)).save(target)
-    assert "5.png has 9 by 8 pixels, but the images before it 8 by 8." in refusal(name)
+    assert tells(refusal(name), "5.png", "9 by 8", "8 by 8")
     Image.new("L", (5000, 1)).save(target)
-    assert "5.png has 5000 by 1 pixels, but 4096 a side is the limit." in refusal(name)
+    assert tells(refusal(name), "5.png", "5000 by 1", "4096")
     target.write_bytes(whole)
     for file in (tmp_path / "test" / "cat").iterdir():
         Image.new("RGB", (6, 6)).save(file)
     for file in (tmp_path / "test" / "dog").iterdir():
         Image.new("RGB", (6, 6)).save(file)
-    assert (
-        "test images are 6 by 6 pixels with 3 channels, but training images are 8 by 8"
-        in refusal(name)
-    )
+    assert tells(refusal(name), "test", "6 by 6", "3 channels", "training", "8 by 8")
 
 
 def test_folder_of_oblong_images(tmp_path: Path) -> None:
-    assert "Images must be square, but those in" in refusal(pictures(tmp_path, size=(10, 8)))
+    assert tells(refusal(pictures(tmp_path, size=(10, 8))), "square")
 
 
 def test_folder_with_a_class_only_in_test(tmp_path: Path) -> None:
     name = pictures(tmp_path)
     (tmp_path / "test" / "horse").mkdir()
-    assert "horse is a class that train/ does not have. Training knows cat, dog." in refusal(name)
+    assert tells(refusal(name), "horse", "train/", "cat, dog")
 
 
 @pytest.mark.parametrize(
-    ("content", "sentence"),
+    ("content", "facts"),
     [
-        (b"name,person\n", "needs the columns file and identity, but has name, person."),
-        (b"", "needs the columns file and identity, but has none."),
-        (b"file,identity\n0.png,a\n0.png,b\n", "names 0.png more than once."),
-        (b"file,identity\n0.png,a\n", "has no row for train/cat/1.png."),
-        (b"file,identity\n\xff\xfe,a\n", "is not a readable CSV file"),
+        (b"name,person\n", ("file and identity", "name, person")),
+        (b"", ("file and identity", "none")),
+        (b"file,identity\n0.png,a\n0.png,b\n", ("0.png", "more than once")),
+        (b"file,identity\n0.png,a\n", ("no row", "train/cat/1.png")),
+        (b"file,identity\n\xff\xfe,a\n", ("not a readable CSV",)),
     ],
 )
-def test_folder_with_bad_identities(tmp_path: Path, content: bytes, sentence: str) -> None:
+def test_folder_with_bad_identities(tmp_path: Path, content: bytes, facts: tuple[str, ...]) -> None:
     name = pictures(tmp_path)
     (tmp_path / "identities.csv").write_bytes(content)
-    assert sentence in refusal(name)
+    assert tells(refusal(name), "identities.csv", *facts)
 
 
 # -- hash
