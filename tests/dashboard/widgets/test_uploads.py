@@ -85,6 +85,7 @@ def test_weights_of_the_method_that_takes_a_file(home):
 def test_arrays_become_a_data_set(home):
     at = open_page("launch", **SMALL | {"dataset": "npz"})
     missing = uploads.missing(catalog.dataset("npz"))
+    assert tells(missing, catalog.dataset("npz").title, "file") and "folder" not in missing
     assert tells(words_on(at), missing) and not started(at)
     at = bring(at, "path", "mine.npz", arrays())
     assert not at.exception and not tells(words_on(at), missing)
