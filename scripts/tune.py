@@ -1,8 +1,9 @@
 """Search settings for every method with equal means, and write them down as the preset `tuned`.
 
-    python scripts/tune.py [--home DIR] [--methods scrub ssd] [--trials 8] [--jobs 2]   search; can
-    be stopped and started again python scripts/tune.py --home DIR --write
-    add what is done to mucore/catalog/tuned.json
+    python scripts/tune.py [--home DIR] [--methods scrub ssd] [--trials 8] [--jobs 2]
+        searches; can be stopped and started again
+    python scripts/tune.py --home DIR --write
+        adds what is done to mucore/catalog/tuned.json
 
 What a trial is: the method, with settings from its card's `search`, on a tuning seed that no
 reported result uses, under `one_class` and then `class_wise`. Its score is the mean over the

@@ -2,8 +2,8 @@
 of metrics, section 10).
 
 What needs several runs at once (a metric outside [Original, Retrain] by more than the seed
-interval) is in mucore/ranking/, what needs the images (copies of forgotten ones elsewhere) in
-mucore/datasets/splits.py.
+interval) is in mucore/statistics/outliers.py, what needs the images (copies of forgotten ones
+elsewhere) in mucore/datasets/splits.py.
 """
 
 from __future__ import annotations
