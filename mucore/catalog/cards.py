@@ -43,6 +43,8 @@ class Parameter:
     )
     # A spec leaves it out while it has its default: it came after results existed, whose keys stay.
     omitted_when_default: bool = False
+    # How many classes go; a plan refuses as many as the data set has.
+    counts_classes: bool = False
 
 
 @dataclass(frozen=True)

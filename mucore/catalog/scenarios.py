@@ -206,6 +206,7 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
                 kind="int",
                 default=1,
                 low=1,
+                counts_classes=True,
                 help="How many classes. At least one class must be left.",
             ),
             _seed("classes"),
@@ -232,6 +233,7 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
                 kind="int",
                 default=1,
                 low=1,
+                counts_classes=True,
                 help="How many classes. At least one class must be left.",
             ),
             Parameter(

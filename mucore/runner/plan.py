@@ -284,12 +284,9 @@ def check_fits(dataset: catalog.DatasetCard, spec: RunSpec) -> None:
     if spec.poison:
         poison.check_fits(spec.poison, classes=dataset.classes, shape=dataset.shape)
     assert spec.scenario is not None
-    if (
-        "identities" in catalog.scenario(spec.scenario).needs
-        and not dataset.identities
-        and not dataset.takes_path
-    ):
-        having = [card.id for card in catalog.datasets() if card.identities or card.takes_path]
+    card = catalog.scenario(spec.scenario)
+    if "identities" in card.needs and not dataset.identities and not dataset.takes_path:
+        having = [each.id for each in catalog.datasets() if each.identities or each.takes_path]
         raise BadValue(
             f"The scenario {spec.scenario} forgets persons, but {dataset.id} does not say who is "
             f"on its images. Choose one with identities: {', '.join(having)}."
@@ -302,12 +299,14 @@ def check_fits(dataset: catalog.DatasetCard, spec: RunSpec) -> None:
                 f"{dataset.id}, but those of {other.id} have {list(other.shape or ())}. Choose "
                 "another."
             )
-    if dataset.classes is not None and values.get("n", 0) >= dataset.classes:
-        raise BadValue(
-            f"The scenario {spec.scenario} would forget {values['n']} of the {dataset.classes} "
-            f"classes of {dataset.id}; leave at least one to retain."
-        )
     if dataset.classes is not None:
+        for parameter in card.parameters:
+            many = values.get(parameter.name, 0) if parameter.counts_classes else 0
+            if many >= dataset.classes:
+                raise BadValue(
+                    f"The scenario {card.id} would forget {many} of the {dataset.classes} "
+                    f"classes of {dataset.id}; leave at least one to retain."
+                )
         named = values.get("class_ids") or ([values["class_id"]] if "class_id" in values else [])
         for number in named:
             if not 0 <= number < dataset.classes:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from mucore import catalog
 from mucore.errors import BadValue
 from mucore.forget_sets.saved import forget_hash
-from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand
+from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, check_fits, expand
 from mucore.scenarios.select import by_similarity, forgotten_classes, select
 from mucore.spec import make_recipe, make_spec, resolve
 
@@ -329,6 +329,25 @@ def test_what_a_catalogued_data_set_cannot_serve_is_said_before_anything_runs(
     )
     with pytest.raises(BadValue, match=sentence):
         expand(grid)
+
+
+def test_which_number_is_one_of_classes_is_said_by_the_card(monkeypatch: pytest.MonkeyPatch):
+    spec = make_spec(
+        dataset="digits",
+        model="mlp",
+        recipe=make_recipe("quick"),
+        scenario="random_classes",
+        method="finetune",
+        scenario_parameters={"n": 10, "seed": 10},
+    )
+    with pytest.raises(BadValue, match="would forget 10 of the 10 classes"):
+        check_fits(catalog.dataset("digits"), spec)
+    card = catalog.scenario("random_classes")
+    no_count = replace(
+        card, parameters=tuple(replace(each, counts_classes=False) for each in card.parameters)
+    )
+    monkeypatch.setattr(catalog, "scenario", lambda name: no_count)
+    check_fits(catalog.dataset("digits"), spec)
 
 
 # -- cards and specs
