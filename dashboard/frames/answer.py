@@ -145,8 +145,7 @@ def _rivals(ranked: Sequence[tuple[Row, Estimate]], adjective: str) -> str:
     ]
     if not near:
         return ""
-    more = len(near) - NAMED
-    names = f"{', '.join(near[:NAMED])} and {more} more" if more > 0 else " and ".join(near)
+    names = units.shortened(near, NAMED) if len(near) > NAMED else units.joined(near)
     return f"; {names} may be as {adjective}"
 
 

@@ -315,15 +315,13 @@ def growth_sentence(found: Curves) -> str:
         )
     if blank := untold(found):
         sizes = [number(size, "count") for size in blank]
-        listed = " and ".join(filter(None, [", ".join(sizes[:-1]), sizes[-1]]))
-        said += f" At {listed} samples no method's forgetting can be judged: "
+        said += f" At {units.joined(sizes)} samples no method's forgetting can be judged: "
         said += "original and Retrain are hardly further apart than two Retrains may be."
     return said
 
 
 def _names(lines: Sequence[Line], most: int = 6) -> str:
-    rest = f" and {len(lines) - most} more" if len(lines) > most else ""
-    return ", ".join(line.title for line in lines[:most]) + rest
+    return units.shortened([line.title for line in lines], most)
 
 
 def answers(found: Curves) -> tuple[frames.Answer, ...]:

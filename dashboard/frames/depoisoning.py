@@ -144,10 +144,9 @@ def headline(rows: Sequence[frames.Row]) -> str:
             if unsure
             else ""
         )
-        names = [row.title for row in healed[:NAMED]] + (
-            [f"{len(healed) - NAMED} more"] if len(healed) > NAMED else []
-        )
-        said += f": {', '.join(names[:-1])}{' and ' if names[1:] else ''}{names[-1]}"
+        names = [row.title for row in healed]
+        shown = units.shortened(names, NAMED) if len(names) > NAMED else units.joined(names)
+        said += f": {shown}"
     counts = Counter(
         "unsound" if each.qualified and row.unsound else each.word
         for row, each in judged

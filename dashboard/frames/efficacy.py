@@ -408,7 +408,7 @@ def sentence(frame: pd.DataFrame, shown: str, label: str) -> str:
         )
     else:
         parts = [
-            f"{_names(group['title'].tolist())} {verdicts.VERBS[word]}"
+            f"{units.shortened(group['title'].tolist(), 3)} {verdicts.VERBS[word]}"
             for word, group in methods[methods["word"] != ""].groupby("word")
         ]
         said.append(
@@ -434,11 +434,6 @@ def nearest(frame: pd.DataFrame, shown: str) -> tuple[str, float] | None:
         .dropna()
     )
     return (str(away.idxmin()), float(away.min())) if len(away) else None
-
-
-def _names(titles: Sequence[str], most: int = 3) -> str:
-    rest = f" and {len(titles) - most} more" if len(titles) > most else ""
-    return ", ".join(titles[:most]) + rest
 
 
 def answers(frame: pd.DataFrame, shown: str) -> tuple[Answer, ...]:

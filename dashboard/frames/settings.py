@@ -14,7 +14,7 @@ import pandas as pd
 from dashboard.frames.rows import Cell, Estimate
 from dashboard.frames.table import results_table
 from dashboard.text.labels import MISSING, Unit, forget_set_text, number, scenario_title, setup_text
-from dashboard.text.units import count
+from dashboard.text.units import count, joined
 from dashboard.text.verdicts import VERBS, text
 from mucore import catalog
 from mucore.verdicts import WORDS, Judged, Verdict
@@ -143,7 +143,7 @@ def settings_sentence(title: str, settings: Sequence[Setting]) -> str:
     said[0] += f" of {count(len(judged), 'setting')}"
     unsure = sum(verdict.provisional for verdict in judged)
     doubt = f" {unsure} of these verdicts may change with more training seeds." if unsure else ""
-    return f"{title} {' and '.join(filter(None, (', '.join(said[:-1]), said[-1])))}.{doubt}"
+    return f"{title} {joined(said)}.{doubt}"
 
 
 def settings_frame(settings: Sequence[Setting]) -> pd.DataFrame:

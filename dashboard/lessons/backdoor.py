@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dashboard.lessons.records import Bars, Estimate, Lesson, Pick, Pictures, Question, Step
 from dashboard.lessons.results import LessonResults
-from dashboard.lessons.sentences import FAR, SAME, joined, nearest, percent, points, titles
+from dashboard.lessons.sentences import FAR, SAME, nearest, percent, points, titles
+from dashboard.text import units
 
 METHODS = {
     "finetune": "Fine-tune",
@@ -74,11 +75,11 @@ def methods(results: LessonResults) -> list[str]:
     shut = [(title, name) for title, name, value in found if value < CLOSED]
     between = [f"{title} ({percent(value)})" for title, _, value in found if CLOSED <= value < OPEN]
     sentences = (
-        [f"The patch still works on most images after {joined(ajar)}."]
+        [f"The patch still works on most images after {units.joined(ajar)}."]
         if ajar
         else ["It works on most images after none of the methods."]
     )
-    sentences += [f"It works on some after {joined(between)}."] if between else []
+    sentences += [f"It works on some after {units.joined(between)}."] if between else []
     for title, name in shut:
         gap = results.gap(name, "ta")
         if gap is None:

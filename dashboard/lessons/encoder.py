@@ -13,7 +13,8 @@ from dashboard.lessons.records import (
     Step,
 )
 from dashboard.lessons.results import KNN, LessonResults
-from dashboard.lessons.sentences import FAR, SAME, joined, nearest, percent, points
+from dashboard.lessons.sentences import FAR, SAME, nearest, percent, points
+from dashboard.text import units
 
 METHODS = {"finetune": "Fine-tune", "random_labels": "Random labels", "ssd": "SSD", "duck": "DUCK"}
 SIDES = {"original": "The original", "retrain": "Retrain"}
@@ -31,9 +32,9 @@ def answers(results: LessonResults) -> list[str]:
     left = [title for title, gap in fa.items() if abs(gap) >= FAR]
     none = "By their answers, no method is within five points of Retrain."
     sentences = [
-        f"By their answers, within five points of Retrain: {joined(gone)}." if gone else none
+        f"By their answers, within five points of Retrain: {units.joined(gone)}." if gone else none
     ]
-    return sentences + ([f"Farther away: {joined(left)}."] if left else [])
+    return sentences + ([f"Farther away: {units.joined(left)}."] if left else [])
 
 
 def probe(results: LessonResults) -> list[str]:
@@ -65,7 +66,7 @@ def probe(results: LessonResults) -> list[str]:
     if kept:
         sentences.append(
             "Clearly above Retrain, so more of the class is left than in a model without it: "
-            f"{joined(kept)}."
+            f"{units.joined(kept)}."
         )
     else:
         sentences.append(
@@ -100,8 +101,8 @@ def neighbours(results: LessonResults) -> list[str]:
     alike = max(SAME, 1.01 / fewest if fewest else 0.0)  # one image more or less
     more = [title for title, value in found.values() if value > retrain + alike]
     less = [title for title, value in found.values() if value < retrain - alike]
-    sentences += [f"More often than on Retrain's: {joined(more)}."] if more else []
-    sentences += [f"Less often: {joined(less)}."] if less else []
+    sentences += [f"More often than on Retrain's: {units.joined(more)}."] if more else []
+    sentences += [f"Less often: {units.joined(less)}."] if less else []
     if found and not more and not less:
         sentences.append(
             f"All methods are within {'one image' if alike > SAME else 'a point'} of Retrain."
@@ -114,7 +115,7 @@ def neighbours(results: LessonResults) -> list[str]:
     if scattered:
         sentences.append(
             "A new last layer finds the class clearly more often than the neighbours do: "
-            f"{joined(scattered)}."
+            f"{units.joined(scattered)}."
         )
         sentences.append(
             "There its images lie scattered among the others, but what tells them apart is still "
@@ -135,9 +136,9 @@ def sides(results: LessonResults) -> list[str]:
         for which in (*SIDES, "both")
     }
     parts = [
-        f"nearer to the original: {joined(groups['original'])}" if groups["original"] else "",
-        f"nearer to Retrain: {joined(groups['retrain'])}" if groups["retrain"] else "",
-        f"as near to both: {joined(groups['both'])}" if groups["both"] else "",
+        f"nearer to the original: {units.joined(groups['original'])}" if groups["original"] else "",
+        f"nearer to Retrain: {units.joined(groups['retrain'])}" if groups["retrain"] else "",
+        f"as near to both: {units.joined(groups['both'])}" if groups["both"] else "",
     ]
     told = "; ".join(part for part in parts if part)
     apart = results.value("original", "cka_retrain_forget")
@@ -158,7 +159,7 @@ def sides(results: LessonResults) -> list[str]:
     if hidden:
         sentences.append(
             "Forgotten by their answers, but with features nearer to the original's: "
-            f"{joined(hidden)}."
+            f"{units.joined(hidden)}."
         )
     else:
         sentences.append("No method that answers as Retrain has features nearer to the original's.")
@@ -199,7 +200,7 @@ def probe_gaps(results: LessonResults) -> list[str]:
         [
             (
                 "Distance of the probe to Retrain's: "
-                f"{joined([f'{title} {points(gap)}' for title, gap in gaps])}."
+                f"{units.joined([f'{title} {points(gap)}' for title, gap in gaps])}."
             )
         ]
         if gaps

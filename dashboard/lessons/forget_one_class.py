@@ -9,12 +9,12 @@ from dashboard.lessons.sentences import (
     SAME,
     beside,
     distance,
-    joined,
     nearest,
     percent,
     points,
     titles,
 )
+from dashboard.text import units
 
 METHODS = {"finetune": "Fine-tune", "gradient_ascent": "Gradient ascent", "duck": "DUCK"}
 SHOWN = ("fa", "ra", "ta")
@@ -103,7 +103,7 @@ def ranking(results: LessonResults) -> list[str]:
     ]
     if gap is not None:
         sentences.append(f"Its forget accuracy is {beside(gap)} Retrain's.")
-    return sentences + ([f"The others: {joined(others)}."] if others else [])
+    return sentences + ([f"The others: {units.joined(others)}."] if others else [])
 
 
 FORGET_ONE_CLASS = Lesson(

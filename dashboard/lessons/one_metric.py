@@ -10,12 +10,12 @@ from dashboard.lessons.sentences import (
     chance,
     distance,
     farthest,
-    joined,
     nearest,
     percent,
     points,
     titles,
 )
+from dashboard.text import units
 
 METHODS = {"finetune": "Fine-tune", "random_labels": "Random labels", "ssd": "SSD", "duck": "DUCK"}
 AUC = "mia_confidence_auc"
@@ -47,10 +47,10 @@ def two_readings(results: LessonResults) -> list[str]:
             "So does the original, in which nothing was forgotten: by forget accuracy alone, "
             "doing nothing would be perfect here."
         )
-    sentences.append(f"Near 0 %: {joined(none)}." if none else "No method is near 0 %.")
+    sentences.append(f"Near 0 %: {units.joined(none)}." if none else "No method is near 0 %.")
     closest = titles(results, nearest(results, ("fa",), list(METHODS)))
     sentences.append(
-        f"At Retrain's value: {joined(near)}."
+        f"At Retrain's value: {units.joined(near)}."
         if near
         else f"No method is at Retrain's value. Nearest: {closest or 'none'}."
     )
@@ -68,9 +68,9 @@ def price(results: LessonResults) -> list[str]:
     hurt = [f"{title} {points(gap)}" for title, gap in losses if gap < -FAR]
     kept = [title for title, gap in losses if gap >= -FAR]
     none = "No method is more than five points of retain accuracy below Retrain."
-    sentences = [f"Retain accuracy below Retrain's: {joined(hurt)}." if hurt else none]
+    sentences = [f"Retain accuracy below Retrain's: {units.joined(hurt)}." if hurt else none]
     return sentences + (
-        [f"Within five points of it, or above: {joined(kept)}."] if hurt and kept else []
+        [f"Within five points of it, or above: {units.joined(kept)}."] if hurt and kept else []
     )
 
 
@@ -96,7 +96,9 @@ def attacker(results: LessonResults) -> list[str]:
     models = [one for one in results.entries if one.scenario == results.scenario]
     guesses = [one.title for one in models if "confidence" in one.blind]
     if guesses:
-        where = "every one of these models" if len(guesses) == len(models) else joined(guesses)
+        where = (
+            "every one of these models" if len(guesses) == len(models) else units.joined(guesses)
+        )
         sentences.append(
             f"A caution: on {where} this attack tells training from test images no better than a "
             "coin, so its yes or no there is weak evidence."

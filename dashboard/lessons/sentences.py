@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from dashboard.lessons.results import LessonResults
-from dashboard.text import labels
+from dashboard.text import labels, units
 
 SAME = 0.01  # one point: nearer than that, two shares are called the same
 FAR = 0.05
@@ -24,11 +24,6 @@ def points(gap: float) -> str:
     """A distance: "3.5 points"."""
     text = labels.number(abs(gap), "percent")
     return f"{text} point" if text == "1.0" else f"{text} points"
-
-
-def joined(names: Sequence[str]) -> str:
-    """ "A", "A and B", "A, B and C"."""
-    return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def chance(results: LessonResults) -> float:
@@ -90,7 +85,7 @@ def titles(
     results: LessonResults, methods: Sequence[str] | frozenset[str], scenario: str = ""
 ) -> str:
     """Titles of methods, in the order of the results."""
-    return joined([one.title for one in results.methods(scenario) if one.method in methods])
+    return units.joined([one.title for one in results.methods(scenario) if one.method in methods])
 
 
 def yardstick(metric: str, verb: str, scenario: str = "") -> Callable[[LessonResults], list[str]]:

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from dashboard.lessons.records import Estimate, Lesson, Pairs, Pick, Pictures, Question, Step
 from dashboard.lessons.results import LessonResults
-from dashboard.lessons.sentences import FAR, beside, joined, percent, points, yardstick
+from dashboard.lessons.sentences import FAR, beside, percent, points, yardstick
+from dashboard.text import units
 
 METHODS = {"finetune": "Fine-tune", "random_labels": "Random labels"}
 CASES = {
@@ -87,7 +88,7 @@ def hard(results: LessonResults) -> list[str]:
             f"{_beside(gap or 0.0)} on the {what} fitted"
             for what, gap in (("best", gaps["worst_case"]), ("worst", gaps["best_case"]))
         ]
-        sentences.append(f"{title}: {joined(parts)}.")
+        sentences.append(f"{title}: {units.joined(parts)}.")
     return sentences
 
 

@@ -90,7 +90,7 @@ def counted(pairs: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     lines = []
     for said in found.values():
         names = list(dict.fromkeys(method for _, method in said))
-        shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+        shown = units.shortened(names, 6)
         others = (
             "; other numbers in the others" if len({sentence for sentence, _ in said}) > 1 else ""
         )

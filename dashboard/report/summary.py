@@ -40,7 +40,7 @@ def asked(found: Sequence[Setting], runs: pd.DataFrame, comparison: str) -> Fact
             else f"{counts[0]} to {counts[-1]} samples"
         )
         hashes = sorted(set(setting.runs["forget_hash"].dropna()))
-        shown = ", ".join(hashes[:3]) + (f" and {len(hashes) - 3} more" if len(hashes) > 3 else "")
+        shown = units.shortened(hashes, 3)
         facts.append(("Forget set", f"{setting.label}: {size}, hash {shown or MISSING}"))
     for name, column in (("Data set", "dataset"), ("Model", "model"), ("Recipe", "recipe")):
         facts.append(

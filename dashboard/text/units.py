@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 
 from mucore.errors import BadValue
@@ -45,6 +46,17 @@ def size(count: float | None) -> str:
 def count(number: int, one: str, many: str | None = None) -> str:
     """ "1 run", "12 runs", "12,000 runs"."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def joined(names: Sequence[str]) -> str:
+    """ "A", "A and B", "A, B and C"."""
+    return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else "".join(names)
+
+
+def shortened(names: Sequence[str], most: int) -> str:
+    """ "A, B, C"; "A, B, C and 2 more" where there are more than `most`."""
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
 def ago(moment: datetime, now: datetime) -> str:

@@ -106,11 +106,7 @@ def _versions(
 
 def _distinct(frame: pd.DataFrame, column: str) -> str:
     values = [units.plain(value) for value in sorted(frame[column].dropna().unique().tolist())]
-    return (
-        ", ".join(values[:12]) + (f" and {len(values) - 12} more" if len(values) > 12 else "")
-        if values
-        else "–"
-    )
+    return units.shortened(values, 12) or "–"
 
 
 def runs_frame(summaries: pd.DataFrame) -> pd.DataFrame:

@@ -5,7 +5,7 @@ Pandas and numpy in, small frozen records out; no Streamlit, no plotly.
 """
 
 from dashboard.frames.tradeoffs.agreement import disagreement_text, extremes, tau_frame
-from dashboard.frames.tradeoffs.dominance import Contest, Scored, contest, names_text, scored
+from dashboard.frames.tradeoffs.dominance import Contest, Scored, contest, scored
 from dashboard.frames.tradeoffs.front import (
     DISTANCE_HEAD,
     contest_frame,
@@ -54,7 +54,6 @@ __all__ = [
     "line_verdicts",
     "lines_frame",
     "measure",
-    "names_text",
     "pairs_frame",
     "paper_places",
     "ranks_frame",

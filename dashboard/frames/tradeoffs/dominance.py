@@ -14,7 +14,7 @@ import pandas as pd
 
 from dashboard import frames
 from dashboard.frames.tradeoffs.measures import Measure, measure
-from dashboard.text import verdicts
+from dashboard.text import units, verdicts
 from mucore.verdicts import Judged
 
 
@@ -94,7 +94,7 @@ class Contest:
         """Where a row stands, for a tooltip."""
         if row.row not in self.competing:
             return f"{row.said}: does not compete"
-        return f"{row.said}; beaten by {names_text(self.beaters(row)) or 'none'}"
+        return f"{row.said}; beaten by {units.shortened(self.beaters(row), 3) or 'none'}"
 
     def beaters(self, row: Scored) -> list[str]:
         return [self.titles[name] for name in self.beaten_by.get(row.row, ())]
@@ -195,9 +195,3 @@ def contest(
         references=tuple(row for row in rows if row.line.reference),
         lines=tuple(row.line for row in methods),
     )
-
-
-def names_text(names: Sequence[str], most: int = 3) -> str:
-    """ "SSD, SCRUB, SalUn and 2 more"."""
-    shown = ", ".join(names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pandas as pd
 
 from dashboard import frames
-from dashboard.frames.tradeoffs.dominance import Contest, names_text
+from dashboard.frames.tradeoffs.dominance import Contest
 from dashboard.frames.tradeoffs.measures import Measure, goal_head
 from dashboard.papers.tables import Published
 from dashboard.text import labels, units, verdicts
@@ -37,7 +37,7 @@ def front_sentence(found: Contest) -> str:
     who = units.count(rivals, "method") + ("" if found.everyone else f" that forgot{some}")
     if not front:
         return f"What beats the {who} in these ranges lies outside them."
-    names = names_text([row.title for row in front], most=6)
+    names = units.shortened([row.title for row in front], 6)
     if rivals == 1:
         return (
             f"Only {names} {'is in these ranges' if found.everyone else f'forgot{some}'}, so "
@@ -66,7 +66,7 @@ def contest_frame(found: Contest, *, most: int = 3) -> pd.DataFrame:
     """
     made = []
     for row in (*found.front, *found.beaten, *found.aside):
-        place = names_text(found.beaters(row), most) or (
+        place = units.shortened(found.beaters(row), most) or (
             "none" if row.row in found.competing else "does not compete"
         )
         line: dict[str, Any] = {

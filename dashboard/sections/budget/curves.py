@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard import state
 from dashboard.charts import budget_curves
 from dashboard.frames import budget as budget_frames
-from dashboard.sections.budget import reading
+from dashboard.text import units
 from dashboard.widgets import clicks, run_filters
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
@@ -51,12 +51,12 @@ def notes(
         )
     short = [line.title for line in found.lines if len(line.steps) < len(found.sizes)]
     if short and len(found.sizes) > 1:
-        made.append(f"Not at every budget: {reading.words_list(short)}.")
+        made.append(f"Not at every budget: {units.shortened(short, 6)}.")
     for panel in info.panels:
         if zoom and panel.outside:
             made.append(
                 f"Outside this range of {catalog.metric(panel.metric).short}: "
-                f"{reading.words_list(list(panel.outside))}."
+                f"{units.shortened(panel.outside, 6)}."
             )
         hidden = sum(not panel.near[0] <= mark.y <= panel.near[1] for mark in panel.ghosts)
         if zoom and hidden:
@@ -68,7 +68,7 @@ def notes(
             what = "a gap" if panel.view == "gap" else "a value"
             made.append(
                 f"Without {what} in {catalog.metric(panel.metric).short}: "
-                f"{reading.words_list(list(panel.missing))}."
+                f"{units.shortened(panel.missing, 6)}."
             )
     if any(panel.view == "value" for panel in info.panels) and any(
         panel.view == "gap" for panel in info.panels

@@ -72,7 +72,7 @@ def show_left_out(aside: Sequence[str], seeds: int, every: int) -> None:
     if aside:
         said.append(
             "Left out, because they were run at one budget alone: "
-            f"{words_list([labels.method_names(name)[0] for name in aside])}."
+            f"{units.shortened([labels.method_names(name)[0] for name in aside], 6)}."
         )
     if seeds < every:
         said.append(
@@ -80,8 +80,3 @@ def show_left_out(aside: Sequence[str], seeds: int, every: int) -> None:
         )
     if said:
         st.caption(escape(" ".join(said)))
-
-
-def words_list(names: list[str], most: int = 6) -> str:
-    """Names with commas, the last ones counted where there are many."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

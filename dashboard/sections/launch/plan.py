@@ -201,9 +201,7 @@ def default_name(content: dict[str, Any]) -> str:
         dict.fromkeys(catalog.scenario(one["id"]).title for one in content["scenarios"])
     )
     methods = list(dict.fromkeys(catalog.method(one["id"]).title for one in content["methods"]))
-    what = ", ".join(scenarios[:2]) + (
-        f" and {len(scenarios) - 2} more" if len(scenarios) > 2 else ""
-    )
+    what = units.shortened(scenarios, 2)
     who = methods[0] if len(methods) == 1 else units.count(len(methods), "method")
     return f"{what or 'no scenario'} · {uploads.title_of(content['dataset'])} · {who}"
 

@@ -38,7 +38,7 @@ def show(found: Statistics, runs: pd.DataFrame, answers: st.delta_generator.Delt
                 Answer(
                     "Not told apart from first place",
                     f"{len(alike)} of {units.count(others, 'other method')}",
-                    tradeoffs_frames.names_text(alike, most=5) or "first place stands alone",
+                    units.shortened(alike, 5) or "first place stands alone",
                 ),
                 Answer(
                     "Ranks must differ by",

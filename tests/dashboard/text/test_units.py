@@ -1,0 +1,23 @@
+"""Numbers and lists of names as a person reads them."""
+
+from __future__ import annotations
+
+import pytest
+
+from dashboard.text import units
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [([], ""), (["A"], "A"), (["A", "B"], "A and B"), (["A", "B", "C"], "A, B and C")],
+)
+def test_names_are_joined_by_commas_and_a_last_and(names: list[str], text: str) -> None:
+    assert units.joined(names) == units.joined(tuple(names)) == text
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [("", ""), ("A", "A"), ("ABC", "A, B, C"), ("ABCD", "A, B, C and 1 more")],
+)
+def test_of_many_names_the_first_are_said_and_the_others_counted(names: str, text: str) -> None:
+    assert units.shortened(list(names), 3) == units.shortened(tuple(names), 3) == text
