@@ -3,6 +3,8 @@
 from functools import cache
 from pathlib import Path
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+
 FOLDER = Path(__file__).parent
 
 
@@ -15,3 +17,21 @@ def text(name: str) -> str:
 def style(name: str) -> str:
     """A style sheet as an element that `st.html` takes."""
     return f"<style>\n{text(name)}</style>"
+
+
+@cache
+def template(name: str) -> Template:
+    """A template of this folder. It escapes what it is given, unless that is marked as safe."""
+    return _environment().get_template(name)
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )

@@ -3,16 +3,16 @@
 Why not st.dataframe: its grid cannot pin the reference rows on top while the methods are sorted,
 draws no rules between groups of rows and puts no second line (± interval, the paper's number) or
 reason into a cell. A real table also reads well aloud and prints. Streamlit's own components.v2
-carries the clicks back, so no third party is needed; every text that goes into the table is escaped
-here.
+carries the clicks back, so no third party is needed. What stands in the cells is said here; the
+markup is assets/results_table.html.j2, which escapes every text.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from html import escape
 from itertools import groupby
+from typing import Any
 
 from dashboard import assets, theme
 from dashboard.frames import DISTANCE, FAMILY, VERDICT, Cell, Column, ResultsTable, Row, cell_text
@@ -54,135 +54,110 @@ def html(
     usual order.
     """
     sort = sort or (DISTANCE if _judged(table) else FAMILY)
-    references = [row for row in table.rows if row.reference]
-    wide = ' class="wide"' if len(table.columns) > USUAL_COLUMNS else ""
-    parts = [
-        (
-            f"<table{wide}><caption hidden>{escape(table.interval)}"
-            f"</caption><thead>{_groups(table)}{_heads(table, sort, descending)}</thead>"
-        )
-    ]
-    if references:
-        lines = "".join(_lines(row, table, dark, selected, paper) for row in references)
-        parts.append(f'<tbody class="references">{lines}</tbody>')
     methods = [(row.family if sort == FAMILY else "", row) for row in table.methods]
-    for _, rows in groupby(methods, key=lambda pair: pair[0]):
-        lines = "".join(_lines(row, table, dark, selected, paper) for _, row in rows)
-        parts.append(f'<tbody class="family">{lines}</tbody>')
-    return "".join(parts) + "</table>"
+    bodies = [("references", [row for row in table.rows if row.reference])]
+    for _, pairs in groupby(methods, key=lambda pair: pair[0]):
+        bodies.append(("family", [row for _, row in pairs]))
+    groups = groupby(table.columns, key=lambda column: column.group)
+    return assets.template("results_table.html.j2").render(
+        wide=len(table.columns) > USUAL_COLUMNS,
+        interval=table.interval,
+        unnamed=2 if _judged(table) else 1,
+        groups=[(name, len(list(columns))) for name, columns in groups],
+        heads=_heads(table),
+        sort=sort,
+        descending=descending,
+        selected=selected,
+        bodies=[
+            (name, [_line(row, table, dark, paper) for row in rows])
+            for name, rows in bodies
+            if rows
+        ],
+    )
 
 
-def _groups(table: ResultsTable) -> str:
-    cells = ["<th></th>"] * (2 if _judged(table) else 1)
-    for name, group in groupby(table.columns, key=lambda column: column.group):
-        cells.append(f'<th colspan="{len(list(group))}" scope="colgroup">{escape(name)}</th>')
-    return f'<tr class="groups">{"".join(cells)}</tr>'
+def _heads(table: ResultsTable) -> list[dict[str, str]]:
+    def head(name: str, text: str, hint: str, kind: str = "") -> dict[str, str]:
+        return {"id": name, "text": text, "hint": hint, "kind": kind}
 
-
-def _heads(table: ResultsTable, sort: str, descending: bool) -> str:
-    def head(name: str, text: str, hint: str, kind: str = "") -> str:
-        here = name == sort
-        arrow = (" ↓" if descending else " ↑") if here else ""
-        order = f' aria-sort="{"descending" if descending else "ascending"}"' if here else ""
-        button = (
-            f'<button data-sort="{name}" title="{escape(hint)} Click to '
-            f'sort.">{escape(text)}{arrow}</button>'
-        )
-        return f'<th{kind} scope="col"{order}>{button}</th>'
-
-    cells = [head(FAMILY, "Method", "The paper's order: by family.", ' class="name"')]
+    heads = [head(FAMILY, "Method", "The paper's order: by family.", "name")]
     if _judged(table):
-        cells.append(head(VERDICT, "Verdict", VERDICT_MEANING, ' class="verdict"'))
-    cells += [head(column.id, column.head, column.help) for column in table.columns]
-    return f'<tr class="heads">{"".join(cells)}</tr>'
+        heads.append(head(VERDICT, "Verdict", VERDICT_MEANING, "verdict"))
+    return heads + [head(column.id, column.head, column.help) for column in table.columns]
 
 
-def _lines(
-    row: Row, table: ResultsTable, dark: bool, selected: str, paper: Published | None
-) -> str:
-    chosen = ' class="selected" aria-selected="true"' if row.id == selected else ""
+def _line(row: Row, table: ResultsTable, dark: bool, paper: Published | None) -> dict[str, Any]:
     family = catalog.FAMILIES.get(row.family, "Other")
-    hint = f"{family}. {settings_text(row.parameters) if row.parameters else ''}".strip()
-    status = f'<span class="status">{escape(row.status)}</span>' if row.status != "ok" else ""
-    name = (
-        '<th class="name" scope="row" '
-        f'title="{escape(hint)}">{marker(row.family, dark)}{escape(row.title)}{status}</th>'
-    )
-    name += _verdict(row) if _judged(table) else ""
-    cells = "".join(
-        _cell(row.cells[column.id], column, table, row, dark) for column in table.columns
-    )
-    line = f'<tr data-row="{escape(row.id)}" tabindex="0"{chosen}>{name}{cells}</tr>'
-    return line + (_paper_line(row, table, paper) if paper else "")
+    return {
+        "id": row.id,
+        "hint": f"{family}. {settings_text(row.parameters) if row.parameters else ''}".strip(),
+        "mark": marker(row.family, dark),
+        "title": row.title,
+        "status": "" if row.status == "ok" else row.status,
+        "verdict": _verdict(row) if _judged(table) else None,
+        "cells": [
+            _cell(row.cells[column.id], column, table, row, dark) for column in table.columns
+        ],
+        "paper": _paper_line(row, table, paper) if paper else None,
+    }
 
 
 def _judged(table: ResultsTable) -> bool:
     return any(row.verdict for row in table.rows)
 
 
-def _verdict(row: Row) -> str:
+def _verdict(row: Row) -> dict[str, Any]:
     verdict = row.verdict
     if verdict is None:
         reason = "Retrain is what methods are measured against." if row.reference else "Not judged."
-        return f'<td class="verdict"><span class="gone" title="{reason}">–</span></td>'
-    hint = "\n".join(part for part in (verdict.sentence, verdicts.checks_text(verdict)) if part)
-    icon = (
-        f'<span class="icon{"" if verdict.provisional else " solid"}" '
-        f'aria-hidden="true">{verdicts.ICONS[verdict.word]}</span>'
-    )
-    kind = "verdict qualified" if verdicts.qualified([row]) else "verdict"
+        return {"gone": reason}
     # a narrow table breaks between words, never after the icon
-    first, _, rest = escape(verdicts.text(verdict)).partition(" ")
-    return (
-        f'<td class="{kind}" title="{escape(hint)}"><span class="unbroken">{icon}{first}</span> '
-        f"{rest}</td>"
-    )
+    first, _, rest = verdicts.text(verdict).partition(" ")
+    return {
+        "hint": "\n".join(
+            part for part in (verdict.sentence, verdicts.checks_text(verdict)) if part
+        ),
+        "qualified": verdicts.qualified([row]),
+        "solid": not verdict.provisional,
+        "icon": verdicts.ICONS[verdict.word],
+        "first": first,
+        "rest": rest,
+    }
 
 
-def _cell(cell: Cell, column: Column, table: ResultsTable, row: Row, dark: bool) -> str:
+def _cell(cell: Cell, column: Column, table: ResultsTable, row: Row, dark: bool) -> dict[str, str]:
+    """`gone` is the reason of a missing number, `full` the number before it was shortened."""
     text, half = cell_text(cell, column, table.view, reference=row.reference)
     if text == "–":
-        return f'<td><span class="gone" title="{escape(cell.reason)}">–</span></td>'
+        return {"gone": cell.reason}
+    full = ""
     if column.unit == "MB" and cell.value is not None and 0 < abs(cell.value.mean) < SMALL:
-        text, half = (
-            (
-                f'<span title="{f"{text} {half}".strip()} '
-                f'MB">{_two_decimals(cell.value.mean)}</span>'
-            ),
-            "",
-        )
-    shade = (
-        f' style="background:{theme.distance_shade(cell.distance, dark)}"'
-        if not row.reference and cell.distance >= 0.02
-        else ""
-    )
-    below = f'<span class="half">{half}</span>' if half else ""
-    return f"<td{shade}>{text}{below}</td>"
+        full, text, half = f"{f'{text} {half}'.strip()} MB", _two_decimals(cell.value.mean), ""
+    shaded = not row.reference and cell.distance >= 0.02
+    shade = theme.distance_shade(cell.distance, dark) if shaded else ""
+    return {"text": text, "half": half, "full": full, "shade": shade}
 
 
 def _two_decimals(size: float) -> str:
-    """Bytes in MB for a narrow column, as HTML; the downloads have the full precision."""
-    return f"{size / 1e6:.2f}" if size >= 1e4 else "&lt;0.01"
+    """Bytes in MB for a narrow column; the downloads have the full precision."""
+    return f"{size / 1e6:.2f}" if size >= 1e4 else "<0.01"
 
 
-def _paper_line(row: Row, table: ResultsTable, paper: Published) -> str:
+def _paper_line(row: Row, table: ResultsTable, paper: Published) -> dict[str, Any] | None:
     texts = [
         paper.text(row.method, column, table.view, reference=row.reference)
         for column in table.columns
     ]
     if not any(texts):
-        return ""
-    cells = "".join(f"<td>{escape(text)}</td>" for text in ([""] if _judged(table) else []) + texts)
-    return f'<tr class="paper"><th class="name" scope="row">{escape(paper.source)}</th>{cells}</tr>'
+        return None
+    return {"source": paper.source, "texts": ([""] if _judged(table) else []) + texts}
 
 
 def marker(family: str, dark: bool) -> str:
-    """The family's mark in its colour, the same as in the figures."""
+    """The family's mark in its colour, the same as in the figures, as an SVG element."""
     style = theme.family_style(family)
-    return (
-        f'<svg viewBox="-1.1 -1.1 2.2 2.2" aria-hidden="true"><path d="{_path(style.symbol)}" '
-        f'fill="{style.color(dark)}"/></svg>'
-    )
+    drawn = assets.template("family_mark.svg.j2")
+    return drawn.render(path=_path(style.symbol), colour=style.color(dark)).strip()
 
 
 def _path(symbol: str) -> str:

@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
 from itertools import groupby
 from typing import Any
 
 import pandas as pd
 import plotly.io as pio
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from plotly.offline import get_plotlyjs
 
 from dashboard import assets, theme
@@ -49,26 +47,13 @@ def html(report: Report, drawings: Mapping[str, bytes | None]) -> str:
         }
         for place, section in enumerate(report.sections, start=1)
     ]
-    return _template().render(
+    return assets.template("report.html.j2").render(
         report=report,
         sections=sections,
         style=_style(report.title),
         policy=_SCRIPTED if scripted else _STATIC,
         script=get_plotlyjs() if scripted else "",
     )
-
-
-@cache
-def _template() -> Template:
-    environment = Environment(
-        loader=FileSystemLoader(assets.FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template("report.html.j2")
 
 
 def _style(title: str) -> str:

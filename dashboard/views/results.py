@@ -7,7 +7,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, frames, state
+from dashboard import assets, data, frames, state
 from dashboard.sections.results import methods_table, tradeoff
 from dashboard.text import labels, units, verdicts
 from dashboard.widgets import figures, header, messages, run_drawer, run_filters
@@ -18,9 +18,7 @@ from mucore.store import Store
 
 # A table with verdicts needs this much to show every column; where a window gives less beside the
 # figure, the figure stands below.
-ROOM = """<style>
-[data-testid="stColumn"]:has(.st-key-results_numbers) { min-width: min(100%, 46rem); }
-</style>"""
+ROOM = assets.style("results_room.css")
 
 
 def page() -> None:

@@ -19,6 +19,9 @@ ALONG: Final = assets.text("page_links.js")
 # colours of the other theme.
 FOLLOW_THEME: Final = assets.text("follow_theme.js")
 
+# What has a script and nothing to see.
+HIDDEN: Final = assets.style("hidden.css")
+
 
 def keep_along() -> None:
     """Let the page list of the side bar go where `link` without parameters goes, for pages that
@@ -29,7 +32,7 @@ def keep_along() -> None:
     if not kept:
         return
     with st.sidebar, st.container(key="along", gap=None):
-        st.html("<style>.st-key-along { display: none; }</style>")
+        st.html(HIDDEN.replace("KEY", "along"))
         for page in kept:
             link(page, page)
         st.components.v2.component("mucore_along", html="<span></span>", js=ALONG)(
@@ -42,6 +45,6 @@ def follow_theme() -> None:
     theme.
     """
     with st.sidebar, st.container(key="follow-theme", gap=None):
-        st.html("<style>.st-key-follow-theme { display: none; }</style>")
+        st.html(HIDDEN.replace("KEY", "follow-theme"))
         watch = st.components.v2.component("mucore_theme", html="<span></span>", js=FOLLOW_THEME)
         watch(key="follow_theme", height=1, on_theme_change=lambda: None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -134,3 +135,18 @@ def test_every_page_is_in_the_list_and_has_its_script():
     assert {page.file for page in PAGES} == {
         f"views/{path.name}" for path in (DASHBOARD / "views").glob("*.py")
     }
+
+
+# The folder of style sheets, scripts and templates makes the one element that the others ask for.
+@pytest.mark.parametrize(
+    "path",
+    [path for path in [*MODULES, *SCRIPTS] if path.parent.name != "assets"],
+    ids=lambda path: str(path.relative_to(DASHBOARD)),
+)
+def test_style_sheets_scripts_and_drawings_are_files(path):
+    texts = [
+        node.value
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    assert not [text for text in texts if re.search("<(style|script|svg|table)", text)]

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, state, theme
+from dashboard import assets, data, state, theme
 from dashboard.charts import replay_player
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import compare as compare_frames
@@ -29,10 +29,7 @@ SECONDS = 40.0  # that a replay takes beside the run itself: a map of all frames
 
 # Plotly paints the button under the pointer nearly white, on which the text of the dark theme
 # cannot be read.
-BUTTONS = """<style>
-.st-key-replay .updatemenu-button:hover .updatemenu-item-rect { fill: HOVER !important; }
-.st-key-replay .updatemenu-button { cursor: pointer; }
-</style>"""
+BUTTONS = assets.style("replay_buttons.css")
 
 
 def gather(keys: Sequence[str], titles: Mapping[str, str], every: pd.DataFrame) -> list[Replay]:

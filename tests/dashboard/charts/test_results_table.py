@@ -37,7 +37,7 @@ def test_the_verdict_stands_behind_the_method_as_icon_and_word(table):
         and "qualified" in cells["scrub"]
     )
     for said in (
-        "Said of &quot;it&quot; &amp; others.",
+        "Said of &#34;it&#34; &amp; others.",
         "ρ 0.20",
         "excess +40.0",
         "τ 5.0",
