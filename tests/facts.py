@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _SPACES = str.maketrans({"\u2009": " ", "\u202f": " ", "\xa0": " "})
-_NUMBER = re.compile(r"(?<![\w.])[+−-]?\d+(?:,\d{3})*(?:\.\d+)?")
+_NUMBER = re.compile(r"(?<![\w.,-])[+−-]?\d+(?:,\d{3})*(?:\.\d+)?")
 
 
 def tells(text: str, *facts: object) -> bool:
@@ -20,5 +20,7 @@ def tells(text: str, *facts: object) -> bool:
 
 
 def numbers(text: str) -> list[str]:
-    """Every number in `text` as it is printed, in its order."""
+    """Every number in `text` as it is printed, in its order; digits in a name such as "ResNet-18"
+    are none.
+    """
     return _NUMBER.findall(text)

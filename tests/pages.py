@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -97,13 +96,6 @@ def lines_with(at: AppTest, *facts: str) -> list[str]:
     whatever words.
     """
     return [line for line in words_on(at).splitlines() if all(fact in line for fact in facts)]
-
-
-def numbers_in(text: str) -> list[str]:
-    """The numbers of a sentence, signed and rounded as they are written there, in its order; digits
-    in a name such as "ResNet-18" are none.
-    """
-    return re.findall(r"(?<![\w.,-])[+−-]?\d+(?:,\d{3})*(?:\.\d+)?", text)
 
 
 def figures(at: AppTest) -> list[dict]:

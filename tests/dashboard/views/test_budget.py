@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
+import facts
 import pandas as pd
 import pytest
 from builders import full_store, make_result, make_spec_row
-from pages import figures, lines_with, links, make_row, numbers_in, open_page, words_on
+from pages import figures, lines_with, links, make_row, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data, frames, theme
@@ -204,7 +205,7 @@ def test_no_method_is_praised_where_none_forgot_or_nothing_can_be_said():
     assert budget_frames.untold(curves) == [10, 40]
     sentence = budget_frames.growth_sentence(curves)
     assert sentence.startswith("None of 2 methods") and "10 and 40 samples" in sentence
-    assert numbers_in(sentence) == ["2", "1", "10", "40"]  # the 1 that damages the model is B
+    assert facts.numbers(sentence) == ["2", "1", "10", "40"]  # the 1 that damages the model is B
     nearest = budget_frames.answers(curves)[2]
     assert nearest.value == "None qualifies" and "cannot be judged" in nearest.detail
     lost = judged_curves(judged_line("a", "did nothing", "did nothing", "too little"))
@@ -249,7 +250,7 @@ def test_the_widest_change_by_hand(home):
     (answer,) = budget_frames.answers(found(home))
     assert (answer.label, answer.value) == ("Changes most with the budget", "SSD")
     assert answer.detail.startswith("FA gap")
-    assert numbers_in(answer.detail) == ["−20.0", "+15.0"]
+    assert facts.numbers(answer.detail) == ["−20.0", "+15.0"]
 
 
 def test_a_method_whose_run_diverged_does_not_compete(home):
@@ -579,7 +580,7 @@ def test_several_budgets_draw_curves_with_answers(home):
     frame = at.dataframe[0].value.set_index("Method")
     assert frame.loc["SCRUB"].tolist()[:3] == ["cannot tell", "cannot tell", "forgot?"]
     (said,) = lines_with(at, "None of 2 methods", "12 and 24 samples")
-    assert numbers_in(said) == ["2", "12", "24"]
+    assert facts.numbers(said) == ["2", "12", "24"]
     names = [trace["name"] for trace in figures(at)[0]["data"]]
     assert names.count("SSD") == 2
     gaps = opened(view="gap", metric="rte")

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import facts
 import numpy as np
 import pytest
 from builders import full_store, make_result, make_spec_row
@@ -19,7 +20,6 @@ from pages import (
     lines_with,
     links,
     make_row,
-    numbers_in,
     open_page,
     words_on,
 )
@@ -132,7 +132,7 @@ def test_answers_by_hand(home):
     ]
     assert re.search(r"original\D+2\.0\D+Retrain\D+TA\D+84\.0\D+96\.0", answers[0].detail)
     # (1 + 2 + 2) / 3 points, over three metrics
-    assert numbers_in(answers[1].detail) == ["1.7"]
+    assert facts.numbers(answers[1].detail) == ["1.7"]
     assert all(name in answers[1].detail for name in ("TA", "FA and", "true labels"))
     assert re.search(r"50\.0\D+\+48\.0\D+Retrain", answers[2].detail)
 
@@ -150,7 +150,7 @@ def test_the_headline_counts_what_became_of_the_methods(home):
         "finetune": "damaged",
     }
     said = depoisoning_frames.headline(rows)
-    assert said.startswith("1 of 3 methods") and numbers_in(said) == ["1", "3", "2"]
+    assert said.startswith("1 of 3 methods") and facts.numbers(said) == ["1", "3", "2"]
     assert re.search(rf"for certain\W+SCRUB\W+2 {re.escape(OTHERS['damaged'])}", said)
     failed = [
         replace(row, unsound={"diverged": 1}) if row.method == "scrub" else row for row in rows
@@ -177,10 +177,10 @@ def test_the_headline_names_four_and_counts_settings_where_methods_have_several(
     said = depoisoning_frames.headline(
         [replace(row, method=f"m{row.id}") for row in reversed(rows)]
     )
-    assert numbers_in(said) == ["6", "6", "2"] and "settings" not in said
+    assert facts.numbers(said) == ["6", "6", "2"] and "settings" not in said
     assert re.findall(r"M\d", said) == ["M0", "M1", "M2", "M3"] and "certain" not in said
     said = depoisoning_frames.headline(rows)
-    assert numbers_in(said) == ["6", "6", "1", "2"] and "6 settings" in said
+    assert facts.numbers(said) == ["6", "6", "1", "2"] and "6 settings" in said
 
 
 def test_a_backdoor_that_nobody_removes_has_no_nearest_method_and_ties_are_counted(home):
@@ -195,7 +195,7 @@ def test_a_backdoor_that_nobody_removes_has_no_nearest_method_and_ties_are_count
     assert answers["Nearest to Retrain"].value == "None qualifies"
     # SSD's accuracy is 0.4
     said = depoisoning_frames.headline(depoisoning_frames.rows(curves, 120))
-    assert said.startswith("None of 3 methods") and numbers_in(said) == ["3", "2", "1"]
+    assert said.startswith("None of 3 methods") and facts.numbers(said) == ["3", "2", "1"]
     assert f"2 {OTHERS['did nothing']}" in said and f"1 {OTHERS['damaged']}" in said
 
 
@@ -514,7 +514,7 @@ def test_images_come_with_what_each_model_says(home):
         "data:image/png"
     )
     (said,) = lines_with(at, "such images", "flipped label")
-    assert numbers_in(said) == ["5", "5", "0"]  # shown, in all, training seed
+    assert facts.numbers(said) == ["5", "5", "0"]  # shown, in all, training seed
     line = next(option for option in at.selectbox if option.label == "Method")
     assert "SCRUB" in line.options
     healed = opened(images="healed")

@@ -10,10 +10,11 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import facts
 import numpy as np
 import pytest
 from builders import make_outputs, make_result
-from pages import button, lines_with, links, numbers_in, open_page, words_on
+from pages import button, lines_with, links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data
@@ -276,8 +277,8 @@ def test_lesson_one_says_what_the_numbers_show_either_way():
     )
     first, second = forget_one_class.naive(kept)
     left = forget_one_class.left
-    assert numbers_in(first) == ["0.0", "98.3"] and left(0.983) in first
-    assert numbers_in(second) == ["0.0", "7.0"] and left(0.0) in second
+    assert facts.numbers(first) == ["0.0", "98.3"] and left(0.983) in first
+    assert facts.numbers(second) == ["0.0", "7.0"] and left(0.0) in second
     assert named(second) == {"Gradient ascent"}
     assert len({left(0.983), left(0.5), left(0.0)}) == 3
     gone = made(
@@ -288,8 +289,8 @@ def test_lesson_one_says_what_the_numbers_show_either_way():
         }
     )
     first, second = forget_one_class.naive(gone)
-    assert numbers_in(first) == ["0.0", "2.0"] and left(0.02) == left(0.0) in first
-    assert numbers_in(second) == ["50.0"] and left(0.5) in second  # and no loss
+    assert facts.numbers(first) == ["0.0", "2.0"] and left(0.02) == left(0.0) in first
+    assert facts.numbers(second) == ["50.0"] and left(0.5) in second  # and no loss
     idle = made({"retrain": {"fa": 0.0, "ra": 0.97}, "gradient_ascent": {"fa": 0.98, "ra": 0.97}})
     assert len(forget_one_class.naive(idle)) == 2  # what it did, and that its steps were too small
     assert forget_one_class.naive(made({"retrain": {}})) == []
@@ -301,7 +302,7 @@ def test_lesson_one_names_the_nearest_method():
         for name in ("original", "retrain", "finetune", "gradient_ascent", "duck")
     }
     nearest, _, others = forget_one_class.ranking(made(numbers))
-    assert named(nearest) == {"DUCK"} and numbers_in(nearest) == ["0.0"]
+    assert named(nearest) == {"DUCK"} and facts.numbers(nearest) == ["0.0"]
     # |98| + |0| + |9| over 3, and |0| + |7| + |6| over 3
     assert "Fine-tune 35.7" in others and "Gradient ascent 4.3" in others
 
@@ -328,13 +329,13 @@ def test_lesson_two_tells_when_doing_nothing_would_be_perfect():
         "one_class",
     )
     retrain, _, zero, near = one_metric.two_readings(same)  # the second: doing nothing is perfect
-    assert numbers_in(retrain) == ["100.0"]
+    assert facts.numbers(retrain) == ["100.0"]
     assert named(zero) == {"Random labels"} and named(near) == {"Fine-tune"}
     other = made(
         {"original": {"fa": 1.0}, "retrain": {"fa": 0.8}, "finetune": {"fa": 1.0}}, "one_class"
     )
     retrain, zero, near = one_metric.two_readings(other)
-    assert numbers_in(retrain) == ["80.0"]
+    assert facts.numbers(retrain) == ["80.0"]
     # none is at Retrain's value, so the nearest is named
     assert named(zero) == set() and named(near) == {"Fine-tune"}
 
@@ -348,12 +349,12 @@ def test_lesson_two_warns_of_an_attack_that_guesses():
     references, farthest, caution = one_metric.attacker(
         made(values, "one_class", frozenset({"confidence"}))
     )
-    assert numbers_in(references) == ["60.0", "70.0"]
-    assert named(farthest) == {"SSD"} and numbers_in(farthest) == ["5.0"]
+    assert facts.numbers(references) == ["60.0", "70.0"]
+    assert named(farthest) == {"SSD"} and facts.numbers(farthest) == ["5.0"]
     assert " less " in farthest and "coin" in caution
     near = {name: {"mia_confidence_auc": 0.6} for name in ("original", "retrain", "ssd")}
     references, none = one_metric.attacker(made(near, "one_class"))
-    assert numbers_in(references) == ["60.0", "60.0"]
+    assert facts.numbers(references) == ["60.0", "60.0"]
     assert named(none) == set() and "coin" not in none
 
 
@@ -368,7 +369,7 @@ def test_lesson_two_compares_the_best_with_doing_nothing():
     told = one_metric.winners(better)
     # one for each number, one for all of them, and one for the original
     assert [named(line) for line in told] == [{"DUCK"}] * 7
-    assert numbers_in(told[-1]) == ["10.0", "40.0"]
+    assert facts.numbers(told[-1]) == ["10.0", "40.0"]
     idle = made({"original": level(0.6), "retrain": level(0.5), "duck": level(0.6)}, "one_class")
     assert (
         len(one_metric.winners(idle)) == len(told) + 1 and "chance" in one_metric.winners(idle)[-1]
@@ -386,14 +387,14 @@ def test_lesson_three_says_whether_the_door_is_shut():
             "backdoor",
         )
     )
-    assert named(ajar) == {"Fine-tune"} and numbers_in(ajar) == ["100.0"]
-    assert named(shut) == {"DUCK"} and numbers_in(shut) == ["14.0"]
+    assert named(ajar) == {"Fine-tune"} and facts.numbers(ajar) == ["100.0"]
+    assert named(shut) == {"DUCK"} and facts.numbers(shut) == ["14.0"]
     ajar, between, none, _ = backdoor.methods(
         made({**base, "finetune": {"asr_others": 0.3, "ta": 0.94}}, "backdoor")
     )
-    assert named(ajar) == set() and numbers_in(ajar) == []
-    assert named(between) == {"Fine-tune"} and numbers_in(between) == ["30.0"]
-    assert named(none) == set() and numbers_in(none) == ["10"]
+    assert named(ajar) == set() and facts.numbers(ajar) == []
+    assert named(between) == {"Fine-tune"} and facts.numbers(between) == ["30.0"]
+    assert named(none) == set() and facts.numbers(none) == ["10"]
 
 
 def test_lesson_three_says_of_a_shut_door_what_became_of_the_wrong_answers():
@@ -430,7 +431,7 @@ def test_lesson_four_puts_each_method_on_its_side():
         "retrain",
     ]
     told, apart, hidden = encoder.sides(evidence)
-    assert named(told) == {"Fine-tune", "DUCK"} and numbers_in(apart) == ["0.80"]
+    assert named(told) == {"Fine-tune", "DUCK"} and facts.numbers(apart) == ["0.80"]
     assert told.index("original") < told.index("Fine-tune") < told.index("Retrain")
     assert told.index("Retrain") < told.index("DUCK")
     assert named(hidden) == set()  # Fine-tune has not forgotten by its answers
@@ -448,7 +449,7 @@ def test_lesson_four_speaks_of_the_probe_either_way():
         }
     )
     retrain, known, original, kept = encoder.probe(high)
-    assert numbers_in(f"{retrain} {original}") == ["92.0", "98.0"] and named(kept) == {"SSD"}
+    assert facts.numbers(f"{retrain} {original}") == ["92.0", "98.0"] and named(kept) == {"SSD"}
     low = made(
         {
             "original": {"linear_probe": 0.98},
@@ -457,7 +458,7 @@ def test_lesson_four_speaks_of_the_probe_either_way():
         }
     )
     retrain, unknown, original, kept = encoder.probe(low)
-    assert numbers_in(f"{retrain} {original}") == ["20.0", "98.0"] and named(kept) == set()
+    assert facts.numbers(f"{retrain} {original}") == ["20.0", "98.0"] and named(kept) == set()
     assert known != unknown
 
 
@@ -481,7 +482,7 @@ def test_features_are_looked_at_where_they_are_asked_for_only():
     duck = evidence.entry("duck")
     assert duck is not None and duck.reasons[KNN] and duck.asked == 0
     # test images of the class, and what one of them makes
-    assert numbers_in(encoder.neighbours(evidence)[-1]) == ["10", "10.0"]
+    assert facts.numbers(encoder.neighbours(evidence)[-1]) == ["10", "10.0"]
     assert gather(results, specs).value("retrain", KNN) is None
     (step,) = [step for step in LESSONS["encoder"].steps if of_features(step)]
     base = {"original": {"linear_probe": 0.9}, "retrain": {"linear_probe": 0.9}}
@@ -497,7 +498,7 @@ def test_lesson_four_asks_the_neighbours():
     base = {"original": near(0.98), "retrain": near(0.92)}
     evidence = made({**base, "duck": near(0.95), "random_labels": near(0.85), "ssd": near(0.923)})
     references, more, less, apart, _ = encoder.neighbours(evidence)
-    assert numbers_in(references) == ["92.0", "98.0"]
+    assert facts.numbers(references) == ["92.0", "98.0"]
     assert named(more) == {"DUCK"} and named(less) == {"Random labels"}
     assert named(apart) == {"Random labels"}
     assert encoder.least_found(evidence) == {"random_labels"}
@@ -523,16 +524,16 @@ def cases(worst: float, best: float) -> LessonResults:
 
 def test_lesson_five_says_where_more_was_learned_by_heart():
     best, worst, told = worst_and_best.both(cases(1.0, 0.3))
-    assert numbers_in(best) == [] and numbers_in(worst) == ["70.0"]
+    assert facts.numbers(best) == [] and facts.numbers(worst) == ["70.0"]
     assert "worst fitted" in told and "best fitted" not in told
     best, worst, told = worst_and_best.both(cases(0.3, 1.0))
-    assert numbers_in(best) == ["70.0"] and numbers_in(worst) == []
+    assert facts.numbers(best) == ["70.0"] and facts.numbers(worst) == []
     assert "best fitted" in told and "worst fitted" not in told
     assert "fitted" not in worst_and_best.both(cases(0.9, 0.9))[-1]
     assert worst_and_best.harder(cases(1.0, 0.3)) == {"best_case"}
     assert worst_and_best.harder(cases(0.5, 0.5)) == {"worst_case", "best_case"}
     (told,) = worst_and_best.hard(cases(1.0, 0.3))
-    assert named(told) == {"Fine-tune"} and numbers_in(told) == ["70.0"]
+    assert named(told) == {"Fine-tune"} and facts.numbers(told) == ["70.0"]
     assert told.index("best fitted") < told.index("70.0") < told.index("worst fitted")
 
 
@@ -886,7 +887,7 @@ def test_the_demos_patch_may_have_another_side():
     [(10_000, "1 point"), (1000, "4 points"), (36, "17 points"), (1, "100 points")],
 )
 def test_what_chance_can_do_goes_with_the_number_of_images(count, points):
-    assert numbers_in(by_chance(count)) == [f"{count:,}", points.split()[0]]
+    assert facts.numbers(by_chance(count)) == [f"{count:,}", points.split()[0]]
     assert points in by_chance(count)
 
 
@@ -1077,7 +1078,7 @@ def test_a_prediction_is_kept_and_compared(home):
     assert "You said DUCK: right." in words_on(at)
     at = button(at, "Next").click().run()
     (told,) = lines_with(at, "2 predictions")
-    assert numbers_in(told) == ["2", "1"]
+    assert facts.numbers(told) == ["2", "1"]
 
 
 def test_a_prediction_can_be_made_before_the_runs_are_there(home):

@@ -11,12 +11,13 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import facts
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import pytest
 from builders import full_results, make_outputs, make_result, make_spec_row
-from pages import figures, fill, lines_with, links, numbers_in, open_page, words_on
+from pages import figures, fill, lines_with, links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data, frames, theme
@@ -399,7 +400,7 @@ def test_answers_name_who_looks_like_retrain_and_where_attacks_disagree(five):
     assert value == "90.0 %" and "Original 100.0 %" in detail
     # SCRUB is 0, 0, 10 and 0 points from Retrain, Bad teacher 0, 90, 90, 0
     nearest, detail = found["Looks most like Retrain"]
-    assert nearest == "SCRUB" and numbers_in(detail) == ["2.5", "4", "2"]
+    assert nearest == "SCRUB" and facts.numbers(detail) == ["2.5", "4", "2"]
     assert "4 attacks" in detail and "2 compared" in detail
     assert (
         found["Attacks disagree most on"][0] == "Bad teacher"
@@ -407,7 +408,7 @@ def test_answers_name_who_looks_like_retrain_and_where_attacks_disagree(five):
     )
     assert found["Only a guess"][0] == "5.0 %"  # one of four runs by five attacks
     said = mf.sentence(five, guesses)
-    assert numbers_in(said) == ["100.0", "90.0", "2"]
+    assert facts.numbers(said) == ["100.0", "90.0", "2"]
     assert re.search(r"100\.0[^.]+Original[^.]+90\.0[^.]+Retrain", said)
     assert re.search(r"\b2 methods\D+SCRUB[^.]*Retrain[^.]*\.$", said)
 
@@ -562,9 +563,9 @@ def test_a_guessing_attack_is_called_one(home):
     keep(home)
     guess = opened(run=run_key(home, "finetune"), attack="confidence")
     (warned,) = [one.value for one in guess.warning if "On this model" in one.value]
-    assert "a guess" in warned and "no evidence" in warned and len(numbers_in(warned)) == 1
-    facts = ("confidence in 2,", "all probabilities in 2")
-    assert any(all(fact in one.value for fact in facts) for one in guess.warning)
+    assert "a guess" in warned and "no evidence" in warned and len(facts.numbers(warned)) == 1
+    both = ("confidence in 2,", "all probabilities in 2")
+    assert any(all(fact in one.value for fact in both) for one in guess.warning)
     sound = opened(run=run_key(home, "salun"), attack="confidence")
     assert not any("On this model" in one.value for one in sound.warning)
 

@@ -8,10 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import facts
 import numpy as np
 import pytest
 from builders import full_store, make_outputs, make_result, make_spec_row
-from pages import figures, fill, lines_with, links, numbers_in, open_page, words_on
+from pages import figures, fill, lines_with, links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data, frames
@@ -741,7 +742,7 @@ def test_the_cost_of_measuring_stands_in_parts_beside_retrains_time(home):
     at = opened(view="cost")
     words = words_on(at)
     (said,) = lines_with(at, "2.5 s for one model")
-    assert numbers_in(said)[:3] == ["2.5", "2", "5"] and "5 % of a Retrain" in said
+    assert facts.numbers(said)[:3] == ["2.5", "2", "5"] and "5 % of a Retrain" in said
     assert "Logit metrics" not in words, "no run had both kinds"
     (bars,) = figures(at)
     assert dict(zip(bars["data"][0]["y"], bars["data"][0]["x"], strict=True)) == {
