@@ -1,4 +1,6 @@
-"""What buttons of the queue do: cancel, retry, start a worker, and the question before."""
+"""What buttons of the queue do: cancel, retry, start a worker, and the question before
+(worded in `mucore/titles.py`).
+"""
 
 from __future__ import annotations
 
