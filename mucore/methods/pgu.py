@@ -51,8 +51,10 @@ def pgu(
     Reads: second moments of layer inputs over the training set, recorded; the forget set; the
         validation set
     Differs: moments with each layer's own stride, one transform for both sets, negative eigenvalues
-    at zero; no retain set for class_stop Only weights of convolutions and linear layers move. k
-    counts the singular values by their own cumulated sum, not by their squares'.
+        at zero; the retain set is read for `class_stop` retain alone
+
+    Only weights of convolutions and linear layers move. k counts the singular values by their own
+    cumulated sum, not by their squares'.
     """
     # (1) moments of the retain set: those of the training set, recorded, less those of the forget
     #     set
