@@ -16,7 +16,7 @@ import numpy as np
 
 from mucore import catalog
 from mucore.outputs import Outputs, SplitOutputs, confusion
-from mucore.spec import Recipe, RunSpec, make_spec
+from mucore.spec import REVISION, Recipe, RunSpec, make_spec
 from mucore.store.rows import Measured, Result
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def make_spec_row(
     return make_spec(
         dataset=dataset,
         model=model,
-        recipe=recipe or Recipe(epochs=2, batch_size=64, lr=0.1),
+        recipe=recipe or Recipe(epochs=2, batch_size=64, lr=0.1, revision=REVISION),
         scenario=scenario,
         method="original" if scenario is None else method,
         scenario_parameters=scenario_parameters,

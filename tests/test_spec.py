@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 from mucore import catalog
 from mucore.catalog.cards import Parameter
 from mucore.errors import BadValue, UnknownName
-from mucore.spec import RunSpec, check, make_recipe, make_spec, method_parameters
+from mucore.spec import (
+    REVISION,
+    Recipe,
+    RunSpec,
+    check,
+    make_recipe,
+    make_spec,
+    method_parameters,
+    stated,
+)
 
 STANDARD = make_recipe("standard")
 
@@ -80,6 +89,24 @@ def test_a_raised_revision_changes_the_key(monkeypatch):
     )
     monkeypatch.setattr(catalog, "METHODS", raised)
     assert spec().key != before
+
+
+def test_recipes_are_of_the_newest_revision_and_stored_ones_without_a_number_of_the_first():
+    first = make_recipe("standard", {"revision": "1"})
+    assert STANDARD.revision == REVISION == 2 and first.revision == 1
+    # what a store of mucore 0.2 holds, to the letter
+    assert "revision" not in first.model_dump(mode="json")
+    assert Recipe.model_validate(first.model_dump(mode="json")) == first
+    assert Recipe.model_validate(STANDARD.model_dump(mode="json")) == STANDARD
+    assert spec(recipe=first).key != spec().key
+    with pytest.raises(BadValue, match="revision"):
+        make_recipe("standard", {"revision": REVISION + 1})
+
+
+def test_a_papers_settings_go_with_its_recipe_in_every_revision():
+    card = catalog.method("finetune")
+    old = make_recipe("mufac", {"revision": 1})
+    assert stated(card, old) == stated(card, make_recipe("mufac")) != {}
 
 
 def test_user_data_is_named_by_its_content():

@@ -277,15 +277,19 @@ def setting_text(name: str, value: Any) -> str:
 
 
 def recipe_text(recipe: str | Mapping[str, Any]) -> str:
-    """A recipe as the title of the preset it equals, or as its few deciding figures."""
+    """A recipe as the title of the preset it equals, or as its few deciding figures; of an earlier
+    revision, which one.
+    """
     values = json.loads(recipe) if isinstance(recipe, str) else dict(recipe)
     preset, changes = nearest_preset(values)
+    revision = changes.pop("revision", None)
+    earlier = "" if revision is None else f", revision {revision}"
     if not changes:
-        return catalog.preset(preset).title
+        return catalog.preset(preset).title + earlier
     optimizer = OPTIMIZERS[values.get("optimizer", "sgd")]
     return (
         f"{values.get('epochs')} epochs, batch {values.get('batch_size')}, rate "
-        f"{values.get('lr'):g}, {optimizer}"
+        f"{values.get('lr'):g}, {optimizer}{earlier}"
     )
 
 

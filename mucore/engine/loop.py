@@ -444,6 +444,12 @@ def _load_optimizer(engine: torch.optim.Optimizer, state: dict) -> None:
     content = engine.state_dict()
     content["state"] = state
     engine.load_state_dict(content)
+    # A file has the values in the usual order. Beside weights of another layout they would be added
+    # up by another kernel, and the resumed training would differ in its last bits.
+    for parameter, slots in engine.state.items():
+        for name, value in slots.items():
+            if isinstance(value, Tensor) and value.shape == parameter.shape:
+                slots[name] = torch.empty_like(parameter).copy_(value)
 
 
 def _memory_sentence(batches: tuple[Batch, ...], parts: int, error: BaseException) -> str:

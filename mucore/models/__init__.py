@@ -64,6 +64,17 @@ def build(name: str, *, in_channels: int, classes: int, image_size: int, seed: i
         return make(in_channels=in_channels, classes=classes, image_size=image_size)
 
 
+def channels_last(model: nn.Module) -> nn.Module:
+    """`model` itself, the weights of its convolutions laid out with the channels innermost.
+
+    Shapes, names and values stay. Convolutions then compute, and hand on, activations of the same
+    layout, which on CPUs and on GPUs with tensor cores is the one that their kernels want. Copies,
+    moves to a device and `load_state_dict` keep it; `view` of a weight does not work on it, while
+    `flatten` and `reshape` give the values in the usual order.
+    """
+    return model.to(memory_format=torch.channels_last)  # ty: ignore[no-matching-overload]
+
+
 def layers(model: nn.Module) -> dict[str, nn.Module]:
     """The layers of a network of `build` whose outputs are compared between models (CKA), by name,
     in the order in which they run.

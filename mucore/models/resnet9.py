@@ -37,9 +37,8 @@ class ResNet9(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Logits (n, classes) of images (n, c, h, w)."""
-        # channels_last saves a good part of the convolutions' time on a CPU. The activations carry
-        # it, not the weights: those stay contiguous, so that they can be flattened and saved. One
-        # grey channel cannot carry it, so it starts behind the stem.
+        # channels_last saves a good part of the convolutions' time on a CPU. Where the weights
+        # carry it (recipe revision 2), the stem's output does, too; else it starts here.
         x = self.stem(x).contiguous(memory_format=torch.channels_last)
         x = self.residual1(self.layer1(x))
         x = self.residual2(self.layer3(self.layer2(x)))

@@ -7,7 +7,7 @@ nothing inside the core checks them again.
 
 from mucore.spec.making import make_spec
 from mucore.spec.parameters import MethodPreset, complete, method_parameters, scaled_epochs, stated
-from mucore.spec.recipe import Recipe, make_recipe
+from mucore.spec.recipe import REVISION, Recipe, make_recipe
 from mucore.spec.refusals import (
     OF_TRAINING,
     records_of,
@@ -26,6 +26,7 @@ __all__ = [
     "ENGINE_REVISION",
     "FIRST",
     "OF_TRAINING",
+    "REVISION",
     "MethodPreset",
     "Recipe",
     "RunSpec",

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from mucore import catalog
 from mucore.catalog.cards import MethodCard, Parameter
 from mucore.errors import BadValue
-from mucore.spec.recipe import Recipe, make_recipe
+from mucore.spec.recipe import REVISION, Recipe, make_recipe
 from mucore.spec.values import resolve
 
 MethodPreset = Literal["authors", "tuned"]
@@ -58,7 +58,8 @@ def stated(
     whose recipe this is, if any.
     """
     if paper is None:
-        paper = next((name for theirs, name in _papers() if theirs == recipe), None)
+        now = recipe.model_copy(update={"revision": REVISION})
+        paper = next((name for theirs, name in _papers() if theirs == now), None)
     if paper is None:
         return {}
     preset = catalog.preset(paper)

@@ -30,8 +30,9 @@ from mucore.engine.data import Samples, TensorImages, UnlearningData
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.losses import cross_entropy, predicted, task_of
 from mucore.engine.run import Run
+from mucore.models import channels_last
 from mucore.scenarios.poison import Poison, poisoned_ids
-from mucore.spec import Recipe
+from mucore.spec import REVISION, Recipe
 from mucore.training import check_replay, records, train
 
 Name = Literal["mlp", "conv", "attributes", "mlp_flipped", "conv_backdoor"]
@@ -47,7 +48,7 @@ POISONS: Mapping[Name, Poison] = {
         "seed": 0,
     },
 }
-RECIPE = Recipe(epochs=12, batch_size=64, lr=0.05, weight_decay=5e-4)
+RECIPE = Recipe(epochs=12, batch_size=64, lr=0.05, weight_decay=5e-4, revision=REVISION)
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Problem:
                     nn.ReLU(),
                     nn.Linear(64, self.classes),
                 )
-            return nn.Sequential(
+            network = nn.Sequential(
                 nn.Conv2d(1, 8, 3, padding=1, bias=False),
                 nn.BatchNorm2d(8),
                 nn.ReLU(inplace=True),
@@ -106,6 +107,8 @@ class Problem:
                 nn.Flatten(),
                 nn.Linear(16, self.classes),
             )
+            channels_last(network)  # as runs have it
+            return network
 
 
 @cache

@@ -150,15 +150,18 @@ def init_seed(spec: RunSpec, purpose: str = "init") -> int:
 
 
 def fresh_model(spec: RunSpec, splits: Splits, seed: int) -> nn.Module:
-    """A network of the spec's architecture for the data set, from `seed`, on the CPU."""
+    """A network of the spec's architecture for the data set, from `seed`, on the CPU, its weights
+    in memory as the recipe's revision has them.
+    """
     channels, height, _ = splits.train.pixels.shape[1:]
-    return models.build(
+    model = models.build(
         spec.model,
         in_channels=channels,
         classes=len(splits.class_names),
         image_size=height,
         seed=seed,
     )
+    return models.channels_last(model) if spec.recipe.revision >= 2 else model
 
 
 def initial_model(spec: RunSpec, splits: Splits, seed: int, run: Run | None = None) -> nn.Module:

@@ -107,8 +107,50 @@ def test_retrain_never_reads_the_forget_set_and_fresh_starts_elsewhere(session):
     assert value(fresh, "l2") > 0
 
 
-def test_training_killed_after_an_epoch_resumes_to_the_same_weights(session):
-    base = spec().original()
+def convolutions(revision):
+    return make_spec(
+        dataset="digits",
+        model="resnet9-small",
+        recipe=make_recipe(
+            "quick", {"epochs": 3, "batch_size": 256, "per_class": 60, "revision": revision}
+        ),
+        scenario="one_class",
+        method="finetune",
+    )
+
+
+def test_revisions_of_a_recipe_differ_in_the_layout_of_weights_and_in_rounding_alone(session):
+    networks, slopes = {}, {}
+    for revision in (1, 2):
+        base = convolutions(revision).original()
+        splits = session.splits(base)
+        network = training.fresh_model(base, splits, 0)
+        x = splits.train.pixels[:32].float() / 255
+        torch.nn.functional.cross_entropy(network(x), splits.train.labels[:32]).backward()
+        networks[revision] = network.state_dict()
+        slopes[revision] = {name: p.grad for name, p in network.named_parameters()}
+    first, second = networks[1], networks[2]
+    inner = [name for name, t in first.items() if t.dim() == 4 and t.shape[1] > 1]
+    assert len(inner) == 7
+    for name in inner:
+        assert first[name].is_contiguous() and not second[name].is_contiguous()
+        assert second[name].is_contiguous(memory_format=torch.channels_last)
+    for name, slope in slopes[1].items():
+        assert torch.equal(first[name], second[name])
+        largest = float(slope.abs().max())
+        torch.testing.assert_close(slopes[2][name], slope, rtol=0, atol=1e-4 * largest)
+
+
+def test_a_network_comes_out_of_the_store_as_it_went_in(session):
+    base = convolutions(2).original()
+    trained, _ = session.original(base)
+    loaded, _ = session.load_model(base)
+    for one, other in zip(trained.state_dict().values(), loaded.state_dict().values(), strict=True):
+        assert torch.equal(one, other) and one.stride() == other.stride()
+
+
+@pytest.mark.parametrize("base", [spec().original(), convolutions(2).original()])
+def test_training_killed_after_an_epoch_resumes_to_the_same_weights(session, base):
     splits = session.splits(base)
     straight, _ = training.train_original(base, session.run(base, 0), splits)
 
@@ -126,7 +168,7 @@ def test_training_killed_after_an_epoch_resumes_to_the_same_weights(session):
     resumed, _ = training.train_original(base, run, splits, checkpoints=checkpoints)
     assert "resumed after epoch 1 of 3" in run.notes
     assert len(run.losses) == 3
-    assert run.cost.steps == 3 * -(-len(splits.train) // 64)
+    assert run.cost.steps == 3 * -(-len(splits.train) // base.recipe.batch_size)
     for one, other in zip(
         straight.state_dict().values(), resumed.state_dict().values(), strict=True
     ):
