@@ -46,6 +46,13 @@ def outside_norms(model: nn.Module) -> list[str]:
     return [name for name, p in model.named_parameters() if id(p) not in inside]
 
 
+def mask_grads(model: nn.Module, masks: Mapping[str, Tensor]) -> None:
+    """Set gradients outside the masks to zero; parameters without a mask keep theirs."""
+    for name, p in model.named_parameters():
+        if name in masks and p.grad is not None:
+            p.grad.mul_(masks[name])
+
+
 class MaskedStep:
     """Lets only the weights under a mask move: hand `edit_grads` and `after_step` to `fit`.
 
@@ -63,9 +70,7 @@ class MaskedStep:
         }
 
     def edit_grads(self, model: nn.Module) -> None:
-        for name, p in model.named_parameters():
-            if name in self.masks and p.grad is not None:
-                p.grad.mul_(self.masks[name])
+        mask_grads(model, self.masks)
 
     @torch.no_grad()
     def after_step(self, model: nn.Module) -> None:

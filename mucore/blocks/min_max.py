@@ -8,13 +8,13 @@ import torch
 from torch import Tensor, nn
 
 from mucore.blocks.labels import kinds
+from mucore.blocks.teacher import Teacher
 from mucore.engine.batch import Batch
 from mucore.engine.data import UnlearningData
 from mucore.engine.loop import Phase
 from mucore.engine.losses import cross_entropy, distillation
 from mucore.engine.predict import predictions
 from mucore.engine.run import Run
-from mucore.engine.state import frozen_copy
 
 Reference = Literal["reweighted", "filtered"]
 Symmetry = Literal["bn_train", "min_first", "tiny_noise"]
@@ -23,6 +23,7 @@ NOISE = 1e-3  # of a tensor's root mean square, break_symmetry "tiny_noise"
 
 def min_max_phases(
     model: nn.Module,
+    teacher: Teacher,
     data: UnlearningData,
     run: Run,
     *,
@@ -37,13 +38,12 @@ def min_max_phases(
     """The phases of an epoch: a max pass over the forget set, and a min pass over the retain set.
 
     The max pass takes part in the first `msteps` epochs. The max pass minimises −d, the min pass γ
-    · cross-entropy + α · d, with d = T² KL(teacher ‖ student). The teacher is a frozen copy of
-    `model` as it is now. At the start d and its gradient are zero. `bn_train` relies on batch norm,
+    · cross-entropy + α · d, with d = T² KL(teacher ‖ student). The teacher is `model` as it is now.
+    At the start d and its gradient are zero. `bn_train` relies on batch norm,
     whose batch statistics make the student differ from the teacher in eval mode; `min_first` runs
     the min pass before the max pass; `tiny_noise` perturbs the student once, here. No augmentation,
     as in the official runs.
     """
-    teacher = frozen_copy(model)
     if break_symmetry == "tiny_noise":
         with torch.no_grad():
             for p in model.parameters():
@@ -51,8 +51,7 @@ def min_max_phases(
                 p.add_(noise * p.square().mean().sqrt() * NOISE)
 
     def divergence(model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
-        with torch.no_grad():
-            target = teacher(batch.x)
+        target = teacher(batch)
         logits = model(batch.x)
         return logits, distillation(data.choices(logits), data.choices(target), temperature)
 

@@ -28,9 +28,11 @@ def moment(epoch: int) -> str:
     return f"after epoch {epoch + 1}" if epoch >= 0 else "before the first epoch"
 
 
-def below_target(reached: float, target: float, epoch: int) -> str | None:
-    """The reason of a rule that ends when forget accuracy is below `target`, in 0..1."""
-    if reached < target:
+def below_target(reached: float | None, target: float, epoch: int) -> str | None:
+    """The reason of a rule that ends when forget accuracy is below `target`, in 0..1; None: it is
+    not.
+    """
+    if reached is not None and reached < target:
         return f"forget accuracy {reached:.3f} is below {target:.3f} {moment(epoch)}"
     return None
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 
 import torch
 from torch import Tensor, nn
 
+from mucore.engine.batch import Batch
 from mucore.engine.data import Samples
 from mucore.engine.run import Run
 
-FLOOR = 1e-6  # smallest feature that is raised to a power
 TINY = 1e-8  # keeps the norm of a feature vector of zeros, as ReLU gives them, out of a denominator
 
 
@@ -47,17 +47,28 @@ def features_and_logits(model: nn.Module, x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @torch.no_grad()
-def features_of(model: nn.Module, samples: Samples, run: Run, *, batch_size: int) -> Tensor:
+def features_of(
+    model: nn.Module,
+    samples: Samples,
+    run: Run,
+    *,
+    batch_size: int,
+    also: Callable[[Batch, Tensor], None] | None = None,
+) -> Tensor:
     """Features (n, d) float32 of a set in its order: eval mode, plain images, on the device.
 
-    Full precision whatever the run's.
+    Full precision whatever the run's. `also` is shown each batch with its logits. Of no samples
+    (0, 0).
     """
     model.eval()
     found = []
     for batch in samples.batches(run, batch_size):
         run.check()
-        found.append(features_and_logits(model, batch.x)[0])
-    return torch.cat(found)
+        features, logits = features_and_logits(model, batch.x)
+        found.append(features)
+        if also is not None:
+            also(batch, logits)
+    return torch.cat(found) if found else torch.zeros(0, 0, device=run.device)
 
 
 @torch.no_grad()
@@ -105,89 +116,6 @@ def nearest(distances: Tensor, allowed: Tensor) -> Tensor:
     """
     possible = allowed.to(distances.device) & ~distances.isnan()
     return distances.masked_fill(~possible, torch.inf).argmin(1).cpu()
-
-
-class Clusters:
-    """Mean (C, d) and precision matrix (C, d, d) of each class in feature space, as in SCAR.
-
-    Features are raised to the power `delta` (Tukey's ladder). A covariance Σ becomes Σ + γ1·V1·I +
-    γ2·V2·(1 - I), V1 the mean of its diagonal and V2 that of the other entries that are not zero,
-    `shrinkings` times over; then it is scaled to a correlation, and the pseudo-inverse is taken in
-    float64 on the CPU. A class of fewer than two samples gets NaN, which `nearest` passes over.
-    """
-
-    def __init__(
-        self,
-        features: Tensor,
-        labels: Tensor,
-        classes: int,
-        *,
-        delta: float,
-        gammas: tuple[float, float],
-        shrinkings: int = 2,
-        run: Run | None = None,
-    ):
-        self.delta = delta
-        negative = (features < 0).float().mean().item()
-        if run is not None and negative:
-            run.note(
-                f"{100 * negative:.0f} % of the features are negative and count as zero: the "
-                "powers are meant for features of a ReLU."
-            )
-        labels = labels.to(features.device)
-        bent = self.bend(features)
-        self.means = class_means(bent, labels, classes)
-        self.precisions = torch.full(
-            (classes, features.shape[1], features.shape[1]), torch.nan, device=features.device
-        )
-        for number in range(classes):
-            members = bent[labels == number].double().cpu()
-            if len(members) > 1 and torch.isfinite(members).all():
-                covariance = torch.cov(members.T)
-                for _ in range(shrinkings):
-                    covariance = shrunk(covariance, *gammas)
-                inverse = torch.linalg.pinv(correlation(covariance), hermitian=True)
-                self.precisions[number] = (inverse + inverse.T) / 2
-
-    def bend(self, features: Tensor) -> Tensor:
-        """Features to the power `delta`; zeros are lifted, where a root's slope is infinite."""
-        return features.clamp(min=FLOOR) ** self.delta
-
-    def to_class(self, features: Tensor, number: int) -> Tensor:
-        """Squared Mahalanobis distance (n,) of features (n, d) to a class, at length one."""
-        with torch.autocast(features.device.type, enabled=False):
-            difference = nn.functional.normalize(
-                self.bend(features), dim=1
-            ) - nn.functional.normalize(self.means[number], dim=0)
-            return (difference @ self.precisions[number] * difference).sum(1)
-
-    def to_all(self, features: Tensor) -> Tensor:
-        """Squared distances (n, C)."""
-        return torch.stack(
-            [self.to_class(features, number) for number in range(len(self.means))], 1
-        )
-
-    def to_own(self, features: Tensor, classes: Tensor) -> Tensor:
-        """Squared distance (n,) of each row to the class of the same row of `classes` (n,)."""
-        found = features.new_zeros(len(features))
-        for number in classes.unique().tolist():
-            rows = (classes == number).nonzero().flatten()
-            found = found.index_put((rows,), self.to_class(features[rows], number))
-        return found
-
-
-def shrunk(covariance: Tensor, gamma_1: float, gamma_2: float) -> Tensor:
-    """Σ + γ1·V1·I + γ2·V2·(1 - I) of a matrix (d, d); see `Clusters`."""
-    diagonal = torch.eye(len(covariance), dtype=torch.bool, device=covariance.device)
-    others = covariance[~diagonal & (covariance != 0)]
-    v_2 = others.mean() if len(others) else 0.0
-    return covariance + torch.where(diagonal, gamma_1 * covariance.diagonal().mean(), gamma_2 * v_2)
-
-
-def correlation(covariance: Tensor) -> Tensor:
-    """A covariance (d, d) divided by the deviations of its rows and columns."""
-    deviations = covariance.diagonal().clamp(min=0).sqrt() + TINY
-    return covariance / deviations.outer(deviations)
 
 
 @contextlib.contextmanager

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 
 import torch
 from torch import Tensor, nn
@@ -38,6 +39,17 @@ def is_finite(*holders: Tensors) -> bool:
 def copy_state(model: nn.Module) -> dict[str, Tensor]:
     """A copy of the network's state as it is now."""
     return {name: t.detach().clone() for name, t in model.state_dict().items()}
+
+
+@contextlib.contextmanager
+def modes_kept(model: nn.Module) -> Generator[None]:
+    """Afterwards each module trains or evaluates as it did before."""
+    modes = [(module, module.training) for module in model.modules()]
+    try:
+        yield
+    finally:
+        for module, training in modes:
+            module.training = training
 
 
 def frozen_copy(model: nn.Module) -> nn.Module:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from mucore.blocks.teacher import Teacher
 from mucore.engine.batch import Batch
 from mucore.engine.data import UnlearningData
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
 from mucore.engine.losses import soft_divergence
 from mucore.engine.run import Run
-from mucore.engine.state import frozen_copy
 
 NEVER = -1e10  # not minus infinity: 0 · log 0 in the divergence would be not a number
 
@@ -39,13 +39,12 @@ def delete(
     """
     # (1) the teacher is a frozen copy of the original that may not name the true class, nor a
     #     forgotten one
-    teacher = frozen_copy(model)
-    run.holds(teacher)
+    teacher = Teacher(model, data.forget, classes=data.classes, augment=True)
+    run.scratch(teacher.bytes)
 
     # (2) KL(teacher without the true class ‖ student) on the forget set alone
     def loss(model: nn.Module, batch: Batch) -> Tensor:
-        with torch.no_grad():
-            target = without_own_class(teacher(batch.x), data.other_labels(batch.y.cpu()))
+        target = without_own_class(teacher(batch), data.other_labels(batch.y.cpu()))
         return soft_divergence(model(batch.x), target, 1.0)
 
     phase = Phase(data=data.forget, batch_size=batch_size, loss=loss)

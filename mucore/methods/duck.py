@@ -11,14 +11,14 @@ from mucore.blocks.stopping import below_target
 from mucore.engine.batch import Batch
 from mucore.engine.data import Repeated, UnlearningData
 from mucore.engine.features import (
-    class_means,
     cosine_distance,
     features_and_logits,
     features_of,
     nearest,
+    prototypes,
 )
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
-from mucore.engine.predict import accuracy
+from mucore.engine.predict import accuracy, accuracy_below
 from mucore.engine.run import Run
 
 POLISH_BATCH = 512  # of the retain set
@@ -56,12 +56,12 @@ def duck(
     rate = class_lr if class_wise else lr
     target = class_stop if class_wise else accuracy(model, data.validation, run)
     # (1) the centroid of every class of the retain set, in the original's features
-    retained = features_of(model, data.retain, run, batch_size=size)
-    run.holds(retained)
-    centroids = class_means(retained, data.retain.labels, data.classes)
+    means = prototypes(model, data.retain, data.classes, run, batch_size=size)
+    centroids = means.float().to(run.device)
     # (2) the target of a forgotten sample: the nearest centroid but its own, fixed once
     features = features_of(model, data.forget, run, batch_size=size)
     distances = torch.stack([cosine_distance(features, centroid) for centroid in centroids], 1)
+    run.holds(means, centroids, features, distances)
     moved = data.forget.with_labels(nearest(distances, data.other_labels(data.forget.labels)))
 
     # (3) λ1 · cosine distance to the target + λ2 · cross-entropy at temperature T; each forget
@@ -75,7 +75,8 @@ def duck(
     # (4) until the forget set is predicted no better than held-out data, or not at all where
     #     classes go entirely
     def stop(model: nn.Module, epoch: int) -> str | None:
-        return below_target(accuracy(model, data.forget, run), target, epoch)
+        reached = accuracy_below(model, data.forget, run, target)
+        return below_target(reached, target, epoch)
 
     meets = Repeated(moved, min(retain_batches, data.retain.steps(size)))
     phase = Phase(data=meets, beside=data.retain, batch_size=size, loss=pull, augment=False)

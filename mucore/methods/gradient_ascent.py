@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-import torch
 from torch import Tensor, nn
 
 from mucore.blocks.stopping import moment
 from mucore.engine.batch import Batch
 from mucore.engine.data import UnlearningData
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, cross_entropy, fit
+from mucore.engine.predict import mean_loss_from
 from mucore.engine.run import Run
 
 
@@ -38,7 +38,8 @@ def gradient_ascent(
 
     The loss has no upper bound and its gradient grows as the model errs, hence `stop_loss`: the
     mean forget loss, in multiples of chance level ln C (ln 2 for attributes), at which the ascent
-    ends. It is measured in eval mode after each epoch, as part of the method.
+    ends. It is measured in eval mode after each epoch, as part of the method: on every so many-th
+    sample, and on all of them once these are at half the limit.
     """
 
     # (1) minimise the negated mean cross-entropy of the forget set
@@ -46,19 +47,13 @@ def gradient_ascent(
         return -cross_entropy(model, batch)
 
     # (2) until the forget set is at `stop_loss`, or the epochs are over
-    @torch.no_grad()
     def at_limit(model: nn.Module, epoch: int) -> str | None:
         assert stop_loss is not None
-        model.eval()
-        total = sum(
-            cross_entropy(model, batch) * len(batch)
-            for batch in data.forget.batches(run, batch_size)
-        )
-        mean = float(total) / len(data.forget)
         limit = stop_loss * math.log(data.options)
-        if mean >= limit:
-            return f"the forget loss {mean:.3g} reached the limit {limit:.3g} {moment(epoch)}"
-        return None
+        mean = mean_loss_from(model, data.forget, run, limit)
+        if mean is None:
+            return None
+        return f"the forget loss {mean:.3g} reached the limit {limit:.3g} {moment(epoch)}"
 
     optimizer = Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay, grad_clip=grad_clip)
     return fit(

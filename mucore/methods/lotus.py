@@ -9,12 +9,12 @@ from torch import Tensor, nn
 
 from mucore.blocks.labels import gumbel_softmax
 from mucore.blocks.stopping import moment
+from mucore.blocks.teacher import Teacher
 from mucore.engine.batch import Batch
 from mucore.engine.data import Mixture, UnlearningData
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
 from mucore.engine.predict import accuracy
 from mucore.engine.run import Run
-from mucore.engine.state import frozen_copy
 
 
 def lotus(
@@ -43,9 +43,9 @@ def lotus(
     #     held-out, or 0 where classes go entirely
     count = int(retain_fraction * len(data.retain))
     subset = data.retain.draw(count, run.rng("subset"))
-    teacher = frozen_copy(model)
-    run.holds(teacher)
-    target_accuracy = 0.0 if data.forgotten_classes else accuracy(teacher, data.validation, run)
+    target_accuracy = 0.0 if data.forgotten_classes else accuracy(model, data.validation, run)
+    teacher = Teacher(model, data.forget, subset, classes=data.classes, augment=True)
+    run.scratch(teacher.bytes)
     tau = 1.0
 
     # (2) before each epoch: δ = accuracy on the forget set - target; stop below the tolerance, else
@@ -68,7 +68,7 @@ def lotus(
     #     from it on the retain set
     def loss(model: nn.Module, batch: Batch) -> Tensor:
         with torch.no_grad():
-            said = data.choices(teacher(batch.x).float())
+            said = data.choices(teacher(batch).float())
             kept = gumbel_softmax(said, 1.0, run, hard=True)
             forgotten = gumbel_softmax(said, tau, run)
         asked = (batch.part == 0).repeat_interleave(len(said) // len(batch))

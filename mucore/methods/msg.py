@@ -47,8 +47,10 @@ def msg(
     if not is_finite(pull):
         return run.give_up(model, GRADIENTS_NOT_FINITE)
     # (3) fresh values for the share of each convolution's weights with the smallest sums
+    run.holds(pull, pull)  # the sums of both sets
     masks = smallest(model, pull, share, ranking)
-    run.holds(pull, pull, masks)  # the sums of both sets
+    run.holds(pull, masks)
+    del pull
     run.diagnostics["reinitialised_share"] = density(masks) if masks else 0.0
     with torch.no_grad():
         for name, mask in masks.items():
@@ -90,15 +92,16 @@ def smallest(
     model: nn.Module, scores: Importance, share: float, ranking: Literal["layer", "network"]
 ) -> dict[str, Tensor]:
     """True for the `share` of convolution weights with the smallest |score|, by layer or in all."""
-    small = {}
-    for name, layer in model.named_modules():
-        if isinstance(layer, nn.Conv2d):
-            weight = f"{name}.weight" if name else "weight"
-            small[weight] = -scores[weight].abs()
+    weights = [
+        f"{name}.weight" if name else "weight"
+        for name, layer in model.named_modules()
+        if isinstance(layer, nn.Conv2d)
+    ]
     if ranking == "network":
-        return top_fraction(small, share) if small else {}
+        return top_fraction({w: -scores[w].abs() for w in weights}, share) if weights else {}
     masks = {}
-    for weight, values in small.items():
+    for weight in weights:
+        values = -scores[weight].abs()
         rounded = round(share * values.numel()) / values.numel()
         masks |= top_fraction({weight: values}, rounded)
     return masks

@@ -7,6 +7,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from mucore.blocks.clusters import Clusters, nearest_clusters
 from mucore.blocks.stopping import below_target
 from mucore.blocks.surrogate_data import (
     NO_SELF,
@@ -16,14 +17,15 @@ from mucore.blocks.surrogate_data import (
     marked,
     surrogate_samples,
 )
+from mucore.blocks.teacher import Teacher
 from mucore.engine.batch import Batch
 from mucore.engine.data import Repeated, UnlearningData
-from mucore.engine.features import Clusters, class_means, features_and_logits, features_of, nearest
+from mucore.engine.features import class_means, features_and_logits, features_of
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
 from mucore.engine.losses import distillation_without
-from mucore.engine.predict import accuracy, predictions
+from mucore.engine.predict import accuracy, accuracy_below, predictions
 from mucore.engine.run import Run
-from mucore.engine.state import frozen_copy
+from mucore.engine.state import state_bytes
 from mucore.errors import BadValue
 
 
@@ -67,18 +69,7 @@ def scar(
         raise BadValue(NO_SELF)
     target = class_stop if class_wise else accuracy(model, data.validation, run) - margin
     # (1) mean and precision of every class of the retain set, in the original's features raised to
-    #     the power δ
-    retained = features_of(model, data.retain, run, batch_size=batch_size)
-    clusters = Clusters(
-        retained,
-        data.retain.labels,
-        data.classes,
-        delta=delta,
-        gammas=(gamma_1, gamma_2),
-        shrinkings=1 if alone else 2,
-        run=run,
-    )
-    # (2) the target of a sample that is to move: the nearest class but its own, fixed once
+    #     the power δ; in passing, what the teacher says of it
     images = surrogate_samples(surrogate, data, run)
     leaving = data.forget
     if alone:
@@ -86,11 +77,22 @@ def scar(
     if not len(leaving):
         run.note(NOTHING_TO_MOVE)
         return model.eval()
-    distances = clusters.to_all(features_of(model, leaving, run, batch_size=batch_size))
-    moved = leaving.with_labels(nearest(distances, data.other_labels(leaving.labels)))
+    teacher = Teacher(model, images, classes=data.classes, told=surrogate == "retain")
+    also = teacher.learn if surrogate == "retain" else None
+
+    def members(number: int) -> Tensor:
+        own = data.retain[data.retain.labels == number]
+        return features_of(model, own, run, batch_size=batch_size, also=also)
+
+    # (2) the target of a sample that is to move: the nearest class but its own, fixed once
+    clusters = Clusters(delta=delta, gammas=(gamma_1, gamma_2), shrinkings=1 if alone else 2)
+    features = features_of(model, leaving, run, batch_size=batch_size)
+    allowed = data.other_labels(leaving.labels)
+    targets = nearest_clusters(features, allowed, clusters, members, run, beside=teacher.bytes)
+    moved = leaving.with_labels(targets)
     weights = torch.ones(int(leaving.ids.abs().max()) + 1)  # by sample id
-    teacher = frozen_copy(model)
-    run.holds(retained, clusters.precisions, teacher)
+    run.scratch(teacher.bytes + state_bytes(clusters.held()))
+    del features
 
     # (3) λ1 · distance to the target + λ2 · KL(teacher on surrogates ‖ student); no surrogate may
     #     look like a removed class
@@ -99,22 +101,23 @@ def scar(
         moving = batch.y >= 0
         gaps = clusters.to_own(features[moving], batch.y[moving])
         gaps = weights[batch.ids[moving.cpu()]].to(features) * gaps
-        x = batch.x if stand_in is None else stand_in.x
-        answer = logits if stand_in is None else model(x)
-        with torch.no_grad():
-            said = teacher(x)
+        answer = logits if stand_in is None else model(stand_in.x)
+        said = teacher(batch if stand_in is None else stand_in)
         held = distillation_without(answer, said, data.forgotten_classes, temperature)
         return lambda_1 * gaps.sum() / max(1, len(gaps)) + lambda_2 * held
 
     # (4) until the forget set is predicted worse than the target; a class moves as far as it is
     #     still known
     def stop(model: nn.Module, epoch: int) -> str | None:
-        right = (predictions(model, leaving, run) == leaving.labels).float()
-        if not class_wise:
+        if class_wise:  # the first epoch is not asked
+            reached = accuracy_below(model, leaving, run, target) if epoch else None
+        else:
+            right = (predictions(model, leaving, run) == leaving.labels).float()
+            reached = right.mean().item()
             known = class_means(right.unsqueeze(1), leaving.labels, data.classes).flatten()
             shares = known[leaving.labels]
             weights[leaving.ids] = torch.where(shares >= still_known, shares, 0.0)
-        return below_target(right.mean().item(), target, epoch) if epoch else None
+        return below_target(reached, target, epoch) if epoch else None
 
     if alone:
         phase = Phase(data=marked(images, moved), batch_size=batch_size, loss=loss, augment=False)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from torch import nn
 
 from mucore.blocks.min_max import Symmetry, min_max_phases
+from mucore.blocks.teacher import Teacher
 from mucore.engine.data import UnlearningData
 from mucore.engine.loop import Optimizer, fit
 from mucore.engine.run import Run
@@ -46,10 +47,12 @@ def scrub(
     student's weights once. No augmentation, as in the official runs.
     """
     # (1) the teacher is a frozen copy of the original; the student starts as the original
-    run.holds(model)
+    teacher = Teacher(model, data.forget, data.retain, classes=data.classes)
+    run.scratch(teacher.bytes)
     learns = epochs > 0 and lr > 0  # otherwise there is no symmetry to break
     phases = min_max_phases(
         model,
+        teacher,
         data,
         run,
         # (2) the first `msteps` epochs hold a max step for each forget batch: away from the

@@ -8,11 +8,12 @@ from typing import Literal
 from torch import nn
 
 from mucore.blocks.min_max import Reference, Symmetry, error_on_unseen, min_max_phases
+from mucore.blocks.teacher import Teacher
 from mucore.engine.data import UnlearningData
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.predict import accuracy
 from mucore.engine.run import Run
-from mucore.engine.state import copy_state
+from mucore.engine.state import copy_state, modes_kept, state_bytes
 
 Granularity = Literal["epoch", "half_epoch"]
 
@@ -49,11 +50,15 @@ def scrub_rewind(
     Made for forgetting single samples: where a class goes entirely, its unseen samples say nothing
     about the error to reach.
     """
-    # (1) SCRUB, keeping the state at the start and after each epoch, or after each pass
-    states = [copy_state(model)]
+    # (1) SCRUB, with the error on the forget set at the start and after each epoch, or each pass
+    teacher = Teacher(model, data.forget, data.retain, classes=data.classes)
+    assert teacher.network is not None
+    errors = [1 - accuracy(teacher.network, data.forget, run)]
+    states = {0: teacher.network.state_dict()}  # the teacher is the start
     learns = epochs > 0 and lr > 0  # otherwise there is no symmetry to break
     phases = min_max_phases(
         model,
+        teacher,
         data,
         run,
         msteps=msteps,
@@ -64,15 +69,21 @@ def scrub_rewind(
         retain_batch_size=retain_batch_size,
         break_symmetry=break_symmetry if learns else "bn_train",
     )
-    kept_after = ends(phases, epochs, granularity)
+    asked_after = ends(phases, epochs, granularity)
     done = 0
 
+    # Of states with the same error the first is taken, and the last need not be kept: it is there.
     def keep(model: nn.Module) -> None:
         nonlocal done
         done += 1
-        if done in kept_after:
-            states.append(copy_state(model))
-            run.holds(model, *states)  # the teacher is as large as the model
+        if done not in asked_after:
+            return
+        with modes_kept(model):
+            error = 1 - accuracy(model, data.forget, run)
+        if error not in errors and done < max(asked_after):
+            states[len(errors)] = copy_state(model)
+        errors.append(error)
+        run.scratch(teacher.bytes + state_bytes(*states.values()) - state_bytes(states[0]))
 
     optimizer = Optimizer(
         lr=lr,
@@ -95,12 +106,9 @@ def scrub_rewind(
         )
         return model
     # (3) the first state whose error on the forget set is nearest to it
-    errors = []
-    for state in states:
-        model.load_state_dict(state)
-        errors.append(1 - accuracy(model, data.forget, run))
-    chosen = min(range(len(states)), key=lambda number: abs(errors[number] - target))
-    model.load_state_dict(states[chosen])
+    chosen = min(range(len(errors)), key=lambda number: abs(errors[number] - target))
+    if chosen in states:
+        model.load_state_dict(states[chosen])
     run.diagnostics |= {
         "chosen_state": chosen,
         "target_error": target,

@@ -8,7 +8,7 @@ from typing import Literal
 from torch import Tensor, nn
 
 from mucore.blocks.importance import GRADIENTS_NOT_FINITE, fisher_of_batches
-from mucore.blocks.masks import MaskedStep, density
+from mucore.blocks.masks import density, mask_grads
 from mucore.blocks.slow_weights import SlowWeights
 from mucore.engine.batch import Batch
 from mucore.engine.data import UnlearningData, windows
@@ -52,10 +52,12 @@ def sfron(
     retain = fisher_of_batches(model, data.retain, run, batch_size=batch_size)
     if not is_finite(forget, retain):
         return run.give_up(model, GRADIENTS_NOT_FINITE)
-    masks = {name: (forget[name] + 1e-15) / (retain[name] + 1e-15) >= gamma for name in forget}
+    run.holds(forget, retain)
+    masks = {  # which frees the sums on the way
+        name: forget.pop(name).add_(1e-15).div_(retain.pop(name).add_(1e-15)) >= gamma
+        for name in list(forget)
+    }
     run.diagnostics["mask_density"] = density(masks)
-    masked = MaskedStep(model, masks)
-    run.holds(forget, retain, masks, masked.anchor)
 
     done = 0  # steps; the first of each round is the forget step
 
@@ -72,12 +74,13 @@ def sfron(
 
     def mask_and_clip(model: nn.Module) -> None:
         if forgetting():
-            masked.edit_grads(model)
+            mask_grads(model, masks)
             if grad_clip is not None:
                 nn.utils.clip_grad_norm_(model.parameters(), grad_clip)
 
     # (3) retain step: cross-entropy; then the slow weights take the share `beta` of the way
     slow = SlowWeights(model, beta)
+    run.holds(masks, slow.slow)
 
     def after_step(model: nn.Module) -> None:
         nonlocal done

@@ -10,9 +10,10 @@ import toy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mucore.blocks.masks import MaskedStep, density, top_fraction
+from mucore.blocks.masks import MaskedStep, density, mask_grads, top_fraction
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.run import Run
+from mucore.engine.state import state_bytes
 
 
 @given(
@@ -44,6 +45,27 @@ def test_top_fraction_breaks_ties_by_position():
 
 def test_a_share_that_binary_cannot_hold_is_not_rounded_down():
     assert int(top_fraction({"a": torch.arange(10.0)}, 0.3)["a"].sum()) == 3
+
+
+def test_gradients_outside_a_mask_become_zero():
+    model = toy.original("mlp")
+    parameters = dict(model.named_parameters())
+    for p in parameters.values():
+        p.grad = torch.ones_like(p)
+    first, second = list(parameters)[:2]
+    mask = parameters[first] > 0
+    mask_grads(model, {first: mask})
+    found = {name: p.grad for name, p in parameters.items() if p.grad is not None}
+    assert torch.equal(found[first].bool(), mask) and not mask.all()
+    assert found[second].bool().all()
+
+
+@pytest.mark.parametrize("method", ["sfron", "msg"])
+def test_methods_that_compare_gradients_hold_two_copies_of_the_weights_at_most(method: str):
+    model = toy.original("conv")
+    size = state_bytes(model.parameters())
+    _, run = toy.unlearn(method, toy.request("conv"), model)
+    assert run.cost.scratch_bytes == 2 * size
 
 
 @pytest.mark.parametrize("name", ["sgd", "adamw"])

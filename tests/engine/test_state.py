@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from mucore.engine.run import Run
-from mucore.engine.state import copy_state, frozen_copy, is_finite, state_bytes
+from mucore.engine.state import copy_state, frozen_copy, is_finite, modes_kept, state_bytes
 
 
 def test_bytes_of_networks_tensors_dictionaries_and_lists_add_up():
@@ -36,6 +36,15 @@ def test_copies_stay_as_they_are():
     network.bias.data += 1
     assert state["bias"].item() == teacher.get_parameter("bias").item() == before
     assert not teacher.training and not any(p.requires_grad for p in teacher.parameters())
+
+
+def test_modes_are_what_they_were():
+    network = nn.Sequential(nn.Linear(2, 2), nn.Sequential(nn.BatchNorm1d(2).eval(), nn.ReLU()))
+    before = [module.training for module in network.modules()]
+    assert not all(before)
+    with modes_kept(network):
+        network.eval()
+    assert [module.training for module in network.modules()] == before
 
 
 def test_giving_up_leaves_the_model_and_says_why():

@@ -14,19 +14,17 @@ import toy
 from torch import Tensor, nn
 
 from mucore import catalog
+from mucore.blocks.clusters import Clusters, correlation, shrunk
 from mucore.blocks.generator import Game, Generator, Latents
 from mucore.blocks.labels import draw_labels, gumbel_softmax
 from mucore.engine.data import Repeated, Samples, UnlearningData
 from mucore.engine.features import (
-    Clusters,
     activations,
     attention_map,
     class_means,
-    correlation,
     cosine_distance,
     features_of,
     nearest,
-    shrunk,
 )
 from mucore.engine.losses import distillation_without, soft_divergence
 from mucore.engine.run import Run
@@ -604,17 +602,25 @@ def test_shrinkage_and_correlation_by_hand():
     assert correlation(torch.tensor([[4.0, 3.0], [3.0, 9.0]]))[0, 1].item() == pytest.approx(0.5)
 
 
-def scar_clusters(data: UnlearningData) -> tuple[Clusters, Tensor]:
-    features = features_of(toy.original("mlp"), data.retain, Run(seed=0), batch_size=512)
-    return Clusters(features, data.retain.labels, 6, delta=0.5, gammas=(3.0, 3.0)), features
+def scar_clusters(data: UnlearningData, features: Tensor) -> Clusters:
+    clusters = Clusters(delta=0.5, gammas=(3.0, 3.0))
+    for number in range(6):
+        clusters.add(number, features[data.retain.labels == number])
+    return clusters
 
 
-def test_precisions_are_symmetric_and_distances_are_not_negative():
-    clusters, features = scar_clusters(toy.request("mlp", "random"))
-    for precision in clusters.precisions:
-        assert torch.equal(precision, precision.T)
-        assert torch.linalg.eigvalsh(precision.double()).min() > -1e-4
-    distances = clusters.to_all(features)
+def original_features(data: UnlearningData) -> Tensor:
+    return features_of(toy.original("mlp"), data.retain, Run(seed=0), batch_size=512)
+
+
+def to_all(clusters: Clusters, features: Tensor) -> Tensor:
+    return torch.stack([clusters.to_class(features, number) for number in range(6)], 1)
+
+
+def test_distances_are_not_negative_and_those_to_the_own_class_the_smallest():
+    features = original_features(toy.request("mlp", "random"))
+    clusters = scar_clusters(toy.request("mlp", "random"), features)
+    distances = to_all(clusters, features)
     assert distances.min() > -1e-5
     labels = toy.request("mlp", "random").retain.labels
     assert (distances.argmin(1) == labels).float().mean() > 0.9
@@ -625,7 +631,8 @@ def test_precisions_are_symmetric_and_distances_are_not_negative():
 
 def test_distances_against_numpy():
     data = toy.request("mlp", "random")
-    clusters, features = scar_clusters(data)
+    features = original_features(data)
+    clusters = scar_clusters(data, features)
     bent = np.sqrt(np.maximum(features.double().numpy(), 1e-6))
     members = bent[data.retain.labels.numpy() == 2]
     sigma = np.cov(members.T)
@@ -643,8 +650,10 @@ def test_distances_against_numpy():
 
 
 def test_a_feature_row_of_zeros_gives_finite_distances_and_gradients():
-    clusters, features = scar_clusters(toy.request("mlp"))
-    assert clusters.precisions[0].isnan().all()  # the forgotten class has no statistics
+    features = original_features(toy.request("mlp"))
+    clusters = scar_clusters(toy.request("mlp"), features)
+    # the forgotten class has no statistics
+    assert clusters.to_class(features, 0).isnan().all()
     row = torch.zeros(1, features.shape[1], requires_grad=True)
     distance = clusters.to_class(row, 3)
     (gradient,) = torch.autograd.grad(distance.sum(), row)
@@ -677,9 +686,9 @@ def test_the_loss_of_scar_by_hand():
     data, model = toy.in_float64(toy.request("mlp", "random")), smooth()
     (x_f, _), (x_r, _) = whole(data.forget), whole(data.retain)
     retained, forgotten = (model[:-1](x).detach().float() for x in (x_r, x_f))
-    clusters = Clusters(retained, data.retain.labels, 6, delta=0.5, gammas=(3.0, 3.0))
+    clusters = scar_clusters(data, retained)
     reached = (
-        clusters.to_all(forgotten)
+        to_all(clusters, forgotten)
         .masked_fill(~data.other_labels(data.forget.labels), torch.inf)
         .amin(1)
         .mean()
@@ -719,13 +728,7 @@ def test_scar_moves_a_class_as_far_as_it_is_still_known(monkeypatch: pytest.Monk
     (batch,), (beside,) = (
         samples.batches(Run(seed=0), 2000) for samples in (phase.data.samples, data.retain)
     )
-    clusters = Clusters(
-        features_of(model, data.retain, Run(seed=0), batch_size=64),
-        data.retain.labels,
-        6,
-        delta=0.5,
-        gammas=(3.0, 3.0),
-    )
+    clusters = scar_clusters(data, features_of(model, data.retain, Run(seed=0), batch_size=64))
     gaps = clusters.to_own(features_of(model, data.forget, Run(seed=0), batch_size=64), batch.y)
     assert phase.loss(model, batch, beside).item() == pytest.approx(gaps.mean().item(), rel=1e-4)
     assert calls[0]["stop"](model, 0) is None

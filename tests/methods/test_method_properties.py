@@ -125,6 +125,27 @@ def test_gradient_ascent_keeps_frozen_statistics_and_stops_at_the_limit():
     assert all(torch.equal(value, buffers[name]) for name, value in result.named_buffers())
 
 
+@pytest.mark.parametrize("forget", ["class", "random"])
+@pytest.mark.parametrize("lr", [0.002, 0.01, 0.05])
+@pytest.mark.parametrize("stop_loss", [0.5, 1.0, 2.0])
+def test_gradient_ascent_ends_after_the_first_epoch_at_the_limit(
+    forget: Any, lr: float, stop_loss: float
+):
+    """Though after most epochs a part of the forget set is asked alone."""
+    data, limit = toy.request("mlp", forget), stop_loss * math.log(6)
+    options: dict[str, Any] = {"lr": lr, "stop_loss": stop_loss, "batch_size": 32}
+    _, run = toy.unlearn("gradient_ascent", data, toy.original("mlp"), epochs=60, **options)
+    taken = len(run.losses)
+    assert run.stop_reason and 1 <= taken < 60
+    assert run.cost.reads["forget/forward"] <= len(data.forget) * (taken + 1)
+    options["stop_loss"] = None
+    for epochs, wanted in ((taken, True), (taken - 1, False)):
+        result, _ = toy.unlearn(
+            "gradient_ascent", data, toy.original("mlp"), epochs=epochs, **options
+        )
+        assert (toy.loss(result, data.forget) >= limit) is wanted
+
+
 # -- NegGrad+
 
 
