@@ -111,6 +111,7 @@ def columns(
     made += [_column(name, heads[name], "MIA efficacy, %", "percent") for name in MIA]
     made.append(_column("l2_normalised", "ℓ2", "Weights", "ratio"))
     made.append(_column("rte", "RTE", "Cost", "ratio"))
+    made.append(_column("rte_work", "Work", "Cost", "ratio"))
     made.append(
         Column(
             id="storage",

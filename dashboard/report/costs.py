@@ -18,6 +18,7 @@ from mucore import catalog
 COSTS = {
     "unlearning_seconds": "Seconds",
     "rte": "RTE",
+    "rte_work": "RTE, work",
     "optimizer_steps": "Steps",
     "samples_read": "Samples read",
     "persistent_bytes": "Kept",
@@ -50,8 +51,9 @@ def cost_blocks(found: Sequence[Setting], values: pd.DataFrame) -> tuple[Block, 
         }
     )
     caption = (
-        "Means over runs; RTE is a share of Retrain's time. Kept: from training on for later "
-        f"requests; aside: at most while unlearning. Device: {', '.join(devices) or MISSING}."
+        "Means over runs; RTE is a share of Retrain's time, or of its work. Kept: from training "
+        "on for later requests; aside: at most while unlearning. Device: "
+        f"{', '.join(devices) or MISSING}."
     )
     return (Table(caption, pd.DataFrame(lines), by="Setting"),)
 

@@ -55,6 +55,7 @@ HEADLINE = (
     "mia_m_entropy",
     "mia_prob",
     "rte",
+    "rte_work",
 )
 
 

@@ -233,6 +233,7 @@ def fit(
         shared.step = step
         run.losses, run.cost.steps = list(state["losses"]), state["steps"]
         run.cost.seconds += state["seconds"]
+        run.cost.processor_seconds += state["processor_seconds"]
         run.cost.reads.update(state["reads"])
         run.note(f"resumed after epoch {first} of {epochs}")
     snapshot = copy_state(model)
@@ -436,6 +437,7 @@ def _training_state(
         "losses": run.losses,
         "steps": run.cost.steps,
         "seconds": run.cost.seconds,
+        "processor_seconds": run.cost.processor_seconds,
         "reads": dict(run.cost.reads),
     }
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from mucore.errors import BadValue
 from mucore.metrics import ulira
-from mucore.metrics.cost import comparable
+from mucore.metrics.cost import comparable, taken
 from mucore.metrics.forgetting_quality import (
     BIN,
     CAP,
@@ -120,8 +120,8 @@ def assess(
                 retrained_ra=retrained.ra,
                 unlearned_ta=unlearned.ta,
                 retrained_ta=retrained.ta,
-                unlearned_seconds=[cost["seconds"] for cost in unlearned.costs],
-                retrained_seconds=[cost["seconds"] for cost in retrained.costs],
+                unlearned_seconds=_seconds(unlearned),
+                retrained_seconds=_seconds(retrained),
             )
         except BadValue as error:
             score_missing = str(error)
@@ -192,8 +192,13 @@ def _times(unlearned: Models, retrained: Models) -> tuple[float | None, float | 
 
 
 def _mean_seconds(models: Models) -> float | None:
-    known = [float(cost["seconds"]) for cost in models.costs if cost.get("seconds") is not None]
+    known = _seconds(models)
     return float(np.mean(known)) if len(known) == len(models.costs) else None
+
+
+def _seconds(models: Models) -> list[float]:
+    """Of the models whose time is known."""
+    return [seconds for cost in models.costs if (seconds := taken(cost)) is not None]
 
 
 def _cautions(

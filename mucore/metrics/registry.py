@@ -199,11 +199,13 @@ TABLE: dict[str, Callable[[PreparedInputs], float | None]] = {
         **_both_values(inputs, representation.CLASS_ACCURACIES)
     ),
     "rte": lambda inputs: cost.rte(**inputs.both_costs),
-    "unlearning_seconds": lambda inputs: inputs.raw.cost["seconds"],
+    "rte_work": lambda inputs: cost.relative_work(**inputs.both_costs),
+    "unlearning_seconds": lambda inputs: cost.taken(inputs.raw.cost),
     "prepared_seconds": lambda inputs: cost.prepared(cost=inputs.raw.cost, what="prepared_seconds"),
     "prepared_for_request_seconds": lambda inputs: cost.prepared(
         cost=inputs.raw.cost, what="prepared_for_request_seconds"
     ),
+    "work": lambda inputs: cost.work(cost=inputs.raw.cost),
     "samples_read": lambda inputs: cost.samples_read(cost=inputs.raw.cost),
     "optimizer_steps": lambda inputs: inputs.raw.cost["steps"],
     "persistent_bytes": lambda inputs: inputs.raw.cost["persistent_bytes"],
@@ -217,6 +219,7 @@ RELATIVE_TO_RETRAIN = frozenset(
         "l2",
         "l2_normalised",
         "rte",
+        "rte_work",
         "js_divergence",
         "average_gap",
         "average_gap_classes",

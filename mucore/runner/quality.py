@@ -349,8 +349,9 @@ def _cost(result: Result) -> dict:
     """What the method took; the original under a scenario took nothing, whatever its training
     did.
     """
+    timed = result.cost.get("processor_seconds") is not None
     return (
-        {**result.cost, "seconds": 0.0}
+        {**result.cost, "seconds": 0.0, **({"processor_seconds": 0.0} if timed else {})}
         if result.spec["method"] == "original"
         else dict(result.cost)
     )

@@ -240,6 +240,7 @@ class Session:
         run.note(f"Weights from a file with the hash {sha256[:12]}.")
         cost = self.cost(run) | {
             "seconds": None,
+            "processor_seconds": None,
             "peak_memory_bytes": None,
             "shared_device": False,
             "missing": MADE_ELSEWHERE,
@@ -251,6 +252,7 @@ class Session:
         cost = run.cost
         return {
             "seconds": cost.seconds,
+            "processor_seconds": cost.processor_seconds if run.device.type == "cpu" else None,
             "steps": cost.steps,
             "reads": dict(cost.reads),
             "prepared_seconds": cost.prepared_seconds,

@@ -18,6 +18,7 @@ from mucore.engine.collect import collect
 from mucore.engine.run import NO_CALLBACKS, Callbacks, Run, state_bytes
 from mucore.errors import BadFile, StoreError
 from mucore.metrics.accuracy import accuracy
+from mucore.metrics.cost import taken
 from mucore.runner.session import ForgetSet, Session
 from mucore.spec import RunSpec, complete
 from mucore.store.rows import Model
@@ -41,14 +42,15 @@ def training_records(
     card = catalog.method(spec.method)
     for name in records.needed(card, complete(card, spec.parameters)):
         found[name], made = _record(session, spec, name, original, forget, callbacks)
+        seconds = taken(made.cost) or 0.0
         run.note(
             f"Training record {name}: {state_bytes(found[name].values()) / 1e6:.3g} MB, made in "
-            f"{made.cost['seconds']:.3g} s outside this run's clock and kept."
+            f"{seconds:.3g} s outside this run's clock and kept."
         )
         if name in records.PER_REQUEST:
-            run.cost.prepared_for_request_seconds += made.cost["seconds"]
+            run.cost.prepared_for_request_seconds += seconds
         else:
-            run.cost.prepared_seconds += made.cost["seconds"]
+            run.cost.prepared_seconds += seconds
         if name.startswith("shards/"):
             before = (
                 _sharded(session, spec)

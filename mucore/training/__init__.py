@@ -30,6 +30,9 @@ from mucore.training.records import Record, Recorder
 
 log = logging.getLogger("mucore")
 
+# what a checkpoint holds beside tensors
+_NUMBERS = ("step", "epoch", "losses", "steps", "seconds", "processor_seconds", "reads")
+
 
 def train_original(
     spec: RunSpec,
@@ -200,9 +203,7 @@ class DiskCheckpoints:
                     tensors[f"optimizer.{index}.{name}"] = value
                 else:
                     plain[f"{index}.{name}"] = value
-        numbers = {
-            name: state[name] for name in ("step", "epoch", "losses", "steps", "seconds", "reads")
-        }
+        numbers = {name: state[name] for name in _NUMBERS}
         try:
             with whole_file(self.path) as temporary:
                 save_file(

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from mucore.errors import BadValue
-from mucore.metrics.cost import comparable, prepared, rte, samples_read
+from mucore.metrics.cost import (
+    comparable,
+    prepared,
+    relative_work,
+    rte,
+    samples_read,
+    taken,
+    work,
+)
 from mucore.metrics.distance import l2, l2_normalised, l2_per_layer
 
 RETRAINED = {"a": np.array([[3.0, 0.0]], np.float32), "b": np.array([4.0], np.float32)}
@@ -59,6 +67,24 @@ def test_rte_needs_equal_conditions(cost, name, value, sentence):
     with pytest.raises(BadValue, match=f"{sentence}. Run Retrain again"):
         rte(unlearned=cost(), retrained=cost(**{name: value}))
     assert not comparable(unlearned=cost(), retrained=cost(**{name: value}))
+
+
+def test_processor_time_goes_before_the_walls_and_compares_with_itself_alone(cost):
+    busy = cost(seconds=100.0, processor_seconds=4.0)
+    assert taken(busy) == 4.0 and taken(cost(seconds=3.0, processor_seconds=None)) == 3.0
+    assert rte(unlearned=busy, retrained=cost(seconds=9.0, processor_seconds=16.0)) == 0.25
+    with pytest.raises(BadValue, match="clock wall instead of processor"):
+        rte(unlearned=busy, retrained=cost())
+    assert not comparable(unlearned=cost(), retrained=busy)
+
+
+def test_work_counts_a_gradient_three_times(cost):
+    assert work(cost=cost(reads={"forget/backward": 40, "retain/forward": 120})) == 240
+    assert work(cost=cost(reads={})) == 0
+    read = cost(reads={"retain/backward": 160})
+    assert relative_work(unlearned=cost(), retrained=read) == 0.5
+    with pytest.raises(BadValue):
+        relative_work(unlearned=cost(), retrained=cost(reads={}))
 
 
 def test_rte_of_an_untimed_retrain_is_refused(cost):

@@ -12,14 +12,32 @@ CARDS: tuple[MetricCard, ...] = (
         title="Run time relative to Retrain",
         short="RTE",
         group="cost",
-        meaning="Seconds of this method divided by the seconds of Retrain; below 1 it saves time.",
+        meaning="Run time of this method divided by Retrain's; below 1 it saves time.",
         ideal="low",
         high=None,
         unit="ratio",
         source=COSTS,
         caveat=(
-            "Missing where Retrain ran on another device, precision or number of threads. "
+            "Missing where Retrain ran on another device, precision or number of threads, or was "
+            "timed by another clock. "
             "Evaluation is not counted, nor is the making of training records: see Preparation."
+        ),
+    ),
+    MetricCard(
+        id="rte_work",
+        title="Work relative to Retrain",
+        short="RTE, work",
+        group="cost",
+        meaning="Work of this method divided by Retrain's; the same on every machine, however busy "
+        "it is.",
+        ideal="low",
+        high=None,
+        unit="ratio",
+        source="This project",
+        caveat=(
+            "Counts the samples that are read, not how many networks look at them, nor what is "
+            "computed beside: a method with teachers or large matrices takes more time than this "
+            "says."
         ),
     ),
     MetricCard(
@@ -27,13 +45,16 @@ CARDS: tuple[MetricCard, ...] = (
         title="Run time",
         short="Seconds",
         group="cost",
-        meaning="Seconds the method took, without evaluation; for Retrain and the original the "
-        "seconds of training.",
+        meaning="Seconds the method took, without evaluation; for Retrain and the original those "
+        "of training. On a CPU they are seconds of processor time, summed over all threads.",
         ideal="low",
         high=None,
         unit="seconds",
         source="This project",
-        caveat="Depends on the machine and on what else ran on it.",
+        caveat=(
+            "Depends on the machine; on a GPU, where seconds pass on the wall, also on what else "
+            "ran on it."
+        ),
     ),
     MetricCard(
         id="prepared_seconds",
@@ -65,6 +86,19 @@ CARDS: tuple[MetricCard, ...] = (
             "trained. Here the training is replayed with the forget set known, which takes far "
             "less storage."
         ),
+    ),
+    MetricCard(
+        id="work",
+        title="Work",
+        short="Work",
+        group="cost",
+        meaning="Passes through the network: a sample read counts one, three where its gradient "
+        "was computed as well.",
+        ideal="low",
+        high=None,
+        unit="count",
+        source="This project",
+        caveat="Does not depend on the machine. Images that a method makes up count, too.",
     ),
     MetricCard(
         id="samples_read",
