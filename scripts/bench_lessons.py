@@ -24,9 +24,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from dashboard.lessons import LESSONS
 from dashboard.lessons.records import Lesson
+from mucore.bench.page import PAGE, machine, put_section
 from mucore.runner.plan import Grid, make_plan
 from mucore.store import open_store
-from mucore.testing import bench
 
 ROOT = Path(__file__).resolve().parents[1]
 LIMIT = 120.0  # seconds that the runs of a lesson may take on two cores
@@ -77,7 +77,7 @@ def measure(lesson: Lesson) -> Measured:
 
 def section(found: Sequence[Measured]) -> str:
     """The section of docs/benchmarks.md."""
-    names = bench.machine("cpu")
+    names = machine("cpu")
     kept = all(each.seconds <= LIMIT for each in found)
     text = [
         HEAD,
@@ -120,8 +120,8 @@ def main() -> None:
             f"{found[-1].title:32} {found[-1].runs:3} runs {found[-1].seconds:6.1f} s", flush=True
         )
     if given.write:
-        bench.put_section(section(found))
-        print(f"Written to docs/{bench.PAGE.name}.")
+        put_section(section(found))
+        print(f"Written to docs/{PAGE.name}.")
 
 
 if __name__ == "__main__":

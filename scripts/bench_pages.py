@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from mucore.testing import bench
+from mucore.bench.page import PAGE, machine, put_section
 from mucore.testing.synthetic import synthetic_store
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -145,7 +145,7 @@ def _run(app: AppTest, visit: Visit) -> tuple[float, float]:
 def section(found: Sequence[Measured], count: int) -> str:
     """The section of docs/benchmarks.md."""
     kept = all(each.cpu < LIMIT for each in found)
-    names = bench.machine("cpu")
+    names = machine("cpu")
     text = [
         HEAD,
         "",
@@ -220,8 +220,8 @@ def main() -> None:
             )
         st.cache_resource.clear()  # closes the store before its folder goes
     if given.write:
-        bench.put_section(section(found, given.count))
-        print(f"Written to docs/{bench.PAGE.name}.")
+        put_section(section(found, given.count))
+        print(f"Written to docs/{PAGE.name}.")
 
 
 if __name__ == "__main__":

@@ -101,6 +101,7 @@ CLOSED = {
     ),
     "mucore.blocks": ("mucore.methods", "mucore.probes", "mucore.runner", "mucore.store"),
     "mucore.methods": ("mucore.runner", "mucore.store", "mucore.metrics", "mucore.cli"),
+    "mucore.bench": ("mucore.cli", "mucore.export", "mucore.analysis"),
     "dashboard.widgets": ("dashboard.sections", "dashboard.views"),
     "dashboard.sections": ("dashboard.views",),
     "dashboard.frames": ("dashboard.charts", "dashboard.report"),
@@ -142,6 +143,11 @@ def test_blocks_are_for_methods_and_what_is_trained_for_them() -> None:
         for other in IMPORTS[name]
         if inside(other, "mucore.blocks")
     ]
+
+
+def test_only_the_command_line_measures_speed() -> None:
+    users = {name for name in MODULES if any(inside(o, "mucore.bench") for o in IMPORTS[name])}
+    assert {name for name in users if not inside(name, "mucore.bench")} == {"mucore.cli.jobs"}
 
 
 def test_no_page_imports_another_pages_parts() -> None:

@@ -152,7 +152,8 @@ def bench(
     """Measure the speed that the project promises: training, evaluation, store, start of the
     command line.
     """
-    from mucore.testing.bench import benchmark, benchmark_estimates
+    from mucore.bench.estimates import benchmark_estimates
+    from mucore.bench.promises import benchmark
 
     if estimates:
         benchmark_estimates(quick=quick, write=write, device=device)

@@ -9,46 +9,33 @@ training, so that a machine that slows down on the way slows both.
 
 from __future__ import annotations
 
-import os
-import platform
-import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
-import psutil
 import torch
-from torch import nn
 
-from mucore import shipped, training
-from mucore.engine.device import describe
+from mucore import training
+from mucore.bench import page
+from mucore.bench.bare import bare_loop
 from mucore.engine.run import Run
 from mucore.errors import BadValue, MucoreError
 from mucore.metrics.forgetting_quality import forgetting_quality
 from mucore.metrics.representation import linear_cka
 from mucore.outputs import Outputs
 from mucore.probes.efficacy import squared_gradient_norms
-from mucore.runner import estimate
-from mucore.runner.estimate import Span, about
 from mucore.runner.plan import Grid, MethodChoice, Plan, ScenarioChoice, launch, make_plan
 from mucore.runner.session import Session
 from mucore.runner.worker import work
 from mucore.spec import RunSpec
-from mucore.store import Store, open_pack, open_store
-from mucore.store.rows import Job, Result
+from mucore.store import Store, open_store
+from mucore.store.rows import Result
 from mucore.testing.synthetic import synthetic_store
-
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "benchmarks.md"
-DEMO = shipped.DATA / "demo"
-# length of the bare loop on either side of the training, in passes over the training set
-BARE_EPOCHS = 1.0
 
 
 @dataclass(frozen=True)
@@ -75,13 +62,13 @@ def benchmark(*, quick: bool = False, write: bool = False, device: str = "auto")
         )
     with tempfile.TemporaryDirectory(prefix="mucore-bench-") as folder:
         store = open_store(Path(folder) / "comparison")
-        lines = measure_runs(store, _grid(quick), device, _say)
+        lines = measure_runs(store, _grid(quick), device, page.say)
         store.close()
-        _say("metrics of many models and features")
+        page.say("metrics of many models and features")
         lines += measure_metrics(quick)
-        _say("starting the command line")
+        page.say("starting the command line")
         lines.append(measure_start())
-        _say("reading a store of many results")
+        page.say("reading a store of many results")
         lines.append(measure_frames(Path(folder) / "many", 500 if quick else 10_000))
     for line in lines:
         mark = "" if line.met is None or quick else "kept     " if line.met else "NOT KEPT "
@@ -90,158 +77,9 @@ def benchmark(*, quick: bool = False, write: bool = False, device: str = "auto")
             + (f"   (promised: {line.promise})" if line.promise else "")
         )
     if write:
-        put_section(page(lines, machine(device)))
-        print(f"Written to docs/{PAGE.name}.")
+        page.put_section(section(lines, page.machine(device)))
+        print(f"Written to docs/{page.PAGE.name}.")
     return quick or all(line.met is not False for line in lines)
-
-
-def benchmark_estimates(*, quick: bool = False, write: bool = False, device: str = "auto") -> None:
-    """How right the estimates of time are: said before, at a third and at two thirds of small
-    comparisons, and what it was.
-
-    The first comparison is estimated from the demo's runs alone, the second, with other seeds, from
-    those of the first. Prints, and with `write` puts a section into docs/benchmarks.md. Raises
-    `BadValue` for `quick` with `write`.
-    """
-    if quick and write:
-        raise BadValue(
-            "The quick figures say nothing about time, so they are not written down. Leave "
-            "--quick or --write out."
-        )
-    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
-    history = open_pack(DEMO) if DEMO.is_dir() else None
-    looks: list[tuple[str, Look]] = []
-    with tempfile.TemporaryDirectory(prefix="mucore-bench-") as folder:
-        store = open_store(Path(folder))
-        for what, seeds in (("from the demo's runs", [0, 1]), ("from own runs", [2, 3])):
-            _say(f"a comparison estimated {what}")
-            looks += [
-                (what, look)
-                for look in measure_estimates(store, _small_grid(quick, seeds), device, history)
-            ]
-        store.close()
-    if history is not None:
-        history.close()
-    for what, look in looks:
-        print(
-            f"Estimated {what}, {look.when}: {about(look.said)} ({look.said.likely:.1f} s); it "
-            f"was {look.was:.1f} s"
-        )
-    if write:
-        put_section(estimates_page(looks, load, machine(device)))
-        print(f"Written to docs/{PAGE.name}.")
-
-
-@dataclass(frozen=True)
-class Look:
-    """What was said at one moment of a comparison, and what it came to."""
-
-    when: str
-    said: Span
-    was: float
-
-    @property
-    def ratio(self) -> float:
-        return self.said.likely / self.was
-
-
-def _small_grid(quick: bool, seeds: list[int]) -> Grid:
-    names = (
-        ("finetune",)
-        if quick
-        else ("finetune", "neggrad_plus", "scrub", "salun", "ssd", "amnesiac")
-    )
-    return Grid(
-        dataset="digits",
-        model="mlp",
-        preset="quick",
-        recipe={"epochs": 1} if quick else {},
-        scenarios=[ScenarioChoice(id="one_class")],
-        methods=[MethodChoice(id=name) for name in names],
-        training_seeds=seeds,
-    )
-
-
-def measure_estimates(store: Store, grid: Grid, device: str, history: Store | None) -> list[Look]:
-    """Compute a comparison in this process and look at its estimate before, at a third and at two
-    thirds of its runs.
-    """
-    plan = make_plan(grid, store, history=history, workers=1)
-    marks = {
-        round(len(plan.to_run) * share): name
-        for share, name in ((1 / 3, "at a third"), (2 / 3, "at two thirds"))
-    }
-    waking = estimate.WAKING if not store.workers() else 0.0
-    said = [
-        (
-            "at the start",
-            Span(
-                *(max(t - waking, 0.0) for t in (plan.time.low, plan.time.likely, plan.time.high))
-            ),
-            time.perf_counter(),
-        )
-    ]
-    ended = 0
-
-    def look(event: str, job: Job) -> None:
-        nonlocal ended
-        ended += event == "done"
-        if event == "done" and ended in marks:
-            jobs = estimate.counting(store.jobs(keys=plan.keys, limit=len(plan.keys)))
-            left = estimate.time_left(
-                jobs,
-                estimate.of_jobs(store, jobs, history=history),
-                workers=1,
-                now=datetime.now(UTC),
-            )
-            assert left.total is not None
-            said.append((marks[ended], left.total, time.perf_counter()))
-
-    launch(plan, store, name="bench")
-    work(store, device=device, only=set(plan.keys), until_done=True, on_event=look)
-    end = time.perf_counter()
-    return [Look(when, span, end - moment) for when, span, moment in said]
-
-
-def estimates_page(looks: Sequence[tuple[str, Look]], load: float, names: dict[str, str]) -> str:
-    """The section of docs/benchmarks.md on estimates; a load above the number of cores is said to
-    be a busy machine.
-    """
-    cores = int(names["CPU cores"])
-    busy = (
-        f" It was busy with other work: a load of {load:.0f} on {cores} cores when this began."
-        if load > cores
-        else ""
-    )
-    text = [
-        "## Estimates of time",
-        "",
-        (
-            "Written by `python -m mucore bench --estimates --write`: six methods with two "
-            "training seeds on `digits`, `mlp`, preset `quick`,"
-        ),
-        (
-            "in an empty store, then with two other seeds. What was said at three moments, and how "
-            "long it then took until the end."
-        ),
-        f"Measured {names['Measured']} on {names['Device']}, {cores} cores.{busy}",
-        "",
-        "| estimated | when | said | likely | it was | likely / was |",
-        "| --- | --- | --- | ---: | ---: | ---: |",
-        *(
-            (
-                f"| {what} | {look.when} | {about(look.said)} | {look.said.likely:.1f} s | "
-                f"{look.was:.1f} s | {look.ratio:.2f} |"
-            )
-            for what, look in looks
-        ),
-        "",
-    ]
-    return "\n".join(text)
-
-
-def _say(what: str) -> None:
-    print(f"{what} ...", file=sys.stderr, flush=True)
 
 
 def _grid(quick: bool) -> Grid:
@@ -340,45 +178,6 @@ def _accuracy(store: Store, result: Result, split: str) -> float:
     return float(counts.trace() / counts.sum())
 
 
-def bare_loop(session: Session, spec: RunSpec) -> float:
-    """Images a second of plain SGD steps on one random batch on the device, in the precision of the
-    recipe.
-    """
-    splits, recipe = session.splits(spec), spec.recipe
-    model = training.fresh_model(spec, splits, 0).to(session.device).train()
-    optimizer = torch.optim.SGD(
-        model.parameters(),
-        recipe.lr,
-        recipe.momentum,
-        nesterov=recipe.nesterov,
-        weight_decay=recipe.weight_decay,
-    )
-    generator = torch.Generator().manual_seed(0)
-    x = torch.randn((recipe.batch_size, *splits.train.pixels.shape[1:]), generator=generator).to(
-        session.device
-    )
-    y = torch.randint(len(splits.class_names), (recipe.batch_size,), generator=generator).to(
-        session.device
-    )
-    run: Run = session.run(spec, 0)
-
-    def steps(count: int) -> None:
-        for _ in range(count):
-            optimizer.zero_grad(set_to_none=True)
-            with run.autocast():
-                loss = nn.functional.cross_entropy(model(x), y)
-            loss.backward()
-            optimizer.step()
-
-    count = max(10, round(BARE_EPOCHS * len(splits.train.ids) / recipe.batch_size))
-    steps(3)  # the first steps allocate and choose kernels
-    run.synchronize()
-    began = time.perf_counter()
-    steps(count)
-    run.synchronize()
-    return count * recipe.batch_size / (time.perf_counter() - began)
-
-
 def efficacy_seconds(session: Session, spec: RunSpec, samples: int = 2000) -> float:
     """Seconds for the squared gradient norm of every training sample, from a part of them, in full
     precision.
@@ -434,7 +233,7 @@ def measure_start(repeats: int = 5) -> Line:
         began = time.perf_counter()
         subprocess.run(
             [sys.executable, "-m", "mucore", "methods", "--json"],
-            cwd=ROOT,
+            cwd=page.ROOT,
             check=True,
             stdout=subprocess.DEVNULL,
         )
@@ -462,23 +261,7 @@ def measure_frames(home: Path, count: int) -> Line:
     )
 
 
-def machine(device: str) -> dict[str, str]:
-    """What the figures depend on, by name."""
-    from mucore.engine.device import resolve_device
-
-    return {
-        "Device": describe(resolve_device(device)),
-        "CPU cores": str(os.cpu_count()),
-        "Threads of torch": str(torch.get_num_threads()),
-        "Memory": f"{psutil.virtual_memory().total / 2**30:.0f} GiB",
-        "System": f"{platform.system()} {platform.machine()}",
-        "Python": platform.python_version(),
-        "torch": torch.__version__,
-        "Measured": f"{datetime.now(UTC):%Y-%m-%d}",
-    }
-
-
-def page(lines: list[Line], names: dict[str, str]) -> str:
+def section(lines: list[Line], names: dict[str, str]) -> str:
     """The first section of docs/benchmarks.md."""
     text = [
         "# Benchmarks",
@@ -506,18 +289,6 @@ def page(lines: list[Line], names: dict[str, str]) -> str:
         "",
     ]
     return "\n".join(text)
-
-
-def put_section(text: str) -> None:
-    """Write a section, a heading and what stands under it, into docs/benchmarks.md in the place of
-    the one of that heading, else last.
-    """
-    sections = {
-        part.partition("\n")[0]: part
-        for part in re.findall(r"^#(?:.|\n(?!#))*", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    }
-    sections[text.partition("\n")[0]] = text
-    PAGE.write_text("\n".join(f"{part.strip()}\n" for part in sections.values()), encoding="utf-8")
 
 
 def _mark(line: Line) -> str:

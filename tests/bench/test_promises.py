@@ -1,0 +1,44 @@
+"""The promises are measured, every line of them, and written down."""
+
+from __future__ import annotations
+
+import pytest
+
+from mucore import cli
+from mucore.bench import promises
+
+
+@pytest.mark.slow
+def test_the_quick_benchmark_measures_every_line(capsys):
+    assert cli.main(["bench", "--quick", "--device", "cpu"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0].partition(" (")[0] for line in lines] == [
+        "Training of the original",
+        "Its accuracy on the training set",
+        "Its accuracy on the test set",
+        "Training throughput against a bare loop",
+        "Gradients of every training sample, for efficacy, against an epoch of training",
+        "Retrain",
+        "Evaluation of one model",
+        "The same comparison a second time",
+        "CKA of 500 x 64 features",
+        "Forgetting quality of 32 x 32 models, 50 samples",
+        "Start of the command line",
+        "Frames of 500 results",
+    ]
+    assert "0 runs computed, 4 read" in next(
+        line for line in lines if line.startswith("The same comparison")
+    )
+
+
+def test_the_page_names_the_machine_and_marks_broken_promises():
+    lines = [
+        promises.Line("Training", "30 s", "at most 45 s", True),
+        promises.Line("Start", "2 s", "under 1 s", False),
+        promises.Line("Retrain", "9 s"),
+    ]
+    page = promises.section(lines, {"CPU cores": "2"})
+    assert "| Training | 30 s | at most 45 s | kept |" in page
+    assert "| Start | 2 s | under 1 s | **not kept** |" in page
+    assert "| Retrain | 9 s |  |  |" in page
+    assert "| CPU cores | 2 |" in page
