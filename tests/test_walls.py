@@ -147,7 +147,7 @@ def test_blocks_are_for_methods_and_what_is_trained_for_them() -> None:
 
 def test_only_the_command_line_measures_speed() -> None:
     users = {name for name in MODULES if any(inside(o, "mucore.bench") for o in IMPORTS[name])}
-    assert {name for name in users if not inside(name, "mucore.bench")} == {"mucore.cli.jobs"}
+    assert {name for name in users if not inside(name, "mucore.bench")} == {"mucore.cli.bench"}
 
 
 def test_no_page_imports_another_pages_parts() -> None:

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from mucore import shipped
 from mucore.bench import page
-from mucore.errors import BadValue
 from mucore.runner import estimate
 from mucore.runner.estimate import Span, about
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, launch, make_plan
@@ -31,11 +30,7 @@ def benchmark_estimates(*, quick: bool = False, write: bool = False, device: str
     those of the first. Prints, and with `write` puts a section into docs/benchmarks.md. Raises
     `BadValue` for `quick` with `write`.
     """
-    if quick and write:
-        raise BadValue(
-            "The quick figures say nothing about time, so they are not written down. Leave "
-            "--quick or --write out."
-        )
+    page.refuse_quick_figures(quick, write)
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     history = open_pack(DEMO) if DEMO.is_dir() else None
     looks: list[tuple[str, Look]] = []

@@ -15,13 +15,28 @@ import psutil
 import torch
 
 from mucore.engine.device import describe, resolve_device
+from mucore.errors import BadValue
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "benchmarks.md"
 
 
+def refuse_quick_figures(quick: bool, write: bool) -> None:
+    """Raise `BadValue` where figures of a check of the code were to be written down."""
+    if quick and write:
+        raise BadValue(
+            "The quick figures say nothing about speed, so they are not written down. Leave "
+            "--quick or --write out."
+        )
+
+
 def say(what: str) -> None:
     print(f"{what} ...", file=sys.stderr, flush=True)
+
+
+def note(text: str) -> None:
+    """What came of it, for whoever watches."""
+    print(text, file=sys.stderr, flush=True)
 
 
 def machine(device: str) -> dict[str, str]:

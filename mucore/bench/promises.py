@@ -24,7 +24,7 @@ from mucore import training
 from mucore.bench import page
 from mucore.bench.bare import bare_loop
 from mucore.engine.run import Run
-from mucore.errors import BadValue, MucoreError
+from mucore.errors import MucoreError
 from mucore.metrics.forgetting_quality import forgetting_quality
 from mucore.metrics.representation import linear_cka
 from mucore.outputs import Outputs
@@ -55,11 +55,7 @@ def benchmark(*, quick: bool = False, write: bool = False, device: str = "auto")
     `quick` runs the same code on digits with two epochs and judges nothing. Raises `BadValue` for
     `quick` with `write`.
     """
-    if quick and write:
-        raise BadValue(
-            "The quick figures say nothing about speed, so they are not written down. Leave "
-            "--quick or --write out."
-        )
+    page.refuse_quick_figures(quick, write)
     with tempfile.TemporaryDirectory(prefix="mucore-bench-") as folder:
         store = open_store(Path(folder) / "comparison")
         lines = measure_runs(store, _grid(quick), device, page.say)

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import cyclopts
 
 import mucore
-from mucore.cli import catalogue, comparisons, jobs, pages, stored
+from mucore.cli import bench, catalogue, comparisons, jobs, pages, stored
 from mucore.cli.base import INTERRUPTED, WRONG, complain
 from mucore.errors import BadValue, MucoreError
 
@@ -52,7 +52,7 @@ for command in (
     jobs.jobs,
     jobs.cancel,
     jobs.retry,
-    jobs.bench,
+    bench.bench,
 ):
     app.command(command)
 

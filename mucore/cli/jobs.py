@@ -1,4 +1,4 @@
-"""Commands on the queue and its workers, and the benchmark."""
+"""Commands on the queue and its workers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, get_args
 
 from cyclopts import Parameter
 
-from mucore.cli.base import FAILED, WRONG, Device, Json, comparison_id, complain, open_home
+from mucore.cli.base import WRONG, Device, Json, comparison_id, complain, open_home
 from mucore.cli.flags import split_names
 from mucore.cli.printing import print_table, to_json
 from mucore.errors import BadValue, UnknownName
@@ -133,29 +133,3 @@ def retry(
     with open_home() as store:
         for number in job:
             print(f"Job {number} is queued again as job {store.retry(number).id}.")
-
-
-def bench(
-    *,
-    quick: Annotated[
-        bool,
-        Parameter(
-            negative="", help="Tiny data, two epochs: a check of the script, no figures to quote."
-        ),
-    ] = False,
-    write: Annotated[bool, Parameter(negative="", help="Write docs/benchmarks.md.")] = False,
-    estimates: Annotated[
-        bool, Parameter(negative="", help="How right the estimates of time are, and nothing else.")
-    ] = False,
-    device: Device = "auto",
-) -> int:
-    """Measure the speed that the project promises: training, evaluation, store, start of the
-    command line.
-    """
-    from mucore.bench.estimates import benchmark_estimates
-    from mucore.bench.promises import benchmark
-
-    if estimates:
-        benchmark_estimates(quick=quick, write=write, device=device)
-        return 0
-    return 0 if benchmark(quick=quick, write=write, device=device) else FAILED

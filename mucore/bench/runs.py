@@ -1,0 +1,167 @@
+"""One run of one method, measured: what it took in time, work and memory.
+
+The original, the forget set and the training records are there before the clock starts, as they
+are for a run of the queue (mucore/runner/execute.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from torch import nn
+
+from mucore import catalog, training
+from mucore.bench.clock import Stopwatch, now
+from mucore.bench.ledger import Ledger, conditions
+from mucore.engine.memory import give_back, keep_freed
+from mucore.engine.run import Callbacks
+from mucore.engine.state import state_bytes
+from mucore.errors import Cancelled
+from mucore.runner.execute import unlearn
+from mucore.runner.session import Session
+from mucore.runner.training_records import training_records
+from mucore.spec import Recipe, RunSpec, make_spec
+from mucore.store import default_home, open_store
+
+# Share of the training set that goes; one class of ten is as much.
+SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What stays the same between the methods."""
+
+    dataset: str
+    model: str
+    recipe: Recipe
+
+    def spec(self, method: str) -> RunSpec:
+        """A run with the authors' parameters that forgets a whole class or, of a method that serves
+        no such request, as much of all. Raises `Refused`.
+        """
+        if catalog.serves(catalog.method(method), "class_wise"):
+            return self.of(method, "class_wise", {"class_ids": (0,)})
+        return self.of(method, "all_classes", {"budget": SHARE})
+
+    def of(
+        self,
+        method: str,
+        scenario: str,
+        scenario_parameters: Mapping[str, Any],
+        parameters: Mapping[str, Any] | None = None,
+    ) -> RunSpec:
+        return make_spec(
+            dataset=self.dataset,
+            model=self.model,
+            recipe=self.recipe,
+            scenario=scenario,
+            scenario_parameters=scenario_parameters,
+            method=method,
+            parameters=parameters,
+        )
+
+
+@contextmanager
+def kept(name: str, device: str, *, fresh: bool = False) -> Generator[tuple[Session, Ledger]]:
+    """A session on a store of the benchmark's own, and the ledger of that name beside it, in the
+    folder `bench` of the home: both outlive an interrupted pass. `fresh` forgets its figures.
+    """
+    home = default_home() / "bench"
+    ledger = Ledger(home / f"{name}.jsonl", fresh=fresh)
+    with open_store(home) as store:
+        session = Session(store, device)
+        if session.device.type == "cpu":
+            keep_freed()  # as a worker does
+        yield session, ledger
+
+
+def compared(names: list[str] | None) -> list[str]:
+    """The methods that a benchmark measures: those named, else all that need no file of the user.
+    Raises `UnknownName`.
+    """
+    if names:
+        return list(dict.fromkeys(catalog.method(name).id for name in names))
+    return [
+        card.id for card in catalog.methods() if card.family != "reference" and not card.needs_file
+    ]
+
+
+def measure(spec: RunSpec, session: Session, *, limit: float | None = None) -> dict[str, Any]:
+    """Figures of one run, in seconds, samples and bytes. Raises what the run raises, `Cancelled`
+    where it took longer than `limit` seconds.
+    """
+    original, _ = session.original(spec)
+    seed = spec.training_seed if spec.method == "retrain" else spec.unlearning_seed
+    ends = float("inf")
+    run = session.run(spec, seed, Callbacks(cancelled=lambda: now(session.device) > ends))
+    forget = session.forget_set(spec, original, run)
+    data = session.unlearning_data(spec, forget)
+    if spec.method != "retrain":
+        records = training_records(session, spec, original, forget, run)
+        data = replace(data, record=data.record | records)
+    give_back()  # what earlier work left is no part of this run's peak
+    if limit is not None:
+        ends = now(session.device) + limit
+    with Stopwatch(session.device) as watch:
+        model: nn.Module = (
+            training.retrain(spec, run, session.splits(spec), data.retain)
+            if spec.method == "retrain"
+            else unlearn(spec, original, data, run)
+        )
+    del model
+    reads = run.cost.reads
+    return {
+        "seconds": watch.seconds,
+        "forward": sum(count for name, count in reads.items() if name.endswith("/forward")),
+        "backward": sum(count for name, count in reads.items() if name.endswith("/backward")),
+        "steps": run.cost.steps,
+        "prepared": run.cost.prepared_seconds + run.cost.prepared_for_request_seconds,
+        "scratch": run.cost.scratch_bytes,
+        "persistent": run.cost.persistent_bytes,
+        "peak": run.cost.peak_memory_bytes or 0,
+        "copy": state_bytes(original),
+        "forgotten": len(data.forget),
+        "status": run.status,
+    }
+
+
+def work(figures: Mapping[str, Any]) -> float:
+    """Passes of a sample through the network: one forward, and two more where a gradient is
+    computed, which goes through every layer twice.
+    """
+    return figures["forward"] + 3 * figures["backward"]
+
+
+def recorded(
+    ledger: Ledger,
+    spec: RunSpec,
+    session: Session,
+    *,
+    repeat: int = 0,
+    limit: float | None = None,
+) -> dict[str, Any]:
+    """Figures from the ledger, or measured and written there.
+
+    Where the run fails, `error` says why in one line, and it is tried again next time; `stopped`
+    are the seconds after which it was ended.
+    """
+    name = f"{spec.key}/{conditions(spec.method, session.device_name)}/{repeat}"
+    known = ledger.get(name)
+    if known is not None and (limit is None or known.get("stopped", limit) >= limit):
+        return known
+    try:
+        figures = measure(spec, session, limit=limit)
+    except Cancelled:
+        figures = {"stopped": limit}
+    except Exception as problem:  # one method that fails must not cost the others' figures
+        return {"error": one_line(problem)}
+    ledger.put(name, figures)
+    return figures
+
+
+def one_line(problem: BaseException) -> str:
+    text = " ".join(str(problem).split()) or type(problem).__name__
+    return text if len(text) <= 200 else f"{text[:197]}..."

@@ -1,0 +1,66 @@
+"""The command that measures speed; what it measures is in mucore/bench."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from mucore.cli.base import FAILED, Device
+from mucore.cli.flags import split_names
+from mucore.errors import BadValue
+
+
+def bench(
+    names: Annotated[
+        list[str] | None, Parameter(help="With --methods: these methods alone.", negative="")
+    ] = None,
+    /,
+    *,
+    estimates: Annotated[
+        bool, Parameter(negative="", help="How right the estimates of time are.")
+    ] = False,
+    methods: Annotated[
+        bool, Parameter(negative="", help="Time, work and memory of every method against Retrain.")
+    ] = False,
+    quick: Annotated[
+        bool,
+        Parameter(negative="", help="Tiny data: a check of the script, no figures to quote."),
+    ] = False,
+    write: Annotated[bool, Parameter(negative="", help="Write docs/benchmarks.md.")] = False,
+    repeats: Annotated[
+        int | None, Parameter(help="Rounds of measurement; default: 3, with --quick 1.")
+    ] = None,
+    fresh: Annotated[
+        bool,
+        Parameter(negative="", help="Measure anew what an interrupted pass has measured already."),
+    ] = False,
+    device: Device = "auto",
+) -> int:
+    """Measure the speed that the project promises: training, evaluation, store, start of the
+    command line. Or, by a flag, something else. Long passes keep their figures in the folder
+    `bench` of the home and go on where they were interrupted.
+    """
+    parts = {"--estimates": estimates, "--methods": methods}
+    chosen = [flag for flag, given in parts.items() if given]
+    if len(chosen) > 1:
+        raise BadValue(f"One thing is measured at a time, but got {' and '.join(chosen)}.")
+    if repeats is not None and repeats < 1:
+        raise BadValue(f"--repeats must be at least 1, not {repeats}.")
+    if names and chosen != ["--methods"]:
+        raise BadValue(f"Names of methods go with --methods, but got {' '.join(names)}.")
+    wanted = split_names(names or []) or None
+    common = {"quick": quick, "write": write, "device": device}
+    if estimates:
+        from mucore.bench.estimates import benchmark_estimates
+
+        benchmark_estimates(**common)
+        return 0
+    if methods:
+        from mucore.bench.methods import benchmark_methods
+
+        found = benchmark_methods(wanted, **common, repeats=repeats, fresh=fresh)
+        return FAILED if any(each.error for each in found) else 0
+    from mucore.bench.promises import benchmark
+
+    return 0 if benchmark(**common) else FAILED
