@@ -4,6 +4,7 @@ they share.
     promises.py    is the promised speed kept? (bench)
     estimates.py   how right are the estimates of time? (bench --estimates)
     methods.py     what does every method cost against Retrain? (bench --methods)
+    growth.py      how does its time grow with forget set, model and data? (bench --growth)
 
     bare.py        the bare loop that training is compared with
     runs.py        one run of one method, measured

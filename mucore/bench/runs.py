@@ -65,11 +65,14 @@ class Setting:
 
 
 @contextmanager
-def kept(name: str, device: str, *, fresh: bool = False) -> Generator[tuple[Session, Ledger]]:
+def kept(
+    name: str, device: str, *, fresh: bool = False, folder: str = ""
+) -> Generator[tuple[Session, Ledger]]:
     """A session on a store of the benchmark's own, and the ledger of that name beside it, in the
-    folder `bench` of the home: both outlive an interrupted pass. `fresh` forgets its figures.
+    folder `bench` of the home or in one below: both outlive an interrupted pass. `fresh` forgets
+    the figures of the ledger.
     """
-    home = default_home() / "bench"
+    home = default_home() / "bench" / folder
     ledger = Ledger(home / f"{name}.jsonl", fresh=fresh)
     with open_store(home) as store:
         session = Session(store, device)
@@ -124,6 +127,7 @@ def measure(spec: RunSpec, session: Session, *, limit: float | None = None) -> d
         "peak": run.cost.peak_memory_bytes or 0,
         "copy": state_bytes(original),
         "forgotten": len(data.forget),
+        "samples": len(data.forget) + len(data.retain),
         "status": run.status,
     }
 

@@ -13,7 +13,8 @@ from mucore.errors import BadValue
 
 def bench(
     names: Annotated[
-        list[str] | None, Parameter(help="With --methods: these methods alone.", negative="")
+        list[str] | None,
+        Parameter(help="With --methods or --growth: these methods alone.", negative=""),
     ] = None,
     /,
     *,
@@ -22,6 +23,10 @@ def bench(
     ] = False,
     methods: Annotated[
         bool, Parameter(negative="", help="Time, work and memory of every method against Retrain.")
+    ] = False,
+    growth: Annotated[
+        bool,
+        Parameter(negative="", help="How time grows with forget set, model and data."),
     ] = False,
     quick: Annotated[
         bool,
@@ -41,14 +46,16 @@ def bench(
     command line. Or, by a flag, something else. Long passes keep their figures in the folder
     `bench` of the home and go on where they were interrupted.
     """
-    parts = {"--estimates": estimates, "--methods": methods}
+    parts = {"--estimates": estimates, "--methods": methods, "--growth": growth}
     chosen = [flag for flag, given in parts.items() if given]
     if len(chosen) > 1:
         raise BadValue(f"One thing is measured at a time, but got {' and '.join(chosen)}.")
     if repeats is not None and repeats < 1:
         raise BadValue(f"--repeats must be at least 1, not {repeats}.")
-    if names and chosen != ["--methods"]:
-        raise BadValue(f"Names of methods go with --methods, but got {' '.join(names)}.")
+    if names and not (methods or growth):
+        raise BadValue(
+            f"Names of methods go with --methods or --growth, but got {' '.join(names)}."
+        )
     wanted = split_names(names or []) or None
     common = {"quick": quick, "write": write, "device": device}
     if estimates:
@@ -61,6 +68,11 @@ def bench(
 
         found = benchmark_methods(wanted, **common, repeats=repeats, fresh=fresh)
         return FAILED if any(each.error for each in found) else 0
+    if growth:
+        from mucore.bench.growth import benchmark_growth
+
+        grown = benchmark_growth(wanted, **common, repeats=repeats, fresh=fresh)
+        return FAILED if any(each.left_out for each in grown) else 0
     from mucore.bench.promises import benchmark
 
     return 0 if benchmark(**common) else FAILED

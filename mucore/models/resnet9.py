@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-WIDTHS = (16, 32, 64, 128)
+WIDTHS: tuple[int, int, int, int] = (16, 32, 64, 128)
 # pixels a side; smaller images would be a single position before the last layers
 POOLED_STEM_FROM = 16
 
