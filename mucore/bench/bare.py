@@ -4,8 +4,6 @@ the device, which is what remains when loading, augmentation, counting and progr
 
 from __future__ import annotations
 
-import time
-
 import torch
 from torch import nn
 
@@ -14,13 +12,13 @@ from mucore.engine.run import Run
 from mucore.runner.session import Session
 from mucore.spec import RunSpec
 
-# length of the loop on either side of the training, in passes over the training set
+# on either side of a training, in passes over the training set
 BARE_EPOCHS = 1.0
 
 
-def bare_loop(session: Session, spec: RunSpec) -> float:
-    """Images a second of plain SGD steps on one random batch on the device, in the precision of the
-    recipe.
+def bare_loop(session: Session, spec: RunSpec, passes: float = BARE_EPOCHS) -> float:
+    """Images a second of plain SGD steps on one random batch on the device, in the precision and
+    the layout of the recipe, by the clock of trainings. It lasts `passes` over the training set.
     """
     splits, recipe = session.splits(spec), spec.recipe
     model = training.fresh_model(spec, splits, 0).to(session.device).train()
@@ -48,10 +46,8 @@ def bare_loop(session: Session, spec: RunSpec) -> float:
             loss.backward()
             optimizer.step()
 
-    count = max(10, round(BARE_EPOCHS * len(splits.train.ids) / recipe.batch_size))
+    count = max(10, round(passes * len(splits.train.ids) / recipe.batch_size))
     steps(3)  # the first steps allocate and choose kernels
-    run.synchronize()
-    began = time.perf_counter()
-    steps(count)
-    run.synchronize()
-    return count * recipe.batch_size / (time.perf_counter() - began)
+    with run.clock():
+        steps(count)
+    return count * recipe.batch_size / run.cost.seconds

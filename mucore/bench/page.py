@@ -8,6 +8,8 @@ import os
 import platform
 import re
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,6 +21,36 @@ from mucore.errors import BadValue
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "benchmarks.md"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One measured figure beside what was promised; `met` is None where nothing was."""
+
+    what: str
+    value: str
+    promise: str = ""
+    met: bool | None = None
+
+
+def show(lines: Sequence[Line], *, judge: bool) -> None:
+    """Print figures, with `judge` whether each promise was kept."""
+    for line in lines:
+        mark = "" if line.met is None or not judge else "kept     " if line.met else "NOT KEPT "
+        print(
+            f"{mark}{line.what}: {line.value}"
+            + (f"   (promised: {line.promise})" if line.promise else "")
+        )
+
+
+def rows(lines: Sequence[Line]) -> list[str]:
+    """Figures as a table of docs/benchmarks.md."""
+    marks = {None: "", True: "kept", False: "**not kept**"}
+    return [
+        "| measure | here | promise | |",
+        "| --- | --- | --- | --- |",
+        *(f"| {line.what} | {line.value} | {line.promise} | {marks[line.met]} |" for line in lines),
+    ]
 
 
 def refuse_quick_figures(quick: bool, write: bool) -> None:

@@ -14,7 +14,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -38,16 +37,6 @@ from mucore.store.rows import Result
 from mucore.testing.synthetic import synthetic_store
 
 
-@dataclass(frozen=True)
-class Line:
-    """One measured figure beside what was promised; `met` is None where nothing was."""
-
-    what: str
-    value: str
-    promise: str = ""
-    met: bool | None = None
-
-
 def benchmark(*, quick: bool = False, write: bool = False, device: str = "auto") -> bool:
     """Measure, print, and with `write` put the figures into docs/benchmarks.md. Returns whether
     every promise was kept.
@@ -58,7 +47,7 @@ def benchmark(*, quick: bool = False, write: bool = False, device: str = "auto")
     page.refuse_quick_figures(quick, write)
     with tempfile.TemporaryDirectory(prefix="mucore-bench-") as folder:
         store = open_store(Path(folder) / "comparison")
-        lines = measure_runs(store, _grid(quick), device, page.say)
+        lines = measure_runs(store, _grid(quick), device)
         store.close()
         page.say("metrics of many models and features")
         lines += measure_metrics(quick)
@@ -66,12 +55,7 @@ def benchmark(*, quick: bool = False, write: bool = False, device: str = "auto")
         lines.append(measure_start())
         page.say("reading a store of many results")
         lines.append(measure_frames(Path(folder) / "many", 500 if quick else 10_000))
-    for line in lines:
-        mark = "" if line.met is None or quick else "kept     " if line.met else "NOT KEPT "
-        print(
-            f"{mark}{line.what}: {line.value}"
-            + (f"   (promised: {line.promise})" if line.promise else "")
-        )
+    page.show(lines, judge=not quick)
     if write:
         page.put_section(section(lines, page.machine(device)))
         print(f"Written to docs/{page.PAGE.name}.")
@@ -89,19 +73,19 @@ def _grid(quick: bool) -> Grid:
     )
 
 
-def measure_runs(store: Store, grid: Grid, device: str, say: Callable[[str], None]) -> list[Line]:
+def measure_runs(store: Store, grid: Grid, device: str) -> list[page.Line]:
     """Original, Retrain and one method in an empty store; then the same comparison again."""
     session = Session(store, device)
     plan = make_plan(grid, store)
     original = plan.specs[0]
-    say("bare loop, before")
+    page.say("bare loop, before")
     before = bare_loop(session, original)
-    say(f"{len(plan.specs)} runs of {grid.dataset} with {grid.model}, preset {grid.preset}")
+    page.say(f"{len(plan.specs)} runs of {grid.dataset} with {grid.model}, preset {grid.preset}")
     launch(plan, store, name="bench")
     work(store, device=device, only=set(plan.keys), until_done=True)
-    say("bare loop, after")
+    page.say("bare loop, after")
     after = bare_loop(session, original)
-    say("gradients of every sample")
+    page.say("gradients of every sample")
     gradients = efficacy_seconds(session, original)
     results = {key: _result(store, plan, key) for key in plan.keys}
     trained = results[original.key]
@@ -119,34 +103,34 @@ def measure_runs(store: Store, grid: Grid, device: str, say: Callable[[str], Non
     frame = store.summaries(keys=list(again.keys))
     second = time.perf_counter() - began
     return [
-        Line(
+        page.Line(
             "Training of the original",
             f"{seconds:.1f} s",
             "at most 45 s on 2 CPU cores",
             seconds <= 45,
         ),
-        Line("Its accuracy on the training set", f"{train:.2%}", "100 %", train == 1),
-        Line("Its accuracy on the test set", f"{test:.2%}", "at least 88 %", test >= 0.88),
-        Line(
+        page.Line("Its accuracy on the training set", f"{train:.2%}", "100 %", train == 1),
+        page.Line("Its accuracy on the test set", f"{test:.2%}", "at least 88 %", test >= 0.88),
+        page.Line(
             "Training throughput against a bare loop",
             f"{ours / bare:.1%} ({ours:,.0f} of {bare:,.0f} images a second)",
             "at least 90 %",
             ours / bare >= 0.9,
         ),
-        Line(
+        page.Line(
             "Gradients of every training sample, for efficacy, against an epoch of training",
             f"{gradients / epoch:.1f} epochs ({gradients:.1f} s)",
             "at most 3",
             gradients / epoch <= 3,
         ),
-        Line("Retrain", f"{whole:.1f} s"),
-        Line(
+        page.Line("Retrain", f"{whole:.1f} s"),
+        page.Line(
             f"Evaluation of one model ({len(last.metrics)} metrics) against a Retrain",
             f"{evaluation / whole:.1%} ({evaluation:.2f} s)",
             "at most 10 %",
             evaluation / whole <= 0.1,
         ),
-        Line(
+        page.Line(
             "The same comparison a second time",
             f"{second * 1000:.0f} ms, {len(again.to_run)} runs computed, {len(frame)} read",
             "served from the store",
@@ -192,7 +176,7 @@ def efficacy_seconds(session: Session, spec: RunSpec, samples: int = 2000) -> fl
     return (time.perf_counter() - began) * len(data) / len(part)
 
 
-def measure_metrics(quick: bool = False) -> list[Line]:
+def measure_metrics(quick: bool = False) -> list[page.Line]:
     """The two metrics of arrays that could be slow, on made-up numbers of the size that was
     promised.
     """
@@ -206,8 +190,8 @@ def measure_metrics(quick: bool = False) -> list[Line]:
     )
     quality = _seconds(lambda: forgetting_quality(unlearned=unlearned, retrained=retrained))
     return [
-        Line(f"CKA of {rows:,} x {width} features", f"{cka:.2f} s", "under 2 s", cka < 2),
-        Line(
+        page.Line(f"CKA of {rows:,} x {width} features", f"{cka:.2f} s", "under 2 s", cka < 2),
+        page.Line(
             f"Forgetting quality of {models} x {models} models, {samples:,} samples",
             f"{quality:.1f} s",
             "under 10 s",
@@ -222,7 +206,7 @@ def _seconds(call: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def measure_start(repeats: int = 5) -> Line:
+def measure_start(repeats: int = 5) -> page.Line:
     """Best wall time of `python -m mucore methods --json`, a process from start to end."""
     times = []
     for _ in range(repeats):
@@ -234,7 +218,7 @@ def measure_start(repeats: int = 5) -> Line:
             stdout=subprocess.DEVNULL,
         )
         times.append(time.perf_counter() - began)
-    return Line(
+    return page.Line(
         "Start of the command line (methods --json)",
         f"{min(times):.2f} s",
         "under 1 s",
@@ -242,14 +226,14 @@ def measure_start(repeats: int = 5) -> Line:
     )
 
 
-def measure_frames(home: Path, count: int) -> Line:
+def measure_frames(home: Path, count: int) -> page.Line:
     """Time to read `count` results into the two frames that the pages draw from."""
     store = synthetic_store(home, count)
     began = time.perf_counter()
     runs, values = store.summaries(), store.metric_values()
     seconds = time.perf_counter() - began
     store.close()
-    return Line(
+    return page.Line(
         f"Frames of {len(runs):,} results ({len(values):,} values)",
         f"{seconds:.2f} s",
         "under 0.5 s",
@@ -257,7 +241,7 @@ def measure_frames(home: Path, count: int) -> Line:
     )
 
 
-def section(lines: list[Line], names: dict[str, str]) -> str:
+def section(lines: list[page.Line], names: dict[str, str]) -> str:
     """The first section of docs/benchmarks.md."""
     text = [
         "# Benchmarks",
@@ -275,9 +259,7 @@ def section(lines: list[Line], names: dict[str, str]) -> str:
             "after the training."
         ),
         "",
-        "| measure | here | promise | |",
-        "| --- | --- | --- | --- |",
-        *(f"| {line.what} | {line.value} | {line.promise} | {_mark(line)} |" for line in lines),
+        *page.rows(lines),
         "",
         "| machine | |",
         "| --- | --- |",
@@ -285,7 +267,3 @@ def section(lines: list[Line], names: dict[str, str]) -> str:
         "",
     ]
     return "\n".join(text)
-
-
-def _mark(line: Line) -> str:
-    return "" if line.met is None else "kept" if line.met else "**not kept**"

@@ -25,6 +25,7 @@ from mucore.runner.session import Session
 from mucore.runner.training_records import training_records
 from mucore.spec import Recipe, RunSpec, make_spec
 from mucore.store import default_home, open_store
+from mucore.userfiles import datasets
 
 # Share of the training set that goes; one class of ten is as much.
 SHARE = 0.1
@@ -55,6 +56,7 @@ class Setting:
     ) -> RunSpec:
         return make_spec(
             dataset=self.dataset,
+            data_hash=datasets.data_hash(self.dataset),
             model=self.model,
             recipe=self.recipe,
             scenario=scenario,

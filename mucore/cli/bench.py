@@ -28,6 +28,9 @@ def bench(
         bool,
         Parameter(negative="", help="How time grows with forget set, model and data."),
     ] = False,
+    peers: Annotated[
+        bool, Parameter(negative="", help="Methods beside torchunlearn's, where it is installed.")
+    ] = False,
     quick: Annotated[
         bool,
         Parameter(negative="", help="Tiny data: a check of the script, no figures to quote."),
@@ -46,7 +49,7 @@ def bench(
     command line. Or, by a flag, something else. Long passes keep their figures in the folder
     `bench` of the home and go on where they were interrupted.
     """
-    parts = {"--estimates": estimates, "--methods": methods, "--growth": growth}
+    parts = {"--estimates": estimates, "--methods": methods, "--growth": growth, "--peers": peers}
     chosen = [flag for flag, given in parts.items() if given]
     if len(chosen) > 1:
         raise BadValue(f"One thing is measured at a time, but got {' and '.join(chosen)}.")
@@ -73,6 +76,11 @@ def bench(
 
         grown = benchmark_growth(wanted, **common, repeats=repeats, fresh=fresh)
         return FAILED if any(each.left_out for each in grown) else 0
+    if peers:
+        from mucore.bench.peers import benchmark_peers
+
+        beside = benchmark_peers(**common, repeats=repeats)
+        return FAILED if any(each.error for each in beside) else 0
     from mucore.bench.promises import benchmark
 
     return 0 if benchmark(**common) else FAILED

@@ -6,6 +6,7 @@ import pytest
 
 from mucore import cli
 from mucore.bench import promises
+from mucore.bench.page import Line
 
 
 @pytest.mark.slow
@@ -33,9 +34,9 @@ def test_the_quick_benchmark_measures_every_line(capsys):
 
 def test_the_page_names_the_machine_and_marks_broken_promises():
     lines = [
-        promises.Line("Training", "30 s", "at most 45 s", True),
-        promises.Line("Start", "2 s", "under 1 s", False),
-        promises.Line("Retrain", "9 s"),
+        Line("Training", "30 s", "at most 45 s", True),
+        Line("Start", "2 s", "under 1 s", False),
+        Line("Retrain", "9 s"),
     ]
     page = promises.section(lines, {"CPU cores": "2"})
     assert "| Training | 30 s | at most 45 s | kept |" in page
