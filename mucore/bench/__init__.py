@@ -5,6 +5,7 @@ they share.
     estimates.py   how right are the estimates of time? (bench --estimates)
     methods.py     what does every method cost against Retrain? (bench --methods)
     growth.py      how does its time grow with forget set, model and data? (bench --growth)
+    gpu.py         what of it holds on a GPU? (bench --gpu)
     peers.py       how fast are the methods beside torchunlearn's? (bench --peers)
 
     bare.py        the bare loop that training is compared with

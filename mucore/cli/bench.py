@@ -28,6 +28,12 @@ def bench(
         bool,
         Parameter(negative="", help="How time grows with forget set, model and data."),
     ] = False,
+    gpu: Annotated[
+        bool,
+        Parameter(
+            negative="", help="Training, memory and ten methods on a CUDA GPU, in 8 minutes."
+        ),
+    ] = False,
     peers: Annotated[
         bool, Parameter(negative="", help="Methods beside torchunlearn's, where it is installed.")
     ] = False,
@@ -49,7 +55,13 @@ def bench(
     command line. Or, by a flag, something else. Long passes keep their figures in the folder
     `bench` of the home and go on where they were interrupted.
     """
-    parts = {"--estimates": estimates, "--methods": methods, "--growth": growth, "--peers": peers}
+    parts = {
+        "--estimates": estimates,
+        "--methods": methods,
+        "--growth": growth,
+        "--gpu": gpu,
+        "--peers": peers,
+    }
     chosen = [flag for flag, given in parts.items() if given]
     if len(chosen) > 1:
         raise BadValue(f"One thing is measured at a time, but got {' and '.join(chosen)}.")
@@ -76,6 +88,10 @@ def bench(
 
         grown = benchmark_growth(wanted, **common, repeats=repeats, fresh=fresh)
         return FAILED if any(each.left_out for each in grown) else 0
+    if gpu:
+        from mucore.bench.gpu import benchmark_gpu
+
+        return 0 if benchmark_gpu(quick=quick, write=write, device=device) else FAILED
     if peers:
         from mucore.bench.peers import benchmark_peers
 
