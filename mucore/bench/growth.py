@@ -24,7 +24,7 @@ from mucore.spec import RunSpec, make_recipe
 
 Axis = Literal["forgotten", "copy", "samples"]  # as runs.py names these sizes
 AXES: Mapping[Axis, str] = {"forgotten": "forget set", "copy": "weights", "samples": "data"}
-ENOUGH = 2.0  # seconds of measurement that need no further round
+ENOUGH = 1.0  # seconds of measurement that need no further round
 LIMIT = 45.0  # seconds after which a run is ended, and what is larger is left out
 
 

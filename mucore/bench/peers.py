@@ -28,6 +28,7 @@ from mucore.bench import page
 from mucore.bench.clock import Spread, Stopwatch
 from mucore.bench.runs import Setting, kept, measure, one_line, work
 from mucore.engine.data import Samples
+from mucore.engine.memory import give_back
 from mucore.engine.run import Run
 from mucore.errors import BadValue
 from mucore.runner.session import Session
@@ -292,6 +293,7 @@ def train_theirs(
     device = next(network.parameters()).device
     merged = importlib.import_module("torchunlearn.utils.data").MergedLoaders
     maker = getattr(importlib.import_module("torchunlearn.unlearn"), pair.theirs)
+    give_back()  # ours begin so: what was kept of memory has to be asked for again
     with contextlib.redirect_stdout(io.StringIO()), Stopwatch(device) as watch:
         trainer = maker(robust, **pair.options)
         if hasattr(trainer, "compute_saliency_mask"):

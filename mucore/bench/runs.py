@@ -107,7 +107,7 @@ def measure(spec: RunSpec, session: Session, *, limit: float | None = None) -> d
     if spec.method != "retrain":
         records = training_records(session, spec, original, forget, run)
         data = replace(data, record=data.record | records)
-    give_back()  # what earlier work left is no part of this run's peak
+    give_back()  # the clock of a run does so; here it is in nobody's seconds
     if limit is not None:
         ends = now(session.device) + limit
     with Stopwatch(session.device) as watch:

@@ -71,6 +71,8 @@ def bench(
         raise BadValue(
             f"Names of methods go with --methods or --growth, but got {' '.join(names)}."
         )
+    if names and write:
+        raise BadValue("Written tables are of all methods. Leave the names or --write out.")
     wanted = split_names(names or []) or None
     common = {"quick": quick, "write": write, "device": device}
     if estimates:

@@ -54,7 +54,7 @@ def test_what_fails_or_lasts_is_left_out_from_there_on():
     found = Growth("scrub")
     found.take(one, {"seconds": 0.5, "samples": 100})
     assert found.wants(one) and found.wants(two)
-    found.take(one, {"seconds": 1.9, "samples": 100})
+    found.take(one, {"seconds": 0.6, "samples": 100})
     assert not found.wants(one) and found.wants(two)  # that is enough of this size
     found.take(two, {"stopped": 45.0})
     assert not found.wants(two) and found.wants(Point("copy", 20))
