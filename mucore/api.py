@@ -289,10 +289,17 @@ def _compute(plan: Plan, store: Store, *, name: str, device: str) -> list[Job]:
     """Queue what a plan lacks and work on it until it is done; returns the jobs that ended without
     a result.
     """
+    from mucore.engine.chunks import free_bytes
+    from mucore.engine.device import resolve_device
+    from mucore.runner.estimate import fit_of
     from mucore.runner.session import check_uploaded
     from mucore.runner.worker import work
 
     check_uploaded(plan.to_run, uploaded_files(plan.grid), store)
+    resolved = resolve_device(device)
+    fit = fit_of(plan.to_run, str(resolved), free_bytes(resolved))
+    if fit is not None and (said := fit.warning()):
+        warnings.warn(said, stacklevel=3)
     comparison = launch(plan, store, name=name, note="from Python")
     try:
         work(store, device=device, only=set(plan.keys), until_done=True)

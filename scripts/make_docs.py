@@ -74,7 +74,11 @@ def methods_page() -> str:
             f"{len(METHODS)} methods, by family and year. Values are the authors', as far as their "
             "paper or code states them; epochs marked as scaled were chosen for a longer training "
             "and shrink with the recipe, to one at least. Storage is what the published method "
-            "keeps between training and request; what ours keeps is measured in every run. A "
+            "keeps between training and request; what ours keeps is measured in every run. What a "
+            "method holds for itself is a formula of `weights` and `state` (bytes of a network's "
+            "weights, and with its statistics), of the sizes of data and network, and of its own "
+            "parameters; plans compute from it what a run will take "
+            "(mucore/catalog/formulas.py). A "
             "method of your own: [add-a-method.md](add-a-method.md)."
         ),
         table(("Method", "Id", "Family", "Year", "Reads", "Published storage"), rows),
@@ -113,6 +117,8 @@ def method_paragraph(card: MethodCard) -> str:
             f"{', '.join(f'`{key}` {value(it)}' for key, it in values.items())}."
         )
     sentences.append(f"Published storage: {sentence(card.storage)}")
+    if card.footprint.scratch != "0":
+        sentences.append(f"Holds for itself, in bytes: `{card.footprint.scratch}`.")
     if card.scenarios is not None:
         sentences.append(
             f"Runs under {listed(f'`{name}`' for name in sorted(card.scenarios))} only: "

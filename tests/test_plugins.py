@@ -28,7 +28,7 @@ EXAMPLES = ROOT / "docs" / "examples"
 
 FILE = """
 import torch
-from mucore.catalog import MethodCard, Parameter
+from mucore.catalog import Footprint, MethodCard, Parameter
 
 FACTOR = 0.5
 
@@ -212,6 +212,14 @@ BROKEN = {
     "records for no parameter": (
         ("reads=frozenset()", 'reads=frozenset(), no_records_when={"speed": (1,)}'),
         "the card's no_records_when must give a tuple",
+    ),
+    "a formula of nothing": (
+        ("reads=frozenset()", 'reads=frozenset(), footprint=Footprint(scratch="2 * copies")'),
+        "The formula '2 * copies' cannot be computed",
+    ),
+    "a number for a footprint": (
+        ("reads=frozenset()", "reads=frozenset(), footprint=3"),
+        "the card's footprint must be a Footprint(...)",
     ),
     "aliases as text": (
         ("reads=frozenset()", 'reads=frozenset(), aliases="m"'),

@@ -9,9 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from mucore.engine.batch import Batch
+from mucore.engine.chunks import chunk
 from mucore.engine.losses import cross_entropy
 
-BATCH = 512
+BATCH = 512  # of large networks less, see engine/chunks.py
 
 
 class Channels:
@@ -45,13 +46,14 @@ class Channels:
         def watch(name: str, module: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:
             seen[name] = _per_channel(module, output, size)
 
+        most = chunk(self.model, x.shape[1:], BATCH, "passing", times=2)
         hooks = [
             module.register_forward_hook(partial(watch, name))
             for name, module in self.layers.items()
         ]
         found, logits = [], []
         try:
-            for part in x.split(BATCH):
+            for part in x.split(most):
                 size = len(part)
                 logits.append(self.model(part))
                 found.append(torch.cat([seen[name] for name in self.layers], 1))

@@ -23,6 +23,7 @@ from torch.func import functional_call
 
 from mucore.blocks.labels import draw_labels
 from mucore.engine.batch import Batch
+from mucore.engine.chunks import chunk
 from mucore.engine.data import MaskedImages, Mixture, Samples, UnlearningData
 from mucore.engine.layers import tail
 from mucore.engine.losses import choices, task_of
@@ -37,7 +38,9 @@ Product = Callable[[Tensor], Tensor]
 Scope = Literal["all", "last_block", "head", "last_six_tensors"]
 Counterpart = Literal["delete", "random_label", "soft_uniform", "true_label", "feature_mask"]
 UNIFORM = -1  # a label that stands for the flat target 1/C, or 1/2 for an attribute
-CHUNK = 256  # samples whose graph is held at once
+CHUNK = 256  # samples whose graph is held at once; of large networks fewer (engine/chunks.py)
+# graphs that a product holds: its own, that of its tangents, and the gradients on their way
+GRAPHS = 3
 LISSA_PASSES = 100
 CG_ITERATIONS = 50
 # What is left of the gradient after a Newton step is the solver's residual, to first order (Dembo,
@@ -143,7 +146,7 @@ def gauss_newton_product(
 ) -> Tensor:
     """Jᵀ · inner(J · vector) (p,), summed over the batch: always positive semi-definite."""
     total = torch.zeros_like(vector)
-    for piece in _pieces(batch):
+    for piece in _pieces(model, batch):
         logits, tangent = jacobian_product(model, weights, piece.x, vector)
         total += to_vector(_grad(logits, weights, inner(logits.detach(), tangent, piece.y)))
     return total
@@ -163,7 +166,7 @@ def hessian_product(
     parts = from_vector(vector, weights)
     total = torch.zeros_like(vector)
     _load_forward_rules()
-    for piece in _pieces(batch):
+    for piece in _pieces(model, batch):
         with forward_ad.dual_level():
             duals = {name: forward_ad.make_dual(p, parts[name]) for name, p in weights.items()}
             slopes = _grad(objective(functional_call(model, duals, (piece.x,)), piece), duals)
@@ -208,7 +211,7 @@ def jacobian_on(
             run.check()
             found += [
                 jacobian_product(model, weights, piece.x, vector)[1].flatten()
-                for piece in _pieces(batch)
+                for piece in _pieces(model, batch)
             ]
     return torch.cat(found)
 
@@ -226,7 +229,7 @@ def transposed_on(
     rest = vector
     for batch in samples.batches(run, batch_size, backward=True):
         run.check()
-        for piece in _pieces(batch):
+        for piece in _pieces(model, batch):
             logits = model(piece.x)
             mine = rest[: logits.numel()]
             rest = rest[logits.numel() :]
@@ -573,5 +576,6 @@ def _grad(
     )
 
 
-def _pieces(batch: Batch) -> list[Batch]:
-    return batch.chunks(-(-len(batch) // CHUNK)) if len(batch) > CHUNK else [batch]
+def _pieces(model: nn.Module, batch: Batch) -> list[Batch]:
+    size = chunk(model, batch.x.shape[1:], CHUNK, times=GRAPHS)
+    return batch.chunks(-(-len(batch) // size)) if len(batch) > size else [batch]

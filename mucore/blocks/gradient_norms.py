@@ -21,6 +21,8 @@ from mucore.blocks.importance import (
     by_layer,
     cross_entropy_sum,
 )
+from mucore.engine.chunks import patch_bytes
+from mucore.fitting import BUDGET, fitting
 
 
 def squared_norms(
@@ -91,7 +93,8 @@ def _convolution(layer: nn.Conv2d, x: Tensor, g: Tensor) -> Importance:
     """x (n, in, h, w), g (n, out, h', w'): a sample's gradient is g times its unfolded patches."""
     assert not isinstance(layer.padding, str)
     found = []
-    for images, gradients in zip(x.split(CHUNK), g.split(CHUNK), strict=True):
+    size = fitting(2 * patch_bytes(layer, g), CHUNK, BUDGET)
+    for images, gradients in zip(x.split(size), g.split(size), strict=True):
         patches = nn.functional.unfold(
             images, layer.kernel_size, layer.dilation, layer.padding, layer.stride
         )

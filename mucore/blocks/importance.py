@@ -19,10 +19,12 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from mucore.engine.batch import Batch
+from mucore.engine.chunks import patch_bytes
 from mucore.engine.data import Mixture, Samples
 from mucore.engine.features import classifier_layer
 from mucore.engine.losses import cross_entropy, task_of
 from mucore.engine.run import Run
+from mucore.fitting import BUDGET, fitting
 
 Importance = dict[str, Tensor]
 GRADIENTS_NOT_FINITE = "the gradients of the original are not finite"
@@ -410,7 +412,12 @@ def _linear(layer: nn.Linear, x: Tensor, g: Tensor) -> Importance:
         weight, bias = g.square().T @ x.square(), g.square().sum(0)
     else:
         x, g = x.flatten(1, -2), g.flatten(1, -2)
-        weight, bias = torch.einsum("nto,nti->noi", g, x).square_().sum(0), g.sum(1).square().sum(0)
+        # a gradient of the whole layer for each sample
+        size = fitting(layer.weight.numel() * g.element_size(), len(x), BUDGET)
+        weight = torch.zeros_like(layer.weight)
+        for rows, tokens in zip(g.split(size), x.split(size), strict=True):
+            weight += torch.einsum("nto,nti->noi", rows, tokens).square_().sum(0)
+        bias = g.sum(1).square().sum(0)
     return {"weight": weight, "bias": bias} if layer.bias is not None else {"weight": weight}
 
 
@@ -419,9 +426,10 @@ def _convolution(layer: nn.Conv2d, x: Tensor, g: Tensor) -> Importance:
     assert not isinstance(layer.padding, str)
     found = {"bias": g.sum((2, 3)).square().sum(0)} if layer.bias is not None else {}
     shape = (layer.groups, layer.out_channels // layer.groups, -1)
-    squares = torch.zeros_like(layer.weight).view(shape)
+    squares = torch.zeros_like(layer.weight, memory_format=torch.contiguous_format).view(shape)
     product = torch.empty_like(squares)
-    for images, gradients in zip(x.split(CHUNK), g.split(CHUNK), strict=True):
+    size = fitting(2 * patch_bytes(layer, g), CHUNK, BUDGET)
+    for images, gradients in zip(x.split(size), g.split(size), strict=True):
         patches = nn.functional.unfold(
             images, layer.kernel_size, layer.dilation, layer.padding, layer.stride
         )

@@ -7,10 +7,11 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
+from mucore.engine.chunks import chunk
 from mucore.engine.data import Samples
 from mucore.engine.run import Run
 
-BATCH = 64
+BATCH = 64  # of large networks less, see engine/chunks.py
 INPUTS_NOT_FINITE = "the inputs of a layer are not finite"
 SMALLEST = 1e-12  # share of the trace below which a direction is rounding
 
@@ -32,7 +33,7 @@ def projectable(model: nn.Module) -> dict[str, nn.Conv2d | nn.Linear]:
 
 @torch.no_grad()
 def layer_moments(
-    model: nn.Module, samples: Samples, run: Run, *, batch_size: int = BATCH
+    model: nn.Module, samples: Samples, run: Run, *, batch_size: int | None = None
 ) -> dict[str, Tensor]:
     """Σ x xᵀ over all input rows x of each projectable layer: (d, d) float64 by layer name.
 
@@ -42,6 +43,8 @@ def layer_moments(
     Memory, ICLR 2021). Rows of non-finite inputs make non-finite moments.
     """
     model.eval()
+    if batch_size is None:  # patches lie there twice, unfolded and as columns
+        batch_size = chunk(model, samples.images.shape, BATCH, "patches", times=2)
     layers = projectable(model)
     kept = "cpu" if run.device.type == "mps" else run.device  # no double precision there
     moments = {

@@ -11,6 +11,7 @@ import copy
 import torch
 from torch import Tensor, nn
 
+from mucore.engine.chunks import Kind, chunk
 from mucore.engine.data import Samples
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.losses import choices, cross_entropy, task_of
@@ -18,7 +19,7 @@ from mucore.engine.run import Run
 
 H = 0.01  # length of each entry of the finite difference, in units of normalised pixels
 DIRECTIONS = 10
-BATCH = 256
+BATCH = 256  # of large networks less where nothing is trained, see engine/chunks.py
 PATIENCE = 4  # epochs without a lower loss that end training on held-out data
 SMALLEST = 1e-10  # floor of a probability in a divergence
 
@@ -28,7 +29,7 @@ def confidence_score(model: nn.Module, samples: Samples, run: Run) -> Tensor:
     """−ln p_y (n,) on the CPU, in eval mode: the order of 1 − p_y, without its ties near 1."""
     model.eval()
     scores = [torch.zeros(0)]
-    for batch in samples.batches(run, BATCH):
+    for batch in samples.batches(run, _size(model, samples, "passing")):
         run.check()
         scores.append(cross_entropy(model(batch.x), batch.y, reduction="none").cpu())
     return torch.cat(scores)
@@ -41,7 +42,7 @@ def curvature_score(model: nn.Module, samples: Samples, run: Run) -> Tensor:
     """
     model.eval()
     scores = [torch.zeros(0)]
-    for batch in samples.batches(run, BATCH, backward=True):
+    for batch in samples.batches(run, _size(model, samples, "graph"), backward=True):
         total = torch.zeros(len(batch))
         start = _input_gradient(model, batch.x, batch.y)
         for _ in range(DIRECTIONS):
@@ -93,7 +94,7 @@ def answers(model: nn.Module, samples: Samples, run: Run) -> Tensor:
     """Probabilities (n, C) on the CPU, in eval mode; for attributes (n, 2 A), two answers each."""
     model.eval()
     found = []
-    for batch in samples.batches(run, BATCH):
+    for batch in samples.batches(run, _size(model, samples, "passing")):
         run.check()
         logits = choices(model(batch.x).float(), task_of(batch.y))
         found.append(torch.softmax(logits, 1).view(len(batch), -1).cpu())
@@ -104,6 +105,10 @@ def symmetric_divergence(p: Tensor, q: Tensor) -> Tensor:
     """(KL(p ‖ q) + KL(q ‖ p)) / 2 of the rows of two (n, C), (n,)."""
     p, q = p.clamp(min=SMALLEST), q.clamp(min=SMALLEST)
     return ((p - q) * (p.log() - q.log())).sum(1) / 2
+
+
+def _size(model: nn.Module, samples: Samples, kind: Kind) -> int:
+    return chunk(model, samples.images.shape, BATCH, kind, times=2)
 
 
 def _input_gradient(model: nn.Module, x: Tensor, y: Tensor) -> Tensor:

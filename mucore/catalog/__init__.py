@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from mucore.catalog.cards import (
     DatasetCard,
+    Footprint,
     MethodCard,
     MetricCard,
     ModelCard,
@@ -30,6 +31,7 @@ __all__ = [
     "METHODS",
     "ORIGINAL",
     "DatasetCard",
+    "Footprint",
     "MethodCard",
     "MetricCard",
     "ModelCard",

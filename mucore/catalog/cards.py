@@ -66,6 +66,25 @@ class Among:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Footprint:
+    """What a method takes, as formulas (mucore/catalog/formulas.py): in bytes beside the data, the
+    original and the network that it changes, and in samples that go through a network.
+    """
+
+    # held at the same time for itself, as `Run.holds` counts it
+    scratch: str = "0"
+    # training records that it is handed, as `Run.persistent` counts them
+    record: str = "0"
+    # samples whose graph is held for one gradient; "": `batch_size`, or the recipe's
+    graph: str = ""
+    # copies of the weights that the optimiser keeps; "": one where there is momentum
+    optimizer: str = ""
+    # samples passed without and with a gradient; with a stop rule that never speaks
+    forward: str = "0"
+    backward: str = "0"
+
+
+@dataclass(frozen=True, kw_only=True)
 class MethodCard:
     """One unlearning method. `parameters` carry the authors' values as defaults; `tuned` overrides
     some of them.
@@ -108,6 +127,7 @@ class MethodCard:
     confinable_when: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     # what the published method must keep between training and request, as a formula
     storage: str = "0"
+    footprint: Footprint = Footprint()
     differs: str = ""  # how this implementation differs from the paper
     aliases: tuple[str, ...] = ()
     revision: int = 1  # raised when the results can change; part of the cache key
@@ -178,6 +198,7 @@ class DatasetCard:
     # training classes of equal size: a budget within a class can be checked before anything runs
     balanced: bool = False
     augmentation: bool  # random crop and flip while training
+    streamed: bool = False  # images stay in their files; else all lie on the device
     where: str  # what to fetch and where to put it
     class_names: tuple[str, ...] = ()
     takes_path: bool = False  # "npz:PATH", "folder:PATH"

@@ -29,7 +29,8 @@ from types import ModuleType
 from typing import Any, get_args
 
 from mucore import catalog
-from mucore.catalog.cards import EVERY_TASK, Kind, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Footprint, Kind, MethodCard, Parameter
+from mucore.catalog.formulas import NAMES, evaluate
 from mucore.errors import BadFile, MucoreError
 
 FOLDERS = "MUCORE_PLUGINS"
@@ -388,7 +389,14 @@ def _card_problems(card: MethodCard) -> Iterator[str]:
             "a parameter scales_with_epochs, so the card's paper_epochs must say how long the "
             "training was that its value was chosen for."
         )
+    if not isinstance(card.footprint, Footprint):
+        yield f"the card's footprint must be a Footprint(...), but it is {card.footprint!r}."
+        return
     try:
+        known = dict.fromkeys(NAMES, 1) | {p.name: p.default for p in card.parameters}
+        for field in fields(Footprint):
+            if text := getattr(card.footprint, field.name):
+                evaluate(text, known)
         for parameter in card.parameters:
             check(parameter, parameter.default, owner=f"the default of {card.id}")
         resolve(card.parameters, card.tuned, owner=f"the tuned preset of {card.id}")

@@ -50,6 +50,7 @@ _HOME: dict[str, Any] = {
     "CVPR 2017",
     "licence": "Research and education, not commercial",
     "classes": 65,
+    "streamed": True,
     "shape": (3, 224, 224),
     "embedded": False,
     "augmentation": True,
@@ -74,6 +75,7 @@ _DOMAINNET: dict[str, Any] = {
     ),
     "licence": "Research, not commercial",
     "classes": 126,
+    "streamed": True,
     "shape": (3, 224, 224),
     "sizes": None,
     "embedded": False,
@@ -205,6 +207,7 @@ PUBLISHED: tuple[DatasetCard, ...] = (
     DatasetCard(
         id="imagenet",
         loader="folders:imagenet",
+        streamed=True,
         title="ImageNet (ILSVRC-2012)",
         source="Russakovsky et al., IJCV 2015; the published validation images are the test set",
         licence="Research and education, not commercial; registration at image-net.org",
@@ -241,6 +244,7 @@ PUBLISHED: tuple[DatasetCard, ...] = (
     DatasetCard(
         id="cub-200",
         loader="folders:cub_200",
+        streamed=True,
         title="CUB-200-2011",
         source="Wah et al., The Caltech-UCSD Birds-200-2011 Dataset, 2011",
         licence="Research and education, not commercial",

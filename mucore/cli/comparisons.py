@@ -25,6 +25,7 @@ from mucore.cli.watch import Watch, describe_failure
 from mucore.errors import BadValue, MucoreError
 
 if TYPE_CHECKING:
+    from mucore.runner.estimate import Fit
     from mucore.runner.plan import Plan
     from mucore.store import Store
     from mucore.store.rows import Job, Result
@@ -108,6 +109,12 @@ def plan(options: GridOptions, *, as_json: Json = False) -> None:
             + (f" Peak memory {size(planned.memory_bytes)}." if planned.memory_bytes else "")
         )
     print(planned.basis)
+    _say_memory(planned.fit)
+
+
+def _say_memory(fit: Fit | None) -> None:
+    if fit is not None and (said := fit.warning()):
+        print(said, file=sys.stderr)
 
 
 def run(
@@ -168,9 +175,13 @@ def _compute(
     from mucore.runner.plan import launch, uploaded_files
 
     if planned.to_run:
+        from mucore.engine.chunks import free_bytes
         from mucore.engine.device import resolve_device
+        from mucore.runner.estimate import fit_of
 
-        resolve_device(device)  # a device that is not there must not leave a queue behind
+        # a device that is not there must not leave a queue behind
+        resolved = resolve_device(device)
+        _say_memory(fit_of(planned.to_run, str(resolved), free_bytes(resolved)))
         if files := uploaded_files(planned.grid):  # nor must a file that cannot be used
             from mucore.runner.session import check_uploaded
 
@@ -257,7 +268,9 @@ def quality(
         _say_refused(experiment.plan, options)
         say_plan(experiment.plan)
         findings, code = [], 0
-        if not plan_only:
+        if plan_only:
+            _say_memory(experiment.plan.fit)
+        else:
             title = (
                 name or f"{_comparison_name(experiment.plan)} · forgetting quality, {models} models"
             )

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from mucore.engine import losses
+from mucore.engine.chunks import chunk
 from mucore.engine.data import Samples
 from mucore.engine.ensemble import Ensemble
 from mucore.engine.features import penultimate
@@ -16,7 +17,7 @@ from mucore.engine.run import Run
 from mucore.outputs import SplitOutputs, confusion
 from mucore.rng import numpy_rng
 
-BATCH = 512
+BATCH = 512  # of large networks less, see chunks.py
 KEEP_LOGITS = 10_000  # samples of a split kept one by one; confusion counts cover all
 KEEP_FEATURES = 4_000
 
@@ -50,8 +51,9 @@ def collect(
     shows[kept[:features]] = True
     logits, predicted, vectors = [], [], []
     done = 0
+    size = chunk(model, samples.images.shape, BATCH, "passing", times=2)
     with penultimate(model) as seen, run.autocast():
-        for batch in samples.batches(run, BATCH):
+        for batch in samples.batches(run, size):
             # its predictions are votes, and its members have features of their own
             if isinstance(model, Ensemble):
                 mean, voted = model.vote(batch.x)

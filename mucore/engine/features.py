@@ -9,9 +9,11 @@ import torch
 from torch import Tensor, nn
 
 from mucore.engine.batch import Batch
+from mucore.engine.chunks import chunk
 from mucore.engine.data import Samples
 from mucore.engine.run import Run
 
+BATCH = 512  # of large networks less, see chunks.py
 TINY = 1e-8  # keeps the norm of a feature vector of zeros, as ReLU gives them, out of a denominator
 
 
@@ -73,7 +75,7 @@ def features_of(
 
 @torch.no_grad()
 def prototypes(
-    model: nn.Module, samples: Samples, classes: int, run: Run, *, batch_size: int = 512
+    model: nn.Module, samples: Samples, classes: int, run: Run, *, batch_size: int | None = None
 ) -> Tensor:
     """Mean features (C, d) float64 of each class on the CPU, as `features_of` sees them but batch
     by batch: no set is too large.
@@ -82,7 +84,8 @@ def prototypes(
     """
     model.eval()
     sums, counts = torch.zeros(0), torch.zeros(classes, dtype=torch.float64)
-    for batch in samples.batches(run, batch_size):
+    size = chunk(model, samples.images.shape, batch_size or BATCH, "passing", times=2)
+    for batch in samples.batches(run, size):
         run.check()
         features = features_and_logits(model, batch.x)[0].cpu().double()
         labels = batch.y.cpu()

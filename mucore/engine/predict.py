@@ -8,12 +8,13 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor, nn
 
+from mucore.engine.chunks import chunk
 from mucore.engine.data import Samples
 from mucore.engine.losses import cross_entropy, predicted, task_of
 from mucore.engine.run import Run
 
-BATCH = 512
-PIECE = 128  # samples of a look that may end before it has seen the whole set
+# of large networks less, see chunks.py; PIECE: of a look that may end before it has seen the set
+BATCH, PIECE = 512, 128
 
 
 @torch.no_grad()
@@ -22,7 +23,7 @@ def predictions(model: nn.Module, samples: Samples, run: Run) -> Tensor:
 
     Plain images, and eval mode, in which the model stays.
     """
-    found = list(_answers(model, samples, run, BATCH))
+    found = list(_answers(model, samples, run, _size(model, samples, BATCH)))
     return torch.cat([torch.zeros_like(samples.labels[:0]), *found])
 
 
@@ -45,8 +46,9 @@ def accuracy_below(model: nn.Module, samples: Samples, run: Run, target: float) 
     right, total = 0, samples.labels.numel()
     if not total:
         return None
-    labels = samples.labels.split(PIECE)
-    for said, wanted in zip(_answers(model, samples, run, PIECE), labels, strict=True):
+    size = _size(model, samples, PIECE)
+    labels = samples.labels.split(size)
+    for said, wanted in zip(_answers(model, samples, run, size), labels, strict=True):
         right += int((said == wanted).sum())
         if right / total >= target:
             return None
@@ -58,7 +60,7 @@ def mean_loss(model: nn.Module, samples: Samples, run: Run) -> float:
     """Mean cross-entropy in eval mode; NaN for an empty set."""
     model.eval()
     total = 0.0
-    for batch in samples.batches(run, BATCH):
+    for batch in samples.batches(run, _size(model, samples, BATCH)):
         run.check()
         total += cross_entropy(model(batch.x), batch.y).item() * len(batch)
     return total / len(samples) if len(samples) else math.nan
@@ -85,3 +87,7 @@ def _answers(model: nn.Module, samples: Samples, run: Run, size: int) -> Iterato
     for batch in samples.batches(run, size):
         run.check()
         yield predicted(model(batch.x), task_of(samples.labels)).cpu()
+
+
+def _size(model: nn.Module, samples: Samples, most: int) -> int:
+    return chunk(model, samples.images.shape, most, "passing", times=2)

@@ -73,6 +73,7 @@ def unrolling(
     # (2) g: the gradients of the forget set's batches at w0, summed
     gradient = gradient_sum(start, data.forget, run, batch_size=batch_size)
     before = [p.detach().clone() for p in start.parameters()]
+    run.holds(gradient, before, None if start is model else start)
     if not is_finite(gradient):
         return run.give_up(model, "the gradients of the forget set are not finite")
     # (3) fine-tune for E epochs before or after (4) adding κ · E · η · g to the weights

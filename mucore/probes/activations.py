@@ -8,11 +8,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from mucore.engine.chunks import chunk
 from mucore.engine.data import Samples
 from mucore.engine.run import Run
 from mucore.models import layers
 
-BATCH = 256
+BATCH = 256  # of large networks less, see engine/chunks.py
 
 
 @torch.no_grad()
@@ -29,12 +30,13 @@ def layer_features(model: nn.Module, samples: Samples, run: Run) -> dict[str, np
     def keep(name: str, module: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:
         seen.setdefault(name, []).append(_channels(output).float().cpu())
 
+    size = chunk(model, samples.images.shape, BATCH, "passing", times=2)
     hooks = [
         module.register_forward_hook(partial(keep, name)) for name, module in layers(model).items()
     ]
     try:
         with run.autocast():
-            for batch in samples.batches(run, BATCH):
+            for batch in samples.batches(run, size):
                 model(batch.x)
                 run.check()
     finally:

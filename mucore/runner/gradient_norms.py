@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from mucore.engine.chunks import chunk
 from mucore.engine.collect import collect
 from mucore.engine.data import Samples
 from mucore.engine.ensemble import Ensemble
@@ -17,7 +18,7 @@ from mucore.metrics.gradient_norms import SAMPLES, GradientNorms
 from mucore.probes.efficacy import squared_gradient_norms, squared_norm_of_mean_gradient
 from mucore.rng import numpy_rng
 
-BATCH = 128
+BATCH = 128  # of large networks less, see engine/chunks.py
 
 
 def gradient_norms(
@@ -36,6 +37,7 @@ def gradient_norms(
     sentence instead of numbers.
     """
     part = _part(forget)
+    size = chunk(model, part.images.shape, BATCH, times=2)
     random = collect(incompetent, part, classes, run, features=0)
     if isinstance(model, Ensemble):
         return GradientNorms(
@@ -44,11 +46,11 @@ def gradient_norms(
         )
     try:
         return GradientNorms(
-            squared_norms=squared_gradient_norms(model, part, run, batch_size=BATCH),
-            squared_norm_of_mean=squared_norm_of_mean_gradient(model, part, run, batch_size=BATCH),
+            squared_norms=squared_gradient_norms(model, part, run, batch_size=size),
+            squared_norm_of_mean=squared_norm_of_mean_gradient(model, part, run, batch_size=size),
             untrained_squared_norms=None
             if untrained is None
-            else squared_gradient_norms(untrained, part, run, batch_size=BATCH),
+            else squared_gradient_norms(untrained, part, run, batch_size=size),
             incompetent=random,
         )
     except Cancelled:

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from mucore import catalog
 from mucore.errors import BadValue, MucoreError, Refused
 from mucore.runner import estimate
-from mucore.runner.estimate import Span
+from mucore.runner.estimate import Fit, Span
 from mucore.scenarios import poison
 from mucore.spec import Recipe, RunSpec, Scope, make_recipe, make_spec, refuse_task
 from mucore.spec.budget import samples_of
@@ -88,6 +88,8 @@ class Plan:
     ahead: int  # jobs of others that are queued or running
     memory_bytes: int | None
     basis: str  # what the time is estimated from
+    # of the runs that are missing, the one that takes most memory; None where nothing is known
+    fit: Fit | None = None
 
     @property
     def estimate(self) -> dict[str, Any]:
@@ -101,6 +103,7 @@ class Plan:
             "jobs_ahead": self.ahead,
             "memory_bytes": self.memory_bytes,
             "basis": self.basis,
+            "memory": self.fit.content() if self.fit else None,
         }
 
     @property
@@ -372,6 +375,7 @@ def plan_specs(
         ahead=found.ahead,
         memory_bytes=found.memory_bytes,
         basis=found.basis,
+        fit=found.fit,
     )
 
 

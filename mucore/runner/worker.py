@@ -21,7 +21,7 @@ import torch
 from mucore.engine.memory import give_back, keep_freed
 from mucore.engine.run import Callbacks, Progress
 from mucore.errors import BadValue
-from mucore.runner import analyses
+from mucore.runner import analyses, estimate
 from mucore.runner.execute import execute
 from mucore.runner.jobs import Listener, Pulse, log, run_job
 from mucore.runner.session import Session
@@ -54,6 +54,9 @@ def work(
     stop = stop or threading.Event()
     if session.device.type == "cpu":
         keep_freed()
+    elif session.device.type == "cuda":
+        size = torch.cuda.get_device_properties(session.device).total_memory
+        estimate.remember(store.home, str(session.device), size)
     me = store.register_worker(device=str(session.device), threads=torch.get_num_threads())
     parent = _process(parent_pid)
     pulse = Pulse(store, me.id, stop, on_event)

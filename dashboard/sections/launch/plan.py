@@ -158,6 +158,10 @@ def summary(plan: Plan | None, content: dict[str, Any], models: Models | None = 
             help="The largest among past runs like these.",
         )
         st.caption(escape(basis))
+        if plan.fit is not None and (said := plan.fit.warning()):
+            st.warning(
+                escape(labels.with_titles(said, plan.fit.run.method)), icon=":material/memory:"
+            )
         for method, reason in dict.fromkeys(
             (refused.method, refused.reason) for refused in plan.refused
         ):

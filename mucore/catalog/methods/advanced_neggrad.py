@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import (
     MUBOX_EPOCHS,
     RETAIN_EPOCHS,
@@ -73,6 +73,10 @@ CARD = MethodCard(
         "batch_size": Among((64, 128, 256)),
     },
     paper_epochs=MUBOX_EPOCHS,
+    footprint=Footprint(
+        graph="2 * batch_size",
+        backward="epochs * (retain + ceil(retain / batch_size) * min(batch_size, forget))",
+    ),
     differs="Unequal batch sizes still step; the forget loss is capped by default; batches of "
     "128, official code 64.",
     aliases=("AdvNegGrad",),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import RETAIN_EPOCHS, batch, decay, lr, momentum
 
 CARD = MethodCard(
@@ -74,6 +74,14 @@ CARD = MethodCard(
     },
     paper_epochs=50,
     not_confinable="it takes back recorded updates of every layer.",
+    footprint=Footprint(
+        scratch="4 * weights if store == 'replay' else 0",
+        record=(
+            "weights if store == 'running_sum' else recipe_epochs * ceil(train / "
+            "recipe_batch) * weights if store == 'per_step' else 0"
+        ),
+        backward="repair_epochs * retain + (recipe_epochs * train if store == 'replay' else 0)",
+    ),
     storage="(recorded steps) × one model: 428 GB for ResNet-18 and 50 epochs; the sum alone, "
     "as kept here: one model",
     differs="Keeps the sum of the affected updates instead of each of them; the weights after "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import (
     MUBOX_EPOCHS,
     RETAIN_EPOCHS,
@@ -94,6 +94,13 @@ CARD = MethodCard(
         "attack_steps": Among((10, 20, 50)),
     },
     paper_epochs=MUBOX_EPOCHS,
+    footprint=Footprint(
+        scratch="forget * (image + 8)",
+        backward=(
+            "3 * attack_steps * forget + epochs * ((retain if sets != 'no_retain' else 0) "
+            "+ (forget if sets != 'no_forget' else 0) + forget)"
+        ),
+    ),
     storage="0 (the forget set's adversarial images while it runs; 61 MB for 5,000 of CIFAR-10)",
     differs="The attack's radius is bounded; a sample that never leaves its class gets its "
     "runner-up label.",

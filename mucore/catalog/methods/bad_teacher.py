@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, bn, epochs, lr
 
 CARD = MethodCard(
@@ -71,4 +71,9 @@ CARD = MethodCard(
     },
     paper_epochs=MUBOX_EPOCHS,
     aliases=("Bad-T", "bad_t"),
+    footprint=Footprint(
+        scratch="2 * state if teacher == 'random_net' else state",
+        optimizer="2",
+        backward="epochs * (forget + retain_fraction * retain)",
+    ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch, bn, decay, epochs, lr, momentum
 
 CARD = MethodCard(
@@ -49,6 +49,11 @@ CARD = MethodCard(
         "epochs": Between(5, 20),
         "bn": Among(("frozen", "train")),
     },
+    footprint=Footprint(
+        scratch="4 * (features + 1) * (classes + 1)",
+        forward="epochs * forget if stop_share else 0",
+        backward="epochs * forget",
+    ),
     differs="Batch norm frozen, and an early end, by default; the official code has neither.",
     aliases=("BE", "Boundary-E"),
 )

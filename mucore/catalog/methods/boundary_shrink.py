@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch, bn, decay, epochs, lr, momentum
 
 CARD = MethodCard(
@@ -68,6 +68,14 @@ CARD = MethodCard(
         "epochs": Between(5, 20),
         "bn": Among(("frozen", "train")),
     },
+    footprint=Footprint(
+        scratch=(
+            "forget * (8 + (4 if extra == 'weights' else 0)) + (state if extra == "
+            "'curvature' else 0)"
+        ),
+        forward="forget",
+        backward="(1 + epochs) * forget",
+    ),
     differs="Batch norm frozen and runner-up labels for failed attacks by default; the "
     "official code has neither.",
     aliases=("BS", "Boundary-S"),

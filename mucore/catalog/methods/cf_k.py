@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import (
     MUBOX_EPOCHS,
     RETAIN_EPOCHS,
@@ -69,6 +69,9 @@ CARD = MethodCard(
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it trains the last k layers or blocks, whichever those are.",
     confinable_when={"k_unit": ("layer",), "k": (1,)},
+    footprint=Footprint(
+        backward="epochs * retain",
+    ),
     differs="Frozen batch norms keep their statistics; official code lets them drift, and "
     "restarts its rate from 0.1 again and again.",
     aliases=("CF-k",),

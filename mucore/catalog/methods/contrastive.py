@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import Between, MethodCard, Parameter
+from mucore.catalog.cards import Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch, bn, epochs, lr, momentum
 
 CARD = MethodCard(
@@ -87,6 +87,14 @@ CARD = MethodCard(
         "lambda_ce": Between(0.5, 2.0, log=True),
         "repeats": Between(1, 8),
     },
+    footprint=Footprint(
+        graph="2 * (class_batch_size if leaving else batch_size)",
+        forward=("epochs * (validation * leaving / classes if leaving else forget + validation)"),
+        backward=(
+            "epochs * repeats * (forget + ceil(forget / (size := class_batch_size if "
+            "leaving else batch_size)) * min(size, retain))"
+        ),
+    ),
     differs=(
         "Normalised features of the network as it is; the official network has a projection "
         "head. Stops on validation data. Retain batches come from shuffled passes, not drawn "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
 from mucore.catalog.methods._settings import (
     MUBOX_EPOCHS,
     RETAIN_EPOCHS,
@@ -48,6 +48,9 @@ CARD = MethodCard(
     },
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it mirrors the kernels of convolutions, and the classifier has none.",
+    footprint=Footprint(
+        backward="epochs * retain",
+    ),
     differs="The other half of the authors' ensemble, pseudo-label fine-tuning, is left out, "
     "as in MUBox.",
     aliases=("Convolution transpose",),

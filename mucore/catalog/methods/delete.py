@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import Among, Between, MethodCard
+from mucore.catalog.cards import Among, Between, Footprint, MethodCard
 from mucore.catalog.methods._settings import batch, bn, epochs, lr, momentum
 
 CARD = MethodCard(
@@ -44,6 +44,10 @@ CARD = MethodCard(
         "epochs": Between(5, 20),
         "bn": Among(("frozen", "train")),
     },
+    footprint=Footprint(
+        scratch="state + (said if (said := 4 * classes * forget) <= state else 0)",
+        backward="epochs * forget",
+    ),
     storage="|D_f| · C · 4 B (logits of the original)",
     differs="Batch norm is frozen by default (the official flag disable_bn). Class-wise, "
     "every forgotten class is struck out.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch, bn, epochs, lr
 
 CARD = MethodCard(
@@ -117,6 +117,17 @@ CARD = MethodCard(
         "lambda_2": Between(0.1, 5.0, log=True),
         "retain_batches": Among((5, 10, 20, 40)),
     },
+    footprint=Footprint(
+        scratch="4 * (features * (3 * classes + forget) + classes * forget)",
+        optimizer="2",
+        graph="2 * (class_batch_size if leaving else batch_size)",
+        forward="retain + forget + epochs * forget + (0 if leaving else validation)",
+        backward=(
+            "epochs * min(retain_batches, ceil(retain / (size := class_batch_size if "
+            "leaving else batch_size))) * (forget + ceil(forget / size) * min(size, "
+            "retain))"
+        ),
+    ),
     storage="C · d · 4 B (centroids)",
     differs=(
         "Targets are fixed for each sample and never a forgotten class; in the official code, "

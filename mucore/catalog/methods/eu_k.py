@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, clip, decay, epochs, lr, momentum
 
 CARD = MethodCard(
@@ -79,6 +79,10 @@ CARD = MethodCard(
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it trains the last k layers or blocks anew, whichever those are.",
     confinable_when={"k_unit": ("layer",), "k": (1,)},
+    footprint=Footprint(
+        scratch="state if reset_from == 'theta_init' else 0",
+        backward="epochs * retain",
+    ),
     storage="0 with the seed of the initial weights, else one model",
     differs="Norms of the last layers start anew too. Official code trains as long as the "
     "original did, its rate restarted many times.",

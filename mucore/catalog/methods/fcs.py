@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import (
     MUBOX_EPOCHS,
     RETAIN_EPOCHS,
@@ -68,6 +68,14 @@ CARD = MethodCard(
         "temperature": Between(0.5, 5.0),
     },
     paper_epochs=MUBOX_EPOCHS,
+    footprint=Footprint(
+        optimizer="3",
+        graph="max(batch_size, forget_batch_size)",
+        backward=(
+            "forget + epochs * (forget + ceil(forget / forget_batch_size) * "
+            "min(batch_size, retain) + retain)"
+        ),
+    ),
     differs="Where the forget set has more batches than the retain set, the contrast round "
     "cycles the latter instead of ending early.",
     aliases=("Fanchuan", "Forget-Contrast-Strengthen"),

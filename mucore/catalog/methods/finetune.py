@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
 from mucore.catalog.methods._settings import (
     MUBOX_EPOCHS,
     RETAIN_EPOCHS,
@@ -48,4 +48,7 @@ CARD = MethodCard(
     },
     paper_epochs=MUBOX_EPOCHS,
     aliases=("FT", "Fine-tuning"),
+    footprint=Footprint(
+        backward="epochs * retain",
+    ),
 )

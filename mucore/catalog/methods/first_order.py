@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch
 from mucore.catalog.scenarios import POISONED
 
@@ -93,6 +93,11 @@ CARD = MethodCard(
     scenario_values=TRUE_LABEL,
     not_confinable="its step is computed for the weights that param_scope names.",
     confinable_when={"param_scope": ("head",)},
+    footprint=Footprint(
+        scratch="3 * weights",
+        optimizer="0",
+        backward="steps * forget * (1 if counterpart == 'delete' else 2)",
+    ),
     differs=(
         "All weights move, not the last six tensors; the given samples are forgotten, not "
         "training points that the model gets wrong. A masked trigger comes with the true "

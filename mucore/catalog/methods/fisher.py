@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch
 
 CARD = MethodCard(
@@ -61,6 +61,12 @@ CARD = MethodCard(
     ),
     search={"alpha": Between(1e-10, 1e-5, log=True), "power": Among(("half", "quarter"))},
     not_confinable="it adds noise to the weights of every layer.",
+    footprint=Footprint(
+        scratch="2 * weights + 6 * retain",
+        optimizer="0",
+        forward="retain if coverage < 1 else 0",
+        backward="retain * min(classes, 4) if coverage < 1 else retain * classes",
+    ),
     differs=(
         "The classifier is found by its place, not by its shape. Predictions with the last "
         "thousandth of the variance are skipped. Several draws of the noise are several "

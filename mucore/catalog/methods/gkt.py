@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch, clip, lr
 from mucore.catalog.scenarios import CLASS_WISE
 
@@ -123,6 +123,12 @@ CARD = MethodCard(
         "forget a part of a class. Choose class_wise."
     ),
     not_confinable="it trains a fresh network.",
+    footprint=Footprint(
+        scratch="2 * (state + 4 * (8 * (latent + 1) * pixels + 225_000))",
+        optimizer="2",
+        graph="2 * batch_size",
+        backward="batches * batch_size * (2 * generator_steps + student_steps)",
+    ),
     storage="0 (student and generator, about 50 MB, exist only while it runs)",
     differs=(
         "The student's batch norm trains (a slip in the official notebook leaves it in eval "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch, bn, clip, decay, epochs, lr, momentum
 
 CARD = MethodCard(
@@ -52,6 +52,10 @@ CARD = MethodCard(
         "stop_loss": Among((1.0, 2.0, 3.0)),
         "bn": Among(("frozen", "train")),
     },
+    footprint=Footprint(
+        forward="epochs * forget if stop_loss else 0",
+        backward="epochs * forget",
+    ),
     differs="Batch norm frozen, clipping and a loss limit by default; official code has none "
     "of them (bn=train, the others none).",
     aliases=("GA", "NegGrad"),

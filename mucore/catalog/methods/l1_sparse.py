@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import (
     MUBOX_EPOCHS,
     RETAIN_EPOCHS,
@@ -104,6 +104,11 @@ CARD = MethodCard(
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it prunes weights of every layer.",
     confinable_when={"pruning": ("magnitude",), "prune": (0.0,)},
+    footprint=Footprint(
+        scratch="1.25 * weights if prune or pruning != 'magnitude' else 0",
+        record="state + weights / 4 if pruning != 'magnitude' else 0",
+        backward="epochs * retain",
+    ),
     storage="0 (one mask of the weights if pruned)",
     differs=(
         "The original is given, so it is pruned after training unless asked otherwise. A "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch
 
 CARD = MethodCard(
@@ -135,6 +135,17 @@ CARD = MethodCard(
         "perturbations": Among((50, 100, 250)),
     },
     not_confinable="it picks the channels that it changes, in any layer.",
+    footprint=Footprint(
+        scratch="2 * weights",
+        record="3 * weights",
+        graph="group",
+        optimizer="0",
+        forward=(
+            "perturbations * forget + (1 + ceil(forget / group)) * "
+            "min(validation_samples, validation)"
+        ),
+        backward="forget",
+    ),
     storage="0 as MUBox counts it; 4 vectors of weights (one of them the original's own)",
     differs=(
         "100 perturbed images, 10 of the 100 likeliest channels and groups of 10 samples by "

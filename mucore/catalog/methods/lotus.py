@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, bn, decay, epochs, lr
 
 CARD = MethodCard(
@@ -68,5 +68,14 @@ CARD = MethodCard(
         "retain_fraction": Among((0.1, 0.3, 1.0)),
     },
     paper_epochs=MUBOX_EPOCHS,
+    footprint=Footprint(
+        scratch=(
+            "state + (said if (said := 4 * classes * (forget + retain_fraction * retain)) "
+            "<= state else 0)"
+        ),
+        optimizer="2",
+        forward="epochs * forget + (0 if leaving else validation)",
+        backward="epochs * (forget + retain_fraction * retain)",
+    ),
     differs="None in the algorithm; every draw comes from the run's own streams.",
 )

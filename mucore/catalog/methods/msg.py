@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import (
     MUBOX_EPOCHS,
     RETAIN_EPOCHS,
@@ -77,6 +77,10 @@ CARD = MethodCard(
     },
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it draws weights of convolutions anew, and the classifier has none.",
+    footprint=Footprint(
+        scratch="2 * weights",
+        backward="2 * forget + epochs * retain",
+    ),
     storage="0 (one mask of the convolution weights while it runs)",
     differs="The gradients that choose weights come from eval mode; sources do not say.",
     aliases=("Kookmin",),

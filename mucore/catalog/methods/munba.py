@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import (
     MUBOX_EPOCHS,
     RETAIN_EPOCHS,
@@ -64,6 +64,11 @@ CARD = MethodCard(
     },
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it weighs gradients of the whole network against each other.",
+    footprint=Footprint(
+        scratch="2 * weights",
+        graph="2 * batch_size",
+        backward="epochs * (retain + forget)",
+    ),
     differs="The symmetric solution of the bargain; the official formula fails for orthogonal "
     "gradients and then takes fixed weights.",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, decay, lr, momentum
 
 
@@ -106,6 +106,9 @@ CARD = MethodCard(
     },
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it draws the layers that it trains, batch norms among them.",
+    footprint=Footprint(
+        backward="(reset_epochs + noise_epochs + fine_epochs) * retain",
+    ),
     differs="Batch norm is told by layer type, not by the name bn. The three stages are "
     "scaled to the recipe one by one.",
     aliases=("RNI", "Noise-injection unlearning"),

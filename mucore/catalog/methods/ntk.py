@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch
 
 CARD = MethodCard(
@@ -120,6 +120,25 @@ CARD = MethodCard(
         "iterations": Among((10, 30, 100)),
     },
     not_confinable="it moves all weights at once, by the gradients of the whole network.",
+    footprint=Footprint(
+        scratch=(
+            "rows * weights + 16 * rows ** 2 if (rows := classes * (forget + min(retain, "
+            "retain_samples or retain))) <= 4000 and rows * weights <= 2 ** 30 else 3 * "
+            "weights + 440 * rows"
+        ),
+        optimizer="0",
+        graph="3 * min(batch_size, chunk)",
+        forward=(
+            "(used := forget + min(retain, retain_samples or retain)) * (1 if classes * "
+            "used <= 4000 and classes * used * weights <= 2 ** 30 else 50 + 2 * "
+            "iterations)"
+        ),
+        backward=(
+            "(used := forget + min(retain, retain_samples or retain)) * (classes + 2 if "
+            "classes * used <= 4000 and classes * used * weights <= 2 ** 30 else 50 + 2 * "
+            "iterations)"
+        ),
+    ),
     storage="Jacobians on disk, 2 · weights · samples · classes · 4 bytes (MUBox: 36 GB)",
     differs=(
         "Nothing is stored. Above 4,000 logits no Jacobian or kernel is formed either: two "

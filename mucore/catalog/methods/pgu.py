@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch, decay, epochs, lr
 from mucore.catalog.scenarios import CLASS_WISE, POISONED
 
@@ -112,6 +112,16 @@ CARD = MethodCard(
     scenario_values=dict.fromkeys(sorted(POISONED), _DEPOISON)
     | dict.fromkeys(sorted(CLASS_WISE), _CLASSES),
     not_confinable="it goes in directions that are computed for every layer.",
+    footprint=Footprint(
+        scratch="1.75 * moments + 2 * state",
+        record="moments",
+        optimizer="0",
+        forward=(
+            "forget + epochs * (200 if leaving and class_stop == 'target' else retain if "
+            "class_stop == 'retain' else forget + validation)"
+        ),
+        backward="epochs * forget",
+    ),
     storage="Σ d² · 8 bytes over the layers, d weights of one output: 0.72 GB for ResNet-18",
     differs=(
         "Moments with each layer's own stride and one transform for both sets, negative "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch, bn, decay, epochs, lr, momentum
 
 CARD = MethodCard(
@@ -100,6 +100,11 @@ CARD = MethodCard(
     not_confinable="its null space is computed for every layer, and training within it moves "
     "them all.",
     confinable_when={"projection": ("off",)},
+    footprint=Footprint(
+        scratch="8 * forget if projection == 'off' else moments",
+        forward="forget + (0 if projection == 'off' else classes * basis_samples)",
+        backward="forget * (epochs if projection == 'off' else null_epochs)",
+    ),
     storage="0 (null space: one basis a layer while it runs, 0.1 to 0.5 GB for ResNet-18)",
     differs=(
         "In class-wise scenarios no new label is a forgotten class; the official helper "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import (
     MUBOX_EPOCHS,
     RETAIN_EPOCHS,
@@ -57,4 +57,7 @@ CARD = MethodCard(
     },
     paper_epochs=MUBOX_EPOCHS,
     aliases=("RL", "Random labelling"),
+    footprint=Footprint(
+        backward="epochs * (forget + (0 if mode == 'forget_only' else retain))",
+    ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Footprint, MethodCard, Parameter
 
 CARD = MethodCard(
     id="retrain",
@@ -36,4 +36,7 @@ CARD = MethodCard(
         ),
     ),
     aliases=("Retrained", "Retrain from scratch"),
+    footprint=Footprint(
+        backward="recipe_epochs * retain",
+    ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch, decay, lr, momentum
 
 
@@ -138,6 +138,18 @@ CARD = MethodCard(
         "high_epochs": Between(1, 2),
     },
     paper_epochs=30,
+    footprint=Footprint(
+        scratch="1.25 * weights if 'salun' in (low, medium, high) else 0",
+        record="4 * train if proxy == 'learning_events' else 0",
+        forward=(
+            "forget if proxy == 'confidence' else 2 * forget if proxy == 'heldout_retrain' else 0"
+        ),
+        backward=(
+            "(11 * forget if proxy == 'curvature' else 0) + retain * ((low_epochs if low "
+            "!= 'nothing' else 0) + (medium_epochs if medium != 'nothing' else 0) + "
+            "(high_epochs if high != 'nothing' else 0)) + forget"
+        ),
+    ),
     storage="one score a sample",
     differs="Scores by proxies; held-out data are the validation set; images augmented. Other "
     "settings of a step are its own method's.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import (
     MUBOX_EPOCHS,
     RETAIN_EPOCHS,
@@ -71,6 +71,10 @@ CARD = MethodCard(
         "batch_size": Among((64, 128, 256)),
     },
     paper_epochs=MUBOX_EPOCHS,
+    footprint=Footprint(
+        scratch="1.25 * weights",
+        backward="forget + epochs * (forget + retain)",
+    ),
     storage="one mask of the weights (MUBox: 0.09 GB for ResNet-18, an int64 mask)",
     differs="Masked weights stay put under weight decay and momentum too; official code let "
     "them drift until February 2026.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch, bn, epochs, lr
 from mucore.catalog.scenarios import CLASS_WISE
 
@@ -159,6 +159,21 @@ CARD = MethodCard(
         "delta": Among((0.25, 0.5, 1.0)),
         "surrogate_batches": Among((1, 3, 5)),
     },
+    footprint=Footprint(
+        scratch=(
+            "(said if (said := 4 * classes * (retain if surrogate == 'retain' else "
+            "10_000)) <= state else 0) + (0 if said <= state and surrogate == 'retain' "
+            "else state) + 4 * features * (forget + 3 * (members := retain / classes) + "
+            "min(classes - leaving, forget) * (2 + min(2 + members, features)))"
+        ),
+        optimizer="2",
+        graph="2 * batch_size",
+        forward="retain + forget + epochs * forget + (0 if leaving else validation)",
+        backward=(
+            "epochs * (class_surrogate_batches if leaving else surrogate_batches) * "
+            "(forget + ceil(forget / batch_size) * min(batch_size, retain))"
+        ),
+    ),
     storage="C · (d + d²) · 4 B (class statistics) and 10,000 surrogate images",
     differs=(
         "The official surrogates are ImageNet images, which are not at hand: the retain set "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch
 from mucore.catalog.methods.first_order import COUNTERPART, PARAM_SCOPE, TRUE_LABEL, UPDATES
 
@@ -126,6 +126,15 @@ CARD = MethodCard(
     scenario_values=TRUE_LABEL,
     not_confinable="its step is computed for the weights that param_scope names.",
     confinable_when={"param_scope": ("head",)},
+    footprint=Footprint(
+        scratch="6 * weights",
+        optimizer="0",
+        graph="3 * min(hvp_batch_size, chunk)",
+        backward=(
+            "steps * ((1 if counterpart == 'delete' else 2) * forget + (iterations or 50) "
+            "* (min(hvp_samples, retain) if solver != 'lissa' else hvp_batch_size))"
+        ),
+    ),
     differs=(
         "All weights move, not the last six tensors; the Hessian is that of the sum of "
         "losses, not of a batch; conjugate gradients on the Gauss-Newton matrix take the "

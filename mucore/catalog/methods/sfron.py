@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, clip, decay, lr, momentum
 
 CARD = MethodCard(
@@ -104,6 +104,14 @@ CARD = MethodCard(
         "gamma": Among((0.3, 1.0, 3.0)),
     },
     paper_epochs=MUBOX_EPOCHS,
+    footprint=Footprint(
+        scratch="max(2 * weights, weights / 4 + (weights if beta < 1 else 0))",
+        optimizer="2 if optimizer == 'adamw' else 1 if momentum else 0",
+        backward=(
+            "forget + retain + iterations * batch_size + ceil(iterations / every) * "
+            "min(batch_size, forget)"
+        ),
+    ),
     differs="Batches come from endless shuffled streams, so all have the same size.",
     aliases=("SFR-on",),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Footprint, MethodCard, Parameter
 
 CARD = MethodCard(
     id="sisa",
@@ -68,6 +68,11 @@ CARD = MethodCard(
         ),
     ),
     not_confinable="it trains the networks of its shards anew.",
+    footprint=Footprint(
+        record="shards * slices * state",
+        optimizer="1",
+        backward="(epochs or recipe_epochs) * retain",
+    ),
     storage="shards × slices models (MUBox: 0.22 GB for 5 of ResNet-18)",
     differs=(
         "Seeded, shuffled, and everything starts anew with each slice, so that the result is "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch
 from mucore.catalog.scenarios import CLASS_WISE
 
@@ -94,6 +94,11 @@ CARD = MethodCard(
     },
     scenario_values=SSD_CLASSES,
     not_confinable="it dampens weights in every layer, by their importance.",
+    footprint=Footprint(
+        scratch="2 * weights",
+        optimizer="0",
+        backward="2 * forget + retain",
+    ),
     storage="0 (one copy of the weights if the importance of the training set is kept)",
     differs=(
         "Nothing by default: batches are cut in the order of the official scripts, in 64 "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import (
     MUBOX_EPOCHS,
     RETAIN_EPOCHS,
@@ -91,6 +91,10 @@ CARD = MethodCard(
     },
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it takes back steps that the training made in every layer.",
+    footprint=Footprint(
+        scratch="2 * weights + (0 if variant == 'posthoc' else state)",
+        backward="forget + epochs * retain",
+    ),
     storage="one model (the weights before training); 0 where their seed is kept, as here",
     differs="The original is trained as every other, with momentum and decay, and not with "
     "the paper's loss that shortens its path.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Between, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Between, Footprint, MethodCard, Parameter
 from mucore.catalog.methods._settings import batch, lr
 
 CARD = MethodCard(
@@ -141,6 +141,16 @@ CARD = MethodCard(
         "instance_lr": Between(1e-4, 1e-1, log=True),
         "instance_epochs": Between(1, 3),
     },
+    footprint=Footprint(
+        scratch="0 if form == 'instance' or not leaving else leaving * batch_size * image",
+        optimizer="0 if form == 'instance' or not leaving else 2",
+        graph="2 * instance_batch_size if form == 'instance' or not leaving else batch_size",
+        backward=(
+            "instance_epochs * (2 + instance_noise_steps) * forget + retain if form == "
+            "'instance' or not leaving else leaving * batch_size * (class_noise_steps + "
+            "noise_batches) + 2 * min(retain, retain_per_class * (classes - leaving))"
+        ),
+    ),
     differs="The official class form uses 60 noise images, made in train mode, and calls "
     "every forgotten class 0; here all are used.",
 )

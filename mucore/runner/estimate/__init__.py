@@ -13,27 +13,38 @@ a run in hand is measured by its own progress. Then a small simulation deals the
 workers as the queue does. Nothing here is exact, so the result is a range.
 
 past_runs.py says what each run is expected to take, remaining.py adds that up for the jobs that are
-left, and jobs.py asks both for a plan and for the queue.
+left, and jobs.py asks both for a plan and for the queue. memory.py says what a run holds at once,
+and machine.py what there is.
 """
 
 from mucore.runner.estimate.jobs import WAKING, OfPlan, counting, of_jobs, of_plan
+from mucore.runner.estimate.machine import available, remember
+from mucore.runner.estimate.memory import Fit, Memory, Work, fit_of, memory_of, work_of
 from mucore.runner.estimate.past_runs import SPREADS, UNCALIBRATED, Expected, Forecast, forecast
 from mucore.runner.estimate.remaining import Left, Span, about, schedule, time_left
 
 __all__ = [
     "Expected",
+    "Fit",
     "Forecast",
     "Left",
+    "Memory",
     "OfPlan",
     "SPREADS",
     "Span",
     "UNCALIBRATED",
     "WAKING",
+    "Work",
     "about",
+    "available",
     "counting",
+    "fit_of",
     "forecast",
+    "memory_of",
     "of_jobs",
     "of_plan",
+    "remember",
     "schedule",
     "time_left",
+    "work_of",
 ]

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from mucore.runner.estimate.machine import available
+from mucore.runner.estimate.memory import Fit, fit_of
 from mucore.runner.estimate.past_runs import Expected, forecast
 from mucore.runner.estimate.remaining import Span, time_left
 from mucore.spec import RunSpec
@@ -24,6 +26,7 @@ class OfPlan:
     ahead: int
     memory_bytes: int | None
     basis: str
+    fit: Fit | None = None
 
 
 def of_plan(
@@ -68,6 +71,7 @@ def of_plan(
         len(queued.keys() - keys),
         made.peak_memory(specs[0]),
         f"Estimated from {' and '.join(main)}.",
+        fit_of(specs, *available(store)),
     )
 
 

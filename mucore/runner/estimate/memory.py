@@ -1,0 +1,296 @@
+"""How much memory runs will take: from the table of networks, the formulas on the methods' cards
+and the data sets' sizes. Imports no torch.
+
+It is the most that lies there at once: the data, the original, the network that changes with its
+gradient, the optimiser and the last finite copy that `fit` keeps, the graph of a batch, and what
+the method holds for itself. What one step allocates and frees again comes on top by `WORKING`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from mucore import catalog
+from mucore.catalog.cards import DatasetCard, MethodCard
+from mucore.catalog.formulas import evaluate
+from mucore.catalog.networks import Network, network
+from mucore.errors import BadValue, UnknownName
+from mucore.fitting import BUDGET, fitting
+from mucore.spec import RunSpec, complete
+from mucore.spec.budget import samples_of
+
+FLOAT = 4
+PROCESS = 4e8  # Python, PyTorch and pandas
+# The graph and the gradients on their way through it, as multiples of the graph; measured on a CPU
+# (docs/benchmarks.md, Large models).
+WORKING = 1.5
+# samples that predictions, and moments of layers' inputs, take at once within the budget of chunks
+PREDICTED, UNFOLDED = 512, 64
+FORGOTTEN = 0.1  # of the training set, where only the run itself can tell
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes of one run."""
+
+    data: float  # images that lie on the device
+    networks: float  # the original, and the network that changes
+    training: float  # gradient, optimiser and last finite copy
+    graph: float  # of a batch, or of a chunk of predictions
+    method: float  # what it holds for itself
+    record: float  # of the original's training
+
+    @property
+    def total(self) -> float:
+        return PROCESS + sum(asdict(self).values())
+
+
+@dataclass(frozen=True)
+class Work:
+    """Samples that go through a network without and with a gradient, and `retrains`: how many
+    trainings on the retain set that is, a gradient counted as three passes.
+    """
+
+    forward: float
+    backward: float
+    retrains: float
+
+
+def memory_of(spec: RunSpec) -> Memory | None:
+    """What a run takes; None where the size of its data is not known before they are loaded, or the
+    card of its method is gone.
+    """
+    found = _facts(spec)
+    if found is None:
+        return None
+    card, values, net, dataset = found
+    weights, state = values["weights"], values["state"]
+    if spec.method in ("original", "retrain"):
+        batch, optimizer = spec.recipe.batch_size, _copies(spec.recipe.optimizer, spec.recipe)
+        method = record = 0.0
+    else:
+        footprint = card.footprint
+        batch = evaluate(footprint.graph, values) if footprint.graph else values["batch_size"]
+        optimizer = (
+            evaluate(footprint.optimizer, values)
+            if footprint.optimizer
+            else float(bool(values.get("momentum")))
+        )
+        method, record = (evaluate(text, values) for text in (footprint.scratch, footprint.record))
+    train, validation, test = _sizes(dataset, spec)
+    return Memory(
+        data=0.0 if dataset.streamed else (train + validation + test) * values["image"] / FLOAT,
+        networks=2 * state,
+        training=state + (1 + optimizer) * weights,
+        graph=max(
+            WORKING * batch * net.graph,
+            _chunk(2 * net.passing, PREDICTED),
+            _chunk(2 * net.patches, UNFOLDED) if "moments" in card.footprint.scratch else 0,
+        ),
+        method=method,
+        record=record,
+    )
+
+
+def work_of(spec: RunSpec) -> Work | None:
+    """The samples that a run passes, its stop rule never speaking; None as for `memory_of`."""
+    found = _facts(spec)
+    if found is None:
+        return None
+    card, values, *_ = found
+    if spec.method == "original":
+        forward, backward = 0.0, float(spec.recipe.epochs * values["train"])
+    else:
+        forward, backward = (
+            evaluate(text, values) for text in (card.footprint.forward, card.footprint.backward)
+        )
+    whole = 3 * max(spec.recipe.epochs * values["retain"], 1)
+    return Work(forward, backward, (forward + 3 * backward) / whole)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The run of a plan that takes most memory, and what there is for it."""
+
+    run: RunSpec
+    memory: Memory
+    device: str
+    available: float | None  # bytes; None where nobody knows
+    too_large: int  # runs that take more, those that differ in their seeds alone counted once
+
+    @property
+    def fits(self) -> bool:
+        """Whether it does, as far as anybody knows."""
+        return self.available is None or self.memory.total <= self.available
+
+    def content(self) -> dict[str, Any]:
+        """As JSON has it, in bytes."""
+        return {
+            "run": self.run.label,
+            "method": self.run.method,
+            "needed_bytes": round(self.memory.total),
+            "parts": {name: round(size) for name, size in asdict(self.memory).items()},
+            "device": self.device,
+            "available_bytes": None if self.available is None else round(self.available),
+            "fits": self.fits,
+            "too_large": self.too_large,
+        }
+
+    def warning(self) -> str:
+        """What does not fit, and a way out, in sentences; "" where all does."""
+        if self.fits or self.available is None:
+            return ""
+        others = self.too_large - 1
+        more = f" and {others} other {'kind' if others == 1 else 'kinds'} of runs" * (others > 0)
+        parts = asdict(self.memory)
+        part = max(parts, key=lambda name: parts[name])
+        return (
+            f"{self.run.label}{more} may not fit into memory: it takes about "
+            f"{_size(self.memory.total)}, {_size(parts[part])} of that for {WHAT[part]}, and "
+            f"{self.device} has {_size(self.available)}. Choose {WAY_OUT[part]}."
+        )
+
+
+# of each part: what it is, and how it becomes less
+WHAT = {
+    "data": "the images",
+    "networks": "the networks",
+    "training": "gradient, optimiser and a copy of the weights",
+    "graph": "what a batch leaves behind on its way through the network",
+    "method": "what the method holds for itself",
+    "record": "the record of training",
+}
+WAY_OUT = {
+    "data": "a smaller data set, or fewer images of each class (recipe.per_class)",
+    "networks": "a smaller model",
+    "training": "a smaller model",
+    "graph": "a smaller batch size, a smaller model, or another method",
+    "method": "another method, or a smaller model",
+    "record": "another method, or a smaller model",
+}
+
+
+def fit_of(specs: Sequence[RunSpec], device: str, available: float | None) -> Fit | None:
+    """Whether the runs fit on a device; None where nothing is known of any of them."""
+    kinds: dict[str, RunSpec] = {}
+    for spec in specs:  # seeds change nothing
+        kind = (spec.dataset, spec.model, spec.recipe, spec.scenario, spec.scenario_parameters)
+        kinds.setdefault(repr((*kind, spec.method, spec.parameters)), spec)
+    found = [(spec, need) for spec in kinds.values() if (need := memory_of(spec)) is not None]
+    if not found:
+        return None
+    spec, most = max(found, key=lambda each: each[1].total)
+    large = sum(available is not None and need.total > available for _, need in found)
+    return Fit(spec, most, device, available, large)
+
+
+def values_of(
+    net: Network,
+    *,
+    shape: tuple[int, int, int],
+    classes: int,
+    sizes: Mapping[str, float],
+    leaving: int = 0,
+    recipe_epochs: int = 0,
+    recipe_batch: int = 64,
+) -> dict[str, Any]:
+    """What formulas count with, `catalog.formulas.NAMES`; `sizes` has train, forget, retain and
+    validation.
+    """
+    weights = FLOAT * (net.parameters + classes * (net.features + 1))
+    return {
+        "weights": weights,
+        "state": weights + net.buffers,
+        "moments": 8 * net.moments,
+        "image": FLOAT * math.prod(shape),
+        "pixels": shape[1] * shape[2],
+        "features": net.features,
+        "channels": net.channels + classes,
+        "classes": classes,
+        "leaving": leaving,
+        **sizes,
+        "chunk": fitting(3 * net.graph, 256, BUDGET),
+        "recipe_epochs": recipe_epochs,
+        "recipe_batch": recipe_batch,
+    }
+
+
+def _facts(spec: RunSpec) -> tuple[MethodCard, dict[str, Any], Network, DatasetCard] | None:
+    """The card of a run's method, what its formulas count with, its network and its data set."""
+    try:
+        card, dataset = catalog.method(spec.method), catalog.dataset(spec.dataset)
+    except (UnknownName, BadValue):
+        return None
+    if dataset.shape is None or dataset.classes is None or dataset.sizes is None:
+        return None
+    channels = 1 if spec.recipe.greyscale else dataset.shape[0]
+    shape = channels, *dataset.shape[1:]
+    net = network(spec.model, shape)
+    train, validation, _ = _sizes(dataset, spec)
+    forget, leaving = _forgotten(spec, dataset, train)
+    values = values_of(
+        net,
+        shape=shape,
+        classes=dataset.classes,
+        sizes={
+            "train": train,
+            "forget": forget,
+            "retain": train - forget,
+            "validation": validation,
+        },
+        leaving=leaving,
+        recipe_epochs=spec.recipe.epochs,
+        recipe_batch=spec.recipe.batch_size,
+    )
+    values = {"batch_size": spec.recipe.batch_size} | values | complete(card, spec.parameters)
+    return card, values, net, dataset
+
+
+def _sizes(dataset: DatasetCard, spec: RunSpec) -> tuple[int, int, int]:
+    """Training, validation and test samples as the recipe cuts them."""
+    assert dataset.sizes is not None
+    train, validation, test = dataset.sizes
+    if spec.recipe.validation_from == "test":
+        train, validation = train + validation, test // 2
+        test -= validation
+    if spec.recipe.per_class and dataset.classes:
+        train = min(train, spec.recipe.per_class * dataset.classes)
+    return train, validation, test
+
+
+def _forgotten(spec: RunSpec, dataset: DatasetCard, train: int) -> tuple[int, int]:
+    """How many samples a scenario forgets, about, and how many classes go entirely."""
+    if spec.scenario is None:
+        return 0, 0
+    assert dataset.classes is not None
+    card, values = catalog.scenario(spec.scenario), spec.scenario_parameters
+    if card.class_wise:
+        leaving = len(values.get("class_ids") or ()) or int(values.get("n") or 1)
+        return round(train * leaving / dataset.classes), leaving
+    if values.get("ids"):
+        return len(values["ids"]), 0
+    budget = values.get("budget", values.get("fraction"))
+    if budget is None:
+        return round(FORGOTTEN * train), 0
+    within = train // dataset.classes if "class_id" in values else train
+    try:
+        return samples_of(budget, within, "the training set"), 0
+    except BadValue:  # the run itself will say so
+        return min(int(budget), within), 0
+
+
+def _size(count: float) -> str:
+    return f"{count / 1e9:.1f} GB" if count >= 1e8 else f"{count / 1e6:.0f} MB"
+
+
+def _chunk(size: float, most: int) -> float:
+    """Bytes of as many samples of `size` as `engine/chunks.py` takes at once."""
+    return size * fitting(size, most, BUDGET)
+
+
+def _copies(name: str, recipe: Any) -> float:
+    """Copies of the weights that a recipe's optimiser keeps."""
+    return 2.0 if name in ("adam", "adamw") else float(recipe.momentum > 0)
