@@ -6,13 +6,12 @@ registers shapes for them. A lazy import hook loads the extension first and, onl
 declares the two operators. Nothing imports torch before somebody asks for torchvision.
 """
 
-import importlib.abc
 import importlib.util
 import pathlib
 import sys
 
 
-class _Finder(importlib.abc.MetaPathFinder):
+class _Finder:  # importlib's own base class would load half of importlib at every start
     library = None  # keeps the operator definitions alive
 
     def find_spec(self, fullname, path=None, target=None):

@@ -4,7 +4,8 @@
     methods=["finetune", "scrub"])
 
 Runs go through the same job table and store as those of the command line and the dashboard: what is
-stored is not computed again.
+stored is not computed again. Functions import what they work with when they are called: whoever
+reads results does not wait for PyTorch, nor does the first line of a notebook for a database.
 """
 
 from __future__ import annotations
@@ -15,23 +16,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import pandas as pd
-
 from mucore import catalog
 from mucore.errors import BadValue, MucoreError, UnknownName
-from mucore.export.tables import comparison_frame
-from mucore.metrics.forgetting_quality import Bins, Intervals
-from mucore.runner.plan import Grid, Plan, launch, make_plan, parse_grid, uploaded_files
-from mucore.runner.quality import Finding, find, plan_experiment
-from mucore.spec import FIRST, Scope, fill
-from mucore.statistics import Statistics, from_store
-from mucore.store import ACTIVE, Store, open_pack, open_store
-from mucore.store.jobs import ENDED_WITHOUT_RESULT
-from mucore.store.results import Filters
-from mucore.store.rows import Job
 
 if TYPE_CHECKING:
+    import pandas as pd
     from torch import nn
+
+    from mucore.runner.plan import Grid, Plan
+    from mucore.runner.quality import Finding
+    from mucore.spec import Scope
+    from mucore.statistics import Statistics
+    from mucore.store import Store
+    from mucore.store.rows import Job
 
 __all__ = ["compare", "forgetting_quality", "load_model", "save_weights", "statistics"]
 
@@ -70,6 +67,10 @@ def compare(
     and keeps what is finished. Raises `MucoreError` with a sentence for input that no run can
     survive.
     """
+    from mucore.export.tables import comparison_frame
+    from mucore.runner.plan import make_plan, parse_grid
+    from mucore.store import open_store
+
     grid = parse_grid(
         {
             **_setting(preset, dataset, model, scenario, scenario_parameters),
@@ -131,6 +132,13 @@ def forgetting_quality(
     of Retrain for half as many models. Blocks, is interrupted and warns of failed runs as `compare`
     does; a method with a failed run has no row. Raises `MucoreError`.
     """
+    import pandas as pd
+
+    from mucore.metrics.forgetting_quality import Bins, Intervals
+    from mucore.runner.plan import parse_grid
+    from mucore.runner.quality import find, plan_experiment
+    from mucore.store import open_store
+
     for what, value, known in (
         ("choice of bins", bins, get_args(Bins)),
         ("choice of intervals", intervals, get_args(Intervals)),
@@ -182,6 +190,10 @@ def statistics(
     results that takes the place of the store. The tables are data frames. Raises `MucoreError`
     where nothing matches.
     """
+    from mucore.statistics import from_store
+    from mucore.store import open_pack, open_store
+    from mucore.store.results import Filters
+
     for name in filters:
         if name not in Filters.__annotations__:
             raise UnknownName("filter of results", name, Filters.__annotations__)
@@ -194,6 +206,7 @@ def save_weights(key: str, path: str | Path, *, home: str | Path | None = None) 
     .pth file (`export.weights.save`).
     """
     from mucore.export import weights
+    from mucore.store import open_store
 
     with open_store(home) as store:
         return weights.save(store, key, path)
@@ -204,6 +217,7 @@ def load_model(key: str, *, device: str = "auto", home: str | Path | None = None
     `mucore.export.weights.load` for what it takes.
     """
     from mucore.export import weights
+    from mucore.store import open_store
 
     with open_store(home) as store:
         return weights.load(store, key, device)
@@ -217,6 +231,8 @@ def _setting(
     parameters: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     """The fields of a grid that say what a comparison is about."""
+    from mucore.spec import FIRST, fill
+
     named = [name for name in _listed(scenario) if name]
     setting = fill(preset, dataset=dataset, model=model, scenarios=named, otherwise=FIRST)
     values = dict.fromkeys(setting.scenarios, parameters or {})
@@ -289,18 +305,26 @@ def _compute(plan: Plan, store: Store, *, name: str, device: str) -> list[Job]:
     """Queue what a plan lacks and work on it until it is done; returns the jobs that ended without
     a result.
     """
-    from mucore.engine.chunks import free_bytes
-    from mucore.engine.device import resolve_device
-    from mucore.runner.estimate import fit_of
-    from mucore.runner.session import check_uploaded
-    from mucore.runner.worker import work
+    from mucore.runner.plan import launch, uploaded_files
 
-    check_uploaded(plan.to_run, uploaded_files(plan.grid), store)
-    resolved = resolve_device(device)
-    fit = fit_of(plan.to_run, str(resolved), free_bytes(resolved))
-    if fit is not None and (said := fit.warning()):
-        warnings.warn(said, stacklevel=3)
+    if plan.to_run:  # else nothing here needs PyTorch
+        from mucore.engine.chunks import free_bytes
+        from mucore.engine.device import resolve_device
+        from mucore.runner.estimate import fit_of
+        from mucore.runner.session import check_uploaded
+
+        check_uploaded(plan.to_run, uploaded_files(plan.grid), store)
+        resolved = resolve_device(device)
+        fit = fit_of(plan.to_run, str(resolved), free_bytes(resolved))
+        if fit is not None and (said := fit.warning()):
+            warnings.warn(said, stacklevel=3)
     comparison = launch(plan, store, name=name, note="from Python")
+    if not plan.to_run:
+        return []
+    from mucore.runner.worker import work
+    from mucore.store import ACTIVE
+    from mucore.store.jobs import ENDED_WITHOUT_RESULT
+
     try:
         work(store, device=device, only=set(plan.keys), until_done=True)
     except KeyboardInterrupt:

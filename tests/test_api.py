@@ -1,5 +1,7 @@
 """`mucore.api.compare`, as a script or notebook calls it."""
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -43,6 +45,32 @@ def test_a_comparison_comes_back_as_a_frame_and_is_cached(tmp_path):
         scopes="all",
     )
     assert set(alone["key"]) <= set(frame["key"]) and set(alone["training_seed"]) == {1}
+
+
+# what the process has loaded, asked for after the import and after each call
+LOADED = """
+import sys
+import mucore.api as mu
+def heavy(*names):
+    return ",".join(name for name in names if name in sys.modules) or "none"
+print(heavy("torch", "pandas", "numpy", "scipy", "sklearn", "sqlalchemy", "pydantic"))
+setting = dict(dataset="digits", model="mlp", preset="quick", recipe={{"epochs": 2}}, home={home!r})
+print(len(mu.compare(**setting, scenario="class_wise", methods=["ssd"])))
+print(heavy("torch", "sklearn"))
+print(mu.statistics(metric="ta", home={home!r}).metric)
+print(heavy("torch", "sklearn"))
+"""
+
+
+def test_what_is_stored_is_read_without_torch(tmp_path):
+    compare(tmp_path, scenario="class_wise", methods=["ssd"])
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED.format(home=str(tmp_path))],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["none", "3", "none", "ta", "none"]
 
 
 def test_nothing_computed_is_a_sentence(tmp_path):

@@ -130,7 +130,7 @@ def run(
     """Compute a comparison here and now and print its results; what the store has is not computed
     again.
     """
-    from mucore.export.tables import describe
+    from mucore.export.records import describe
     from mucore.verdicts import judge_stored
 
     with open_home() as store:

@@ -49,7 +49,7 @@ class Filters:
 
 def results(filters: Filters | None = None, *, as_json: Json = False) -> None:
     """Print stored results: a table, or a JSON list of what `run` prints one by one."""
-    from mucore.export.tables import describe
+    from mucore.export.records import describe
     from mucore.verdicts import judge_stored
 
     with open_home() as store:

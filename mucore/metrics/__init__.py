@@ -71,16 +71,21 @@ def measure(
             retrain_cost=inputs.cost,
             retrain_metrics=None,
         )
+    from threadpoolctl import threadpool_limits  # only those who measure need it
+
     prepared = PreparedInputs(inputs)
     found: dict[str, Measured] = {}
-    for card in catalog.metrics():
-        if applies(card, scenario=scenario, method=method) and (
-            card.group != "downstream" or prepared.looked_at(card.downstream)
-        ):
-            began = time.perf_counter()
-            found[card.id] = _one(prepared, card.id, has_gap=scenario is not None)
-            if seconds is not None:
-                seconds[card.group] = seconds.get(card.group, 0.0) + time.perf_counter() - began
+    # Matrices here are small. Threads of OpenBLAS that wait for each other turn in circles, which
+    # on a busy machine took ten times the work itself; and sums differ by how many share them.
+    with threadpool_limits(1, "blas"):
+        for card in catalog.metrics():
+            if applies(card, scenario=scenario, method=method) and (
+                card.group != "downstream" or prepared.looked_at(card.downstream)
+            ):
+                began = time.perf_counter()
+                found[card.id] = _one(prepared, card.id, has_gap=scenario is not None)
+                if seconds is not None:
+                    seconds[card.group] = seconds.get(card.group, 0.0) + time.perf_counter() - began
     return found
 
 

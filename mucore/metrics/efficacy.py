@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import gaussian_kde
+import scipy  # its parts load when they are named
 
 from mucore.errors import BadValue
 
@@ -121,7 +121,7 @@ def log_density(efficacies: Sequence[float], *, points: int = 200) -> tuple[np.n
     logs = np.log10(values[np.isfinite(values)])
     if np.unique(logs).size < 2:
         raise BadValue("A density needs two different finite efficacies at least. Run more seeds.")
-    kernel = gaussian_kde(logs)
+    kernel = scipy.stats.gaussian_kde(logs)
     width = 3 * float(np.sqrt(kernel.covariance[0, 0]))
     grid = np.linspace(logs.min() - width, logs.max() + width, points)
     return 10**grid, kernel(grid)

@@ -21,7 +21,7 @@ from functools import lru_cache, partial
 from typing import Literal
 
 import numpy as np
-from scipy.special import logsumexp
+import scipy  # its parts load when they are named
 
 from mucore.errors import BadValue, UnknownName
 
@@ -81,7 +81,7 @@ def logit_scaled_confidence(*, logits: np.ndarray, labels: np.ndarray) -> np.nda
         )
     true = np.arange(z.shape[-1]) == np.asarray(labels)[:, None]
     own = np.where(true, z, 0.0).sum(axis=-1)
-    others = logsumexp(np.where(true, -np.inf, z), axis=-1)
+    others = scipy.special.logsumexp(np.where(true, -np.inf, z), axis=-1)
     # p_y and 1 − p_y are never small together, so flooring either is the same as limiting the
     # difference.
     limit = -np.log(PROBABILITY_FLOOR)

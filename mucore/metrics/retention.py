@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
 
 from mucore.errors import BadValue
 
@@ -29,6 +28,8 @@ def linear_probe_accuracy(
     are not finite, for fewer than two classes, and where no test sample is of the classes asked
     for.
     """
+    from sklearn.linear_model import LogisticRegression  # slow to load, and only this needs it
+
     if not (np.isfinite(train).all() and np.isfinite(test).all()):
         raise BadValue(
             "A linear probe needs finite features, but some are infinite or not a number: the "

@@ -21,7 +21,7 @@ from mucore.metrics import MetricInputs
 from mucore.metrics.gradient_norms import GradientNorms
 from mucore.outputs import Outputs
 from mucore.rng import stream_seed
-from mucore.runner.gradient_norms import gradient_norms
+from mucore.runner.gradient_norms import gradient_norms, part_of
 from mucore.runner.session import Session
 from mucore.spec import RunSpec
 from mucore.store.rows import Result
@@ -93,11 +93,18 @@ def gradient_norms_of(
     if data is None:
         return None
     splits = session.splits(spec)
-    incompetent = training.fresh_model(
-        spec, splits, stream_seed(spec.evaluation_seed, "incompetent")
-    ).to(session.device)
+    part = part_of(data.forget)
+
+    def asked() -> Outputs:
+        seed = stream_seed(spec.evaluation_seed, "incompetent")
+        network = training.fresh_model(spec, splits, seed).to(session.device)
+        return Outputs({"forget": collect(network, part, splits.classes, run, features=0)})
+
+    # the same for all methods of a scenario
+    same = spec.untouched().key, spec.evaluation_seed, run.precision, part.ids.numpy().tobytes()
+    incompetent = session.kept.get(same, asked)["forget"]
     untrained = data.record["initial"]().to(session.device) if spec.method == "original" else None
-    return gradient_norms(model, incompetent, data.forget, splits.classes, run, untrained=untrained)
+    return gradient_norms(model, incompetent, part, run, untrained=untrained)
 
 
 def metric_inputs(
@@ -149,10 +156,10 @@ def stored_outputs(session: Session, result: Result | None) -> Outputs | None:
     """The predictions of an earlier run; None where they were cleared away, which the metrics that
     need them then say.
     """
-    if result is None or result.outputs is None:
+    if result is None or (name := result.outputs) is None:
         return None
     try:
-        return session.store.artifacts.get_outputs(result.outputs)
+        return session.kept.get(name, lambda: session.store.artifacts.get_outputs(name))
     except MucoreError:
         return None
 

@@ -9,12 +9,12 @@ import torch
 from torch import nn
 
 from mucore.engine.chunks import chunk
-from mucore.engine.collect import collect
 from mucore.engine.data import Samples
 from mucore.engine.ensemble import Ensemble
 from mucore.engine.run import Run
 from mucore.errors import Cancelled
 from mucore.metrics.gradient_norms import SAMPLES, GradientNorms
+from mucore.outputs import SplitOutputs
 from mucore.probes.efficacy import squared_gradient_norms, squared_norm_of_mean_gradient
 from mucore.rng import numpy_rng
 
@@ -23,27 +23,24 @@ BATCH = 128  # of large networks less, see engine/chunks.py
 
 def gradient_norms(
     model: nn.Module,
-    incompetent: nn.Module,
-    forget: Samples,
-    classes: int,
+    incompetent: SplitOutputs,
+    part: Samples,
     run: Run,
     *,
     untrained: nn.Module | None = None,
 ) -> GradientNorms:
-    """Gradients of `model`, and of the `untrained` network, and predictions of `incompetent`, on up
-    to `SAMPLES` forgotten samples, the same for every model.
+    """Gradients of `model`, and of the `untrained` network, on `part_of` the forget set, beside
+    what a network that never learned predicts there.
 
     Never raises but to stop: a network without gradients, such as one of a user's own, gets a
     sentence instead of numbers.
     """
-    part = _part(forget)
-    size = chunk(model, part.images.shape, BATCH, times=2)
-    random = collect(incompetent, part, classes, run, features=0)
     if isinstance(model, Ensemble):
         return GradientNorms(
-            incompetent=random,
+            incompetent=incompetent,
             missing="Efficacy is about one set of weights, but the model is an ensemble.",
         )
+    size = chunk(model, part.images.shape, BATCH, times=2)
     try:
         return GradientNorms(
             squared_norms=squared_gradient_norms(model, part, run, batch_size=size),
@@ -51,19 +48,20 @@ def gradient_norms(
             untrained_squared_norms=None
             if untrained is None
             else squared_gradient_norms(untrained, part, run, batch_size=size),
-            incompetent=random,
+            incompetent=incompetent,
         )
     except Cancelled:
         raise
     except Exception as error:  # the other numbers of the run must not go with it
         return GradientNorms(
-            incompetent=random,
+            incompetent=incompetent,
             missing="The gradients of this network could not be "
             f"had: {type(error).__name__}: {error}",
         )
 
 
-def _part(forget: Samples) -> Samples:
+def part_of(forget: Samples) -> Samples:
+    """Up to `SAMPLES` of the forget set, the same for every model."""
     if len(forget) <= SAMPLES:
         return forget
     return forget[

@@ -26,6 +26,7 @@ from mucore.errors import BadFile, BadValue, MucoreError, StoreError
 from mucore.forget_sets.saved import forget_hash
 from mucore.outputs import DOWNSTREAM, cross_entropy
 from mucore.rng import numpy_rng, stream_seed
+from mucore.runner.kept import Kept
 from mucore.scenarios import select
 from mucore.spec import RunSpec, refuse_task
 from mucore.store import Store
@@ -71,6 +72,7 @@ class Session:
         # the poison, and how the recipe cuts the data set
         self._division: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
         self._samples: dict[str, Samples] = {}
+        self.kept = Kept()
         self._losses: tuple[str, np.ndarray] | None = None
         self._means: tuple[tuple[str, str], tuple[np.ndarray, np.ndarray]] | None = None
         self._downstream: (

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special, stats
+import scipy  # its parts load when they are named
 
 from mucore.errors import BadValue
 
@@ -43,7 +43,7 @@ def t_interval(values: Sequence[float], *, level: float = LEVEL) -> Interval:
     if len(x) < 2:
         return Interval(n=1, mean=mean, std=None, low=None, high=None)
     std = float(x.std(ddof=1))
-    half = float(special.stdtrit(len(x) - 1, (1 + level) / 2)) * std / len(x) ** 0.5
+    half = float(scipy.special.stdtrit(len(x) - 1, (1 + level) / 2)) * std / len(x) ** 0.5
     return Interval(n=len(x), mean=mean, std=std, low=mean - half, high=mean + half)
 
 
@@ -97,10 +97,10 @@ def _signed_rank_p(differences: np.ndarray) -> float:
     if len(differences) > _ALL_SIGNS or len(np.unique(np.abs(differences))) == len(
         differences
     ) == len(d):
-        return float(stats.wilcoxon(differences).pvalue)
+        return float(scipy.stats.wilcoxon(differences).pvalue)
     # How many choices of signs give each sum of positive ranks: doubled ranks are whole, so that
     # the sums can be counted one by one.
-    ranks = np.rint(2 * stats.rankdata(np.abs(d))).astype(int)
+    ranks = np.rint(2 * scipy.stats.rankdata(np.abs(d))).astype(int)
     ways = np.zeros(ranks.sum() + 1)
     ways[0] = 1
     for rank in ranks:
@@ -119,9 +119,9 @@ def _signed_rank_ps(differences: np.ndarray) -> list[float]:
     plain = (sizes[:, 0] > 0) & (np.diff(sizes, axis=1) > 0).all(axis=1)
     tied = differences.any(axis=1) & ~plain
     if plain.any():
-        p[plain] = stats.wilcoxon(differences[plain], axis=1).pvalue
+        p[plain] = scipy.stats.wilcoxon(differences[plain], axis=1).pvalue
     if tied.any() and differences.shape[1] > _ALL_SIGNS:
-        p[tied] = stats.wilcoxon(differences[tied], axis=1).pvalue
+        p[tied] = scipy.stats.wilcoxon(differences[tied], axis=1).pvalue
     else:
         p[tied] = [_signed_rank_p(d) for d in differences[tied]]
     return [float(each) for each in p]
@@ -187,9 +187,9 @@ def average_ranks(
     if not 0 < level < 1:
         raise BadValue(f"The level of a test lies between 0 and 1, but is {level}.")
     methods, blocks = table.shape
-    means = stats.rankdata(-table if higher_is_better else table, axis=0).mean(axis=1)
+    means = scipy.stats.rankdata(-table if higher_is_better else table, axis=0).mean(axis=1)
     all_tied = (table == table[0]).all()
-    quantile = float(stats.studentized_range.ppf(level, methods, np.inf)) / 2**0.5
+    quantile = float(scipy.stats.studentized_range.ppf(level, methods, np.inf)) / 2**0.5
     difference = quantile * (methods * (methods + 1) / (6 * blocks)) ** 0.5
     ranks = dict(
         sorted(
@@ -200,7 +200,7 @@ def average_ranks(
     return Ranking(
         ranks=ranks,
         blocks=blocks,
-        p=1.0 if all_tied else float(stats.friedmanchisquare(*table).pvalue),
+        p=1.0 if all_tied else float(scipy.stats.friedmanchisquare(*table).pvalue),
         critical_difference=difference,
         groups=_groups(ranks, difference),
     )
@@ -273,7 +273,7 @@ def rank_agreement(values: Mapping[str, Sequence[float | None]]) -> Agreement:
     for mask, pairs in alike.items():
         both = np.frombuffer(mask, dtype=bool)
         first, second = (np.array([columns[pair[side]][both] for pair in pairs]) for side in (0, 1))
-        result = stats.kendalltau(first, second, axis=1)
+        result = scipy.stats.kendalltau(first, second, axis=1)
         for (i, j), one, chance in zip(pairs, result.statistic, result.pvalue, strict=True):
             tau[i, j] = tau[j, i] = one
             p[i, j] = p[j, i] = chance

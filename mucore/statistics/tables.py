@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
+import scipy  # its parts load when they are named
 
 from mucore import catalog
 from mucore.statistics.notes import counted
@@ -65,7 +65,7 @@ def t_intervals(groups: Any) -> pd.DataFrame:
     """
     found = groups.agg(seeds="count", mean="mean", std="std")
     half = (
-        stdtrit(found["seeds"].clip(lower=2) - 1, (1 + LEVEL) / 2)
+        scipy.special.stdtrit(found["seeds"].clip(lower=2) - 1, (1 + LEVEL) / 2)
         * found["std"]
         / found["seeds"] ** 0.5
     )

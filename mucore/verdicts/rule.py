@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, get_args
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy  # its parts load when they are named
 
 Word = Literal[
     "forgot", "too little", "too much", "damaged", "did nothing", "nothing to forget", "cannot tell"
@@ -166,7 +166,8 @@ def seed_band(retrains: Sequence[float], *, value: float, samples: int) -> Band:
     """
     m = len(retrains)
     if m >= FEWEST_RETRAINS:
-        half = float(stdtrit(m - 1, 0.975)) * math.sqrt(2) * float(np.std(retrains, ddof=1))
+        quantile = float(scipy.special.stdtrit(m - 1, 0.975))
+        half = quantile * math.sqrt(2) * float(np.std(retrains, ddof=1))
     else:
         n = max(samples, 1)
         p = min(max(value, 1 / (2 * n)), 1 - 1 / (2 * n))
@@ -437,7 +438,7 @@ def _halves(line: Line, known: Sequence[str]) -> dict[str, float]:
         return {}
     gaps = {name: np.subtract(line.values[name], line.retrain[name]) for name in known}
     return {
-        name: float(stdtrit(n - 1, 0.975) * gap.std(ddof=1) / math.sqrt(n))
+        name: float(scipy.special.stdtrit(n - 1, 0.975) * gap.std(ddof=1) / math.sqrt(n))
         for name, gap in gaps.items()
     }
 

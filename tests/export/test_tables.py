@@ -14,7 +14,7 @@ import pytest
 from builders import full_store, make_result
 
 from mucore.errors import UnknownName
-from mucore.export import tables
+from mucore.export import records, tables
 
 NASTY = [
     "50% & more_$",
@@ -167,16 +167,16 @@ def test_compact_frame_shows_what_differs(store):
 
 def test_description_of_a_result_keeps_the_reason_of_a_missing_value():
     result = make_result(metrics={"ta": 0.9, "fa": None}, gaps={"ta": 0.05})
-    content = tables.describe(result, cached=True)
+    content = records.describe(result, cached=True)
     assert content["metrics"]["ta"] == {"value": 0.9, "gap": 0.05}
     assert (
         content["metrics"]["fa"]["value"] is None
         and "could not be computed" in content["metrics"]["fa"]["error"]
     )
     assert content["cached"] is True and content["seconds"] == result.cost["seconds"]
-    assert "cached" not in tables.describe(result)
+    assert "cached" not in records.describe(result)
 
 
 def test_per_class_accuracy_is_the_diagonal_over_its_row():
     # class 0: 3 of 4 right; class 1 has no sample; class 2: 1 of 2
-    assert tables.per_class_accuracy([[3, 0, 1], [0, 0, 0], [1, 0, 1]]) == [0.75, None, 0.5]
+    assert records.per_class_accuracy([[3, 0, 1], [0, 0, 0], [1, 0, 1]]) == [0.75, None, 0.5]

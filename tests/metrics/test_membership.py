@@ -194,6 +194,41 @@ def test_weighted_distinct_rows_give_the_machine_of_all_rows():
     np.testing.assert_allclose(score(asked), plain.decision_function(asked), atol=1e-3)
 
 
+@pytest.mark.parametrize("spread", [0.01, 1.0, 30.0])
+def test_the_decision_on_one_number_is_libsvms(spread: float):
+    rng = np.random.default_rng(0)
+    inside, outside = (spread * rng.normal(shift, 1, (300, 1)) for shift in (0, 0.4))
+    asked = spread * rng.normal(0, 2, (1000, 1))  # not a multiple of the rows scored at once
+    score = membership.fit_predictor("svc", members=inside, nonmembers=outside)
+    # rows in the order that `np.unique` gives, for the solver goes through them in order
+    rows = np.unique(
+        np.column_stack([np.concatenate([inside, outside]), np.repeat([1, 0], 300)]), axis=0
+    )
+    machine = SVC(C=3, gamma="auto").fit(rows[:, :1], rows[:, 1])
+    np.testing.assert_allclose(score(asked), machine.decision_function(asked), rtol=0, atol=1e-10)
+
+
+def test_probability_vectors_are_scored_once_for_accuracy_and_rates():
+    rng = np.random.default_rng(0)
+    forget, members, nonmembers = (
+        (rng.dirichlet(np.full(4, shape), count), rng.integers(0, 4, count))
+        for shape, count in ((1.0, 30), (0.5, 80), (1.5, 90))
+    )
+    split = membership.split_attack_data(members=80, nonmembers=90, cap=60, evaluation_seed=0)
+    found = membership.run_attack(
+        "prob", forget=forget, members=members, nonmembers=nonmembers, split=split
+    )
+    score = membership.fit_predictor(
+        "svc", members=members[0][split.member_fit], nonmembers=nonmembers[0][split.nonmember_fit]
+    )
+    negatives = score(np.delete(nonmembers[0], split.nonmember_fit, axis=0))
+    assert found.auc == membership.auc(positives=score(forget[0]), negatives=negatives)
+    assert found.attack_accuracy == membership.balanced_accuracy(
+        member_scores=score(members[0][split.member_held]),
+        nonmember_scores=score(nonmembers[0][split.nonmember_held]),
+    )
+
+
 def test_threshold_takes_the_best_cut_in_either_direction():
     """Members 0.6 0.8 0.9, others 0.1 0.2 0.7. Cuts 0.4 and 0.75 both err once in six; the first
     wins.

@@ -20,7 +20,7 @@ from dashboard.charts import class_accuracy
 from mucore import catalog, datasets
 from mucore.datasets import faces
 from mucore.errors import BadValue, Refused
-from mucore.export import tables
+from mucore.export import records
 from mucore.runner.execute import execute
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand
 from mucore.runner.session import Session
@@ -120,10 +120,10 @@ def test_a_class_has_counts_of_two_classes_where_an_attribute_has_them_alone(
     dataset: str, session: Session
 ):
     result = execute(spec(dataset, "finetune"), session)
-    told = tables.describe(result)["per_class"]["test"]
+    told = records.describe(result)["per_class"]["test"]
     counts = np.asarray(result.confusion["test"])
     assert told == pytest.approx([np.trace(each) / each.sum() for each in counts])
-    assert tables.per_class_accuracy([[[3, 1], [0, 4]], [[0, 0], [0, 0]]]) == [7 / 8, None]
+    assert records.per_class_accuracy([[[3, 1], [0, 4]], [[0, 0], [0, 0]]]) == [7 / 8, None]
 
 
 @pytest.mark.parametrize("method", ["gradient_ascent", "random_labels", "scrub", "ssd", "sisa"])

@@ -152,3 +152,10 @@ def test_a_worker_of_a_vanished_parent_leaves_when_the_queue_is_empty(store):
     process = start_worker(store, device="cpu", threads=1, parent_pid=gone.pid)
     assert process.wait(timeout=90) == 0
     assert store.known(made.keys) == set(made.keys)
+
+
+def test_a_worker_is_ready_before_it_has_loaded_what_only_some_jobs_need():
+    names = ("torchvision", "timm", "sklearn", "scipy.stats", "pandas", "openTSNE")
+    code = f"import sys, mucore.runner.worker; print(*(set({names}) & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

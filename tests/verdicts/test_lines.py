@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from builders import make_result
 
-from mucore.export import tables
+from mucore.export import records, tables
 from mucore.store import open_store
 from mucore.store.rows import Result
 from mucore.verdicts import judge, judge_runs, judge_stored, rules_of
@@ -224,7 +224,7 @@ def test_json_tables_and_exports_carry_the_verdict(tmp_path: Path):
     )
     assert {"verdict", "distance"} <= set(tables.compact_frame(frame, ["fa"]).columns)
     run_of = next(each for each in results if each.spec["method"] == "finetune")
-    content = tables.describe(run_of, judged=judged[run_of.key])
+    content = records.describe(run_of, judged=judged[run_of.key])
     assert content["verdict"]["word"] == "did nothing" and list(content["verdict"]) == [
         "word",
         "sentence",
@@ -233,4 +233,4 @@ def test_json_tables_and_exports_carry_the_verdict(tmp_path: Path):
     ]
     assert content["distance"] == pytest.approx(judged[run_of.key].distance)
     retrain = next(each for each in results if each.spec["method"] == "retrain")
-    assert tables.describe(retrain, judged=judged[retrain.key])["verdict"] is None
+    assert records.describe(retrain, judged=judged[retrain.key])["verdict"] is None

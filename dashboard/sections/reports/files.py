@@ -16,7 +16,7 @@ from dashboard.text import labels, units
 from dashboard.widgets import messages
 from dashboard.widgets.markdown import escape
 from mucore.errors import MucoreError
-from mucore.export import tables
+from mucore.export import records, tables
 from mucore.store import Store
 from mucore.verdicts import judge_stored
 
@@ -156,7 +156,7 @@ def show_reports(
 def as_json(store: Store, keys: tuple[str, ...]) -> str:
     judged = judge_stored(store, keys=keys)
     found = [
-        tables.describe(result, judged=judged.get(result.key))
+        records.describe(result, judged=judged.get(result.key))
         for result in store.results(keys=keys)
     ]
     return json.dumps(found, indent=1, ensure_ascii=False, default=str)

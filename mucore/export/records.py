@@ -1,0 +1,66 @@
+"""Results as JSON takes them, values as they are in the store. Needs no pandas, so that a command
+which prints results starts without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mucore.store.rows import Result
+    from mucore.verdicts import Judged
+
+
+def describe(
+    result: Result, *, cached: bool | None = None, judged: Judged | None = None
+) -> dict[str, Any]:
+    """A result as JSON takes it: what was run, its verdict, its metrics with gaps (or why one is
+    missing), and what it cost.
+
+    `cached` says whether it was in the store before it was asked for; left out where nobody asked.
+    `judged` is what `judge_stored` says of the run; without it, and for Retrain, "verdict" is None.
+    """
+    content: dict[str, Any] = {"key": result.key, "spec": dict(result.spec)}
+    if cached is not None:
+        content["cached"] = cached
+    content |= {
+        "status": result.status,
+        "stop_reason": result.stop_reason,
+        "verdict": judged.verdict.content()
+        if judged is not None and judged.verdict is not None
+        else None,
+        "distance": judged.distance if judged is not None else None,
+        "metrics": {
+            name: {"value": measured.value, "gap": measured.gap}
+            | ({"error": measured.error} if measured.error else {})
+            for name, measured in result.metrics.items()
+        },
+        "per_class": {
+            split: per_class_accuracy(counts) for split, counts in result.confusion.items()
+        },
+        "cost": dict(result.cost),
+        "seconds": result.cost.get("seconds"),
+        "forget": {"count": result.forget_count, "hash": result.forget_hash},
+        "device": result.device,
+        "precision": result.precision,
+        "flags": list(result.flags),
+        "notes": list(result.notes),
+        "demo": result.demo,
+        "finished": result.finished.isoformat() if result.finished else None,
+    }
+    return content
+
+
+def per_class_accuracy(confusion: Sequence[Sequence[Any]]) -> list[float | None]:
+    """Accuracy of each class, in 0..1, from counts (C, C) with true classes as rows; None for a
+    class without a sample.
+
+    From counts (A, 2, 2) it is that of each attribute.
+    """
+    if confusion and isinstance(confusion[0][0], Sequence):
+        return [
+            (no[0] + yes[1]) / total if (total := sum(no) + sum(yes)) else None
+            for no, yes in confusion
+        ]
+    return [row[number] / sum(row) if sum(row) else None for number, row in enumerate(confusion)]
