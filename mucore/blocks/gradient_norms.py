@@ -1,6 +1,6 @@
 """Squared norms of per-sample gradients over all trainable weights: one number a sample.
 
-Closed forms from a layer's input and its output's gradient, as in importance.py. No sample's
+Closed forms from a layer's input and its output's gradient, as in sample_squares.py. No sample's
 gradient is kept; a convolution or a linear layer on tokens takes the cheaper of two ways: the
 gradient itself (filters x weights of a filter), or the Gram matrices of its two factors (places x
 places), whose product has the same sum (Goodfellow, Efficient Per-Example Gradient Computations,
@@ -9,15 +9,18 @@ places), whose product has the same sum (Goodfellow, Efficient Per-Example Gradi
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
-from mucore.blocks.importance import (
+from mucore.blocks.sample_squares import (
     CHUNK,
-    ONE_AT_A_TIME,
+    IN_CACHE,
     Form,
-    Importance,
     Objective,
+    Squares,
     by_layer,
     cross_entropy_sum,
 )
@@ -31,7 +34,7 @@ def squared_norms(
     """Squared norm (n,) float64 of the gradient of each sample's objective, for x (n, c, h, w) and
     y (n,) or (n, A); model in eval mode.
 
-    One backward pass where every layer has a closed form (see `importance.summed_squares`), one
+    One backward pass where every layer has a closed form (see `sample_squares.summed_squares`), one
     pass a sample otherwise.
     """
     norms = by_layer(model, x, y, objective, form_of=_norms_of, of_copies=_square)
@@ -62,10 +65,10 @@ def _norms_of(module: nn.Module) -> Form | None:
     """The closed form of squared norms (n,) of a layer's parameters; None where there is none."""
     kind = type(module).forward  # a subclass may compute something else
     if kind is nn.Linear.forward:
-        return _linear
+        return _of_one(_linear)
     if isinstance(module, nn.Conv2d) and kind is nn.Conv2d.forward:
         return (
-            _convolution
+            _of_one(_convolution)
             if module.padding_mode == "zeros" and not isinstance(module.padding, str)
             else None
         )
@@ -74,11 +77,21 @@ def _norms_of(module: nn.Module) -> Form | None:
         and kind is nn.BatchNorm2d.forward
         and module.track_running_stats
     ):
-        return _batch_norm
-    return _layer_norm if kind is nn.LayerNorm.forward else None
+        return _of_one(_batch_norm)
+    return _of_one(_layer_norm) if kind is nn.LayerNorm.forward else None
 
 
-def _linear(layer: nn.Linear, x: Tensor, g: Tensor) -> Importance:
+def _of_one(form: Callable[[Any, Tensor, Tensor], Squares]) -> Form:
+    """A form of one objective."""
+
+    def of(layer: nn.Module, x: Tensor, gradients: Sequence[Tensor]) -> Squares:
+        (gradient,) = gradients
+        return form(layer, x, gradient)
+
+    return of
+
+
+def _linear(layer: nn.Linear, x: Tensor, g: Tensor) -> Squares:
     """x (n, ..., in), g (n, ..., out)."""
     if x.dim() == 2:
         return {"weight": _square(g) * _square(x), "bias": _square(g)}
@@ -89,7 +102,7 @@ def _linear(layer: nn.Linear, x: Tensor, g: Tensor) -> Importance:
     }
 
 
-def _convolution(layer: nn.Conv2d, x: Tensor, g: Tensor) -> Importance:
+def _convolution(layer: nn.Conv2d, x: Tensor, g: Tensor) -> Squares:
     """x (n, in, h, w), g (n, out, h', w'): a sample's gradient is g times its unfolded patches."""
     assert not isinstance(layer.padding, str)
     found = []
@@ -110,7 +123,7 @@ def _convolution(layer: nn.Conv2d, x: Tensor, g: Tensor) -> Importance:
     return {"weight": torch.cat(found), "bias": _square(g.sum((2, 3)))}
 
 
-def _batch_norm(layer: nn.modules.batchnorm._BatchNorm, x: Tensor, g: Tensor) -> Importance:
+def _batch_norm(layer: nn.modules.batchnorm._BatchNorm, x: Tensor, g: Tensor) -> Squares:
     """x, g (n, c, ...): with running statistics a scale and a shift of each channel."""
     assert layer.running_mean is not None and layer.running_var is not None
     shape = (1, -1, *[1] * (x.dim() - 2))
@@ -121,7 +134,7 @@ def _batch_norm(layer: nn.modules.batchnorm._BatchNorm, x: Tensor, g: Tensor) ->
     return {"weight": _square(_total(g * normalised, over)), "bias": _square(_total(g, over))}
 
 
-def _layer_norm(layer: nn.LayerNorm, x: Tensor, g: Tensor) -> Importance:
+def _layer_norm(layer: nn.LayerNorm, x: Tensor, g: Tensor) -> Squares:
     """x, g (n, ..., *normalised)."""
     normalised = nn.functional.layer_norm(x, layer.normalized_shape, eps=layer.eps)
     over = tuple(range(1, x.dim() - len(layer.normalized_shape)))
@@ -139,7 +152,7 @@ def _product(rows: Tensor, columns: Tensor) -> Tensor:
             torch.matmul(columns, columns.transpose(2, 3)),
         )
         return (grams[0] * grams[1]).flatten(1).sum(1, dtype=torch.float64).clamp_(min=0)
-    if rows.device.type not in ONE_AT_A_TIME:
+    if rows.device.type not in IN_CACHE:
         return _square(torch.matmul(rows, columns))
     gradient = rows.new_empty(rows.shape[1], filters, weights)
     found = []

@@ -7,7 +7,8 @@ from typing import Literal
 import torch
 from torch import nn
 
-from mucore.blocks.importance import add_noise, fisher_of_predictions, noise_variance
+from mucore.blocks.importance import add_noise, noise_variance
+from mucore.blocks.prediction_fisher import fisher_of_predictions
 from mucore.engine.data import UnlearningData
 from mucore.engine.features import classifier_layer
 from mucore.engine.run import Run
@@ -38,14 +39,14 @@ def fisher(
     clamped from below at 1e-3, far above what those could add.
     """
     # (1) F = mean over the retain set of Σ_y p(y|x) (∇ log p(y|x))², in eval mode, squared sample
-    #     by sample
+    #     by sample; a batch's squares are a copy beside their sum
     information = fisher_of_predictions(
         model.eval(), data.retain, run, batch_size=batch_size, coverage=coverage
     )
     run.holds(information, copies=2)
     if not is_finite(information):
         return run.give_up(model, "the Fisher information of the original is not finite")
-    # (2) the variance of the noise, α / F with limits
+    # (2) the variance of the noise, α / F with limits, one for all inputs of a filter
     variance = noise_variance(
         model, information, alpha=alpha, power=POWERS[power], forgotten=data.forgotten_classes
     )

@@ -7,8 +7,9 @@ from typing import Literal
 from torch import nn
 
 from mucore.blocks import curvature
-from mucore.blocks.importance import add_noise, fisher_of_predictions, noise_variance
+from mucore.blocks.importance import add_noise, noise_variance
 from mucore.blocks.linearised import Linearised
+from mucore.blocks.prediction_fisher import fisher_of_predictions
 from mucore.engine.data import Mixture, UnlearningData
 from mucore.engine.run import Run
 from mucore.engine.state import is_finite

@@ -30,7 +30,7 @@ def _patch(image_size: int) -> int:
 
 def _vit(image_size: int) -> dict[str, Any]:
     patch = _patch(image_size)
-    # torch's own layer norm, as timm's computes it: engine/importance.py knows its form
+    # torch's own layer norm, as timm's computes it: blocks/sample_squares.py knows its form
     return {
         "img_size": -(-image_size // patch) * patch,
         "patch_size": patch,

@@ -10,7 +10,8 @@ import toy
 from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
-from mucore.blocks import importance
+from mucore.blocks import importance, sample_squares
+from mucore.engine.losses import cross_entropy
 from mucore.engine.run import Run
 from mucore.engine.state import is_finite
 
@@ -161,7 +162,7 @@ def network(name: str) -> tuple[toy.Name, nn.Module]:
 def test_summed_squares_equal_those_of_vmap(name: str):
     data, model = network(name)
     x, y = images(data, 19)
-    squares, oracle = importance.summed_squares(model, x, y), by_vmap(model, x, y)
+    squares, oracle = sample_squares.summed_squares(model, x, y), by_vmap(model, x, y)
     assert squares.keys() == oracle.keys()
     assert all(
         torch.allclose(squares[name], oracle[name], rtol=1e-9, atol=1e-300) for name in oracle
@@ -175,8 +176,8 @@ def test_layer_hooks_equal_one_backward_pass_a_sample_and_leave_no_trace(name: s
     data, model = network(name)
     x, y = images(data, 11)
     squares, oracle = (
-        importance._squares_by_layer(model, x, y),
-        importance._squares_one_by_one(model, x, y),
+        sample_squares.squares_by_layer(model, x, y),
+        sample_squares.squares_one_by_one(model, x, y),
     )
     assert squares is not None
     assert all(
@@ -187,31 +188,51 @@ def test_layer_hooks_equal_one_backward_pass_a_sample_and_leave_no_trace(name: s
     assert not x.requires_grad
 
 
-def test_convolutions_in_blocks_equal_convolutions_one_at_a_time(monkeypatch: pytest.MonkeyPatch):
-    """A GPU takes a chunk as one product; the same lines run here."""
-    for name in ("convolutions", "groups", "one place"):
-        data, model = network(name)
-        x, y = images(data, 7)
-        monkeypatch.setattr(importance, "CHUNK", 3)
-        wanted = importance.summed_squares(model, x, y)
-        monkeypatch.setattr(importance, "ONE_AT_A_TIME", ())
-        found = importance.summed_squares(model, x, y)
-        monkeypatch.undo()
-        assert all(
-            torch.allclose(found[key], wanted[key], rtol=1e-9, atol=1e-300) for key in wanted
-        )
+@pytest.mark.parametrize("name", ["convolutions", "groups", "one place", "tokens"])
+def test_blocks_single_samples_and_pairs_of_places_are_the_same(
+    name: str, monkeypatch: pytest.MonkeyPatch
+):
+    """What a device's memory and a layer's number of places choose between; one is the oracle of
+    the others.
+    """
+    data, model = network(name)
+    x, y = images(data, 7)
+    monkeypatch.setattr(sample_squares, "CHUNK", 3)
+    found = []
+    for pairs, held in ((0, 0), (0, 2**26), (0, 3000), (10**6, 0)):
+        monkeypatch.setattr(sample_squares, "PAIRS_WORTH", pairs)
+        monkeypatch.setattr(sample_squares, "HELD", (held, held))
+        found.append(sample_squares.summed_squares(model, x, y))
+    for other in found[1:]:
+        for key, wanted in found[0].items():
+            torch.testing.assert_close(other[key], wanted, rtol=1e-9, atol=1e-20)
+
+
+@pytest.mark.parametrize("name", list(NETWORKS))
+def test_several_objectives_are_summed_as_if_each_had_its_own_passes(name: str):
+    data, model = network(name)
+    x, y = images(data, 9)
+
+    def several(logits: Tensor, y: Tensor) -> Tensor:
+        return torch.stack([cross_entropy(logits, (y + k) % 4, reduction="sum") for k in range(4)])
+
+    found = sample_squares.summed_squares(model, x, y, several)
+    parts = [by_vmap(model, x, (y + k) % 4) for k in range(4)]
+    for key in found:
+        wanted = torch.stack([part[key] for part in parts]).sum(0)
+        torch.testing.assert_close(found[key], wanted, rtol=1e-9, atol=1e-20)
 
 
 @pytest.mark.parametrize("name", ["twice", "windows", "activated", "scaled"])
 def test_networks_without_a_closed_form_are_recognised(name: str):
     data, model = network(name)
-    assert importance._squares_by_layer(model, *images(data, 3)) is None
+    assert sample_squares.squares_by_layer(model, *images(data, 3)) is None
 
 
 def test_channels_last_and_float32_agree_with_the_oracle():
     model = toy.original("conv").eval()
     x, y = images("conv", 16)
-    squares = importance.summed_squares(
+    squares = sample_squares.summed_squares(
         model, x.float().contiguous(memory_format=torch.channels_last), y
     )
     oracle = by_vmap(model.double(), x, y)
@@ -225,8 +246,8 @@ def test_only_trainable_parameters_are_measured():
     model.get_parameter(frozen).requires_grad_(False)
     x, y = images("mlp", 5)
     wanted = [name for name, _ in model.named_parameters()][1:]
-    assert list(importance.summed_squares(model, x.float(), y)) == wanted
-    assert list(importance._squares_one_by_one(model, x.float(), y)) == wanted
+    assert list(sample_squares.summed_squares(model, x.float(), y)) == wanted
+    assert list(sample_squares.squares_one_by_one(model, x.float(), y)) == wanted
 
 
 def test_fisher_of_samples_is_a_mean_that_does_not_depend_on_batches():

@@ -15,6 +15,7 @@ import toy
 from torch import Tensor, nn
 
 from mucore.blocks import adversarial, curvature, importance, labels, memorisation
+from mucore.blocks.prediction_fisher import fisher_of_predictions
 from mucore.engine import losses, predict
 from mucore.engine.batch import Batch
 from mucore.engine.collect import collect
@@ -289,12 +290,8 @@ def test_one_attribute_has_the_fisher_information_of_two_classes():
             torch.testing.assert_close(values, theirs[f"single.{name}"])
     # the two-class head has one linear output, so the number of classes has to come from the
     # logits: with a share just below 1 it does
-    theirs = importance.fisher_of_predictions(
-        two, classes, Run(seed=0), batch_size=16, coverage=1 - 1e-15
-    )
-    for name, values in importance.fisher_of_predictions(
-        one, attribute, Run(seed=0), batch_size=16
-    ).items():
+    theirs = fisher_of_predictions(two, classes, Run(seed=0), batch_size=16, coverage=1 - 1e-15)
+    for name, values in fisher_of_predictions(one, attribute, Run(seed=0), batch_size=16).items():
         torch.testing.assert_close(values, theirs[f"single.{name}"], rtol=1e-6, atol=1e-12)
 
 
@@ -325,9 +322,7 @@ def test_the_gauss_newton_product_is_the_jacobian_squared_with_p_times_one_minus
     torch.testing.assert_close(plain, jacobian.T @ (jacobian @ q) / 3)
     # the Fisher information of the predictions is the diagonal of the same with a sum over
     # attributes
-    fisher = importance.fisher_of_predictions(
-        model, data.retain[torch.arange(8)], Run(seed=0), batch_size=3
-    )
+    fisher = fisher_of_predictions(model, data.retain[torch.arange(8)], Run(seed=0), batch_size=3)
     torch.testing.assert_close(
         curvature.to_vector(fisher.values()), (p * (1 - p)) @ jacobian.square() / 8
     )

@@ -12,7 +12,7 @@ import toy
 from torch import nn
 
 from mucore import models
-from mucore.blocks import curvature, gradient_norms, importance, layer_moments
+from mucore.blocks import curvature, gradient_norms, layer_moments, sample_squares
 from mucore.engine import chunks
 from mucore.engine.batch import Batch
 from mucore.engine.chunks import Sizes, chunk, sizes_of
@@ -91,7 +91,7 @@ def test_memory_that_is_really_short_makes_chunks_smaller(monkeypatch):
 def cramped(monkeypatch):
     """A budget that holds three samples of the toys."""
     size = sizes_of(toy.trained("conv"), (1, 8, 8))
-    for module in (chunks, importance, gradient_norms):
+    for module in (chunks, sample_squares, gradient_norms):
         monkeypatch.setattr(module, "BUDGET", 3 * size.graph)
 
 
@@ -114,7 +114,7 @@ def computed() -> dict[str, torch.Tensor]:
         "hessian": curvature.hessian_product(network, weights, batch, vector),
         "gauss-newton": curvature.gauss_newton_product(network, weights, batch, vector),
         "squares": torch.cat(
-            [v.flatten() for v in importance.summed_squares(network, batch.x, batch.y).values()]
+            [v.flatten() for v in sample_squares.summed_squares(network, batch.x, batch.y).values()]
         ),
         "norms": gradient_norms.squared_norms(network, batch.x, batch.y),
         "moments": torch.cat(
@@ -138,9 +138,10 @@ def test_small_chunks_give_the_same_numbers(cramped, monkeypatch):
 def test_a_transformers_layers_are_squared_in_pieces(monkeypatch):
     layer, generator = nn.Linear(6, 4), torch.Generator().manual_seed(0)
     x, g = (torch.randn(9, 5, width, generator=generator) for width in (6, 4))
-    whole = importance._linear(layer, x, g)
-    monkeypatch.setattr(importance, "BUDGET", 2 * 24 * FLOAT)
-    pieces = importance._linear(layer, x, g)
+    monkeypatch.setattr(sample_squares, "PAIRS_WORTH", 0)
+    whole = sample_squares._linear(layer, x, [g])
+    monkeypatch.setattr(sample_squares, "HELD", (2 * 24, 2 * 24))
+    pieces = sample_squares._linear(layer, x, [g])
     witness = torch.stack([(g[n].T @ x[n]).square() for n in range(9)]).sum(0)
     for found in (whole, pieces):
         assert torch.allclose(found["weight"], witness, rtol=1e-5)

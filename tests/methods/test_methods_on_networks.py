@@ -14,7 +14,7 @@ import toy
 from torch import Tensor, nn
 
 from mucore import models
-from mucore.blocks import importance
+from mucore.blocks import sample_squares
 from mucore.blocks.channels import Channels
 from mucore.blocks.layer_moments import layer_moments
 from mucore.engine.data import Samples, TensorImages, UnlearningData
@@ -233,8 +233,8 @@ def test_importance_is_that_of_one_sample_at_a_time(name: str) -> None:
     )
     y = torch.tensor([0, 1, 1])
     found, oracle = (
-        importance.summed_squares(model, x, y),
-        importance._squares_one_by_one(model, x, y),
+        sample_squares.summed_squares(model, x, y),
+        sample_squares.squares_one_by_one(model, x, y),
     )
     assert found.keys() == dict(model.named_parameters()).keys()
     for key, values in oracle.items():
@@ -247,7 +247,7 @@ def test_a_vit_takes_one_backward_pass_and_attention_in_windows_one_a_sample() -
         torch.tensor([0, 1]),
     )
     for name, closed in (("vit-tiny", True), ("resnet18-0.4", True), ("mobilevit-s", False)):
-        assert (importance._squares_by_layer(build(name).eval(), x, y) is not None) == closed
+        assert (sample_squares.squares_by_layer(build(name).eval(), x, y) is not None) == closed
 
 
 @networks

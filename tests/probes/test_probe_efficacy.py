@@ -141,7 +141,7 @@ def test_both_ways_to_a_product_and_both_devices_ways_agree(monkeypatch: pytest.
         expected = torch.matmul(rows, columns).square().sum((1, 2, 3))
         assert torch.allclose(gradient_norms._product(rows, columns), expected)
         with monkeypatch.context() as patch:
-            patch.setattr(gradient_norms, "ONE_AT_A_TIME", ())
+            patch.setattr(gradient_norms, "IN_CACHE", ())
             assert torch.allclose(gradient_norms._product(rows, columns), expected)
 
 
