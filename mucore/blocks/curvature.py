@@ -14,6 +14,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Literal
 
 import torch
@@ -73,6 +74,12 @@ def from_vector(vector: Tensor, like: Weights) -> dict[str, Tensor]:
     return {name: part.view_as(p) for (name, p), part in zip(like.items(), parts, strict=True)}
 
 
+def zeros_of(weights: Weights) -> Tensor:
+    """A vector (p,) of zeros, of the weights' type and on their device."""
+    first = next(iter(weights.values()))
+    return first.new_zeros(sum(p.numel() for p in weights.values()), requires_grad=False)
+
+
 @torch.no_grad()
 def shift(weights: Weights, vector: Tensor, scale: float) -> None:
     """weights += scale · vector, in place."""
@@ -122,7 +129,40 @@ def gradient(
     model: nn.Module, weights: Weights, batch: Batch, objective: Objective = cross_entropy_sum
 ) -> Tensor:
     """Gradient (p,) of the objective of a batch."""
-    return to_vector(_grad(objective(model(batch.x), batch), weights))
+    total = zeros_of(weights)
+    add_gradient(total, objective(model(batch.x), batch), weights)
+    return total
+
+
+def add_gradient(
+    total: Tensor, output: Tensor, weights: Weights, cotangent: Tensor | None = None
+) -> None:
+    """total (p,) += Jᵀ · cotangent of an output, or the gradient of a scalar.
+
+    Each layer's gradient is added and let go as soon as the backward pass has it, so that they are
+    never there all at once.
+    """
+    kept = [p.grad for p in weights.values()]
+    parts = from_vector(total, weights)
+    for p in weights.values():
+        p.grad = None
+
+    def take(name: str, p: Tensor) -> None:
+        assert p.grad is not None
+        parts[name].add_(p.grad)
+        p.grad = None
+
+    hooks = [
+        p.register_post_accumulate_grad_hook(functools.partial(take, name))
+        for name, p in weights.items()
+    ]
+    try:
+        output.backward(cotangent, inputs=list(weights.values()))
+    finally:
+        for hook in hooks:
+            hook.remove()
+        for p, grad in zip(weights.values(), kept, strict=True):
+            p.grad = grad
 
 
 def jacobian_product(
@@ -148,7 +188,7 @@ def gauss_newton_product(
     total = torch.zeros_like(vector)
     for piece in _pieces(model, batch):
         logits, tangent = jacobian_product(model, weights, piece.x, vector)
-        total += to_vector(_grad(logits, weights, inner(logits.detach(), tangent, piece.y)))
+        add_gradient(total, logits, weights, inner(logits.detach(), tangent, piece.y))
     return total
 
 
@@ -225,7 +265,7 @@ def transposed_on(
     vector: Tensor,
 ) -> Tensor:
     """Jᵀ · vector (p,) over a set in order, for a vector (n · C,)."""
-    total = torch.zeros_like(to_vector(weights.values()).detach())
+    total = zeros_of(weights)
     rest = vector
     for batch in samples.batches(run, batch_size, backward=True):
         run.check()
@@ -233,7 +273,7 @@ def transposed_on(
             logits = model(piece.x)
             mine = rest[: logits.numel()]
             rest = rest[logits.numel() :]
-            total += to_vector(_grad(logits, weights, mine.view_as(logits)))
+            add_gradient(total, logits, weights, mine.view_as(logits))
     return total
 
 
@@ -296,15 +336,18 @@ def replacement_gradient(
     batch_size: int,
     objective: Objective,
 ) -> Tensor:
-    """Gradient (p,) over the counterpart minus that over the forget set (Warnecke et al., 2023)."""
-    zero = torch.zeros_like(to_vector(weights.values()).detach())
-    new, old = (
-        total_over(
-            samples, run, batch_size, lambda batch: gradient(model, weights, batch, objective), zero
-        )
-        for samples in (counterpart, forget)
-    )
-    return new - old
+    """Gradient (p,) over the counterpart minus that over the forget set (Warnecke et al., 2023).
+
+    Both are summed into one vector, batch by batch in turn, so that equal sets give exactly zero.
+    """
+    total = zeros_of(weights)
+    pairs = zip_longest(*(s.batches(run, batch_size, backward=True) for s in (counterpart, forget)))
+    for pair in pairs:
+        run.check()
+        for batch, sign in zip(pair, (1.0, -1.0), strict=True):
+            if batch is not None:
+                add_gradient(total, sign * objective(model(batch.x), batch), weights)
+    return total
 
 
 # -- solvers

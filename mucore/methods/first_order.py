@@ -41,7 +41,7 @@ def first_order(
     """
     model.eval()
     weights = weights_in(model, param_scope)
-    run.holds(weights, copies=3)
+    run.holds(weights)  # v
     # (1) Z̃, which takes the place of the forget set Z
     replaced = counterpart_of(counterpart, data, run)
     for step in range(steps):

@@ -48,7 +48,7 @@ def gkt(
     generator.to(run.device)
     pair = nn.ModuleDict({"student": student, "generator": generator})
     game = Game(teacher, student, generator, data.forgotten_classes, epsilon)
-    run.holds(pair, copies=2)
+    run.holds(pair, student)  # the second student is the best so far
 
     # (2) first the generator looks for images on which student and teacher disagree, then the
     #     student learns from the teacher on them
@@ -73,7 +73,7 @@ def gkt(
         if agreement > reached:
             best = copy_state(student)
             reached = agreement
-        return game.restart_generator()
+        return None
 
     # (4) an epoch is `check_every` batches of noise, each used for every step of both networks
     def latents(epoch: int) -> Latents:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal
 
 import pytest
@@ -190,6 +191,43 @@ def test_slow_weights_go_a_share_of_the_way(share: float):
         slow.step(model)
         assert torch.allclose(model.weight, before + share * move)
     assert torch.equal(model.weight, start) == (share == 0)
+
+
+def test_a_gradient_is_added_where_it_belongs_and_leaves_others_alone():
+    (model, weights), batch = double("conv"), batch_of("conv", 9)
+    head = curvature.weights_in(model, "head")
+    kept = {name: torch.full_like(p, 3.0) for name, p in weights.items()}
+    for name, p in weights.items():
+        p.grad = kept[name]
+    total, logits = direction(head), model(batch.x)
+    before, cotangent = total.clone(), torch.ones_like(logits)
+    wanted = jacobian(model, head, batch.x).T @ cotangent.flatten()
+    curvature.add_gradient(total, logits, head, cotangent)
+    torch.testing.assert_close(total, before + wanted, rtol=1e-10, atol=1e-12)
+    assert all(p.grad is kept[name] and (p.grad == 3).all() for name, p in weights.items())
+
+
+@pytest.mark.parametrize("kind", ["delete", "random_label", "soft_uniform"])
+def test_the_gradient_of_a_replacement_is_the_difference_of_two(kind: curvature.Counterpart):
+    (model, weights), data = double("conv"), toy.in_float64(toy.request("conv"))
+    forget = data.forget[torch.arange(50)]
+    new = curvature.counterpart_of(kind, replace(data, forget=forget), Run(seed=0))
+    found = curvature.replacement_gradient(
+        model,
+        weights,
+        forget,
+        new,
+        Run(seed=0),
+        batch_size=16,
+        objective=curvature.cross_entropy_sum,
+    )
+    wanted = torch.zeros_like(found)
+    for samples, sign in ((new, 1), (forget, -1)):
+        for batch in samples.batches(Run(seed=0), 50):
+            loss = curvature.cross_entropy_sum(model(batch.x), batch)
+            slopes = torch.autograd.grad(loss, list(weights.values()))
+            wanted += sign * curvature.to_vector(slopes)
+    torch.testing.assert_close(found, wanted, rtol=1e-9, atol=1e-11)
 
 
 # -- sets

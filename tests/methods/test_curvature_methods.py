@@ -116,6 +116,12 @@ def test_first_order_takes_one_step_up_the_summed_gradient():
     assert run.cost.steps == 1 and run.cost.reads == {"forget/backward": len(data.forget)}
 
 
+def test_first_order_holds_one_vector():
+    data, model = toy.request("mlp"), toy.original("mlp")
+    _, run = toy.unlearn("first_order", data, model)
+    assert run.cost.scratch_bytes == 4 * sum(p.numel() for p in model.parameters())
+
+
 def test_first_order_raises_the_loss_as_its_gradient_says():
     data, model, tau = toy.in_float64(toy.request("mlp")), smooth(), 1e-6
     result, _ = toy.unlearn("first_order", data, copy.deepcopy(model), tau=tau)

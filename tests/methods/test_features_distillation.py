@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from mucore import catalog
 from mucore.blocks.clusters import Clusters, correlation, shrunk
-from mucore.blocks.generator import Game, Generator, Latents
+from mucore.blocks.generator import Doubled, Game, Generator, Latents
 from mucore.blocks.labels import draw_labels, gumbel_softmax
 from mucore.engine.data import Repeated, Samples, UnlearningData
 from mucore.engine.features import (
@@ -809,6 +809,17 @@ def test_a_missed_batch_moves_nobody():
     assert toy.same(result, toy.problem("conv").network(stream_seed(0, "student")), buffers=False)
 
 
+def test_a_generator_of_which_no_image_passes_does_not_move():
+    play, z = game(0.0), torch.randn(64, 16, generator=torch.Generator().manual_seed(0))
+    before = copy.deepcopy(play.generator)
+    optimizer = torch.optim.Adam(play.generator.parameters(), 0.1)
+    for loss in (play.seek, lambda z: play.learn(z, 250.0)):
+        loss(z).backward()
+        play.one_at_a_time(nn.ModuleList())
+        optimizer.step()
+    assert play.kept_share() == 0.0 and toy.same(play.generator, before, buffers=False)
+
+
 def test_attention_maps():
     # (2, 2, 1, 2)
     activation = torch.tensor([[[[3.0, 0.0]], [[0.0, 0.0]]], [[[1.0, 2.0]], [[1.0, 0.0]]]])
@@ -918,6 +929,24 @@ def test_the_generator_makes_images_of_any_shape_from_its_seed_alone(shape: tupl
     z = torch.randn(4, 16, generator=torch.Generator().manual_seed(0))
     assert first(z).shape == (4, *shape)
     assert torch.equal(first(z), second(z))
+
+
+@pytest.mark.parametrize("size", [(7, 7), (1, 2), (4, 3)])
+def test_a_doubled_convolution_is_that_of_the_image_with_repeated_pixels(size: tuple[int, int]):
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        layer, plain = Doubled(3, 5).double(), nn.Conv2d(3, 5, 3, padding=1).double()
+        x = torch.randn(4, 3, *size, dtype=torch.float64)
+        slope = torch.randn(4, 5, 2 * size[0], 2 * size[1], dtype=torch.float64)
+    plain.load_state_dict(layer.state_dict())
+    found, wanted = [], []
+    for network, results in ((layer, found), (plain, wanted)):
+        own = x.clone().requires_grad_(True)
+        seen = own if network is layer else nn.functional.interpolate(own, scale_factor=2)
+        y = network(seen)
+        results += [y, *torch.autograd.grad(y, [own, *network.parameters()], slope)]
+    for one, other in zip(found, wanted, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
 
 
 def test_the_published_generator_has_1_28_million_parameters():
