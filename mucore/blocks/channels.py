@@ -12,7 +12,10 @@ from mucore.engine.batch import Batch
 from mucore.engine.chunks import chunk
 from mucore.engine.losses import cross_entropy
 
-BATCH = 512  # of large networks less, see engine/chunks.py
+BATCH = 128  # of large networks less, see engine/chunks.py
+# Normal numbers are drawn in blocks of so many: pieces of whole blocks are what one large draw
+# gives.
+DRAWN = 16
 
 
 class Channels:
@@ -65,15 +68,23 @@ class Channels:
     def perturbed(
         self, batch: Batch, generator: torch.Generator, *, count: int, noise: float
     ) -> tuple[Tensor, Tensor]:
-        """Mean loss (count,) float64 and values (count, channels) of a batch under fresh noise."""
-        draws = torch.randn((count, *batch.x.shape), generator=generator).to(batch.x)
-        values, logits = self.values((batch.x + noise * draws).flatten(0, 1))
-        # in double precision: the losses of a well fitted sample differ by less than float32 tells
-        # apart from 0
-        labels = torch.cat([batch.y.cpu()] * count)
-        losses = cross_entropy(logits.cpu().double(), labels, reduction="none")
-        mean_loss = losses.view(count, -1).mean(1).to(values.device)
-        return mean_loss, values.unflatten(0, (count, -1)).mean(1)
+        """Mean loss (count,) float64 and values (count, channels) of a batch under fresh noise.
+
+        The noise is drawn, and its images are looked at, a part of `count` at a time.
+        """
+        part = max(BATCH // len(batch) // DRAWN, 1) * DRAWN
+        mean_losses, means = [], []
+        for first in range(0, count, part):
+            draws = min(part, count - first)
+            x = torch.randn((draws, *batch.x.shape), generator=generator).to(batch.x)
+            values, logits = self.values(x.mul_(noise).add_(batch.x).flatten(0, 1))
+            # in double precision: the losses of a well fitted sample differ by less than float32
+            # tells apart from 0
+            labels = torch.cat([batch.y.cpu()] * draws)
+            losses = cross_entropy(logits.cpu().double(), labels, reduction="none")
+            mean_losses.append(losses.view(draws, -1).mean(1).to(values.device))
+            means.append(values.unflatten(0, (draws, -1)).mean(1))
+        return torch.cat(mean_losses), torch.cat(means)
 
     def rows(self, chosen: Sequence[int]) -> dict[str, Tensor]:
         """Row numbers of the chosen channels by parameter name, in weights and in biases."""
@@ -121,3 +132,15 @@ def _per_channel(module: nn.Module, output: Tensor, n: int) -> Tensor:
     if output.dim() == 2 and len(output) == n:
         return output
     return output.reshape(n, -1, output.shape[-1]).mean(1)
+
+
+def put(tensors: Mapping[str, Tensor], rows: Mapping[str, Tensor], saved: Sequence[Tensor]) -> None:
+    """Give rows the values that `taken` saved, in place."""
+    with torch.no_grad():
+        for (name, index), values in zip(rows.items(), saved, strict=True):
+            tensors[name][index.to(values.device)] = values
+
+
+def taken(tensors: Mapping[str, Tensor], rows: Mapping[str, Tensor]) -> list[Tensor]:
+    """Copies of the rows of the tensors, one behind the other."""
+    return [tensors[name].detach()[index.to(tensors[name].device)] for name, index in rows.items()]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-CHUNK = 2**20  # distances held at once while looking for neighbours
+CHUNK = 2**17  # distances held at once while looking for neighbours: what a core's cache takes
 
 
 def codec(y: Tensor, z: Tensor) -> float:
@@ -71,12 +71,21 @@ def _nearest(base: Tensor, columns: Tensor) -> Tensor:
     """The nearest other row (q, m) of each row, by `base` (m, m) plus one column of (m, q)."""
     found = []
     for part in columns.T.split(max(CHUNK // base.numel(), 1)):
-        found.append((part[:, :, None] - part[:, None, :]).square_().add_(base).argmin(2))
+        found.append(_smallest((part[:, :, None] - part[:, None, :]).square_().add_(base)))
     return (
         torch.cat(found)
         if found
         else torch.empty((0, len(base)), dtype=torch.int64, device=base.device)
     )
+
+
+def _smallest(distances: Tensor) -> Tensor:
+    """The first of the smallest in the last dimension; NumPy's is vectorised, torch's on the CPU is
+    not (4 times as fast for 100 rows).
+    """
+    if distances.device.type == "cpu":
+        return torch.from_numpy(distances.numpy().argmin(-1))
+    return distances.argmin(-1)
 
 
 def _codec(low: Tensor, high: Tensor, neighbours: Tensor) -> Tensor:

@@ -6,10 +6,13 @@ Sekhari et al., NeurIPS 2021.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import torch
 from torch import Tensor, nn
+from torch.func import functional_call
 
+from mucore.engine import losses
 from mucore.engine.batch import Batch
 from mucore.engine.loop import cross_entropy
 
@@ -48,30 +51,35 @@ def newton_step(g: Tensor, a: Tensor, b: Tensor, *, removed: int, n: int, dampin
     return removed / left * (g / damping - u @ torch.linalg.solve(core, u.T @ g) / damping**2)
 
 
-def gradients_ahead(
-    model: nn.Module, batch: Batch, rate: float = AHEAD
-) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
-    """By parameter: gradient of a batch's mean loss here, gradient after one step of gradient
-    descent, and here minus there.
-
-    The model keeps its mode, and its weights bit for bit.
-    """
+def gradient(model: nn.Module, batch: Batch) -> dict[str, Tensor]:
+    """Of a batch's mean loss, by parameter."""
     weights = dict(model.named_parameters())
-    here = torch.autograd.grad(cross_entropy(model, batch), list(weights.values()))
-    saved = [p.detach().clone() for p in weights.values()]
+    slopes = torch.autograd.grad(cross_entropy(model, batch), list(weights.values()))
+    return dict(zip(weights, slopes, strict=True))
+
+
+def step_ahead(
+    model: nn.Module, gradient: dict[str, Tensor], rate: float = AHEAD
+) -> dict[str, Tensor]:
+    """The weights after one step of gradient descent, in the memory of `gradient`; the model keeps
+    its own.
+    """
     with torch.no_grad():
-        for p, g in zip(weights.values(), here, strict=True):
-            p.sub_(g, alpha=rate)
-        step = [kept - p for kept, p in zip(saved, weights.values(), strict=True)]
-    ahead = torch.autograd.grad(cross_entropy(model, batch), list(weights.values()))
-    with torch.no_grad():
-        for p, kept in zip(weights.values(), saved, strict=True):
-            p.copy_(kept)
-    return (
-        dict(zip(weights, here, strict=True)),
-        dict(zip(weights, ahead, strict=True)),
-        dict(zip(weights, step, strict=True)),
-    )
+        for name, p in model.named_parameters():
+            torch.add(p, gradient[name], alpha=-rate, out=gradient[name])
+    return gradient
+
+
+def gradient_at(
+    model: nn.Module, batch: Batch, weights: dict[str, Tensor], names: Iterable[str]
+) -> dict[str, Tensor]:
+    """Gradient of a batch's mean loss where the model has other weights, of the parameters `names`
+    alone.
+    """
+    asked = {name: weights[name].detach().requires_grad_() for name in names}
+    logits = functional_call(model, weights | asked, (batch.x,))
+    slopes = torch.autograd.grad(losses.cross_entropy(logits, batch.y), list(asked.values()))
+    return dict(zip(asked, slopes, strict=True))
 
 
 def official_damping(n: int) -> float:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import Literal
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from mucore.blocks.channels import Channels, add, gather
+from mucore.blocks.channels import Channels, add, gather, put, taken
 from mucore.blocks.foci import foci
 from mucore.blocks.subset_newton import (
-    gradients_ahead,
+    gradient,
+    gradient_at,
     newton_step,
     noise_deviation,
     official_damping,
     secant,
+    step_ahead,
 )
 from mucore.engine.data import UnlearningData
 from mucore.engine.predict import accuracy
@@ -52,15 +54,12 @@ def l_codec(
     model.eval()
     channels = Channels(model)
     weights = dict(model.named_parameters())
-    run.holds(weights, copies=2)
     record = data.record["final_epochs"]
     run.persistent(record)
     before = named(record, "gradient_before")
     last = named(record, "gradient_last")
-    moved = {
-        name: old - weights[name].detach().cpu()
-        for name, old in named(record, "weights_before").items()
-    }
+    weights_before = named(record, "weights_before")
+    start: dict[str, Tensor] = {}  # the original's own of what has changed since
     n = len(data.forget) + len(data.retain)
     damping = official_damping(n) if l2_reg is None else l2_reg
     sigma = noise_deviation(n, damping, epsilon, delta) if epsilon else 0.0
@@ -77,7 +76,7 @@ def l_codec(
         losses, values = channels.perturbed(
             batch, run.rng(f"perturb/{first}"), count=perturbations, noise=input_noise
         )
-        here, ahead, step = gradients_ahead(model, batch)
+        here = gradient(model, batch)
         if not is_finite(losses, here):
             reason = f"the loss or its gradient was not finite at update {number + 1}"
             run.mark("diverged", f"{reason}, which was left out")
@@ -87,20 +86,26 @@ def l_codec(
         # (2) curvature of the training set along the last epoch, and of the samples along a step of
         #     gradient descent
         if curvature == "fisher":
+            run.holds(here, start, values)
             a = gather(last, rows)
             b = g
         else:
-            a = secant(gather(before, rows) - gather(last, rows), gather(moved, rows))
-            b = secant(g - gather(ahead, rows), gather(step, rows))
+            moved = gather(weights_before, rows) - gather(weights | start, rows)
+            a = secant(gather(before, rows) - gather(last, rows), moved)
+            there = step_ahead(model, here)
+            ahead = gradient_at(model, batch, there, rows)
+            run.holds(there, ahead, start, values)
+            b = secant(g - gather(ahead, rows), gather(weights, rows) - gather(there, rows))
         # (3) w += H⁻¹ g · removed / left, and noise
         change = newton_step(g, a, b, removed=len(batch), n=n, damping=damping)
         noise = torch.randn(len(g), generator=run.rng(f"noise/{first}"), dtype=g.dtype)
-        saved = {name: weights[name].detach().clone() for name in rows}
+        start |= {name: weights[name].detach().clone() for name in rows.keys() - start.keys()}
+        saved = taken(weights, rows)
         add(weights, rows, change + sigma * noise)
         # (4) undone where the validation accuracy fell by more than `val_gap`
         reached = accuracy(model, check, run)
         if trusted - reached > val_gap:
-            model.load_state_dict(saved, strict=False)
+            put(weights, rows, saved)
             undone += 1
         else:
             trusted = reached

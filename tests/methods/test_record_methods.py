@@ -17,11 +17,18 @@ from torch import Tensor, nn
 
 from mucore import catalog
 from mucore.blocks import importance, stopping
-from mucore.blocks.channels import Channels, add, gather
+from mucore.blocks.channels import Channels, add, gather, put, taken
 from mucore.blocks.foci import codec, foci
 from mucore.blocks.layer_moments import layer_moments, protected, protected_inputs
 from mucore.blocks.stopping import CrossedOver, Dropped
-from mucore.blocks.subset_newton import gradients_ahead, newton_step, noise_deviation, secant
+from mucore.blocks.subset_newton import gradient as gradient_of
+from mucore.blocks.subset_newton import (
+    gradient_at,
+    newton_step,
+    noise_deviation,
+    secant,
+    step_ahead,
+)
 from mucore.engine.data import Samples, UnlearningData
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.run import Run
@@ -744,15 +751,49 @@ def test_secant_and_noise_by_hand():
 def test_gradients_ahead_leave_the_weights_alone():
     data, model = toy.in_float64(toy.request("mlp")), smooth()
     (batch,) = data.forget.batches(Run(seed=0), len(data.forget))
-    here, ahead, step = gradients_ahead(model, batch, 0.5)
-    assert toy.same(model, smooth())
+    here = gradient_of(model, batch)
     assert close(here, gradient(smooth(), data.forget), 1e-14)
-    moved = smooth()
+    there = step_ahead(model, dict(here), 0.5)
+    assert all(there[name] is here[name] for name in here)  # no further copy of the weights
+    ahead = gradient_at(model, batch, there, ["3.weight", "1.bias"])
+    assert toy.same(model, smooth()) and all(p.grad is None for p in model.parameters())
+    moved, slope = smooth(), gradient(smooth(), data.forget)
     with torch.no_grad():
         for name, p in moved.named_parameters():
-            p -= 0.5 * here[name]
-    assert close(ahead, gradient(moved, data.forget), 1e-12)
-    assert close(step, {name: 0.5 * g for name, g in here.items()}, 1e-12)
+            p -= 0.5 * slope[name]
+    assert close(there, dict(moved.named_parameters()), 1e-14)
+    wanted = gradient(moved, data.forget)
+    assert close(ahead, {name: wanted[name] for name in ("3.weight", "1.bias")}, 1e-12)
+
+
+def test_noise_in_parts_is_the_noise_of_one_draw(monkeypatch: pytest.MonkeyPatch):
+    """Losses and values, and with them the chosen channels, do not depend on how many images are
+    looked at together.
+    """
+    model, data = toy.original("conv").eval(), toy.request("conv")
+    channels = Channels(model)
+    for size in (1, 7, 10):
+        (batch,) = data.forget[torch.arange(size)].batches(Run(seed=0), size)
+        draws = torch.randn((50, *batch.x.shape), generator=torch.Generator().manual_seed(4))
+        values, logits = channels.values((batch.x + 0.1 * draws).flatten(0, 1))
+        each = nn.functional.cross_entropy(
+            logits.double(), torch.cat([batch.y] * 50), reduction="none"
+        )
+        wanted = each.view(50, -1).mean(1), values.unflatten(0, (50, -1)).mean(1)
+        found = channels.perturbed(batch, torch.Generator().manual_seed(4), count=50, noise=0.1)
+        for one, other in zip(found, wanted, strict=True):
+            torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-6)
+        assert foci(*found, 3) == foci(*wanted, 3)
+
+
+def test_rows_are_given_back_bit_by_bit():
+    model = toy.original("conv")
+    weights, rows = dict(model.named_parameters()), Channels(model).rows([3, 11, 41])
+    saved = taken(weights, rows)
+    add(weights, rows, torch.full_like(gather(weights, rows), 0.3))
+    assert not toy.same(model, toy.trained("conv"))
+    put(weights, rows, saved)
+    assert toy.same(model, toy.trained("conv"))
 
 
 def test_channels_and_their_weights():
