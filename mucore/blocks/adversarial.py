@@ -30,16 +30,23 @@ def to_input(images: Images, pixels: Tensor) -> Tensor:
 
 
 def made_samples(
-    images: Images, pixels: Tensor, labels: Tensor, role: str, *, ids: Tensor | None = None
+    images: Images,
+    pixels: Tensor,
+    labels: Tensor,
+    role: str,
+    *,
+    ids: Tensor | None = None,
+    overwrite: bool = False,
 ) -> Samples:
     """Images that no file holds, in float32, normalised like `images` and never augmented.
 
-    `pixels` (n, c, h, w) are scaled to 0..1 and may lie outside; `labels` (n,). Ids are negative
-    unless given.
+    `pixels` (n, c, h, w) are scaled to 0..1 and may lie outside; with `overwrite` nobody needs them
+    afterwards, and no second copy of them is made. `labels` (n,). Ids are negative unless given.
     """
     mean, std = images.mean.flatten().tolist(), images.std.flatten().tolist()
     index = torch.arange(len(labels))
-    source = TensorImages(pixels.float() * 255, mean, std, pixels.device)
+    scaled = pixels.float().mul_(255) if overwrite else pixels.float() * 255
+    source = TensorImages(scaled, mean, std, pixels.device)
     return Samples(source, index, labels.cpu(), -1 - index if ids is None else ids, role)
 
 
@@ -131,46 +138,55 @@ def nearest_adversarial(
 
     Each sample takes up to `steps` steps of a tenth of its radius, projected to the ball of that
     radius and to 0..1, and stops as soon as the network leaves its label; if it never does, the
-    radius doubles, up to `doublings` times, and the ascent goes on from there.
+    radius doubles, up to `doublings` times, and the ascent goes on from there. A sample that is
+    done makes room for the next, so that batches stay as large as asked for.
     """
     model.eval()
-    pixels, labels, radii, failed = [], [], [], 0
-    for number, batch in enumerate(samples.batches(run, batch_size, backward=True)):
-        start = to_pixels(samples.images, batch.x).clamp(0, 1)
-        best, given = start.clone(), batch.y.clone()
-        size = torch.full((len(batch),), radius, dtype=start.dtype, device=start.device)
-        active = torch.arange(len(batch), device=start.device)
-        for taken in range(steps * (doublings + 1) + 1):
-            run.progress(
-                "looking for adversarial images",
-                (number + taken / (steps * (doublings + 1) + 1)) / samples.steps(batch_size),
+    last = steps * (doublings + 1)
+    pixels = torch.empty(len(samples), *samples.images.shape)
+    labels, radii, failed = samples.labels.clone(), torch.empty(len(samples)), 0
+    # of those on their way: place in the set, label, first and present pixels, radius, steps taken
+    active: list[Tensor] = []
+    begun = 0
+    while begun < len(samples) or (active and len(active[0])):
+        room = batch_size - (len(active[0]) if active else 0)
+        if room and begun < len(samples):
+            more = _beginning(samples, begun, room, run, radius)
+            active = (
+                [torch.cat(pair) for pair in zip(active, more, strict=True)] if active else more
             )
-            if taken:
-                run.count_reads("attack", len(active), backward=True)
-            logits, direction = uphill(
-                model, to_input(samples.images, best[active]), batch.y[active]
-            )
-            given[active] = predicted(logits, task_of(batch.y))
-            kept = (given[active] == batch.y[active]).view(len(active), -1).all(1)
-            active, direction = active[kept], direction[kept]
-            if taken == steps * (doublings + 1):
-                failed += len(active)
-                given[active] = _runner_up(logits[kept], batch.y[active])
-            if not len(active) or taken == steps * (doublings + 1):
-                break
-            if taken and taken % steps == 0:
-                size[active] *= 2
-            change = (
-                best[active]
-                - start[active]
-                + _unit(direction) * (size[active] / 10).view(-1, 1, 1, 1)
-            )
-            shrink = (size[active] / _norm(change).clamp(min=1e-12)).clamp(max=1)
-            best[active] = (start[active] + change * shrink.view(-1, 1, 1, 1)).clamp(0, 1)
-        pixels.append(best.cpu())
-        labels.append(given.cpu())
-        radii.append(size.cpu())
-    return Nearest(torch.cat(pixels), torch.cat(labels), torch.cat(radii), failed)
+            begun += len(more[0])
+        index, y, start, best, size, taken = active
+        run.progress("looking for adversarial images", (begun - len(index)) / len(samples))
+        run.count_reads("attack", int((taken > 0).sum()), backward=True)
+        logits, direction = uphill(model, to_input(samples.images, best), y)
+        given = predicted(logits, task_of(y))
+        kept = (given == y).view(len(y), -1).all(1)
+        spent = kept & (taken == last)
+        failed += int(spent.sum())
+        given[spent] = _runner_up(logits[spent], y[spent])
+        done = ~kept | spent
+        found = index[done].cpu()
+        pixels[found], labels[found], radii[found] = (t[done].cpu() for t in (best, given, size))
+        index, y, start, best, size, taken, direction = (
+            t[~done] for t in (index, y, start, best, size, taken, direction)
+        )
+        size = torch.where((taken > 0) & (taken % steps == 0), 2 * size, size)
+        change = best - start + _unit(direction) * (size / 10).view(-1, 1, 1, 1)
+        shrink = (size / _norm(change).clamp(min=1e-12)).clamp(max=1)
+        best = (start + change * shrink.view(-1, 1, 1, 1)).clamp(0, 1)
+        active = [index, y, start, best, size, taken + 1]
+    return Nearest(pixels, labels, radii, failed)
+
+
+def _beginning(samples: Samples, first: int, count: int, run: Run, radius: float) -> list[Tensor]:
+    """Of `count` samples from the `first`: place, label, pixels twice, radius, no step taken."""
+    index = torch.arange(first, min(first + count, len(samples)))
+    (batch,) = samples[index].batches(run, count, backward=True)
+    start = to_pixels(samples.images, batch.x).clamp(0, 1)
+    size = start.new_full((len(index),), radius)
+    index = index.to(start.device)
+    return [index, batch.y, start, start, size, torch.zeros_like(index)]
 
 
 def _runner_up(logits: Tensor, y: Tensor) -> Tensor:

@@ -56,9 +56,13 @@ def amun(
     run.diagnostics["adversarial_radius"] = found.radii.mean().item()
     run.diagnostics["adversarial_failed"] = found.failed / len(data.forget)
     run.holds(found.pixels, found.labels)
-    pixels = found.pixels.to(run.device)
     adversarial = made_samples(
-        data.forget.images, pixels, found.labels, "adversarial", ids=data.forget.ids
+        data.forget.images,
+        found.pixels.to(run.device),
+        found.labels,
+        "adversarial",
+        ids=data.forget.ids,
+        overwrite=True,
     )
     # (2) fine-tune on them together with the retain set and the forget set under its true labels
     parts = [data.retain, data.forget, adversarial]

@@ -158,6 +158,58 @@ def test_the_nearest_adversarial_image_is_just_across_the_border(gain: float):
     assert found.radii.tolist() == pytest.approx([0.32, 0.08, 0.16, 0.64, 0.04], rel=1e-5)
 
 
+def climbed_alone(
+    model: nn.Module, start: Tensor, own: int, radius: float, steps: int, doublings: int
+) -> tuple[Tensor, int, float, int]:
+    """AMUN's algorithm 1 for one image (1, c, h, w) that is its own input; the radius doubles."""
+    best, taken = start.clone(), 0
+    while True:
+        x = best.clone().requires_grad_(True)
+        logits = model(x)[0]
+        others = logits.index_fill(0, torch.tensor(own), -torch.inf)
+        label = int(logits.argmax())
+        if label != own or taken == steps * (doublings + 1):
+            return best, int(others.argmax()) if label == own else label, radius, taken
+        if taken and taken % steps == 0:
+            radius *= 2
+        (up,) = torch.autograd.grad(others.logsumexp(0) - logits[own], x)
+        change = best + up / up.norm() * radius / 10 - start
+        change = change * min(1.0, radius / change.norm().item())
+        best, taken = (start + change).clamp(0, 1), taken + 1
+
+
+@pytest.mark.parametrize("batch_size", [1, 7, 100])
+@pytest.mark.parametrize(("steps", "doublings"), [(5, 4), (1, 3), (3, 0)])
+def test_images_that_climb_together_end_where_each_would_alone(
+    batch_size: int, steps: int, doublings: int
+):
+    model = toy.original("mlp").eval()
+    samples = flat_images(torch.linspace(0, 1, 20).tolist(), [0] * 20)
+    noise = torch.rand(20, 1, 4, 4, generator=torch.Generator().manual_seed(0))
+    samples = adversarial.made_samples(samples.images, noise, samples.labels, "forget")
+    with torch.no_grad():
+        said = model(noise).argmax(1)
+    samples, run = samples.with_labels(said), Run(seed=0)
+    found = adversarial.nearest_adversarial(
+        model,
+        samples,
+        run,
+        radius=0.1,
+        steps=steps,
+        doublings=doublings,
+        batch_size=batch_size,
+    )
+    ways = [
+        climbed_alone(model, noise[n : n + 1], int(said[n]), 0.1, steps, doublings)
+        for n in range(20)
+    ]
+    assert torch.allclose(found.pixels, torch.cat([best for best, *_ in ways]), atol=1e-5)
+    assert found.labels.tolist() == [label for _, label, *_ in ways]
+    assert found.radii.tolist() == pytest.approx([radius for *_, radius, _ in ways])
+    assert run.cost.reads["attack/backward"] == sum(taken for *_, taken in ways)
+    assert run.cost.reads["forget/backward"] == 20
+
+
 def test_an_image_that_never_crosses_gets_the_runner_up():
     model = linear(0.0)
     with torch.no_grad():
