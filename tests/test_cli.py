@@ -284,7 +284,10 @@ def test_ids_are_separated_by_commas_or_spaces(home, capsys):
     cli.main([*common, "--scenario", "one_class,all_classes", "--methods", "finetune,ssd"])
     by_commas = json.loads(capsys.readouterr().out)
     cli.main([*common, "--scenario", "one_class", "all_classes", "--methods", "finetune", "ssd"])
-    assert json.loads(capsys.readouterr().out) == by_commas and len(by_commas["runs"]) == 1 + 2 * 4
+    by_spaces = json.loads(capsys.readouterr().out)
+    for plan in (by_commas, by_spaces):
+        del plan["estimate"]["memory"]  # what is free changes from one moment to the next
+    assert by_spaces == by_commas and len(by_commas["runs"]) == 1 + 2 * 4
 
 
 def test_a_missing_device_leaves_no_queue_behind(home, capsys):

@@ -431,7 +431,6 @@ def runs_frame(
             ("RA (%)", "ra", "percent"),
             ("FA (%)", "fa", "percent"),
             ("RTE", "rte", "ratio"),
-            ("Work", "rte_work", "ratio"),
         ):
             known = metric in wide.columns and key in wide.index
             line[head] = number(float(wide.loc[key, metric]) if known else None, unit)

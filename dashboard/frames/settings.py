@@ -153,7 +153,6 @@ def settings_frame(settings: Sequence[Setting]) -> pd.DataFrame:
         ("ra", "gap", "RA gap"),
         ("fa", "gap", "FA gap"),
         ("rte", "value", "RTE"),
-        ("rte_work", "value", "Work"),
         ("l2_normalised", "value", "ℓ2"),
     ]
     made = []

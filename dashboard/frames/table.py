@@ -78,12 +78,17 @@ class ResultsTable:
 
 
 def columns(
-    *, class_wise: bool, poison: Sequence[str] = (), distance: bool = False
+    *,
+    class_wise: bool,
+    poison: Sequence[str] = (),
+    distance: bool = False,
+    work: bool = False,
 ) -> tuple[Column, ...]:
     """The columns in MUBox's order; class-wise scenarios add TFA and TRA after FA, poisoned ones
     the metrics `poison`.
 
-    With `distance`, the distance to Retrain stands first.
+    With `distance`, the distance to Retrain stands first; with `work`, which results of mucore 0.2
+    and earlier lack, it stands beside the time.
     """
     accuracy = ["ta", "ra", "fa", *(["tfa", "tra"] if class_wise else [])]
     heads = {
@@ -111,7 +116,7 @@ def columns(
     made += [_column(name, heads[name], "MIA efficacy, %", "percent") for name in MIA]
     made.append(_column("l2_normalised", "ℓ2", "Weights", "ratio"))
     made.append(_column("rte", "RTE", "Cost", "ratio"))
-    made.append(_column("rte_work", "Work", "Cost", "ratio"))
+    made += [_column("rte_work", "Work", "Cost", "ratio")] if work else []
     made.append(
         Column(
             id="storage",
@@ -152,6 +157,7 @@ def results_table(
         class_wise=class_wise,
         poison=[name for name in POISON if (values["metric"] == name).any()],
         distance=bool(judged),
+        work=bool((values["metric"] == "rte_work").any()),
     )
     found = metric_rows(
         summaries, values, [column.id for column in shown if column.id != DISTANCE], judged=judged

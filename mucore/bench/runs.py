@@ -20,6 +20,7 @@ from mucore.engine.memory import give_back, keep_freed
 from mucore.engine.run import Callbacks
 from mucore.engine.state import state_bytes
 from mucore.errors import Cancelled
+from mucore.metrics import cost
 from mucore.runner.execute import unlearn
 from mucore.runner.session import Session
 from mucore.runner.training_records import training_records
@@ -135,10 +136,9 @@ def measure(spec: RunSpec, session: Session, *, limit: float | None = None) -> d
 
 
 def work(figures: Mapping[str, Any]) -> float:
-    """Passes of a sample through the network: one forward, and two more where a gradient is
-    computed, which goes through every layer twice.
-    """
-    return figures["forward"] + 3 * figures["backward"]
+    """Passes of a sample through the network, as a run's cost counts them."""
+    reads = {f"all/{kind}": figures[kind] for kind in ("forward", "backward")}
+    return cost.work(cost={"reads": reads})
 
 
 def recorded(

@@ -40,7 +40,8 @@ def fisher_of_predictions(
     A fitted network is sure of most samples, so few columns hold nearly all of the sum of |l|²,
     which is the trace of the covariances. Only the largest that hold the share `coverage` of it are
     differentiated; 1 takes all of each sample. Memory grows with the samples by six bytes each, and
-    holds the output gradients of two batches. A sample counts as read for each of its columns.
+    holds the output gradients of two batches. What is read is counted once under its role, and
+    each further column under "columns".
     """
     model.eval()
     total = {name: torch.zeros_like(p) for name, p in trainable(model).items()}
@@ -61,7 +62,8 @@ def fisher_of_predictions(
         order = order[size:]
         for batch in chosen.batches(run, size, backward=True):
             run.progress(f"Fisher information: {done} of {work} columns", done / work)
-            run.count_reads(data.role, (most - 1) * len(batch), backward=True)
+            # a backward pass each, of images that were read once
+            run.count_reads("columns", (most - 1) * len(batch), backward=True)
             for first in range(0, most, ROUND):
                 along = _objective(task, first, min(first + ROUND, most))
                 for name, squares in summed_squares(model, batch.x, batch.y, along).items():

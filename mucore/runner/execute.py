@@ -195,7 +195,7 @@ def unlearn(spec: RunSpec, original: nn.Module, data: UnlearningData, run: Run) 
             model = method(start, data, run, **parameters)
     except (KeyError, RuntimeError) as error:
         # the gradient or the importance of a layer that does not move
-        fixed = "not require grad" in str(error) or any(
+        fixed = "require grad" in str(error) or any(
             str(each) in dict(start.named_parameters()) for each in error.args
         )
         if spec.scope == "classifier" and fixed:

@@ -94,7 +94,7 @@ CARD = MethodCard(
     not_confinable="its step is computed for the weights that param_scope names.",
     confinable_when={"param_scope": ("head",)},
     footprint=Footprint(
-        scratch="3 * weights",
+        scratch="weights",
         optimizer="0",
         backward="steps * forget * (1 if counterpart == 'delete' else 2)",
     ),

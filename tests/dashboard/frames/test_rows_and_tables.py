@@ -199,6 +199,9 @@ def test_rows_stand_in_the_papers_order_with_references_on_top():
 def test_columns_follow_the_paper_and_class_wise_adds_two():
     plain = [column.id for column in frames.columns(class_wise=False)]
     assert plain == ["ta", "ra", "fa", *frames.MIA, "l2_normalised", "rte", "storage"]
+    # work stands beside the time where results have it
+    timed = [column.id for column in frames.columns(class_wise=False, work=True)]
+    assert timed == [*plain[:-1], "rte_work", "storage"]
     assert [
         c for c in (column.id for column in frames.columns(class_wise=True)) if c not in plain
     ] == ["tfa", "tra"]
