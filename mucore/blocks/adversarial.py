@@ -17,6 +17,7 @@ from mucore.blocks.labels import likeliest_other
 from mucore.engine.data import Images, Samples, TensorImages
 from mucore.engine.losses import predicted, task_of
 from mucore.engine.run import Run
+from mucore.engine.state import frozen
 
 
 def to_pixels(images: Images, x: Tensor) -> Tensor:
@@ -159,7 +160,8 @@ def nearest_adversarial(
         index, y, start, best, size, taken = active
         run.progress("looking for adversarial images", (begun - len(index)) / len(samples))
         run.count_reads("attack", int((taken > 0).sum()), backward=True)
-        logits, direction = uphill(model, to_input(samples.images, best), y)
+        with frozen(model):  # a tenth less time
+            logits, direction = uphill(model, to_input(samples.images, best), y)
         given = predicted(logits, task_of(y))
         kept = (given == y).view(len(y), -1).all(1)
         spent = kept & (taken == last)

@@ -52,6 +52,18 @@ def modes_kept(model: nn.Module) -> Generator[None]:
             module.training = training
 
 
+@contextlib.contextmanager
+def frozen(model: nn.Module) -> Generator[None]:
+    """No parameter asks for a gradient inside, so that none of its graph is kept for one."""
+    learning = [p for p in model.parameters() if p.requires_grad]
+    model.requires_grad_(False)
+    try:
+        yield
+    finally:
+        for p in learning:
+            p.requires_grad_(True)
+
+
 def frozen_copy(model: nn.Module) -> nn.Module:
     """A copy in eval mode that does not learn: a teacher."""
     return copy.deepcopy(model).eval().requires_grad_(False)

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from mucore.engine.run import Run
-from mucore.engine.state import copy_state, frozen_copy, is_finite, modes_kept, state_bytes
+from mucore.engine.state import copy_state, frozen, frozen_copy, is_finite, modes_kept, state_bytes
 
 
 def test_bytes_of_networks_tensors_dictionaries_and_lists_add_up():
@@ -45,6 +45,15 @@ def test_modes_are_what_they_were():
     with modes_kept(network):
         network.eval()
     assert [module.training for module in network.modules()] == before
+
+
+def test_frozen_parameters_learn_again_afterwards():
+    network = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1).requires_grad_(False))
+    before = [p.requires_grad for p in network.parameters()]
+    with pytest.raises(ValueError, match="inside"), frozen(network):
+        assert not any(p.requires_grad for p in network.parameters())
+        raise ValueError("inside")
+    assert [p.requires_grad for p in network.parameters()] == before == [True, True, False, False]
 
 
 def test_giving_up_leaves_the_model_and_says_why():
