@@ -34,9 +34,9 @@ from mucore.runner.executors import ensure_workers
 from mucore.runner.plan import Grid, Plan, make_plan
 from mucore.runner.quality import Originals, plan_experiment
 from mucore.spec import RunSpec
-from mucore.store import Store, default_home, open_pack, open_store
+from mucore.store import Store, default_home, open_pack, open_store, pack_provenance
 from mucore.store.rows import ACTIVE, Comparison, Job, JobKind, JobState, Result, Worker
-from mucore.verdicts import Judged, judge
+from mucore.verdicts import Judged, judge, looked_at
 
 DEMO = shipped.DATA / "demo"
 Settings = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]  # data sets, models, scenarios
@@ -99,8 +99,9 @@ def source() -> Source:
 def has_both() -> bool:
     """Whether a reader can choose: there are results of their own, and the demo's."""
     try:
-        return _demo() is not None and own_store().count_results() > 0
-    except MucoreError:  # the page itself says so
+        # what the pack says of itself: its results are read when somebody asks for them
+        return bool(pack_provenance(DEMO)) and own_store().count_results() > 0
+    except MucoreError:  # no pack, or the page itself says what is wrong
         return False
 
 
@@ -482,7 +483,9 @@ def _judged(
 @st.cache_resource(show_spinner=False, max_entries=4)
 def _records(_store: Store, name: str, change: int, asked: Settings) -> tuple[Result, ...]:
     datasets, models, scenarios = asked
-    return tuple(_store.results(dataset=datasets, model=models, scenario=scenarios))
+    return tuple(
+        _store.results(metrics=looked_at(), dataset=datasets, model=models, scenario=scenarios)
+    )
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)

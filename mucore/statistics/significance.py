@@ -15,6 +15,7 @@ import numpy as np
 import scipy  # its parts load when they are named
 
 from mucore.errors import BadValue
+from mucore.statistics.kendall import kendall
 
 LEVEL = 0.95
 
@@ -263,7 +264,7 @@ def rank_agreement(values: Mapping[str, Sequence[float | None]]) -> Agreement:
         np.full((size, size), np.nan),
         np.zeros((size, size), np.int64),
     )
-    # pairs of metrics that rest on the same methods: SciPy takes them all at once
+    # pairs of metrics that rest on the same methods are compared at once
     alike: dict[bytes, list[tuple[int, int]]] = {}
     for i, j in itertools.combinations_with_replacement(range(size), 2):
         both = np.isfinite(columns[i]) & np.isfinite(columns[j])
@@ -272,11 +273,12 @@ def rank_agreement(values: Mapping[str, Sequence[float | None]]) -> Agreement:
             alike.setdefault(both.tobytes(), []).append((i, j))
     for mask, pairs in alike.items():
         both = np.frombuffer(mask, dtype=bool)
-        first, second = (np.array([columns[pair[side]][both] for pair in pairs]) for side in (0, 1))
-        result = scipy.stats.kendalltau(first, second, axis=1)
-        for (i, j), one, chance in zip(pairs, result.statistic, result.pvalue, strict=True):
-            tau[i, j] = tau[j, i] = one
-            p[i, j] = p[j, i] = chance
+        present = sorted({number for pair in pairs for number in pair})
+        taus, chances = kendall(np.array([columns[number][both] for number in present]))
+        place = {number: row for row, number in enumerate(present)}
+        for i, j in pairs:
+            tau[i, j] = tau[j, i] = taus[place[i], place[j]]
+            p[i, j] = p[j, i] = chances[place[i], place[j]]
     return Agreement(metrics=tuple(values), tau=tau, p=p, methods=counts)
 
 

@@ -29,6 +29,7 @@ import mucore
 from mucore.errors import BadFile
 from mucore.outputs import Outputs, SplitOutputs
 from mucore.store.artifacts import Artifacts
+from mucore.store.results import nothing_collected
 from mucore.store.rows import Comparison, Measured, Result
 from mucore.store.schema import now, to_json
 from mucore.store.store import Store
@@ -186,18 +187,20 @@ def open_pack(path: Path | str) -> Store:
     """
     folder = Path(path)
     about = pack_provenance(folder)
-    contents = {
-        kind: [
-            line
-            for name in sorted(about["sha256"])
-            if name.startswith(kind)
-            for line in _read(folder, name, about["sha256"][name])
-        ]
-        for kind in (_RESULTS, _COMPARISONS)
-    }
+    with nothing_collected():
+        contents = {
+            kind: [
+                line
+                for name in sorted(about["sha256"])
+                if name.startswith(kind)
+                for line in _read(folder, name, about["sha256"][name])
+            ]
+            for kind in (_RESULTS, _COMPARISONS)
+        }
     store = Store(folder, url="sqlite://")
     try:
-        store.put_results(_result(line) for line in contents[_RESULTS])
+        with nothing_collected():
+            store.put_results(_result(line) for line in contents[_RESULTS])
         for line in contents[_COMPARISONS]:
             created = datetime.fromisoformat(line["created"])
             store.insert_comparison(

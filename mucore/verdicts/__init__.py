@@ -2,7 +2,7 @@
 the words, `lines` for the table.
 """
 
-from mucore.verdicts.lines import Judged, judge, judge_runs, judge_stored, rules_of
+from mucore.verdicts.lines import Judged, judge, judge_runs, judge_stored, looked_at, rules_of
 from mucore.verdicts.rule import (
     NAMES,
     QUALIFIED,
@@ -33,6 +33,7 @@ __all__ = [
     "judge",
     "judge_runs",
     "judge_stored",
+    "looked_at",
     "rules_of",
     "seed_band",
     "verdict",

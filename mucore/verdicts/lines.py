@@ -12,6 +12,7 @@ import math
 import statistics
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy as np
 from mucore import catalog
 from mucore.catalog.metrics.persons import PERSONS
 from mucore.metrics.sanity import blind_attacks, is_collapsed
-from mucore.store.results import Filters, setting_columns
+from mucore.store.results import Filters, parameters_column, setting_columns
 from mucore.store.rows import Result
 from mucore.verdicts.rule import BLINDABLE, PROBE, Band, Line, Rules, Verdict, seed_band, verdict
 
@@ -106,6 +107,12 @@ def rules_of(scenario: str, *, chance: float = 0.0) -> Rules:
     return Rules(forgetting=("fa", BLINDABLE), utility=("ra", "ta"), chance=chance)
 
 
+def looked_at() -> frozenset[str]:
+    """The metrics that any verdict looks at: results for `judge` need no others."""
+    every = (rules_of(card.id).metrics for card in catalog.scenarios())
+    return frozenset(chain(_BESIDE, *every))
+
+
 def judge(results: Iterable[Result]) -> tuple[Judged, ...]:
     """Every line of `results`, in the order of its first run. Trainings without a scenario are left
     out.
@@ -135,19 +142,20 @@ def judge_stored(store: Store, **filters: Unpack[Filters]) -> dict[str, Judged]:
     """`judge_runs` of the results that `filters` choose, with the original and all Retrains of
     their settings, chosen or not.
     """
-    wanted = store.results(**filters)
+    metrics = looked_at()
+    wanted = store.results(metrics=metrics, **filters)
     if not wanted:
         return {}
     where: Filters = {"method": ["original", "retrain"]}
     for name in ("dataset", "model", "scenario"):
         where[name] = sorted({run.spec[name] for run in wanted if run.spec.get("scenario")})
-    references = store.results(**where)
+    references = store.results(metrics=metrics, **where)
     found = judge_runs({run.key: run for run in (*wanted, *references)}.values())
     return {run.key: found[run.key] for run in wanted if run.key in found}
 
 
 def _line(run: Result) -> tuple[str, str]:
-    return run.spec["method"], setting_columns(run.spec)["parameters"]
+    return run.spec["method"], parameters_column(run.spec)
 
 
 def _settings(results: Iterable[Result]) -> dict[tuple[str, ...], list[Result]]:
