@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -23,6 +24,7 @@ from mucore.runner.estimate import (
     remember,
     work_of,
 )
+from mucore.runner.estimate.large import SETTINGS, rows
 from mucore.runner.estimate.memory import WAY_OUT, WHAT, WORKING
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, make_plan
 from mucore.spec import RunSpec, make_recipe, make_spec
@@ -238,3 +240,31 @@ def test_a_thousand_runs_are_looked_at_in_no_time(tmp_path):
     with open_store(tmp_path) as store:
         plan = make_plan(GRID.model_copy(update={"training_seeds": list(range(100))}), store)
         assert plan.fit is not None and plan.fit.too_large == 0
+
+
+# -- large models
+
+
+def test_every_method_has_figures_on_large_models():
+    found = list(rows())
+    methods = {card.id for card in catalog.METHODS if not card.needs_file}
+    assert {(row.method, row.dataset, row.model) for row in found} == {
+        (method, *setting) for method in methods for setting in SETTINGS
+    }
+    assert [row.work.retrains for row in found if row.method == "retrain"] == [1, 1, 1]
+    assert all(1 * GB < row.memory.total < 1e3 * GB for row in found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model", "dataset", "batch"), [("resnet18", "cifar100", 64), ("resnet50", "tiny-imagenet", 32)]
+)
+def test_a_step_takes_what_a_plan_says(model: str, dataset: str, batch: int):
+    script = Path(__file__).resolve().parents[2] / "scripts" / "large_models.py"
+    command = [sys.executable, str(script), "--step", model, dataset, str(batch)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    card = catalog.dataset(dataset)
+    assert card.shape is not None and card.classes is not None
+    net = network(model, card.shape)
+    weights = 4 * (net.parameters + card.classes * (net.features + 1))
+    assert 0.5 < (3 * weights + WORKING * batch * net.graph) / float(done.stdout) < 2
