@@ -96,7 +96,8 @@ def unlearning_loss(
     `code` weights the second by m / |others|.
     """
     same = y_u.unsqueeze(1) == y_v
-    s = (u.unsqueeze(1) * v).sum(2) / temperature
+    with torch.autocast(u.device.type, enabled=False):
+        s = u @ v.T / temperature
     others = (~same).sum(1)
     pull = s.masked_fill(same, 0.0).sum(1) / others.clamp(min=1)
     # A row without positives is filled with zeros before the logarithm: its gradient would be not a

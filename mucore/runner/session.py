@@ -17,7 +17,7 @@ from torch import nn
 from mucore import catalog, datasets, models, training
 from mucore.datasets.poisoned import poisoned
 from mucore.engine import ensemble
-from mucore.engine.collect import collect
+from mucore.engine.collect import BATCH, collect
 from mucore.engine.data import Samples, UnlearningData, on_device
 from mucore.engine.device import describe, resolve_device, resolve_precision
 from mucore.engine.features import prototypes
@@ -35,6 +35,7 @@ from mucore.userfiles import weights
 
 # of each downstream set, so that they stay a small part of an evaluation
 DOWNSTREAM_SAMPLES = {"train": 1000, "test": 500}
+PART = 10 * BATCH  # whole batches, so that they are what they would be at once
 Trained = tuple[nn.Module, Model]  # a network on the device, and its row in the store
 MADE_ELSEWHERE = "These weights came in a file, and what it cost to make them is not known here."
 
@@ -329,10 +330,14 @@ class Session:
             train = self.samples(spec, "train")
             # float32, and counted for nobody: choosing the forget set is no method's cost
             quiet = Run(seed=0, device=self.device)
-            outputs = collect(
-                original, train, self.splits(spec).classes, quiet, keep=None, features=0
-            )
-            self._losses = key, cross_entropy(outputs.logits, outputs.labels)
+            found = []
+            # a part at a time, since (n, C) in double precision would not fit for a million images
+            for rows in torch.arange(len(train)).split(PART):
+                outputs = collect(
+                    original, train[rows], self.splits(spec).classes, quiet, keep=None, features=0
+                )
+                found.append(cross_entropy(outputs.logits, outputs.labels))
+            self._losses = key, np.concatenate(found)
         return self._losses[1]
 
     def _prototypes(self, spec: RunSpec, original: nn.Module) -> tuple[np.ndarray, np.ndarray]:
