@@ -64,7 +64,7 @@ CARD = MethodCard(
     footprint=Footprint(
         scratch="2 * weights + 6 * retain",
         optimizer="0",
-        forward="retain if coverage < 1 else 0",
+        forward="2 * retain if coverage < 1 else retain",
         backward="retain * min(classes, 4) if coverage < 1 else retain * classes",
     ),
     differs=(

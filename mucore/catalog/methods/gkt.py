@@ -124,7 +124,7 @@ CARD = MethodCard(
     ),
     not_confinable="it trains a fresh network.",
     footprint=Footprint(
-        scratch="2 * (state + 4 * (8 * (latent + 1) * pixels + 225_000))",
+        scratch="2 * state + 4 * (8 * (latent + 1) * pixels + 225_000)",
         optimizer="2",
         graph="2 * batch_size",
         backward="batches * batch_size * (2 * generator_steps + student_steps)",

@@ -136,7 +136,10 @@ CARD = MethodCard(
     },
     not_confinable="it picks the channels that it changes, in any layer.",
     footprint=Footprint(
-        scratch="2 * weights",
+        scratch=(
+            "weights * (3 if curvature == 'finite_difference' else 2) + "
+            "4 * perturbations * channels"
+        ),
         record="3 * weights",
         graph="group",
         optimizer="0",
