@@ -74,7 +74,7 @@ def section(measured: list[list[str]]) -> str:
     if measured:
         parts += [
             "One epoch of two steps of SGD with momentum in a process of its own, weights with the "
-            f"channels innermost. Said is four copies of the weights and {WORKING} times what a "
+            f"channels innermost. Said is three copies of the weights and {WORKING} times what a "
             "batch leaves behind by tensors without content.",
             table(["Network", "Batch", "Said (GB)", "Peak growth (GB)", "Said / was"], measured),
         ]
