@@ -9,9 +9,12 @@ import os
 from mucore import _torchvision_cpu
 
 _torchvision_cpu.install()
-# Threads of OpenMP that have nothing to do wait asleep. As they come they wait busily: beside other
-# work on the same cores a training of two threads then took ten times its processor time and twenty
-# times its time on the wall. Read when PyTorch is loaded; set it yourself to choose otherwise.
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+# Threads of OpenMP that have nothing to do wait busily for a while before they sleep. As they come
+# that while is so long that several trainings on the same cores take many times their processor
+# time; not at all makes a training that is alone half as fast. A tenth of it costs nothing alone
+# (docs/benchmarks.md, Threads that wait). GNU's OpenMP, which PyTorch's wheels for Linux bring,
+# reads it when PyTorch is loaded; set either variable yourself to choose otherwise.
+if "OMP_WAIT_POLICY" not in os.environ:
+    os.environ.setdefault("GOMP_SPINCOUNT", "30000")
 
 __version__ = "0.2.0"
