@@ -662,9 +662,7 @@ def _copy(
         ]
         target.put_results(results)
         for artifact in {each.outputs for each in results if each.outputs is not None}:
-            path = target.artifacts.path(artifact)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(source.artifacts.path(artifact), path)
+            target.artifacts.place.write(artifact, source.artifacts.content(artifact))
 
 
 def _is_stale(result: Result, source: Store, target: Store) -> bool:

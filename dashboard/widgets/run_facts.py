@@ -183,10 +183,10 @@ def weights_button(result: Result) -> None:
     """
     store = data.source().store
     if result.weights is not None and store.artifacts.exists(result.weights):
-        path = store.artifacts.path(result.weights)
+        weights = result.weights
         st.download_button(
             "Weights",
-            path.read_bytes,
+            lambda: store.artifacts.content(weights),
             f"{result.spec['method']}-{result.key[:8]}.safetensors",
             "application/octet-stream",
             key="run_weights",

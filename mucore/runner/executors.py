@@ -54,6 +54,8 @@ def start_process(store: Store, command: Sequence[str]) -> subprocess.Popen:
     }
     if store.url:
         environment["MUCORE_STORE_URL"] = store.url
+    if store.artifacts_url:
+        environment["MUCORE_ARTIFACTS"] = store.artifacts_url
     with log.open("ab") as sink:
         return subprocess.Popen(
             [sys.executable, "-m", "mucore", *command, "--home", str(store.home)],

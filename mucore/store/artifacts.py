@@ -1,18 +1,17 @@
 """Heavy things as files: weights (safetensors), outputs (Parquet) and weights that the user gave
 (as they were), named by their content.
 
-A file is complete or absent: it is written beside its place, flushed to the disk and moved there.
-Its name is the hash of its bytes, so the same weights are kept once, and damage is noticed when it
-is read. The row that names a file is written after it.
+A file is complete or absent. Its name is the hash of its bytes, so the same weights are kept once,
+and damage is noticed when it is read. The row that names a file is written after it. Where the
+files lie, in a folder or in an object store, is said in places.py.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,8 @@ import numpy as np
 
 from mucore.catalog.cards import Task
 from mucore.errors import BadFile, BadValue, StoreError
-from mucore.files import whole_file
 from mucore.outputs import Outputs, SplitOutputs
+from mucore.store.places import Folder, Listed, Place, Unreachable
 
 WEIGHTS, OUTPUTS, GIVEN = ".safetensors", ".parquet", ".given"
 KINDS: Mapping[str, str] = {"weights": WEIGHTS, "outputs": OUTPUTS, "given": GIVEN}
@@ -30,31 +29,13 @@ YOUNG_SECONDS = 3600.0
 _META = b"mucore"
 
 
-def remove_old(paths: Iterable[Path], *, young_seconds: float) -> tuple[int, int]:
-    """Remove those of `paths` that are older than `young_seconds`; returns (files, bytes)
-    removed.
-    """
-    files = freed = 0
-    latest = time.time() - young_seconds
-    for path in paths:
-        try:
-            facts = path.stat()
-            if facts.st_mtime > latest:
-                continue
-            path.unlink()
-        except FileNotFoundError:  # another process sweeps too
-            continue
-        files, freed = files + 1, freed + facts.st_size
-    return files, freed
-
-
 class Artifacts:
-    """The files under `folder`. `read_only` is the sentence that says why nothing can be written,
-    if so.
+    """The files in `place`. `read_only` is the sentence that says why nothing can be written, if
+    so.
     """
 
-    def __init__(self, folder: Path, *, read_only: str | None = None):
-        self.folder = folder
+    def __init__(self, place: Place | Path, *, read_only: str | None = None):
+        self.place: Place = Folder(place) if isinstance(place, Path) else place
         self.read_only = read_only
 
     def put_arrays(self, arrays: Mapping[str, np.ndarray]) -> str:
@@ -78,7 +59,9 @@ class Artifacts:
         try:
             return load(self._get(name, WEIGHTS))
         except SafetensorError as error:
-            raise BadFile(f"{self.path(name)} is no readable safetensors file: {error}.") from error
+            raise BadFile(
+                f"{self.where(name)} is no readable safetensors file: {error}."
+            ) from error
 
     def put_outputs(self, outputs: Outputs) -> str:
         """Store the outputs of one model; returns the artifact's name. Logits keep float32,
@@ -130,7 +113,7 @@ class Artifacts:
             )
         except (pa.ArrowException, KeyError, TypeError, ValueError) as error:
             raise BadFile(
-                f"{self.path(name)} does not hold the outputs of a model: {error}."
+                f"{self.where(name)} does not hold the outputs of a model: {error}."
             ) from error
 
     def put_file(self, path: Path) -> str:
@@ -149,36 +132,43 @@ class Artifacts:
         return hashlib.sha256(content).hexdigest()
 
     def file(self, sha256: str) -> Path:
-        """Where the copy of a user's file lies. Raises `BadFile` where it is missing or damaged."""
+        """A file of this machine with the copy of a user's file. Raises `BadFile` where it is
+        missing or damaged.
+        """
         name = sha256[:32] + GIVEN
         if not self.exists(name):
             raise BadFile(
-                f"The file with the hash {sha256[:12]} is not in {self.folder}. Launch the run "
+                f"The file with the hash {sha256[:12]} is not in {self.place}. Launch the run "
                 "again with the file's path."
             )
         self._get(name, GIVEN)
-        return self.path(name)
+        return self.place.local(name)
 
-    def path(self, name: str) -> Path:
-        """Where the file of an artifact lies, whether it exists or not. Raises `BadFile` for a name
-        that is none.
+    def content(self, name: str) -> bytes:
+        """The bytes of an artifact's file. Raises `BadFile`."""
+        return self._get(name, Path(_known(name)).suffix)
+
+    def where(self, name: str) -> str:
+        """The path or address of an artifact's file, whether it exists or not. Raises `BadFile` for
+        a name that is none.
         """
-        stem, dot, suffix = name.partition(".")
-        if not stem.isalnum() or dot + suffix not in KINDS.values():
-            raise BadFile(
-                f"{name!r} is no artifact's name; those look like 0123456789abcdef{WEIGHTS}."
-            )
-        return self.folder / name[:2] / name
+        return self.place.address(_known(name))
 
     def exists(self, name: str) -> bool:
-        return self.path(name).is_file()
+        """Raises `StoreError` where that cannot be told now."""
+        try:
+            return self.place.size(_known(name)) is not None
+        except OSError as error:
+            raise self._unreachable(error) from error
 
     def disk_use(self) -> dict[str, int]:
-        """Bytes on disk, by kind: `weights`, `outputs`, `given`."""
-        return {
-            kind: sum(size(path) for path in self.folder.glob(f"*/*{suffix}"))
-            for kind, suffix in KINDS.items()
-        }
+        """Bytes in the place, by kind: `weights`, `outputs`, `given`."""
+        use = dict.fromkeys(KINDS, 0)
+        kinds = {suffix: kind for kind, suffix in KINDS.items()}
+        for one in self._listed():
+            if (kind := kinds.get(Path(one.name).suffix)) is not None:
+                use[kind] += one.size
+        return use
 
     def sweep(
         self, keep: Collection[str], *, young_seconds: float = YOUNG_SECONDS
@@ -188,55 +178,77 @@ class Artifacts:
         """
         if self.read_only:
             raise StoreError(self.read_only)
-        return remove_old(
-            (
-                path
-                for path in self.folder.glob("*/*")
-                if path.name not in keep and path.suffix != GIVEN
-            ),
-            young_seconds=young_seconds,
-        )
+        files = freed = 0
+        latest = time.time() - young_seconds
+        for one in self._listed():
+            if one.name in keep or one.name.endswith(GIVEN) or one.modified > latest:
+                continue
+            if self.place.remove(one.at):  # else another process sweeps too
+                files, freed = files + 1, freed + one.size
+        return files, freed
+
+    def _listed(self) -> list[Listed]:
+        try:
+            return list(self.place.files())
+        except OSError as error:
+            raise self._unreachable(error) from error
 
     def _put(self, content: bytes, suffix: str) -> str:
         if self.read_only:
             raise StoreError(self.read_only)
         name = _digest(content) + suffix
-        path = self.path(name)
         try:
-            if size(path) == len(content):
-                os.utime(path)  # young again: its new row may not be written yet
-                return name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _write(path, content)
+            # else young again: its new row may not be written yet
+            if self.place.size(name) != len(content) or not self.place.renew(name):
+                self.place.write(name, content)
+        except Unreachable as error:
+            raise self._unreachable(error) from error
         except OSError as error:
             raise StoreError(
                 f"An artifact of {len(content) / 1e6:.1f} MB could not be written to "
-                f"{self.folder}: {error.strerror or error}. Free some space, or choose another "
+                f"{self.place}: {error.strerror or error}. Free some space, or choose another "
                 "home with --home."
             ) from error
         return name
 
     def _get(self, name: str, suffix: str) -> bytes:
-        path = self.path(name)
-        if path.suffix != suffix:
+        if Path(_known(name)).suffix != suffix:
             raise BadFile(f"{name} is of another kind; a file {suffix} was expected.")
         try:
-            content = path.read_bytes()
+            content = self.place.read(name)
+            if _digest(content) != Path(name).stem:
+                content = self.place.read(name, anew=True)
         except FileNotFoundError:
             raise BadFile(
-                f"The artifact {name} is not in {self.folder}: it was removed to save space. Run "
+                f"The artifact {name} is not in {self.place}: it was removed to save space. Run "
                 "the job again to get it."
             ) from None
+        except Unreachable as error:
+            raise self._unreachable(error) from error
         except OSError as error:
             raise BadFile(
-                f"The artifact {path} cannot be read: {error.strerror or error}."
+                f"The artifact {self.where(name)} cannot be read: {error.strerror or error}."
             ) from error
-        if _digest(content) != path.stem:
+        if _digest(content) != Path(name).stem:
             raise BadFile(
-                f"The artifact {path} is damaged: its content does not match its name. Delete the "
-                "file and run the job again."
+                f"The artifact {self.where(name)} is damaged: its content does not match its name. "
+                "Delete the file and run the job again."
             )
         return content
+
+    def _unreachable(self, error: OSError) -> StoreError:
+        return StoreError(
+            f"The files in {self.place} cannot be reached: {error}. Check the network, the "
+            "address in MUCORE_ARTIFACTS and what it asks of you to be let in."
+        )
+
+
+def _known(name: str) -> str:
+    """The name, if it is an artifact's. Raises `BadFile`."""
+    stem, dot, suffix = name.partition(".")
+    if not stem.isalnum() or dot + suffix not in KINDS.values():
+        raise BadFile(f"{name!r} is no artifact's name; those look like 0123456789abcdef{WEIGHTS}.")
+    return name
 
 
 def size(path: Path) -> int:
@@ -249,19 +261,6 @@ def size(path: Path) -> int:
 
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:32]
-
-
-def _write(path: Path, content: bytes) -> None:
-    with whole_file(path) as temporary, temporary.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    if os.name == "posix":  # the move itself must survive a power cut, too
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
 
 
 def _schema(classes: int = 0, task: Task = "classes") -> Any:

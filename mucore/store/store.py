@@ -4,27 +4,40 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+import secrets
+import time
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
 import sqlalchemy as sa
 
-from mucore.errors import BadValue
+from mucore.errors import BadValue, StoreError
 from mucore.store import schema
-from mucore.store.artifacts import YOUNG_SECONDS, Artifacts, remove_old, size
+from mucore.store.artifacts import YOUNG_SECONDS, Artifacts, size
 from mucore.store.comparisons import Comparisons
 from mucore.store.jobs import Jobs
+from mucore.store.places import MARK, Elsewhere, Folder, place_of
 from mucore.store.results import Results
 from mucore.store.rows import ACTIVE
 from mucore.store.workers import Workers
 
 Policy = Literal["all", "outputs", "numbers"]
 REFERENCES = ("original", "retrain")
+_FILES = "files"  # the row of `store_info` with the number of the place
 _FOLDERS = {
     name: name
-    for name in ("uploads", "forget_sets", "checkpoints", "logs", "analyses", "quality", "data")
+    for name in (
+        "uploads",
+        "forget_sets",
+        "checkpoints",
+        "logs",
+        "analyses",
+        "quality",
+        "data",
+        "copies",
+    )
 } | {"packs": "analyses"}
 # Each kind of files in the home with what may be removed of it, and how.
 REMOVAL: Mapping[str, str] = {
@@ -66,6 +79,10 @@ REMOVAL: Mapping[str, str] = {
         "Delete data sets in the folder data. They are fetched or drawn again; those that you put "
         "there yourself are not."
     ),
+    "copies": (
+        "Copies of weights and outputs that lie elsewhere (MUCORE_ARTIFACTS). Delete the folder "
+        "copies; they are fetched again. MUCORE_COPIES_GB says how much they may take."
+    ),
     "other": (
         "Nothing of a run. Files of a write that was cut off go with `python -m mucore gc`; look "
         "at the rest before you delete it."
@@ -75,15 +92,22 @@ REMOVAL: Mapping[str, str] = {
 
 class Store(Results, Jobs, Workers, Comparisons):
     """Results, models, jobs, workers and comparisons in a database; weights and outputs in files
-    under `home`.
+    under `home`, or where the address `artifacts` says.
 
     Make one a process with `open_store`; threads may share it. Use it in a `with` block or call
     `close`.
     """
 
-    def __init__(self, home: Path, *, url: str | None = None):
+    def __init__(self, home: Path, *, url: str | None = None, artifacts: str | None = None):
+        place = place_of(home, artifacts)
         super().__init__(home, url)
-        self.artifacts = Artifacts(home / "artifacts")
+        self.artifacts_url = artifacts
+        self.artifacts = Artifacts(place)
+        try:
+            self._check_place()
+        except BaseException:
+            self.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -100,21 +124,82 @@ class Store(Results, Jobs, Workers, Comparisons):
         """From now on every write raises `StoreError` with `sentence`."""
         self.read_only = self.artifacts.read_only = sentence
 
+    def _check_place(self) -> None:
+        """Hold that the files of this database lie in this place: the database and the place know
+        one number. The first who opens a database with a place of its own to it makes the number.
+
+        A database in memory, and one in its home with its files, need none. Raises `StoreError`.
+        """
+        apart = not (self.url is None or self.url == "sqlite://") or isinstance(
+            self.artifacts.place, Elsewhere
+        )
+        with self.read() as connection:
+            known = _files_id(connection)
+        if known is None and not apart:
+            return
+        place = self.artifacts.place
+        with self.sentences():
+            found = place.mark()
+            if known is None:
+                with self.write() as connection:
+                    known = _files_id(connection)  # another process may have been faster
+                    if known is None:
+                        if found is None and self._lacks_files(connection):
+                            raise StoreError(self._elsewhere())
+                        usable = found is not None and found.isdecimal() and int(found) < 2**63
+                        known = int(found) if usable else secrets.randbits(62)
+                        connection.execute(
+                            sa.insert(schema.store_info).values(name=_FILES, value=known)
+                        )
+                        # before the number counts, so that nobody finds the place without it
+                        place.set_mark(str(known))
+                        found = str(known)
+                    else:
+                        found = place.mark()
+        if found != str(known):
+            raise StoreError(self._elsewhere(known))
+
+    def _lacks_files(self, connection: sa.Connection) -> bool:
+        """Whether the database names files of which this place has none."""
+        newest = connection.execute(
+            sa.select(schema.model.c.weights)
+            .where(schema.model.c.weights.is_not(None))
+            .order_by(schema.model.c.created.desc())
+            .limit(20)
+        ).scalars()
+        names = list(newest)
+        return bool(names) and not any(self.artifacts.exists(name) for name in names)
+
+    def _elsewhere(self, known: int | None = None) -> str:
+        place = self.artifacts.place
+        way = (
+            ""
+            if known is None
+            else f" If they were removed on purpose, write {known} into {place}/{MARK}."
+        )
+        return (
+            f"The files of the store {self.where} are not those in {place}. Everyone who uses this "
+            "database needs the same files: name the shared folder with --home, or their address "
+            f"with MUCORE_ARTIFACTS.{way}"
+        )
+
     def disk_use(self) -> dict[str, int]:
-        """Bytes of everything in the home by kind, the keys of `REMOVAL`; links are not followed.
+        """Bytes of everything in the home by kind, the keys of `REMOVAL`, with the artifacts where
+        they lie; links are not followed.
 
         `database` is 0 where it is elsewhere, `data` where the data folder is; `analyses` counts
         those of packs, too.
         """
         artifacts = self.artifacts.disk_use()
         use = dict.fromkeys(REMOVAL, 0) | artifacts
+        place = self.artifacts.place
         for entry in self.home.iterdir() if self.home.is_dir() else ():
             if entry.name.startswith("store.sqlite"):
                 use["database"] += size(entry)
-            elif entry.name != self.artifacts.folder.name:
+            elif not (isinstance(place, Folder) and entry == place.path):
                 use[_FOLDERS.get(entry.name, "other")] += _bytes(entry)
-        # left by writes that were cut off
-        use["other"] += max(0, _bytes(self.artifacts.folder) - sum(artifacts.values()))
+        if isinstance(place, Folder):  # left by writes that were cut off
+            use["other"] += max(0, _bytes(place.path) - sum(artifacts.values()))
         return use
 
     def gc(self, policy: Policy, *, young_seconds: float = YOUNG_SECONDS) -> dict[str, int]:
@@ -163,7 +248,7 @@ class Store(Results, Jobs, Workers, Comparisons):
             {name for name in keep if name}, young_seconds=young_seconds
         )
         if not needed:
-            unfinished, more = remove_old(
+            unfinished, more = _remove_old(
                 (self.home / "checkpoints").glob("*"), young_seconds=young_seconds
             )
             files, freed = files + unfinished, freed + more
@@ -177,6 +262,13 @@ class Store(Results, Jobs, Workers, Comparisons):
         return {key for row in active for key in (row.key, *json.loads(row.needs))}
 
 
+def _files_id(connection: sa.Connection) -> int | None:
+    """The number that the database and the place of its files have in common."""
+    return connection.execute(
+        sa.select(schema.store_info.c.value).where(schema.store_info.c.name == _FILES)
+    ).scalar()
+
+
 def _bytes(path: Path) -> int:
     """Of a file, or of all files in a folder; a link counts as itself."""
     if path.is_symlink() or not path.is_dir():
@@ -187,17 +279,43 @@ def _bytes(path: Path) -> int:
     return sum(_bytes(Path(folder, name)) for folder, _, files in os.walk(path) for name in files)
 
 
+def _remove_old(paths: Iterable[Path], *, young_seconds: float) -> tuple[int, int]:
+    """Remove those of `paths` that are older than `young_seconds`; returns (files, bytes)
+    removed.
+    """
+    files = freed = 0
+    latest = time.time() - young_seconds
+    for path in paths:
+        try:
+            facts = path.stat()
+            if facts.st_mtime > latest:
+                continue
+            path.unlink()
+        except FileNotFoundError:  # another process sweeps too
+            continue
+        files, freed = files + 1, freed + facts.st_size
+    return files, freed
+
+
 def default_home() -> Path:
     """`MUCORE_HOME`, or `.mucore` in the user's home folder."""
     return Path(os.environ.get("MUCORE_HOME") or Path.home() / ".mucore").expanduser()
 
 
-def open_store(home: Path | str | None = None, *, url: str | None = None) -> Store:
+def open_store(
+    home: Path | str | None = None, *, url: str | None = None, artifacts: str | None = None
+) -> Store:
     """Open the store in `home` (default: `default_home()`), making what is missing.
 
     `url` (default: `MUCORE_STORE_URL`) names a database elsewhere,
-    `postgresql://user:password@host/database`, to share it between machines; files stay under
-    `home`, which must then be a shared folder. Raises `StoreError`.
+    `postgresql://user:password@host/database`, to share it between machines. Then `artifacts`
+    (default: `MUCORE_ARTIFACTS`) names where weights and outputs lie for all of them, such as
+    `s3://bucket/prefix` or `file:///shared/folder`; without it they lie under `home`, which must be
+    a shared folder. Raises `StoreError`, also where these are another store's files.
     """
     folder = default_home() if home is None else Path(home).expanduser()
-    return Store(folder.absolute(), url=url or os.environ.get("MUCORE_STORE_URL") or None)
+    return Store(
+        folder.absolute(),
+        url=url or os.environ.get("MUCORE_STORE_URL") or None,
+        artifacts=artifacts or os.environ.get("MUCORE_ARTIFACTS") or None,
+    )

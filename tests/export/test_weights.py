@@ -117,7 +117,7 @@ def test_weights_that_are_gone(tmp_path: Path) -> None:
     with open_store(other) as store:
         (run,) = store.results(method="gradient_ascent")
         assert run.weights is not None
-        store.artifacts.path(run.weights).unlink()
+        store.artifacts.place.local(run.weights).unlink()
     for ask in (
         lambda: mu.save_weights(run.key, tmp_path / "mine.pt", home=other),
         lambda: mu.load_model(run.key, home=other),

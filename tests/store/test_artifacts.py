@@ -120,7 +120,7 @@ def test_many_classes_with_few_samples_take_little_room(artifacts: Artifacts) ->
         confusion=confusion(labels, logits.argmax(1), 300),
     )
     name = artifacts.put_outputs(Outputs({"test": split}))
-    assert artifacts.path(name).stat().st_size < logits.nbytes + 10_000
+    assert artifacts.place.local(name).stat().st_size < logits.nbytes + 10_000
 
 
 def test_outputs_without_splits(artifacts: Artifacts) -> None:
@@ -130,16 +130,16 @@ def test_outputs_without_splits(artifacts: Artifacts) -> None:
 def test_the_same_content_is_kept_once(artifacts: Artifacts) -> None:
     first = artifacts.put_outputs(make_outputs(0))
     assert artifacts.put_outputs(make_outputs(0)) == first != artifacts.put_outputs(make_outputs(1))
-    assert len(list(artifacts.folder.glob("*/*"))) == 2
+    assert len(list(artifacts.place.path.glob("*/*"))) == 2
     use = artifacts.disk_use()
     assert use["weights"] == 0 and use["outputs"] == sum(
-        path.stat().st_size for path in artifacts.folder.glob("*/*")
+        path.stat().st_size for path in artifacts.place.path.glob("*/*")
     )
 
 
 def test_a_missing_file(artifacts: Artifacts) -> None:
     name = artifacts.put_arrays({"w": np.zeros(3)})
-    artifacts.path(name).unlink()
+    artifacts.place.local(name).unlink()
     assert not artifacts.exists(name)
     with pytest.raises(BadFile, match="removed to save space"):
         artifacts.get_arrays(name)
@@ -151,7 +151,7 @@ def test_a_damaged_file(artifacts: Artifacts, damage: str) -> None:
         (artifacts.put_arrays({"w": np.arange(50.0)}), artifacts.get_arrays),
         (artifacts.put_outputs(make_outputs()), artifacts.get_outputs),
     ):
-        path = artifacts.path(name)
+        path = artifacts.place.local(name)
         content = bytearray(path.read_bytes())
         content[len(content) // 2] ^= 1
         path.write_bytes({"cut": content[:-5], "flip": content, "empty": b""}[damage])
@@ -161,7 +161,7 @@ def test_a_damaged_file(artifacts: Artifacts, damage: str) -> None:
 
 def test_putting_again_mends_a_cut_file(artifacts: Artifacts) -> None:
     name = artifacts.put_arrays({"w": np.arange(50.0)})
-    artifacts.path(name).write_bytes(b"half")
+    artifacts.place.local(name).write_bytes(b"half")
     assert artifacts.put_arrays({"w": np.arange(50.0)}) == name
     np.testing.assert_array_equal(artifacts.get_arrays(name)["w"], np.arange(50.0))
 
@@ -200,7 +200,7 @@ def test_a_full_disk_leaves_no_half_file(
         patch.setattr(os, "fsync", full)
         with pytest.raises(StoreError, match="No space left.*--home"):
             artifacts.put_arrays({"w": np.zeros(10)})
-    assert list(artifacts.folder.glob("*/*")) == []
+    assert list(artifacts.place.path.glob("*/*")) == []
     assert artifacts.get_arrays(artifacts.put_arrays({"w": np.zeros(10)}))["w"].shape == (10,)
 
 
@@ -235,7 +235,7 @@ def _put(store: Store, spec: RunSpec, number: int) -> dict[str, str]:
 
 
 def _files(store: Store) -> set[str]:
-    return {path.name for path in store.artifacts.folder.glob("*/*")}
+    return {path.name for path in store.artifacts.place.path.glob("*/*")}
 
 
 def test_gc_all_removes_what_no_record_names(home: Store) -> None:
@@ -255,7 +255,7 @@ def test_gc_all_removes_what_no_record_names(home: Store) -> None:
 
 def test_an_abandoned_temporary_file_goes(home: Store) -> None:
     _put(home, make_spec_row(), 0)
-    part = home.artifacts.folder / "ab" / ".123.part"
+    part = home.artifacts.place.path / "ab" / ".123.part"
     part.parent.mkdir(exist_ok=True)
     part.write_bytes(b"half")
     long_ago = time.time() - 7200

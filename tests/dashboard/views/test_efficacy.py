@@ -780,7 +780,7 @@ def test_a_damaged_file_of_predictions_counts_as_missing(home):
     with open_store(home) as store:
         result = store.get_result(kept[0])
         assert result is not None and result.outputs is not None
-        store.artifacts.path(result.outputs).write_bytes(b"no parquet")
+        store.artifacts.place.local(result.outputs).write_bytes(b"no parquet")
     at = opened()
     assert not at.exception and not at.error
     assert kept[0] not in [
