@@ -21,11 +21,17 @@ from mucore.errors import BadFile, BadValue, StoreError
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.spec import RunSpec
 from mucore.store import REMOVAL, Artifacts, Model, Store, open_store
+from mucore.store.places import Folder
 
 
 @pytest.fixture
 def artifacts(tmp_path: Path) -> Artifacts:
     return Artifacts(tmp_path / "artifacts")
+
+
+def _folder(artifacts: Artifacts) -> Path:
+    assert isinstance(artifacts.place, Folder)
+    return artifacts.place.path
 
 
 def _same(first: Outputs, second: Outputs) -> None:
@@ -130,10 +136,10 @@ def test_outputs_without_splits(artifacts: Artifacts) -> None:
 def test_the_same_content_is_kept_once(artifacts: Artifacts) -> None:
     first = artifacts.put_outputs(make_outputs(0))
     assert artifacts.put_outputs(make_outputs(0)) == first != artifacts.put_outputs(make_outputs(1))
-    assert len(list(artifacts.place.path.glob("*/*"))) == 2
+    assert len(list(_folder(artifacts).glob("*/*"))) == 2
     use = artifacts.disk_use()
     assert use["weights"] == 0 and use["outputs"] == sum(
-        path.stat().st_size for path in artifacts.place.path.glob("*/*")
+        path.stat().st_size for path in _folder(artifacts).glob("*/*")
     )
 
 
@@ -200,7 +206,7 @@ def test_a_full_disk_leaves_no_half_file(
         patch.setattr(os, "fsync", full)
         with pytest.raises(StoreError, match="No space left.*--home"):
             artifacts.put_arrays({"w": np.zeros(10)})
-    assert list(artifacts.place.path.glob("*/*")) == []
+    assert list(_folder(artifacts).glob("*/*")) == []
     assert artifacts.get_arrays(artifacts.put_arrays({"w": np.zeros(10)}))["w"].shape == (10,)
 
 
@@ -235,7 +241,7 @@ def _put(store: Store, spec: RunSpec, number: int) -> dict[str, str]:
 
 
 def _files(store: Store) -> set[str]:
-    return {path.name for path in store.artifacts.place.path.glob("*/*")}
+    return {path.name for path in _folder(store.artifacts).glob("*/*")}
 
 
 def test_gc_all_removes_what_no_record_names(home: Store) -> None:
@@ -255,7 +261,7 @@ def test_gc_all_removes_what_no_record_names(home: Store) -> None:
 
 def test_an_abandoned_temporary_file_goes(home: Store) -> None:
     _put(home, make_spec_row(), 0)
-    part = home.artifacts.place.path / "ab" / ".123.part"
+    part = _folder(home.artifacts) / "ab" / ".123.part"
     part.parent.mkdir(exist_ok=True)
     part.write_bytes(b"half")
     long_ago = time.time() - 7200

@@ -110,7 +110,8 @@ def test_copies_that_were_not_used_for_longest_give_way(tmp_path: Path) -> None:
     copies = Folder(tmp_path)
     for age, name in zip((300, 200), names, strict=False):
         place.write(name, bytes(100))
-        os.utime(copies.local(name), (time.time() - age,) * 2)
+        then = time.time() - age
+        os.utime(copies.local(name), (then, then))
     place.read(names[0])  # used: the other one is older now
     place.write(names[2], bytes(100))
     assert [copies.size(name) is not None for name in names] == [True, False, True]
