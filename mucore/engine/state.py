@@ -6,7 +6,6 @@ import contextlib
 import copy
 from collections.abc import Generator, Iterable, Iterator, Mapping
 
-import torch
 from torch import Tensor, nn
 
 Tensors = Tensor | nn.Module | Mapping[str, Tensor] | Iterable[Tensor] | None
@@ -33,7 +32,9 @@ def state_bytes(*holders: Tensors) -> int:
 def is_finite(*holders: Tensors) -> bool:
     """Whether every floating-point tensor of the holders is finite."""
     floating = (t for t in tensors_of(*holders) if t.is_floating_point())
-    return all(bool(torch.isfinite(t).all()) for t in floating)
+    # A sum is a tenth of the work, and finite only where all it adds up is. The reverse does not
+    # hold: it may overflow.
+    return all(bool(t.sum().isfinite()) or bool(t.isfinite().all()) for t in floating)
 
 
 def copy_state(model: nn.Module) -> dict[str, Tensor]:

@@ -29,6 +29,13 @@ def test_one_entry_makes_a_holder_not_finite(value: float):
     assert not is_finite(network)
 
 
+def test_finite_entries_whose_sum_overflows_are_finite():
+    large = torch.full((4,), torch.finfo(torch.float32).max)
+    assert large.sum().isinf() and is_finite(large)
+    opposite = torch.tensor([torch.inf, -torch.inf])
+    assert not is_finite(large, opposite)
+
+
 def test_copies_stay_as_they_are():
     network = nn.Linear(2, 1)
     state, teacher = copy_state(network), frozen_copy(network)
