@@ -39,6 +39,10 @@ class BadFile(MucoreError):
     """A file that is missing, corrupt or of another kind than the place asks for."""
 
 
+class MethodFailed(MucoreError):
+    """A user's own method that came to no result: it raised, died, or took more than it may."""
+
+
 class StoreError(MucoreError):
     """The store cannot be opened or written: foreign file, newer schema, no space."""
 

@@ -15,6 +15,7 @@ import pytest
 
 from mucore import catalog, cli, methods
 from mucore.catalog import plugins
+from mucore.catalog.cards import Between
 from mucore.engine.run import Run
 from mucore.errors import BadFile, UnknownName
 from mucore.runner.execute import execute
@@ -263,6 +264,96 @@ def test_a_broken_file_gets_a_sentence_and_spoils_nothing(folder, change, words)
     assert str(raised.value) == problem
     with pytest.raises(UnknownName, match="good"):
         catalog.method("goood")
+
+
+# What a card must not get done while it is read. `{mark}` is a file that code in it would write.
+CODE = {
+    "a call": 'title=open("{mark}", "w").name',
+    "a way to every class": 'title="".__class__.__base__.__subclasses__()[0].__name__',
+    "the end of the process": "title=exit()",
+    "an interrupt": "title=(_ for _ in ()).throw(KeyboardInterrupt)",
+    "a comprehension": 'title="".join(open("{mark}", "w").name for _ in "a")',
+    "a lambda": 'title=(lambda: open("{mark}", "w").name)()',
+    "a formatted text": "title=f\"{open('{mark}', 'w')}\"",
+    "a large power": "title=9**9**9**9",
+    "a large text": 'title="a" * 10**12',
+    "a formula without end": 'title="Mine", footprint=Footprint(scratch="9**9**9**9")',
+    "a deep formula": 'title="Mine", footprint=Footprint(scratch="{deep}1")',
+    "a long number": "title=0x{long}",
+}
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("value", CODE.values(), ids=CODE)
+def test_no_code_runs_while_a_card_is_read(folder, tmp_path, value):
+    mark = tmp_path / "mark"
+    value = value.replace("{mark}", str(mark)).replace("{deep}", "-" * 3000)
+    bad = write(folder, "bad", ('title="Mine"', value.replace("{long}", "f" * 10_000)))
+    write(folder, "good")
+    assert own_ids() == ["good"]
+    assert not mark.exists()
+    (problem,) = catalog.plugin_problems()
+    assert str(bad) in problem and problem.endswith(".") and len(problem) < 1000
+
+
+def test_imports_of_a_card_run_nothing(folder, tmp_path, monkeypatch):
+    """Neither a module of the catalogue that a user put there, nor a call of what it holds."""
+    write(folder, "bad", ("import torch", "from mucore.catalog import plugins"))
+    write(folder, "worse", ("import torch", "from mucore.catalog.plugins import os"))
+    for name in ("bad", "worse"):
+        path = folder / f"{name}.py"
+        text = path.read_text(encoding="utf-8")
+        call = "plugins.os.system('exit 3')" if name == "bad" else "os.system('exit 3')"
+        path.write_text(text.replace('title="Mine"', f"title={call}"), encoding="utf-8")
+    monkeypatch.setattr(os, "system", lambda text: pytest.fail("a card ran code"))
+    assert own_ids() == [] and len(catalog.plugin_problems()) == 2
+
+
+DEEP = {
+    "brackets": "X = " + "(" * 5000 + ")" * 5000,
+    "signs": "X = " + "-" * 50_000 + "1",
+    "attributes": "X = a" + ".b" * 50_000,
+    "sums": "X = " + "+".join(["1"] * 50_000),
+    "a card of lists": "CARD = " + "[" * 190 + "]" * 190,
+    "a large file": "#" * 5_000_000,
+    "a zero byte": "X = 1\0",
+}
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
+def test_deep_and_large_files_get_a_sentence(folder, text):
+    bad = folder / "bad.py"
+    bad.write_text(text, encoding="utf-8")
+    write(folder, "good")
+    assert own_ids() == ["good"]
+    (problem,) = catalog.plugin_problems()
+    assert str(bad) in problem and problem.endswith(".") and len(problem) < 1000
+
+
+def test_a_card_may_be_written_in_several_ways(folder):
+    """Names of cards by another name or through their module, arithmetic, collections."""
+    imports = (
+        "import torch\nimport mucore.catalog as cards\n"
+        "from mucore.catalog.cards import Between as B"
+    )
+    fields = (
+        'reads=frozenset(["retain"]), aliases=tuple(["M1"]), '
+        'search={"factor": B(-1 / 2, 2 * 0.5)}, '
+        'tasks=frozenset({"classes", "attributes"}), '
+        "paper_epochs=(30 - 2) // 2, tuned=dict(factor=0.25)"
+    )
+    write(
+        folder,
+        "mine",
+        ("import torch", imports),
+        ("CARD = MethodCard(", "CARD: MethodCard = cards.MethodCard("),
+        ("reads=frozenset()", fields),
+    )
+    card = catalog.method("mine")
+    assert card.reads == {"retain"} and card.aliases == ("M1",) and card.paper_epochs == 14
+    assert card.search == {"factor": Between(-0.5, 1.0)} and dict(card.tuned) == {"factor": 0.25}
+    assert card.tasks == {"classes", "attributes"}
 
 
 @pytest.mark.parametrize("name", ["scrub", "original", "retrain"])

@@ -41,7 +41,8 @@ _OPERATORS: Mapping[type, Callable[[Any, Any], Any]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
-    ast.Pow: operator.pow,
+    # in floating point, where a tower of powers overflows at once instead of filling the memory
+    ast.Pow: lambda base, power: float(base) ** power,
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,
@@ -59,6 +60,10 @@ def evaluate(text: str, values: Mapping[str, Any]) -> float:
     """
     try:
         return float(_value(_parsed(text), dict(values)))
+    except (RecursionError, MemoryError):
+        raise BadValue(
+            "A formula is nested too deeply to be read. Write it in fewer steps."
+        ) from None
     except (SyntaxError, TypeError, ValueError, ArithmeticError, KeyError) as error:
         said = f"the name {error} is not known" if isinstance(error, KeyError) else str(error)
         raise BadValue(

@@ -1,11 +1,10 @@
 """A user's own methods: one Python file each, in the folders of `MUCORE_PLUGINS` or behind an entry
 point of the group `mucore.methods`.
 
-A file holds `CARD = MethodCard(...)` and a function of the card's id. The card is read without
-running the file, so that pages and the command line list the method without importing torch,
-whatever the file imports for itself: of its top level only imports from `mucore.catalog`, constants
-written as literals, and the value of `CARD` are evaluated. A file that cannot be read is left out
-with a sentence that names it; everything else goes on. Files are looked at again when they change
+A file holds `CARD = MethodCard(...)` and a function of the card's id. The card is read off the
+file's syntax tree (mucore/catalog/written.py), so that pages and the command line list the method
+without running anything of it or importing torch. A file that cannot be read is left out with a
+sentence that names it; everything else goes on. Files are looked at again when they change
 on disk, and their content is part of the key of every run (`RunSpec.method_hash`), so an edited
 method is never served results of the one before.
 """
@@ -29,6 +28,7 @@ from types import ModuleType
 from typing import Any, get_args
 
 from mucore import catalog
+from mucore.catalog import written
 from mucore.catalog.cards import EVERY_TASK, Footprint, Kind, MethodCard, Parameter
 from mucore.catalog.formulas import NAMES, evaluate
 from mucore.errors import BadFile, MucoreError
@@ -192,22 +192,20 @@ def _locate(module: str) -> Path | None:
 
 
 def read(path: Path, module: str | None = None) -> Plugin:
-    """The card of a file, checked. Raises `BadFile` with a sentence that names the file and says
-    what to change.
+    """The card of a file, checked; nothing in the file is run. Raises `BadFile` with a sentence
+    that names the file and says what to change.
     """
     try:
-        source = path.read_bytes()
+        with path.open("rb") as file:
+            source = file.read(written.MOST_BYTES + 1)
     except OSError as error:
         raise BadFile(f"{path} cannot be read: {error.strerror}.") from None
     try:
         tree = _parsed(source, path)
-    except (SyntaxError, ValueError) as error:
-        line = f" (line {error.lineno})" if isinstance(error, SyntaxError) and error.lineno else ""
-        raise BadFile(
-            f"{path} is no Python file: {getattr(error, 'msg', None) or error}{line}."
-        ) from None
+    except written.Unreadable as problem:
+        raise BadFile(f"{path} is no Python file: {problem}.") from None
     card = _card(tree, path)
-    for problem in _card_problems(card):
+    if (problem := _card_problem(card)) is not None:
         raise BadFile(f"{path}: {problem}")
     if not any(isinstance(node, ast.FunctionDef) and node.name == card.id for node in tree.body):
         raise BadFile(
@@ -219,10 +217,15 @@ def read(path: Path, module: str | None = None) -> Plugin:
 
 def _parsed(source: bytes, path: Path) -> ast.Module:
     """The syntax tree of a file, with the fields of its card by the names that they have now."""
-    tree = ast.parse(source, str(path))
-    for call in ast.walk(tree):
-        if isinstance(call, ast.Call) and ast.unparse(call.func).endswith("MethodCard"):
-            for keyword in call.keywords:
+    tree = written.parse(source, str(path))
+    for node in tree.body:
+        _, value = _assignment(node)
+        called = getattr(value, "func", None)  # MethodCard or cards.MethodCard
+        if isinstance(value, ast.Call) and "MethodCard" in (
+            getattr(called, "id", None),
+            getattr(called, "attr", None),
+        ):
+            for keyword in value.keywords:
                 keyword.arg = RENAMED.get(keyword.arg or "", keyword.arg)
     return tree
 
@@ -232,42 +235,34 @@ def _hash(source: bytes) -> str:
 
 
 def _card(tree: ast.Module, path: Path) -> MethodCard:
-    """The value of `CARD`, evaluated with literals and imports from `mucore.catalog` alone."""
-    names: dict[str, Any] = {"__name__": path.stem}
+    """The value of `CARD`, as it is written."""
+    names = written.Names()
     for node in tree.body:
-        if isinstance(node, ast.Import | ast.ImportFrom) and _is_of_the_catalogue(node):
-            _evaluate(ast.Module([node], []), names, path)
-            continue
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names.imported(node)
         name, value = _assignment(node)
-        if name == "CARD" and value is not None:
-            _evaluate(
-                ast.Module([ast.Assign([ast.Name("CARD", ast.Store())], value)], []), names, path
-            )
-            if not isinstance(names["CARD"], MethodCard):
-                raise BadFile(
-                    f"{path}: CARD must be a MethodCard, but it is a "
-                    f"{type(names['CARD']).__name__}."
-                )
-            return names["CARD"]
-        if name and value is not None:
-            try:
-                names[name] = ast.literal_eval(value)
-            except (ValueError, TypeError):
-                # computed by the file itself, so out of the card's reach
-                continue
+        if name is None or value is None:
+            continue
+        if name != "CARD":
+            names.assigned(name, value)
+            continue
+        try:
+            card = names.value(value)
+        except written.Unreadable as problem:
+            raise BadFile(f"{path}: the card cannot be read: {problem}. {_CARDS_HOLD}") from None
+        if not isinstance(card, MethodCard):
+            raise BadFile(f"{path}: CARD must be a MethodCard, but it is a {type(card).__name__}.")
+        return card
     raise BadFile(
         f"{path} has no CARD. Write CARD = MethodCard(...) at its top level, as "
         "docs/add-a-method.md shows. If the file is no method, begin its name with an underscore."
     )
 
 
-def _is_of_the_catalogue(node: ast.Import | ast.ImportFrom) -> bool:
-    modules = (
-        [alias.name for alias in node.names]
-        if isinstance(node, ast.Import)
-        else [node.module or ""]
-    )
-    return all(re.fullmatch(r"mucore\.catalog(\..+)?", module) for module in modules)
+_CARDS_HOLD = (
+    "A card is made of literals, constants that are such above it, and the classes of "
+    "mucore.catalog.cards."
+)
 
 
 def _assignment(node: ast.stmt) -> tuple[str | None, ast.expr | None]:
@@ -282,19 +277,14 @@ def _assignment(node: ast.stmt) -> tuple[str | None, ast.expr | None]:
     return None, None
 
 
-def _evaluate(module: ast.Module, names: dict[str, Any], path: Path) -> None:
+def _card_problem(card: MethodCard) -> str | None:
+    """The first of `_card_problems`, short enough to be read."""
     try:
-        exec(
-            compile(ast.fix_missing_locations(module), str(path), "exec", dont_inherit=True), names
-        )
-    except NameError as error:
-        raise BadFile(
-            f"{path}: the card uses the name {error.name}, which only running the file would "
-            "give. A card may use what is imported from mucore.catalog, and constants that are "
-            "plain numbers, texts or lists."
-        ) from None
-    except Exception as error:  # the boundary to somebody else's code
-        raise BadFile(f"{path}: the card cannot be made: {_brief(error)}.") from None
+        problem = next(_card_problems(card), None)
+    except (RecursionError, MemoryError, ValueError, TypeError) as error:
+        # a value that no rule foresees, or one that cannot even be printed
+        problem = f"the card does not hold together: {_brief(error)}."
+    return problem if problem is None or len(problem) < 600 else f"{problem[:600]}...."
 
 
 def _card_problems(card: MethodCard) -> Iterator[str]:
