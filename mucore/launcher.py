@@ -479,7 +479,7 @@ def _open_store(home: Path) -> Store:
     from mucore.store import open_store
 
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
         free = shutil.disk_usage(home).free
         if free < LEAST_FREE_BYTES:
             raise StartError(

@@ -260,6 +260,8 @@ def test_mistakes_in_flags_name_the_way_out(changes, says):
         (["jobs", "--limt", "3"], "Did you mean --limit"),
         (["jobs", "--limit", "-1"], "--limit must be at least 1, not -1"),
         (["jobs", "--home"], "--home needs a folder"),
+        (["jobs", "--home", ""], "--home needs a folder"),
+        (["--home=", "jobs"], "--home needs a folder"),
         (["bench", "--quick", "--write"], "not written down"),
         *(
             (["bench", f"--{part}", "--quick", "--write"], "not written down")

@@ -89,13 +89,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _take_home(tokens: list[str]) -> None:
     """Move `--home DIR`, wherever it stands, into MUCORE_HOME, which everything below reads."""
     for index, token in enumerate(tokens):
-        if token == "--home":
-            if index + 1 == len(tokens):
-                raise BadValue("--home needs a folder, such as --home ./runs.")
-            os.environ["MUCORE_HOME"] = tokens[index + 1]
-            del tokens[index : index + 2]
-            return
-        if token.startswith("--home="):
-            os.environ["MUCORE_HOME"] = token.removeprefix("--home=")
-            del tokens[index]
-            return
+        if token != "--home" and not token.startswith("--home="):
+            continue
+        used = 2 if token == "--home" else 1
+        folder = "".join(tokens[index + 1 : index + 2]) if used == 2 else token[len("--home=") :]
+        if not folder:  # an empty variable of a script must not mean the usual home
+            raise BadValue("--home needs a folder, such as --home ./runs.")
+        os.environ["MUCORE_HOME"] = folder
+        del tokens[index : index + used]
+        return

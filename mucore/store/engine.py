@@ -57,7 +57,8 @@ class Database:
         self._keep_alive: sqlite3.Connection | None = None
         self._pid = os.getpid()
         with self.sentences():
-            home.mkdir(parents=True, exist_ok=True)
+            # images and weights of a user's own: a new home is the owner's alone
+            home.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._engine = self._make_engine(address)
         self._write_options: dict[str, Any] = {"writes": True}
         if not self.sqlite:

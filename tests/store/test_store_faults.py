@@ -186,3 +186,13 @@ def test_a_store_that_another_program_holds(
         finally:
             holder.close()
         assert len(store.enqueue([make_spec_row()])) == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have no such modes")
+def test_a_new_home_is_its_owners_alone_and_an_old_one_stays_as_it_is(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o770)
+    for home, mode in ((tmp_path / "new", 0o700), (shared, 0o770)):
+        open_store(home).close()
+        assert home.stat().st_mode & 0o777 == mode
