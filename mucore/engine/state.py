@@ -32,8 +32,8 @@ def state_bytes(*holders: Tensors) -> int:
 def is_finite(*holders: Tensors) -> bool:
     """Whether every floating-point tensor of the holders is finite."""
     floating = (t for t in tensors_of(*holders) if t.is_floating_point())
-    # A sum is a tenth of the work, and finite only where all it adds up is. The reverse does not
-    # hold: it may overflow.
+    # A sum is less work, a third for resnet9-small, and finite only where all it adds up is. The
+    # reverse does not hold: it may overflow.
     return all(bool(t.sum().isfinite()) or bool(t.isfinite().all()) for t in floating)
 
 
