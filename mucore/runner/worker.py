@@ -49,6 +49,9 @@ def work(
     running any more, whoever runs it. `idle_exit`: return after so many seconds without work.
     `parent_pid`: return when that process is gone and nothing is left to do. `stop`: return as soon
     as it is set; the running job goes back to the queue.
+
+    May run in any thread of a process that does something else beside, one at a time: it handles no
+    signals (`stop_on_signals` is for a process that is nothing but a worker).
     """
     session = Session(store, device)
     stop = stop or threading.Event()

@@ -66,6 +66,23 @@ def test_a_worker_runs_a_comparison_to_its_end(store):
     assert jobs[0].label in text or "after" in text
 
 
+def test_a_worker_in_a_thread_leaves_signals_alone_and_hands_its_job_back(store):
+    """As where another program places workers in processes of its own."""
+    made = plan(store, epochs=2000)
+    launch(made, store, name="beside something else")
+    handlers = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
+    stop = threading.Event()
+    thread = threading.Thread(target=work, args=(store,), kwargs={"device": "cpu", "stop": stop})
+    thread.start()
+    wait_for(lambda: any(job.progress > 0 for job in store.jobs(states=["running"])))
+    assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == handlers
+    stop.set()
+    thread.join(timeout=60)
+    assert not thread.is_alive() and store.workers() == []
+    assert {job.state for job in store.jobs()} == {"queued"}
+    assert {job.attempts for job in store.jobs()} == {0}
+
+
 def test_a_failed_reference_fails_what_needs_it_with_the_reason(store):
     made = plan(store, scenario={"budget": 500})
     launch(made, store, name="too much")
