@@ -47,5 +47,9 @@ class StoreError(MucoreError):
     """The store cannot be opened or written: foreign file, newer schema, no space."""
 
 
+class ReadOnly(StoreError):
+    """Something was to be written, started or opened by who may only read."""
+
+
 class Cancelled(Exception):
     """Raised inside a run at the next step after a person asked for its end."""

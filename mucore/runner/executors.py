@@ -43,8 +43,9 @@ def start_worker(
 
 def start_process(store: Store, command: Sequence[str]) -> subprocess.Popen:
     """A command of `python -m mucore` on this store, detached; what it prints goes to
-    `<home>/logs/workers.log`.
+    `<home>/logs/workers.log`. Raises `ReadOnly`.
     """
+    store.check_writable()
     log = Path(store.home) / "logs" / "workers.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     root = Path(__file__).resolve().parents[2]  # the checkout, where the package is not installed

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from mucore.catalog.cards import Task
-from mucore.errors import BadFile, BadValue, StoreError
+from mucore.errors import BadFile, BadValue, ReadOnly, StoreError
 from mucore.outputs import Outputs, SplitOutputs
 from mucore.store.places import Folder, Listed, Place, Unreachable
 
@@ -177,7 +177,7 @@ class Artifacts:
         returns (files, bytes) removed.
         """
         if self.read_only:
-            raise StoreError(self.read_only)
+            raise ReadOnly(self.read_only)
         files = freed = 0
         latest = time.time() - young_seconds
         for one in self._listed():
@@ -195,7 +195,7 @@ class Artifacts:
 
     def _put(self, content: bytes, suffix: str) -> str:
         if self.read_only:
-            raise StoreError(self.read_only)
+            raise ReadOnly(self.read_only)
         name = _digest(content) + suffix
         try:
             # else young again: its new row may not be written yet

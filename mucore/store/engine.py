@@ -24,7 +24,7 @@ import sqlalchemy as sa
 from sqlalchemy import event, exc
 from sqlalchemy.engine import URL, Connection, make_url
 
-from mucore.errors import MucoreError, StoreError
+from mucore.errors import MucoreError, ReadOnly, StoreError
 from mucore.store.schema import SCHEMA, UPGRADES, metadata, store_info
 
 Part = Literal["results", "jobs"]
@@ -82,10 +82,9 @@ class Database:
     @contextmanager
     def write(self, part: Part | None = None) -> Generator[Connection, None, None]:
         """A transaction that is alone in writing; `part` moves that part's counter with it. Raises
-        `StoreError` on a read-only store.
+        `ReadOnly` on a read-only store.
         """
-        if self.read_only:
-            raise StoreError(self.read_only)
+        self.check_writable()
         with (
             self.sentences(),
             self._own_engine().execution_options(**self._write_options).begin() as connection,
@@ -93,6 +92,20 @@ class Database:
             yield connection
             if part is not None:
                 self.moved(connection, part)
+
+    def make_read_only(self, sentence: str) -> None:
+        """From now on every write raises `ReadOnly` with `sentence`; the database itself refuses
+        what would get past that.
+        """
+        self.read_only = sentence
+        self._engine.dispose()  # connections that could write; later ones are opened to read
+
+    def check_writable(self) -> None:
+        """Raise `ReadOnly` on a read-only store: for what is written or started beside the
+        database.
+        """
+        if self.read_only:
+            raise ReadOnly(self.read_only)
 
     def moved(self, connection: Connection, part: Part) -> None:
         """Say that something a page may show has changed."""
@@ -192,6 +205,8 @@ class Database:
             connection.isolation_level = None
             connection.execute("PRAGMA synchronous=NORMAL")
             connection.execute("PRAGMA foreign_keys=ON")
+            if self.read_only:
+                connection.execute("PRAGMA query_only=ON")
 
         @event.listens_for(engine, "begin")
         def begun(connection: Connection) -> None:
@@ -214,6 +229,12 @@ class Database:
                 "A store on Postgres needs the driver psycopg. Install it with: pip install "
                 "'mucore[postgres]'"
             ) from None
+
+        @event.listens_for(engine, "connect")
+        def connected(connection: Any, _record: Any) -> None:
+            if self.read_only:
+                connection.execute("SET default_transaction_read_only = on")
+                connection.commit()
 
         @event.listens_for(engine, "begin")
         def begun(connection: Connection) -> None:

@@ -368,8 +368,10 @@ class Jobs(Database):
         They go back to queued at most 3 times, then they are lost; one that was asked to end is
         cancelled, one whose result was written before the worker died is done. `unknown_seconds` is
         the age of a heartbeat at which a worker without a process number counts as dead; see
-        `workers.alive`.
+        `workers.alive`. A read-only store leaves them to the others.
         """
+        if self.read_only:
+            return []
         table = schema.job
         with self.read() as connection:
             running = connection.execute(sa.select(table).where(table.c.state == "running")).all()

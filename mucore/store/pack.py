@@ -181,7 +181,7 @@ def _rounded(values: np.ndarray) -> np.ndarray:
 
 def open_pack(path: Path | str) -> Store:
     """A store in memory with the pack's content, everything marked `demo`; writing to it raises
-    `StoreError`.
+    `ReadOnly`.
 
     Raises `BadFile` for a folder that is no pack, a damaged one, or one of a newer format.
     """

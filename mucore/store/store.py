@@ -121,8 +121,8 @@ class Store(Results, Jobs, Workers, Comparisons):
         self.close()
 
     def make_read_only(self, sentence: str) -> None:
-        """From now on every write raises `StoreError` with `sentence`."""
-        self.read_only = self.artifacts.read_only = sentence
+        super().make_read_only(sentence)
+        self.artifacts.read_only = sentence
 
     def _check_place(self) -> None:
         """Hold that the files of this database lie in this place: the database and the place know

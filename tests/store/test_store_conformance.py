@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -13,11 +15,13 @@ import pandas as pd
 import pytest
 import sqlalchemy as sa
 from builders import START, full_results, make_cost, make_result, make_spec_row
+from sqlalchemy.exc import DBAPIError
 
 from mucore import titles
 from mucore.engine import run
-from mucore.errors import BadValue, StoreError, UnknownName
-from mucore.store import LostJob, Measured, Model, Store, rows
+from mucore.errors import BadValue, ReadOnly, StoreError, UnknownName
+from mucore.runner.executors import start_process
+from mucore.store import LostJob, Measured, Model, Store, open_store, rows
 from mucore.store import schema as tables
 from mucore.store.jobs import MAX_ATTEMPTS
 from mucore.store.results import NOT_A_NUMBER, SUMMARY
@@ -708,22 +712,104 @@ def test_who_is_alive() -> None:
 # -- read-only
 
 
+# Every call of a store by what it does: one that is new stands in neither list and fails the test.
+READING = """
+    among artifacts change_counter check_writable close comparison comparisons count_active
+    count_results disk_use get_model get_result home job jobs known make_read_only metric_values
+    no_space read read_only reap recent_results results sentences sqlite stored_models
+    summaries url waiting_for where with_outputs workers artifacts_url
+""".split()
+MODEL = Model(
+    model_key="k",
+    spec={},
+    weights=None,
+    status="ok",
+    stop_reason=None,
+    cost={},
+    losses=(),
+    diagnostics={},
+    notes=(),
+    device="cpu",
+    precision="fp32",
+    created=START,
+)
+WRITING: dict[str, Callable[[Store], object]] = {
+    "beat": lambda store: store.beat(1, progress=0.5),
+    "beat_worker": lambda store: store.beat_worker("w", "idle"),
+    "cancel": lambda store: store.cancel(1),
+    "claim": lambda store: store.claim("w"),
+    "create_comparison": lambda store: store.create_comparison("x", "", {}, []),
+    "delete_comparison": lambda store: store.delete_comparison(1),
+    "delete_result": lambda store: store.delete_result(SPEC.key),
+    "enqueue": lambda store: store.enqueue([SPEC]),
+    "enqueue_analysis": lambda store: store.enqueue_analysis("k", {}, "x"),
+    "finish_job": lambda store: store.finish_job(1, "done", worker_id="w"),
+    "gc": lambda store: store.gc("all"),
+    "insert_comparison": lambda store: store.insert_comparison(
+        "x", "", {}, [], created=START, demo=False
+    ),
+    "put_model": lambda store: store.put_model(MODEL),
+    "put_result": lambda store: store.put_result(make_result()),
+    "put_results": lambda store: store.put_results([make_result()]),
+    "register_worker": lambda store: store.register_worker("cpu", 1),
+    "release": lambda store: store.release(1),
+    "remove_worker": lambda store: store.remove_worker("w"),
+    "rename_comparison": lambda store: store.rename_comparison(1, "x", ""),
+    "retry": lambda store: store.retry(1),
+    "write": lambda store: store.write().__enter__(),
+    "moved": lambda store: store.write().__enter__(),  # it needs the connection of a write
+    # what is written beside the database, and processes that write
+    "artifacts.put_arrays": lambda store: store.artifacts.put_arrays({"w": np.zeros(2)}),
+    "artifacts.put_given": lambda store: store.artifacts.put_given(b"x"),
+    "artifacts.sweep": lambda store: store.artifacts.sweep(()),
+    "start_process": lambda store: start_process(store, ["worker"]),
+}
+
+
+def test_each_call_of_a_store_reads_or_writes(store: Store) -> None:
+    public = {name for name in dir(store) if not name.startswith("_")}
+    assert public == {*READING} | {name for name in WRITING if "." not in name} - {"start_process"}
+
+
 def test_a_read_only_store_refuses_every_write(store: Store) -> None:
     store.put_result(make_result())
     (job,) = store.enqueue([ORIGINAL])
+    before = store.change_counter()
     store.make_read_only("Only to be read.")
-    writes = [
-        lambda: store.put_result(make_result()),
-        lambda: store.delete_result(SPEC.key),
-        lambda: store.enqueue([SPEC]),
-        lambda: store.claim("w"),
-        lambda: store.cancel(job.id),
-        lambda: store.create_comparison("x", "", {}, []),
-        lambda: store.register_worker("cpu", 1),
-        lambda: store.artifacts.put_arrays({"w": np.zeros(2)}),
-        lambda: store.gc("all"),
-    ]
-    for write in writes:
-        with pytest.raises(StoreError, match="Only to be read"):
-            write()
-    assert len(store.results()) == 1 and store.workers() == []
+    for name, write in WRITING.items():
+        with pytest.raises(ReadOnly, match="Only to be read"):
+            write(store)
+            pytest.fail(f"{name} went through")
+    assert store.change_counter() == before and store.job(job.id) == job
+    assert len(store.results()) == 1 and store.workers() == [] and store.reap() == []
+    assert not (store.home / "logs").exists()
+
+
+def test_the_database_itself_refuses_what_gets_past_a_read_only_store(store: Store) -> None:
+    store.put_result(make_result())
+    store.make_read_only("Only to be read.")
+    statements = (
+        sa.delete(tables.result),
+        sa.update(tables.store_info).values(value=7),
+        sa.insert(tables.store_info).values(name="mine", value=1),
+    )
+    for statement in statements:
+        with store.read() as connection, pytest.raises(DBAPIError):
+            connection.execute(statement)
+    assert len(store.results()) == 1
+
+
+def test_making_one_store_read_only_leaves_others_of_the_same_database_alone(
+    shared_url: str | None, tmp_path: Path
+) -> None:
+    with (
+        open_store(tmp_path, url=shared_url) as writer,
+        open_store(tmp_path, url=shared_url) as reader,
+    ):
+        reader.make_read_only("Only to be read.")
+        writer.put_result(make_result())
+        assert len(reader.results()) == 1
+        with pytest.raises(ReadOnly):
+            reader.delete_result(SPEC.key)
+        writer.delete_result(SPEC.key)
+        assert reader.results() == []
