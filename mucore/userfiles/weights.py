@@ -6,22 +6,28 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import os
+import zipfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from mucore.errors import BadFile
 
 SUFFIXES = (".safetensors", ".pt", ".pth")
+MOST_BYTES = 4 << 30  # a file is held in memory while it is copied; ViT-B takes 0.35 GB
+MOST_HEADER_BYTES = 100_000_000  # the limit of the safetensors format itself
+_OLD_TORCH = bytes.fromhex("80028a0a6cfc9c46f9206aa850192e")  # files before torch 1.6
 
 
 def file_hash(text: str, *, what: str) -> str:
     """SHA-256 of the content of a file: 64 hexadecimal digits, which are also accepted in the place
     of a path.
 
-    `what` opens the sentence of the `BadFile` that is raised where there is no file, or where it
-    cannot be read.
+    `what` opens the sentence of the `BadFile` that is raised where there is no file, where it
+    cannot be read, or where its size or first bytes say that it holds no weights: no other file is
+    read.
     """
     path = _path(text)
     if is_hash(text) and not path.exists():
@@ -29,7 +35,9 @@ def file_hash(text: str, *, what: str) -> str:
     try:
         facts = path.stat()
         if not path.is_file():
-            raise BadFile(f"{what} needs a file, but {path} is a folder.")
+            kind = "a folder" if path.is_dir() else "none"
+            raise BadFile(f"{what} needs a file, but {path} is {kind}.")
+        _check_content(path, facts.st_size, what)
         return _hash(path.resolve(), facts.st_size, facts.st_mtime_ns)
     except OSError as error:
         raise BadFile(
@@ -54,14 +62,15 @@ def keep(artifacts: Files, files: Iterable[str]) -> None:
     """Copy each file into the store, so that its path does not matter afterwards. A hash stands for
     a file that the store must have.
 
-    Raises `BadFile`, `StoreError`.
+    Files are checked as `file_hash` does before any is copied. Raises `BadFile`, `StoreError`.
     """
-    for text in files:
+    hashes = {text: file_hash(text, what="A run") for text in files}
+    for text, sha256 in hashes.items():
         path = _path(text)
         if path.is_file():
             artifacts.put_file(path)
         else:
-            artifacts.file(file_hash(text, what="A run"))
+            artifacts.file(sha256)
 
 
 def pretrained_file(model: str) -> Path | None:
@@ -74,6 +83,50 @@ def pretrained_file(model: str) -> Path | None:
 
 def weights_folder() -> Path:
     return Path(os.environ.get("MUCORE_DATA") or Path.home() / ".mucore" / "data") / "weights"
+
+
+def _check_content(path: Path, size: int, what: str) -> None:
+    """Raise `BadFile` unless size and header are those of a file of weights."""
+    if size > MOST_BYTES:
+        raise BadFile(
+            f"{what} may come from a file of at most {MOST_BYTES >> 30} GiB, but {path} has "
+            f"{size / 2**30:.1f}."
+        )
+    with path.open("rb") as stream:
+        start = stream.read(len(_OLD_TORCH))
+        known = start == _OLD_TORCH or (
+            _is_torch(path) if start.startswith(b"PK\x03\x04") else _is_safetensors(stream, size)
+        )
+    if not known:
+        raise BadFile(
+            f"{what} needs weights as safetensors or torch save them, but {path} is a file of "
+            "another kind. Save model.state_dict() with either and name that file."
+        )
+
+
+def _is_torch(path: Path) -> bool:
+    """Whether a zip archive has the part that torch writes first."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return any(name.endswith("/data.pkl") for name in archive.namelist())
+    except (zipfile.BadZipFile, NotImplementedError, ValueError):
+        return False
+
+
+def _is_safetensors(stream: Any, size: int) -> bool:
+    """Whether a file opens with the length of a dictionary in JSON, which has a line a tensor."""
+    stream.seek(0)
+    length = int.from_bytes(stream.read(8), "little")
+    if not 2 <= length <= min(MOST_HEADER_BYTES, size - 8):
+        return False
+    try:
+        header = json.loads(stream.read(length))
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(header, dict) and all(
+        name == "__metadata__" or (isinstance(entry, dict) and "data_offsets" in entry)
+        for name, entry in header.items()
+    )
 
 
 def _path(text: str) -> Path:

@@ -290,7 +290,7 @@ def test_copies_survive_every_sweep_and_damage_is_noticed(store: Store, tmp_path
     [
         ("another network", "holds weights of another network"),
         ("other classes", "head.weight has shape"),
-        ("nonsense", "files are never unpickled here"),
+        ("nonsense", "a file of another kind"),
         ("not finite", "holds values that are not finite"),
     ],
 )
