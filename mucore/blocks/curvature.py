@@ -36,6 +36,8 @@ Objective = Callable[[Tensor, Batch], Tensor]  # logits (n, C) and their batch -
 # logits (n, C), a tangent (n, C), labels -> the cotangent (n, C)
 Inner = Callable[[Tensor, Tensor, Tensor], Tensor]
 Product = Callable[[Tensor], Tensor]
+# the share of a matrix that a product with it may leave out -> the product
+Partial = Callable[[float], Product]
 Scope = Literal["all", "last_block", "head", "last_six_tensors"]
 Counterpart = Literal["delete", "random_label", "soft_uniform", "true_label", "feature_mask"]
 UNIFORM = -1  # a label that stands for the flat target 1/C, or 1/2 for an attribute
@@ -48,6 +50,10 @@ CG_ITERATIONS = 50
 # Eisenstat & Steihaug, Inexact Newton Methods, 1982): at 1 % the step does 99 % of its work, and
 # the Hessian of 5,000 samples is itself known to about 1 / sqrt(5,000) = 1.4 %.
 TOLERANCE = 1e-2
+# The part of a tolerance that products which leave something out may use up. What they leave out
+# may grow as the residual falls (Simoncini & Szyld, Theory of Inexact Krylov Subspace Methods,
+# SIAM J. Sci. Comput. 25, 2003); shares of a trace are no bound on it, so the end is measured.
+LEFT_OUT = 0.1
 
 # -- vectors
 
@@ -115,6 +121,16 @@ def softmax_curvature(logits: Tensor, tangent: Tensor, y: Tensor) -> Tensor:
         return p * (1 - p) * tangent / logits.shape[1]
     p = torch.softmax(logits, 1)
     return p * tangent - p * (p * tangent).sum(1, keepdim=True)
+
+
+def softmax_trace(logits: Tensor, y: Tensor) -> Tensor:
+    """Trace (n,) of each sample's matrix in `softmax_curvature`: 1 - |p|², or the mean of p (1 - p)
+    over attributes.
+    """
+    if task_of(y) == "attributes":
+        p = torch.sigmoid(logits)
+        return (p * (1 - p)).mean(1)
+    return 1 - torch.softmax(logits, 1).square().sum(1)
 
 
 def no_curvature(logits: Tensor, tangent: Tensor, y: Tensor) -> Tensor:
@@ -393,31 +409,59 @@ def conjugate_gradients(
     *,
     iterations: int,
     tolerance: float,
-    start: Tensor | None = None,
     precondition: Product | None = None,
+    partial: Partial | None = None,
 ) -> Solution:
     """Solve A x = b for a symmetric A.
 
     Ends at |r| <= tolerance · |b|, or at a direction without positive curvature. `precondition`
     applies a symmetric positive approximation of A⁻¹. One product more than `iterations` measures
     the residual: rounding parts the one that the recursion carries along from |b - A x|.
+
+    With `partial`, directions are multiplied by what it gives, which may leave out more of A the
+    smaller the residual is. Where a whole product then finds x above the tolerance, it goes on from
+    there; that look counts as an iteration.
     """
-    x = torch.zeros_like(b) if start is None else start.clone()
-    r = b - _enabled(product, x) if start is not None else b.clone()
     size = b.norm()
-    if not (torch.isfinite(size) and torch.isfinite(r).all()):
+    if not torch.isfinite(size):
         return Solution(torch.full_like(b, torch.nan), 0, math.nan, False)
+    x, r = torch.zeros_like(b), b.clone()
+    aim = tolerance * size * (1 - LEFT_OUT if partial else 1)
+
+    def multiply(direction: Tensor) -> Tensor:
+        left_out = float(LEFT_OUT * tolerance * size / r.norm())
+        return _enabled(partial(left_out) if partial else product, direction)
+
+    done = 0
+    while True:
+        steps, usable = _descend(multiply, x, r, precondition, iterations - done, aim)
+        done += steps
+        if steps or not usable:
+            r.copy_(b - _enabled(product, x))
+        residual = (r.norm() / size).item() if size > 0 else 0.0
+        if residual <= tolerance or not (partial and usable and done < iterations):
+            return Solution(x, done, residual, residual <= tolerance)
+        done += 1
+
+
+def _descend(
+    multiply: Product, x: Tensor, r: Tensor, precondition: Product | None, most: int, aim: Tensor
+) -> tuple[int, bool]:
+    """Conjugate gradients from x (p,) and its residual r (p,), both changed in place, until |r| is
+    at most `aim`: the steps taken, and whether every direction had positive curvature.
+    """
     near = precondition or (lambda vector: vector)
     z = near(r)
     direction = z.clone()
     weight = r @ z
     done = 0
-    while done < iterations and r.norm() > tolerance * size:
-        bent = _enabled(product, direction)
+    while done < most and r.norm() > aim:
+        bent = multiply(direction)
         curvature = direction @ bent
         if not curvature > 0:
-            x = torch.full_like(x, torch.nan) if curvature.isnan() else x
-            break
+            if curvature.isnan():
+                x.fill_(torch.nan)
+            return done, False
         step = weight / curvature
         x += step * direction
         r -= step * bent
@@ -426,7 +470,7 @@ def conjugate_gradients(
         direction = z + (fresh / weight) * direction
         weight = fresh
         done += 1
-    return solution(product, x, b, iterations=done, tolerance=tolerance)
+    return done, True
 
 
 def solution(
@@ -536,14 +580,27 @@ class Inverse:
                 return gauss_newton_product(model, weights, batch, q)
             return hessian_product(model, weights, batch, q, objective)
 
-        def product(q: Tensor) -> Tensor:
-            total = total_over(used, run, self.batch_size, lambda batch: of_batch(batch, q), q)
-            return total / len(used) + (self.ridge + self.damping) * q
+        def product_on(samples: Mixture) -> Product:
+            def product(q: Tensor) -> Tensor:
+                part = functools.partial(of_batch, q=q)
+                total = total_over(samples, run, self.batch_size, part, q)
+                return total / len(used) + (self.ridge + self.damping) * q
 
+            return product
+
+        product = product_on(used)
         if self.solver != "lissa":
             most = self.iterations or CG_ITERATIONS
+            tell = told(run, most + 1)
+            heaviest = None
+            if self.solver == "cg_ggn":
+                heaviest = heaviest_part(model, used, run, self.batch_size)
             return conjugate_gradients(
-                told(run, most + 1)(product), v, iterations=most, tolerance=TOLERANCE
+                tell(product),
+                v,
+                iterations=most,
+                tolerance=TOLERANCE,
+                partial=heaviest and (lambda left_out: tell(product_on(heaviest(left_out)))),
             )
         most = self.iterations or LISSA_PASSES * data.steps(self.batch_size)
         noisy = map(
@@ -581,7 +638,33 @@ def pick(data: Mixture, count: int, run: Run) -> Mixture:
     """At most `count` samples of a mixture, drawn once from stream `subset`, in their old order."""
     if count >= len(data):
         return data
-    chosen = torch.randperm(len(data), generator=run.rng("subset"))[:count].sort().values
+    return _part(data, torch.randperm(len(data), generator=run.rng("subset"))[:count])
+
+
+def heaviest_part(
+    model: nn.Module, data: Mixture, run: Run, batch_size: int
+) -> Callable[[float], Mixture]:
+    """A function of a share: the fewest samples, in their old order, without which at most this
+    share of the trace of the cross-entropy's curvature by the logits is missing.
+
+    A network that fits its data owes nearly all of it to few samples, those near a boundary.
+    """
+    with torch.no_grad():
+        weights = torch.cat(
+            [
+                softmax_trace(model(piece.x), piece.y).double().cpu()
+                for batch in data.batches(run, batch_size)
+                for piece in _pieces(model, batch)
+            ]
+        )
+    order = weights.argsort(descending=True, stable=True)
+    missing = 1 - weights[order].cumsum(0) / weights.sum()
+    return lambda share: _part(data, order[: int((missing > share).sum()) + 1])
+
+
+def _part(data: Mixture, chosen: Tensor) -> Mixture:
+    """The samples at these places of a mixture, in their old order."""
+    chosen = chosen.sort().values
     ends = torch.tensor([0, *[len(part) for part in data.sets]]).cumsum(0)
     return Mixture(
         tuple(

@@ -92,7 +92,10 @@ class Linearised:
                 self.model, self.weights, everything, self.run, self.batch_size
             )
             return _by_cholesky(rows, share, r, kept, ridges, tolerance)
-        self.run.scratch((3 * self.size + (2 * SKETCH + 10) * len(r)) * r.element_size())
+        # a sketch, its test vectors, and four of their size in double precision while they are
+        # made into a preconditioner
+        row = SKETCH * (2 * r.element_size() + 4 * 8) + 10 * r.element_size()
+        self.run.scratch(3 * self.size * r.element_size() + row * len(r))
 
         def kernel(samples: Samples | Mixture, vector: Tensor) -> Tensor:
             return share * self.product(samples, self.transposed(samples, vector))
@@ -146,9 +149,10 @@ def _by_gradients(
     run: Run,
 ) -> tuple[Solution, Solution]:
     """Both systems by conjugate gradients on products with the kernel; one sketch of it serves
-    both, and the second starts at the first.
+    both. The first solution is no start for the second: it leaves more than nothing does, as the
+    ridges differ.
     """
-    tell = curvature.told(run, SKETCH + 2 * iterations + 3)
+    tell = curvature.told(run, SKETCH + 2 * iterations + 2)
     test = torch.zeros(len(r), min(SKETCH, kept), dtype=torch.float64)
     # so that it serves both
     test[:kept] = torch.randn(kept, test.shape[1], generator=run.rng("sketch"), dtype=torch.float64)
@@ -168,7 +172,6 @@ def _by_gradients(
         r[:kept],
         iterations=iterations,
         tolerance=tolerance,
-        start=whole.x[:kept],
         precondition=curvature.nystrom(sketch[:kept], test[:kept], ridges[1]),
     )
     return whole, rest

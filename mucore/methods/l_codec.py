@@ -73,6 +73,7 @@ def l_codec(
         first = int(batch.ids[0])
         # (1) the channels that the loss depends on when the images are perturbed, and the rows of
         #     weights behind them
+        run.count_reads("perturbed", perturbations * len(batch), backward=False)
         losses, values = channels.perturbed(
             batch, run.rng(f"perturb/{first}"), count=perturbations, noise=input_noise
         )
@@ -93,6 +94,7 @@ def l_codec(
             moved = gather(weights_before, rows) - gather(weights | start, rows)
             a = secant(gather(before, rows) - gather(last, rows), moved)
             there = step_ahead(model, here)
+            run.count_reads("forget", len(batch), backward=True)
             ahead = gradient_at(model, batch, there, rows)
             run.holds(there, ahead, start, values)
             b = secant(g - gather(ahead, rows), gather(weights, rows) - gather(there, rows))

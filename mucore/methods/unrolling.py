@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Literal
 
 import torch
@@ -72,8 +73,8 @@ def unrolling(
             )
     # (2) g: the gradients of the forget set's batches at w0, summed
     gradient = gradient_sum(start, data.forget, run, batch_size=batch_size)
-    before = [p.detach().clone() for p in start.parameters()]
-    run.holds(gradient, before, None if start is model else start)
+    w0 = copy.deepcopy(model) if start is model else start
+    run.holds(gradient, w0)
     if not is_finite(gradient):
         return run.give_up(model, "the gradients of the forget set are not finite")
     # (3) fine-tune for E epochs before or after (4) adding κ · E · η · g to the weights
@@ -84,6 +85,8 @@ def unrolling(
             p.add_(gradient[name], alpha=kappa * epochs * lr)
     if variant == "init_grad_then_ft":
         tune(model, forget_first=False)
-    steps = [(p.detach() - q).norm() for p, q in zip(model.parameters(), before, strict=True)]
+    steps = [
+        (p - q).detach().norm() for p, q in zip(model.parameters(), w0.parameters(), strict=True)
+    ]
     run.diagnostics["distance_from_w0"] = torch.stack(steps).norm().item()
     return model.eval()

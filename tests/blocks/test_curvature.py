@@ -267,13 +267,62 @@ def test_conjugate_gradients_solve():
     wanted = torch.linalg.solve(a, b)
     found = curvature.conjugate_gradients(lambda q: a @ q, b, iterations=100, tolerance=1e-10)
     assert torch.allclose(found.x, wanted, rtol=1e-8) and found.converged and found.finite
-    near = curvature.conjugate_gradients(
-        lambda q: a @ q, b, iterations=100, tolerance=1e-10, start=wanted
-    )
-    assert near.iterations == 0 and torch.equal(near.x, wanted)
     short = curvature.conjugate_gradients(lambda q: a @ q, b, iterations=2, tolerance=1e-10)
     assert short.iterations == 2 and not short.converged
     assert short.residual == pytest.approx(((b - a @ short.x).norm() / b.norm()).item())
+
+
+@pytest.mark.parametrize("always", [None, 0.2])
+def test_conjugate_gradients_go_on_where_too_much_was_left_out(always: float | None):
+    sizes = 10.0 ** -torch.arange(6, dtype=torch.float64)
+    b = torch.arange(1.0, 7.0, dtype=torch.float64)
+    shares: list[float] = []
+
+    def partial(left_out: float) -> curvature.Product:
+        shares.append(left_out)
+        kept = sizes.where(sizes > (always or left_out) * sizes.sum(), 0.0)
+        return lambda q: (kept + 0.5) * q
+
+    def product(q: Tensor) -> Tensor:
+        return (sizes + 0.5) * q
+
+    found = curvature.conjugate_gradients(
+        product, b, iterations=60, tolerance=1e-3, partial=partial
+    )
+    assert found.converged
+    assert found.residual == pytest.approx(((b - product(found.x)).norm() / b.norm()).item())
+    # a tenth of the tolerance at |r| = |b|, and more as the residual falls
+    assert shares[0] == pytest.approx(1e-4) and max(shares) > 5e-4
+    short = curvature.conjugate_gradients(
+        product, b, iterations=3, tolerance=1e-9, partial=lambda _: torch.clone
+    )
+    assert short.iterations == 3 and not short.converged
+
+
+def test_the_heaviest_part_is_what_the_trace_rests_on():
+    model, _ = double("mlp")
+    data, run = toy.in_float64(toy.request("mlp")), Run(seed=0)
+    both = Mixture((data.retain, data.forget))
+    (batch,) = both.batches(run, len(both))
+    logits = model(batch.x).detach()
+    matrices = torch.stack(
+        [
+            curvature.softmax_curvature(logits, unit.expand_as(logits), batch.y)
+            for unit in torch.eye(logits.shape[1], dtype=logits.dtype)
+        ],
+        2,
+    )
+    traces = torch.diagonal(matrices, dim1=1, dim2=2).sum(1)
+    torch.testing.assert_close(curvature.softmax_trace(logits, batch.y), traces)
+    part = curvature.heaviest_part(model, both, run, 32)
+    for share in (0.0, 0.05, 0.3, 0.9, 1.0):
+        kept = part(share)
+        (chosen,) = kept.batches(run, len(kept))
+        mine = torch.isin(batch.ids, chosen.ids)
+        assert traces[~mine].sum() <= (share + 1e-12) * traces.sum()
+        lightest = traces[mine].min()
+        assert (traces[~mine] <= lightest).all()
+        assert len(kept) == 1 or traces[~mine].sum() + lightest > share * traces.sum() - 1e-9
 
 
 def test_conjugate_gradients_stop_where_the_curvature_is_negative():

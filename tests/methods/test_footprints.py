@@ -28,7 +28,7 @@ from mucore.training.records import needed
 method_names = pytest.mark.parametrize("method", list(ROSTER))
 toys = pytest.mark.parametrize("name", ["mlp", "conv"])
 # Passes over images that a method makes up or perturbs, which no role counts.
-MADE_UP = {"gkt": "backward", "l_codec": "forward"}
+MADE_UP = {"gkt": "backward"}
 # Solvers end as soon as they are done, far before their limit.
 EARLY = {("second_order", "backward")}
 # The most that it can be: SCRUB+R keeps one of several states that have the same error.

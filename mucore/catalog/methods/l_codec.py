@@ -147,7 +147,7 @@ CARD = MethodCard(
             "perturbations * forget + (1 + ceil(forget / group)) * "
             "min(validation_samples, validation)"
         ),
-        backward="forget",
+        backward="forget * (2 if curvature == 'finite_difference' else 1)",
     ),
     storage="0 as MUBox counts it; 4 vectors of weights (one of them the original's own)",
     differs=(

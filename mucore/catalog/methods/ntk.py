@@ -124,7 +124,7 @@ CARD = MethodCard(
         scratch=(
             "rows * weights + 16 * rows ** 2 if (rows := classes * (forget + min(retain, "
             "retain_samples or retain))) <= 4000 and rows * weights <= 2 ** 30 else 3 * "
-            "weights + 440 * rows"
+            "weights + 2040 * rows"
         ),
         optimizer="0",
         graph="3 * min(batch_size, chunk)",

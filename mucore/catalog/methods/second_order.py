@@ -23,9 +23,10 @@ CARD = MethodCard(
         "how its minimum moves in response. This Hessian belongs to the retain set and to "
         "whatever replaces the forget set. It is never formed: conjugate gradients use only "
         "products with vectors, by default those of the Gauss-Newton matrix, which has no "
-        "negative curvature. Weights then move far where the retain loss is flat, as far as "
-        "damping lets them, and little where it is steep, so retained knowledge should "
-        "survive. LiSSA, the official code's series of products on random batches, is a "
+        "negative curvature; the nearer the solution, the fewer samples each product reads, "
+        "those near a boundary first. Weights then move far where the retain loss is flat, "
+        "as far as damping lets them, and little where it is steep, so retained knowledge "
+        "should survive. LiSSA, the official code's series of products on random batches, is a "
         "choice; on deep networks it seldom solves the system, and the status `unsolved` says "
         "so. Many passes over retain data make it expensive."
     ),
@@ -130,6 +131,8 @@ CARD = MethodCard(
         scratch="6 * weights",
         optimizer="0",
         graph="3 * min(hvp_batch_size, chunk)",
+        # the samples' weights in the Gauss-Newton matrix
+        forward="steps * min(hvp_samples, retain) if solver == 'cg_ggn' else 0",
         backward=(
             "steps * ((1 if counterpart == 'delete' else 2) * forget + (iterations or 50) "
             "* (min(hvp_samples, retain) if solver != 'lissa' else hvp_batch_size))"

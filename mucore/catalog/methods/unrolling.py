@@ -92,7 +92,7 @@ CARD = MethodCard(
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it takes back steps that the training made in every layer.",
     footprint=Footprint(
-        scratch="2 * weights + (0 if variant == 'posthoc' else state)",
+        scratch="weights + state",
         backward="forget + epochs * retain",
     ),
     storage="one model (the weights before training); 0 where their seed is kept, as here",
