@@ -13,8 +13,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -24,10 +25,12 @@ from mucore.bench import page
 from mucore.bench.bare import bare_loop
 from mucore.engine.run import Run
 from mucore.errors import MucoreError
+from mucore.metrics import cost
 from mucore.metrics.forgetting_quality import forgetting_quality
 from mucore.metrics.representation import linear_cka
 from mucore.outputs import Outputs
 from mucore.probes.efficacy import squared_gradient_norms
+from mucore.runner.execute import PREDICTING
 from mucore.runner.plan import Grid, MethodChoice, Plan, ScenarioChoice, launch, make_plan
 from mucore.runner.session import Session
 from mucore.runner.worker import work
@@ -97,7 +100,9 @@ def measure_runs(store: Store, grid: Grid, device: str) -> list[page.Line]:
     epoch = seconds / original.recipe.epochs
     ours, bare = count / epoch, 2 / (1 / before + 1 / after)
     test, train = _accuracy(store, trained, "test"), _accuracy(store, trained, "train")
-    evaluation, whole = last.cost["evaluation_seconds"], retrained.cost["seconds"]
+    evaluation, whole = _evaluating(last.cost), cost.taken(retrained.cost)
+    assert whole is not None
+    predicting = last.cost["measuring_seconds"][PREDICTING] / last.cost["evaluation_seconds"]
     began = time.perf_counter()
     again = make_plan(grid, store)
     frame = store.summaries(keys=list(again.keys))
@@ -123,12 +128,13 @@ def measure_runs(store: Store, grid: Grid, device: str) -> list[page.Line]:
             "at most 3",
             gradients / epoch <= 3,
         ),
-        page.Line("Retrain", f"{whole:.1f} s"),
+        page.Line(f"Retrain, {cost.clock(retrained.cost)} time", f"{whole:.1f} s"),
         page.Line(
             f"Evaluation of one model ({len(last.metrics)} metrics) against a Retrain",
-            f"{evaluation / whole:.1%} ({evaluation:.2f} s)",
-            "at most 10 %",
-            evaluation / whole <= 0.1,
+            f"{evaluation / whole:.1%} ({evaluation:.2f} s), of which {predicting:.0%} predicts "
+            "every sample once",
+            "at most 5 %",
+            evaluation / whole <= 0.05,
         ),
         page.Line(
             "The same comparison a second time",
@@ -137,6 +143,12 @@ def measure_runs(store: Store, grid: Grid, device: str) -> list[page.Line]:
             not again.to_run and len(frame) == len(plan.specs),
         ),
     ]
+
+
+def _evaluating(costs: Mapping[str, Any]) -> float:
+    """Seconds of an evaluation by the clock that `cost.taken` reads for the run itself."""
+    processor = costs["evaluation_processor_seconds"]
+    return costs["evaluation_seconds"] if processor is None else processor
 
 
 def _result(store: Store, plan: Plan, key: str) -> Result:

@@ -17,7 +17,9 @@ from mucore.engine.run import Run
 from mucore.outputs import SplitOutputs, confusion
 from mucore.rng import numpy_rng
 
-BATCH = 512  # of large networks less, see chunks.py
+# of large networks less, see chunks.py; on a CPU so few that what goes from layer to layer stays in
+# its caches
+BATCH, ON_CPU = 512, 128
 KEEP_LOGITS = 10_000  # samples of a split kept one by one; confusion counts cover all
 KEEP_FEATURES = 4_000
 
@@ -51,7 +53,8 @@ def collect(
     shows[kept[:features]] = True
     logits, predicted, vectors = [], [], []
     done = 0
-    size = chunk(model, samples.images.shape, BATCH, "passing", times=2)
+    most = ON_CPU if run.device.type == "cpu" else BATCH
+    size = chunk(model, samples.images.shape, most, "passing", times=2)
     with penultimate(model) as seen, run.autocast():
         for batch in samples.batches(run, size):
             # its predictions are votes, and its members have features of their own

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from mucore.models.pooling import HalvingPool
+
 POOL = "M"  # a 2x2 max-pool
 VGG_11 = (64, POOL, 128, POOL, 256, 256, POOL, 512, 512, POOL, 512, 512, POOL)
 VGG_16 = (
@@ -74,7 +76,7 @@ def _vgg(plan: Sequence[int | str], in_channels: int) -> list[nn.Module]:
         if isinstance(width, str):
             # Rounding up leaves one position of images below 32 pixels; from there on every size is
             # even.
-            layers.append(nn.MaxPool2d(2, ceil_mode=True))
+            layers.append(HalvingPool())
         else:
             layers += [
                 nn.Conv2d(in_channels, width, 3, padding=1),

@@ -11,6 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from mucore.models.pooling import HalvingPool
+
 WIDTHS: tuple[int, int, int, int] = (16, 32, 64, 128)
 # pixels a side; smaller images would be a single position before the last layers
 POOLED_STEM_FROM = 16
@@ -55,7 +57,7 @@ class Conv(nn.Module):
         self.conv = nn.Conv2d(in_channels, out_channels, 3, padding=1, bias=False)
         # Rounding up keeps 2 by 2 positions of a 28-pixel image for the last layers; rounding down
         # would leave one.
-        self.pool = nn.MaxPool2d(2, ceil_mode=True) if pool else nn.Identity()
+        self.pool = HalvingPool() if pool else nn.Identity()
         self.norm = nn.BatchNorm2d(out_channels)
 
     def forward(self, x: Tensor) -> Tensor:

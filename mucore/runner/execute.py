@@ -67,7 +67,7 @@ def execute(spec: RunSpec, session: Session, callbacks: Callbacks = NO_CALLBACKS
     model, record = _model(spec, session, start, forget, data, callbacks)
 
     evaluation.progress("predicting", 0.0, force=True)
-    evaluating = time.perf_counter()
+    evaluating, processor = time.perf_counter(), time.process_time()
     outputs = outputs_of(spec, session, model, data, evaluation)
     seconds = {PREDICTING: time.perf_counter() - evaluating}
     evaluation.progress("measuring", 0.5, force=True)
@@ -93,6 +93,10 @@ def execute(spec: RunSpec, session: Session, callbacks: Callbacks = NO_CALLBACKS
     cost = {
         **record.cost,
         "evaluation_seconds": finished - evaluating,
+        # as with a run's own: nobody else's work is in it, and a GPU's neither
+        "evaluation_processor_seconds": time.process_time() - processor
+        if session.device.type == "cpu"
+        else None,
         "measuring_seconds": seconds,
         "wall_seconds": finished - clock,
     }

@@ -42,8 +42,8 @@ class Result:
     metrics: Mapping[str, Measured]
     # seconds, steps, reads {"forget/backward": n}, prepared_seconds, prepared_for_request_seconds,
     # persistent_bytes, scratch_bytes, peak_memory_bytes, threads, shared_device; evaluation_seconds
-    # and, of these, measuring_seconds {"predicting", "gradients of samples" or a group of metrics:
-    # seconds}
+    # on the clock and evaluation_processor_seconds (None off the CPU) and, of the former,
+    # measuring_seconds {"predicting", "gradients of samples" or a group of metrics: seconds}
     cost: Mapping[str, Any]
     losses: tuple[float, ...] = ()  # mean training loss of each epoch
     diagnostics: Mapping[str, float] = field(default_factory=dict)

@@ -19,7 +19,7 @@ def test_the_quick_benchmark_measures_every_line(capsys):
         "Its accuracy on the test set",
         "Training throughput against a bare loop",
         "Gradients of every training sample, for efficacy, against an epoch of training",
-        "Retrain",
+        "Retrain, processor time",
         "Evaluation of one model",
         "The same comparison a second time",
         "CKA of 500 x 64 features",

@@ -208,6 +208,19 @@ def test_the_decision_on_one_number_is_libsvms(spread: float):
     np.testing.assert_allclose(score(asked), machine.decision_function(asked), rtol=0, atol=1e-10)
 
 
+def test_the_score_of_vectors_is_the_machines_and_equal_ones_tie():
+    rng = np.random.default_rng(0)
+    inside, outside = rng.dirichlet(np.full(5, 0.2), 300), rng.dirichlet(np.full(5, 0.6), 300)
+    asked = rng.dirichlet(np.full(5, 0.4), 1000)
+    score = membership.fit_predictor("svc", members=inside, nonmembers=outside)
+    rows = np.unique(
+        np.column_stack([np.concatenate([inside, outside]), np.repeat([1, 0], 300)]), axis=0
+    )
+    machine = SVC(C=3, gamma="auto").fit(rows[:, :5], rows[:, 5])
+    np.testing.assert_allclose(score(asked), machine.decision_function(asked), rtol=0, atol=1e-10)
+    assert len(set(score(asked[[7] * 301]))) == 1
+
+
 def test_probability_vectors_are_scored_once_for_accuracy_and_rates():
     rng = np.random.default_rng(0)
     forget, members, nonmembers = (

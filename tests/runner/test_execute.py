@@ -64,6 +64,7 @@ def test_a_run_brings_its_references_and_is_stored_once(session):
         parts.values()
     ) > 0
     assert sum(parts.values()) <= result.cost["evaluation_seconds"]
+    assert result.cost["evaluation_processor_seconds"] > 0
     again = execute(wanted, session)
     assert again.finished == result.finished  # the stored record, not a second computation
 

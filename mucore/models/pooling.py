@@ -1,0 +1,27 @@
+"""Max-pooling that is cheap where nobody asks for a gradient."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+class HalvingPool(nn.MaxPool2d):
+    """2x2 max-pooling, rounding up, of (n, c, h, w).
+
+    Without a gradient, on a CPU, it takes maxima of slices: the same numbers in less time, for no
+    places are noted. With one it is PyTorch's: of several equal places one gets the derivative,
+    which maxima would share among all.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(2, ceil_mode=True)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if torch.is_grad_enabled() or x.device.type != "cpu":
+            return super().forward(x)
+        rows = torch.maximum(x[:, :, :-1:2], x[:, :, 1::2])
+        if x.shape[2] % 2:
+            rows = torch.cat([rows, x[:, :, -1:]], 2)
+        found = torch.maximum(rows[..., :-1:2], rows[..., 1::2])
+        return torch.cat([found, rows[..., -1:]], 3) if x.shape[3] % 2 else found
