@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from torch.autograd import forward_ad
 from torch.nn import functional
 
 from mucore.models.pooling import HalvingPool
@@ -32,7 +33,14 @@ def test_without_a_gradient_the_layout_stays(layout):
         assert HalvingPool()(x).is_contiguous(memory_format=layout)
 
 
+# PyTorch loads its forward rules with the first dual number, and warns of one of its own functions
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_of_equal_places_one_gets_the_derivative():
     x = torch.ones(1, 1, 2, 2, requires_grad=True)
     (slope,) = torch.autograd.grad(HalvingPool()(x).sum(), x)
     assert sorted(slope.flatten().tolist()) == [0, 0, 0, 1]
+    change = torch.tensor([[[[1.0, 2.0], [4.0, 8.0]]]])
+    with torch.no_grad(), forward_ad.dual_level():
+        dual = forward_ad.make_dual(x.detach(), change)
+        tangent = forward_ad.unpack_dual(HalvingPool()(dual)).tangent
+    assert tangent is not None and tangent.item() == (slope * change).sum().item()
