@@ -54,7 +54,7 @@ def load_folder(name: str, root: Path) -> Splits:
                 f"{path} has no folder {split}. A data set of images needs train/CLASS/* and "
                 "test/CLASS/*."
             )
-    class_names = sorted(child.name for child in (path / "train").iterdir() if child.is_dir())
+    class_names = [folder.name for folder in datasets.class_folders(path, "train")]
     if len(class_names) < 2:
         raise BadFile(
             f"{path / 'train'} holds {len(class_names)} class folders, but at least 2 are needed: "
@@ -310,7 +310,7 @@ def _read_images(
     path: Path, split: str, class_names: Sequence[str], mode: str, people: dict[str, int] | None
 ) -> Part:
     known = {class_name: number for number, class_name in enumerate(class_names)}
-    folders = sorted(child for child in (path / split).iterdir() if child.is_dir())
+    folders = datasets.class_folders(path, split)
     for folder in folders:
         if folder.name not in known:
             raise BadFile(
@@ -319,7 +319,7 @@ def _read_images(
             )
     images, labels, persons = [], [], []
     for folder in folders:
-        files = _images_of(folder)
+        files = datasets.images_in(folder)
         if not files:
             raise BadFile(
                 f"{folder} holds no image. Put images there "
@@ -353,14 +353,6 @@ def _read_images(
     )
 
 
-def _images_of(folder: Path) -> list[Path]:
-    return sorted(
-        file
-        for file in folder.iterdir()
-        if file.is_file() and file.suffix.lower() in datasets.IMAGE_SUFFIXES
-    )
-
-
 def _open_image(file: Path) -> Image.Image:
     try:
         image = Image.open(file)
@@ -381,12 +373,11 @@ def _common_mode(path: Path) -> str:
     """Grey if all images are, else colour: one colour image among grey ones must not lose its
     colour.
     """
-    for split in ("train", "val", "test"):
-        for file in sorted((path / split).glob("*/*")):
-            if file.suffix.lower() in datasets.IMAGE_SUFFIXES:
-                with _open_image(file) as image:
-                    if image.mode not in GREY:
-                        return "RGB"
+    for file in datasets.files_in(path):
+        if file.suffix.lower() in datasets.IMAGE_SUFFIXES:
+            with _open_image(file) as image:
+                if image.mode not in GREY:
+                    return "RGB"
     return "L"
 
 

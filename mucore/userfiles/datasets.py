@@ -5,6 +5,7 @@ what is there.
 from __future__ import annotations
 
 import hashlib
+import os
 import zipfile
 import zlib
 from pathlib import Path
@@ -16,6 +17,7 @@ from mucore.errors import BadFile
 CHUNK = 1 << 20
 IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".webp", ".gif"})
 IDENTITIES = "identities.csv"
+SPLITS = ("train", "val", "test")  # val may be missing
 
 
 def path_of(name: str) -> Path:
@@ -63,8 +65,8 @@ def task_of(name: str) -> Task:
 def data_hash(name: str) -> str:
     """SHA-256 of the content behind `npz:PATH` or `folder:PATH`, "" for a catalogued data set.
 
-    A folder counts with its images and identities.csv, in the order of their paths inside it; where
-    it lies does not matter. Files are streamed. Raises `BadFile`, `UnknownName`.
+    A folder counts with what its loader reads, `files_in`, links with what they lead to; where it
+    lies does not matter. Files are streamed. Raises `BadFile`, `UnknownName`.
     """
     card = catalog.dataset(name)
     if not card.takes_path:
@@ -77,7 +79,7 @@ def data_hash(name: str) -> str:
         for file in [path] if path.is_file() else files_in(path):
             if path.is_dir():
                 digest.update(
-                    file.relative_to(path).as_posix().encode()
+                    os.fsencode(file.relative_to(path).as_posix())
                     + b"\0"
                     + str(file.stat().st_size).encode()
                     + b"\0"
@@ -91,12 +93,57 @@ def data_hash(name: str) -> str:
 
 
 def files_in(folder: Path) -> list[Path]:
-    """The files of a `folder:` data set that count: images at any depth and identities.csv, sorted
-    by their path inside the folder.
+    """The files of a `folder:` data set that are read: the images of each split's classes and
+    identities.csv, sorted by their path inside the folder. Raises `BadFile`.
     """
-    wanted = [
-        file
-        for file in folder.rglob("*")
-        if file.is_file() and (file.suffix.lower() in IMAGE_SUFFIXES or file == folder / IDENTITIES)
+    found = [
+        image
+        for split in SPLITS
+        for of_class in class_folders(folder, split)
+        for image in images_in(of_class)
     ]
-    return sorted(wanted, key=lambda file: file.relative_to(folder).as_posix())
+    table = _followed(folder / IDENTITIES)
+    if table.is_file():
+        found.append(table)
+    return sorted(found, key=lambda file: file.relative_to(folder).as_posix())
+
+
+def class_folders(folder: Path, split: str) -> list[Path]:
+    """The folders of a split's classes by name, linked ones among them; none without the split.
+
+    Raises `BadFile` for a link that leads nowhere, or back to a folder that it lies in.
+    """
+    place = _followed(folder / split)
+    return [entry for entry in _entries(place) if _followed(entry).is_dir()]
+
+
+def images_in(folder: Path) -> list[Path]:
+    """The images of a class by name, linked ones among them. Raises `BadFile` as `class_folders`
+    does.
+    """
+    images = [entry for entry in _entries(folder) if entry.suffix.lower() in IMAGE_SUFFIXES]
+    return [image for image in images if _followed(image).is_file()]
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir()) if folder.is_dir() else []
+    except OSError as error:
+        raise BadFile(f"{folder} cannot be read: {error.strerror or error}.") from error
+
+
+def _followed(path: Path) -> Path:
+    """The path itself. Raises `BadFile` where it is a link that cannot be followed."""
+    if path.is_symlink():
+        try:
+            target = path.resolve(strict=True)
+        except (OSError, RuntimeError):  # RuntimeError: a loop, before Python 3.13
+            raise BadFile(
+                f"{path} is a link that leads nowhere. Remove it, or point it at what it stands "
+                "for."
+            ) from None
+        if path.parent.resolve().is_relative_to(target):
+            raise BadFile(
+                f"{path} is a link back to {target}, a folder that it lies in. Remove it."
+            )
+    return path

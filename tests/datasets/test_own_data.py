@@ -4,6 +4,7 @@ be.
 
 from __future__ import annotations
 
+import os
 import re
 import zipfile
 from pathlib import Path
@@ -426,6 +427,59 @@ def test_data_hash_is_of_content_not_of_place(tmp_path: Path) -> None:
     (two / "train" / "dog" / "0.png").rename(two / "train" / "cat" / "x.png")
     assert userdata.data_hash(f"folder:{two}") != first
     assert userdata.data_hash("digits") == ""
+
+
+def test_what_the_loader_reads_counts_and_nothing_else(tmp_path: Path) -> None:
+    name = pictures(tmp_path)
+    first = userdata.data_hash(name)
+    deep = tmp_path / "train" / "dog" / "more"
+    deep.mkdir()
+    Image.new("RGB", (8, 8)).save(deep / "x.png")
+    Image.new("RGB", (8, 8)).save(tmp_path / "cover.png")
+    assert len(datasets.load(name).train) == 18  # nine tenths of twenty
+    assert userdata.data_hash(name) == first
+
+
+def linked(folder: Path, images: Path) -> str:
+    """A data set whose class folders and one image are links into `images`."""
+    for split in ("train", "test"):
+        (folder / split).mkdir(parents=True)
+        (folder / split / "cat").symlink_to(images / split / "cat")
+        (folder / split / "dog").mkdir()
+        for image in (images / split / "dog").iterdir():
+            (folder / split / "dog" / image.name).symlink_to(image)
+    return f"folder:{folder}"
+
+
+def test_linked_classes_count_with_their_content(tmp_path: Path) -> None:
+    """Two data sets of links once had one hash, and the results of the first were the second's."""
+    plain = pictures(tmp_path / "images")
+    name = linked(tmp_path / "links", tmp_path / "images")
+    assert userdata.data_hash(name) == userdata.data_hash(plain)
+    before = datasets.load(name).train.pixels.clone()
+    changed = tmp_path / "images" / "train" / "cat" / "3.png"
+    Image.new("RGB", (8, 8), (1, 2, 3)).save(changed)
+    assert userdata.data_hash(name) == userdata.data_hash(plain)
+    assert not torch.equal(datasets.load(name).train.pixels, before)
+
+
+@pytest.mark.parametrize("target", ["itself", ".", "..", "../..", "nowhere"])
+@pytest.mark.parametrize("what", ["train/loop", "val", "train/dog/x.png", "identities.csv"])
+def test_links_that_lead_back_or_nowhere(tmp_path: Path, what: str, target: str) -> None:
+    name = pictures(tmp_path / "set")
+    link = tmp_path / "set" / what
+    link.symlink_to(link.name if target == "itself" else target)
+    assert tells(refusal(name), link.name, "link")
+    with pytest.raises(BadFile):
+        userdata.data_hash(name)
+
+
+def test_names_that_are_no_text(tmp_path: Path) -> None:
+    name = pictures(tmp_path)
+    first = userdata.data_hash(name)
+    image = tmp_path / "train" / "dog" / "0.png"
+    image.rename(image.with_name(os.fsdecode(b"\xff.png")))
+    assert userdata.data_hash(name) != first
 
 
 def test_path_of_names_the_way_out(tmp_path: Path) -> None:
