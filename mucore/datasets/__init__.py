@@ -17,7 +17,7 @@ from mucore.datasets.cut import cut
 from mucore.datasets.splits import Split, Splits
 from mucore.userfiles import datasets
 
-__all__ = ["Split", "Splits", "default_root", "load"]
+__all__ = ["Split", "Splits", "default_root", "load", "read_anew"]
 
 CACHED = 2  # data sets kept in memory a process; a worker seldom needs more than one at a time
 
@@ -45,6 +45,11 @@ def load(
     catalog.dataset(name)
     splits = _load(name, root or default_root(), datasets.data_hash(name))
     return cut(splits, validation_from=validation_from, per_class=per_class, greyscale=greyscale)
+
+
+def read_anew() -> None:
+    """Let the next `load` read its files, whatever this process has in memory."""
+    _load.cache_clear()
 
 
 @functools.lru_cache(maxsize=CACHED)

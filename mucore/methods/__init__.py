@@ -19,22 +19,31 @@ from mucore.catalog import MethodCard, plugins
 from mucore.errors import BadFile
 
 
-def load(method: str, source_hash: str = "") -> Callable[..., nn.Module]:
-    """The function of a method by its card's id.
+def own(method: str, source_hash: str = "") -> plugins.Plugin | None:
+    """The file of a user's own method by its card's id, not run; None for one of mucore.
 
-    `source_hash` is that of a user's own file when the run was planned. Raises `BadFile` where that
-    file is gone, changed or broken.
+    `source_hash` is that of the file when the run was planned. Raises `BadFile` where the file is
+    gone or changed.
     """
     plugin = plugins.find(method)
-    if plugin is None:
-        if source_hash:
-            raise BadFile(
-                f"{method} is no method of mucore, and no folder in {plugins.FOLDERS} holds it. "
-                f"Set {plugins.FOLDERS} for workers too."
-            )
-        return getattr(importlib.import_module(f"mucore.methods.{method}"), method)
-    if source_hash and source_hash != plugin.source_hash:
+    if plugin is None and source_hash:
+        raise BadFile(
+            f"{method} is no method of mucore, and no folder in {plugins.FOLDERS} holds it. "
+            f"Set {plugins.FOLDERS} for workers too."
+        )
+    if plugin is not None and source_hash and source_hash != plugin.source_hash:
         raise BadFile(plugins.changed(plugin))
+    return plugin
+
+
+def load(method: str, source_hash: str = "") -> Callable[..., nn.Module]:
+    """The function of a method by its card's id; a user's own file is run for that.
+
+    Raises `BadFile` where that file is gone, changed (`own`) or broken.
+    """
+    plugin = own(method, source_hash)
+    if plugin is None:
+        return getattr(importlib.import_module(f"mucore.methods.{method}"), method)
     function = plugins.function(plugin)
     if (problem := signature_problem(function, plugin.card)) is not None:
         raise BadFile(f"{plugin.path}: {problem}")

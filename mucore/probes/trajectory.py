@@ -40,14 +40,14 @@ class Watcher:
 
     def __init__(self, run: Run, sets: Mapping[str, Samples], marks: Sequence[int]):
         self.run, self.sets = run, sets
-        self._marks = list(marks)
-        self._taken: list[tuple[nn.Module, Look]] = []
+        self.marks = list(marks)  # those to come
+        self.taken: list[tuple[nn.Module, Look]] = []  # each look with the network that it is of
         self._quiet = Run(seed=0, device=run.device, precision=run.precision)
 
     def __call__(self, model: nn.Module) -> None:
-        if self._marks and self.run.cost.steps >= self._marks[0]:
-            self._marks = [mark for mark in self._marks if mark > self.run.cost.steps]
-            self._taken.append((model, self.look(model)))
+        if self.marks and self.run.cost.steps >= self.marks[0]:
+            self.marks = [mark for mark in self.marks if mark > self.run.cost.steps]
+            self.taken.append((model, self.look(model)))
 
     def look(self, model: nn.Module) -> Look:
         network = copy.deepcopy(model)
@@ -73,8 +73,8 @@ class Watcher:
         it was never trained itself.
         """
         found = [first]
-        if any(model is returned for model, _ in self._taken):
-            for model, look in self._taken:
+        if any(model is returned for model, _ in self.taken):
+            for model, look in self.taken:
                 found.append(
                     look if model is returned else Look(look.steps, look.work, found[-1].sets)
                 )

@@ -18,17 +18,16 @@ import torch
 from torch import nn
 
 import mucore
-from mucore import catalog, methods, training
+from mucore import methods, training
 from mucore.datasets.splits import Splits, copies_flags, copies_notes
 from mucore.engine.data import UnlearningData
-from mucore.engine.features import classifier_layer
-from mucore.engine.layers import train_only
 from mucore.engine.loop import is_finite
 from mucore.engine.run import NO_CALLBACKS, Callbacks, Run
-from mucore.errors import Refused
+from mucore.engine.untouched import Touched, untouched
 from mucore.metrics import MetricInputs, measure
 from mucore.metrics.sanity import cautions, flags
 from mucore.outputs import DOWNSTREAM
+from mucore.runner import children, isolated
 from mucore.runner.evaluate import (
     gradient_norms_of,
     metric_inputs,
@@ -36,9 +35,10 @@ from mucore.runner.evaluate import (
     outputs_of,
     stored_retrained,
 )
+from mucore.runner.method import apply, classifier, not_confined
 from mucore.runner.session import ForgetSet, Session, Trained
 from mucore.runner.training_records import training_records
-from mucore.spec import RunSpec, complete
+from mucore.spec import RunSpec
 from mucore.store.rows import Measured, Model, Result
 
 # beside the groups of metrics, parts of what measuring takes
@@ -175,38 +175,38 @@ def unlearn_recorded(
         data,
         record=data.record | training_records(session, spec, original, forget, run, callbacks),
     )
-    return unlearn(spec, original, data, run)
+    retrain = session.store.get_model(spec.retrained().model_key)
+    try:
+        return unlearn(
+            spec, original, data, run, retrain.cost.get("seconds") if retrain is not None else None
+        )
+    except Touched:
+        session.forget_data()
+        raise
 
 
-def unlearn(spec: RunSpec, original: nn.Module, data: UnlearningData, run: Run) -> nn.Module:
-    """Run a method on a copy of the original, under the clock. Non-finite weights give back the
-    original with status "diverged".
+def unlearn(
+    spec: RunSpec,
+    original: nn.Module,
+    data: UnlearningData,
+    run: Run,
+    retrain_seconds: float | None = None,
+) -> nn.Module:
+    """Run a method on a copy of the original, under the clock; a user's own in a process of its
+    own, whose limits follow Retrain's time. Non-finite weights give back the original with status
+    "diverged".
 
     Raises `Refused` where the spec confines the method to the classifier and it does not keep to
-    that.
+    that, `MethodFailed` where a user's own comes to no result, and `Touched` where one of mucore's
+    changes what other runs share.
     """
-    start = copy.deepcopy(original).train().requires_grad_(True)
-    if spec.scope == "classifier":
-        run.diagnostics["trained_share"] = train_only(start, _classifier(start))
-    run.noise = spec.noise
-    values = complete(catalog.method(spec.method), spec.parameters)
-    parameters = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
-    }
-    method = methods.load(spec.method, spec.method_hash)
-    try:
-        with run.clock():
-            model = method(start, data, run, **parameters)
-    except (KeyError, RuntimeError) as error:
-        # the gradient or the importance of a layer that does not move
-        fixed = "require grad" in str(error) or any(
-            str(each) in dict(start.named_parameters()) for each in error.args
-        )
-        if spec.scope == "classifier" and fixed:
-            raise Refused(_NOT_CONFINED.format(spec.method)) from error
-        raise
+    if methods.own(spec.method, spec.method_hash) is not None:
+        model = isolated.apply(spec, original, data, run, children.limits(retrain_seconds))
+    else:
+        with untouched(spec.method, original, data):
+            model = apply(spec, original, data, run)
     if spec.scope == "classifier" and _moved_elsewhere(model, original):
-        raise Refused(_NOT_CONFINED.format(spec.method))
+        raise not_confined(spec)
     if spec.noise and "noisy_steps" not in run.diagnostics:
         run.note(
             f"{spec.method} takes no step along a gradient, so the noise of {spec.noise:g} "
@@ -221,22 +221,11 @@ def unlearn(spec: RunSpec, original: nn.Module, data: UnlearningData, run: Run) 
     return model.requires_grad_(True).eval()
 
 
-_NOT_CONFINED = (
-    "{0} changes layers by rules of its own, so it cannot be confined to the classifier. Leave it "
-    "out where the scope is classifier."
-)
-
-
-def _classifier(model: nn.Module) -> dict[str, nn.Module]:
-    head = classifier_layer(model)
-    return {name: module for name, module in model.named_modules() if module is head}
-
-
 def _moved_elsewhere(model: nn.Module, original: nn.Module) -> bool:
     """Whether anything but the classifier differs from the original, statistics of batch norms
     among it.
     """
-    (head,) = _classifier(original)
+    (head,) = classifier(original)
     before, after = original.state_dict(), model.state_dict()
     fixed = [name for name in before if not name.startswith(f"{head}.")]
     return before.keys() != after.keys() or any(

@@ -25,7 +25,7 @@ from mucore.engine.run import NO_CALLBACKS, Callbacks, Run
 from mucore.errors import BadFile, BadValue, MucoreError, StoreError
 from mucore.forget_sets.saved import forget_hash
 from mucore.outputs import DOWNSTREAM, cross_entropy
-from mucore.rng import numpy_rng, stream_seed
+from mucore.rng import numpy_rng
 from mucore.runner.kept import Kept
 from mucore.scenarios import select
 from mucore.spec import RunSpec, refuse_task
@@ -112,6 +112,14 @@ class Session:
             self._splits, self._division = splits, (spec.poison, spec.recipe.cut())
             self._samples = {name: on_device(splits, name, self.device) for name in splits.names}
         return self._splits
+
+    def forget_data(self) -> None:
+        """Read the data anew when they are needed next, and what was computed from them: somebody
+        changed them.
+        """
+        datasets.read_anew()
+        self._splits, self._samples, self._losses = None, {}, None
+        self._means, self._downstream, self.kept = None, None, Kept()
 
     def check_task(self, spec: RunSpec) -> None:
         """Raise `Refused` where the method or the scenario does not serve the data set's kind of
@@ -357,13 +365,7 @@ class Session:
     def unlearning_data(self, spec: RunSpec, forget: ForgetSet) -> UnlearningData:
         splits = self.splits(spec)
         train = self.samples(spec, "train")
-        # Shards are trained again from where they started; students and incompetent teachers know
-        # nothing.
-        make = (
-            training.initial_model
-            if "shards" in catalog.method(spec.method).records
-            else training.fresh_model
-        )
+        fresh_model, initial = training.networks(spec, splits, self.device)
         forgotten, before = (
             torch.from_numpy(np.isin(splits.train.ids.numpy(), ids))
             for ids in (forget.ids, forget.before)
@@ -381,13 +383,9 @@ class Session:
             # a class that went before must not come back
             forgotten_classes=forget.gone if forget.classes else (),
             recipe=spec.recipe,
-            fresh_model=lambda seed: make(spec, splits, seed).to(self.device),
+            fresh_model=fresh_model,
             training_seed=spec.training_seed,
-            record={
-                "initial": lambda: training.initial_model(
-                    spec, splits, stream_seed(spec.training_seed, "init")
-                )
-            },
+            record={"initial": initial},
             task=splits.task,
             true_labels=None if splits.true_labels is None else splits.true_labels[forgotten],
             trigger=splits.trigger,

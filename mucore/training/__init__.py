@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import nn
 
-from mucore import models
+from mucore import catalog, models
 from mucore.datasets import Splits
 from mucore.engine.data import Samples, on_device
 from mucore.engine.loop import Checkpoints, Optimizer, Phase, fit, recipe_loss
@@ -152,22 +154,34 @@ def init_seed(spec: RunSpec, purpose: str = "init") -> int:
     return stream_seed(spec.training_seed, purpose)
 
 
-def fresh_model(spec: RunSpec, splits: Splits, seed: int) -> nn.Module:
+@dataclass(frozen=True)
+class Form:
+    """What a network has to fit, where the data set is not at hand: the shape of an image
+    (channels, height, width), and how many outputs there are.
+    """
+
+    shape: tuple[int, int, int]
+    classes: int
+
+
+def fresh_model(spec: RunSpec, splits: Splits | Form, seed: int) -> nn.Module:
     """A network of the spec's architecture for the data set, from `seed`, on the CPU, its weights
     in memory as the recipe's revision has them.
     """
-    channels, height, _ = splits.train.pixels.shape[1:]
+    channels, height, _ = splits.shape
     model = models.build(
         spec.model,
         in_channels=channels,
-        classes=len(splits.class_names),
+        classes=splits.classes,
         image_size=height,
         seed=seed,
     )
     return models.channels_last(model) if spec.recipe.revision >= 2 else model
 
 
-def initial_model(spec: RunSpec, splits: Splits, seed: int, run: Run | None = None) -> nn.Module:
+def initial_model(
+    spec: RunSpec, splits: Splits | Form, seed: int, run: Run | None = None
+) -> nn.Module:
     """What a training by the spec's recipe starts from: a fresh network, or one with pretrained
     weights, of which `run` gets a note.
     """
@@ -179,6 +193,22 @@ def initial_model(spec: RunSpec, splits: Splits, seed: int, run: Run | None = No
         if run is not None:
             run.note(note)
     return model
+
+
+def networks(
+    spec: RunSpec, splits: Splits | Form, device: torch.device
+) -> tuple[Callable[[int], nn.Module], Callable[[], nn.Module]]:
+    """What a method may make: a network from a seed, on the device, and the network that the
+    original's training started from (`fresh_model` and `record["initial"]` of its data).
+
+    Shards are trained again from where they started; students and incompetent teachers know
+    nothing.
+    """
+    make = initial_model if "shards" in catalog.method(spec.method).records else fresh_model
+    return (
+        lambda seed: make(spec, splits, seed).to(device),
+        lambda: initial_model(spec, splits, init_seed(spec)),
+    )
 
 
 class DiskCheckpoints:

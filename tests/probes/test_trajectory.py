@@ -13,6 +13,7 @@ import toy
 
 from mucore import catalog
 from mucore.engine.run import Run
+from mucore.engine.untouched import untouched
 from mucore.probes.trajectory import Watcher
 from mucore.testing.contract import hooks
 
@@ -51,8 +52,9 @@ def test_a_watched_run_is_the_run(method):
     watcher = watched(run, list(range(1, STEPS)))
     first = watcher.look(toy.original("conv"))
     before = states()
-    with run.clock():
-        model, _ = toy.unlearn(method, data_of(method), toy.original("conv").train(), run=run)
+    data = data_of(method)
+    with run.clock(), untouched(method, toy.trained("conv"), data):
+        model, _ = toy.unlearn(method, data, toy.original("conv").train(), run=run)
     assert toy.same(plain, model)
     assert states() == before and not list(hooks(model))
     assert (run.cost.steps, run.cost.reads, run.losses) == (

@@ -1,0 +1,329 @@
+"""A user's own method runs in a process of its own: same results, and nothing else of it gets out.
+
+What a process may do wrong at all is in test_children.py.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import own_methods
+import pytest
+import torch
+from builders import execute_all
+
+from mucore import analysis, catalog
+from mucore.catalog import plugins
+from mucore.engine.run import Callbacks, Progress
+from mucore.errors import BadFile, Cancelled, MethodFailed, Refused
+from mucore.runner import children, isolated
+from mucore.runner.execute import execute
+from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, launch, make_plan
+from mucore.runner.session import Session
+from mucore.runner.worker import work
+from mucore.spec import RunSpec, make_recipe, make_spec
+from mucore.store import open_store
+from mucore.store.rows import Result
+
+RECIPE = make_recipe("quick", {"epochs": 2, "batch_size": 64})
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    own = tmp_path / "own"
+    own.mkdir()
+    monkeypatch.setenv(plugins.FOLDERS, str(own))
+    return own
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Generator[Session]:
+    """With the references that runs on digits need; files of tests differ, and so do their keys."""
+    store = open_store(tmp_path_factory.mktemp("home"))
+    session = Session(store, "cpu")
+    execute(spec("original"), session)
+    yield session
+    store.close()
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a child would do is done in this process: for what is about the answer alone."""
+
+    def run(target: str, folder: Path, limits: children.Limits, **_: Any) -> None:
+        isolated.inside(folder, lambda message: None)
+
+    monkeypatch.setattr(children, "run", run)
+
+
+def spec(method: str, **changes: Any) -> RunSpec:
+    given: dict[str, Any] = {
+        "dataset": "digits",
+        "model": "mlp",
+        "recipe": RECIPE,
+        "scenario": "class_wise",
+        "mia_samples": 20,
+    } | changes
+    return make_spec(method=method, **given)
+
+
+def weights(session: Session, wanted: RunSpec) -> dict[str, np.ndarray]:
+    model = session.store.get_model(wanted.model_key)
+    assert model is not None and model.weights is not None
+    return session.store.artifacts.get_arrays(model.weights)
+
+
+def same(session: Session, one: RunSpec, other: RunSpec) -> bool:
+    a, b = weights(session, one), weights(session, other)
+    return a.keys() == b.keys() and all(np.array_equal(a[k], b[k], equal_nan=True) for k in a)
+
+
+# -- the same results
+
+# A method that learns with a stream of its own; one that asks for a fresh network; those that need
+# the network before training, a record for the request, a record of any training, an ensemble.
+COPIED = [
+    "scrub",
+    *(
+        pytest.param(name, marks=pytest.mark.slow)
+        for name in ("amnesiac", "bad_teacher", "eu_k", "ssd", "sisa")
+    ),
+]
+
+
+def alike(ours: Result, own: Result) -> None:
+    """All but times, memory and names."""
+    counts = ("steps", "reads", "persistent_bytes", "scratch_bytes", "threads", "precision")
+    assert {name: own.cost[name] for name in counts} == {n: ours.cost[n] for n in counts}
+    assert (own.status, own.stop_reason) == (ours.status, ours.stop_reason)
+    assert own.losses == ours.losses and own.diagnostics == ours.diagnostics
+    timed = "Training record"
+    assert [n for n in own.notes if timed not in n] == [n for n in ours.notes if timed not in n]
+    measured = {name: (m.value, m.gap) for name, m in own.metrics.items()}
+    for name, m in ours.metrics.items():
+        if catalog.metric(name).group != "cost":
+            assert measured[name] == (m.value, m.gap), name
+
+
+@pytest.mark.parametrize("method", COPIED)
+def test_a_copy_of_a_method_gives_the_same_result(folder, session, method):
+    ours, own = spec(method), spec(own_methods.copy_of(folder, method))
+    first, second = execute(ours, session), execute(own, session)
+    assert own.method_hash and own.key != ours.key
+    assert same(session, ours, own)
+    alike(first, second)
+    assert 0 < second.cost["seconds"] and 0 < second.cost["processor_seconds"]
+
+
+@pytest.mark.slow
+def test_convolutions_noise_scope_and_attributes_are_the_same_too(folder, session):
+    name = own_methods.copy_of(folder, "finetune")
+    images = {
+        "dataset": "fashion-mnist-10k",
+        "model": "resnet9-small",
+        "recipe": make_recipe("quick", {"epochs": 1, "per_class": 60}),
+        "scenario": "one_class",
+    }
+    for changes in (images, {"noise": 0.01}, {"scope": "classifier"}):
+        ours, own = spec("finetune", **changes), spec(name, **changes)
+        alike(execute(ours, session), execute(own, session))
+        assert same(session, ours, own)
+
+
+def test_a_later_request_starts_from_its_result(folder, session):
+    name = own_methods.copy_of(folder, "finetune")
+    runs = {}
+    for method in ("finetune", name):
+        first = spec(method, scenario_parameters={"class_ids": [0]})
+        runs[method] = spec(method, scenario_parameters={"class_ids": [1]}, after=first)
+        execute(runs[method], session)
+    assert same(session, *runs.values())
+
+
+def test_a_replay_watches_it_step_by_step(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(analysis.tsne, "embed", lambda features, start, *_, **__: start)
+    specs = [spec("finetune"), spec(own_methods.copy_of(folder, "finetune"))]
+    execute_all(tmp_path / "home", specs)
+    with open_store(tmp_path / "home") as store:
+        ours, own = (
+            analysis.KINDS["replay"].compute(
+                store,
+                analysis.complete("replay", {"key": each.key, "frames": 4, "samples": 40}),
+                lambda done, what: None,
+            )
+            for each in specs
+        )
+    assert own["same"] is True and own["between"] and len(own["steps"]) == 4
+    for name, value in ours.items():
+        if isinstance(value, np.ndarray):
+            assert np.array_equal(value, own[name]), name
+
+
+def test_progress_and_losses_come_through(folder, session):
+    heard: list[Progress] = []
+    wanted = spec(own_methods.copy_of(folder, "finetune"), unlearning_seed=5)
+    result = execute(wanted, session, Callbacks(heard.append))
+    mine = [each for each in heard if each.step.startswith("unlearning")]
+    assert [each.loss for each in mine if each.loss is not None] == list(result.losses)
+    assert mine[-1].fraction == 1.0
+
+
+def test_tensors_of_any_layout_travel(tmp_path):
+    sent = {
+        "inner": torch.rand(3, 2, 5, 5).to(memory_format=torch.channels_last),
+        "other": [torch.arange(12).view(3, 4)[:, ::2], {"one": torch.tensor(3)}],
+        "none": torch.zeros(0, 3),
+        "text": ["a", None, 0.1, float("inf")],
+    }
+    isolated._write(tmp_path / "box", sent)
+    found = isolated._read(tmp_path / "box")
+    assert torch.equal(found["inner"], sent["inner"]) and found["none"].shape == (0, 3)
+    assert found["other"][0].tolist() == [[0, 2], [4, 6], [8, 10]]
+    assert found["other"][1]["one"].shape == () and found["text"] == sent["text"]
+
+
+# -- nothing else gets out
+
+SPOILS = (
+    "data.forget.images.pixels.zero_(); data.retain.labels.zero_(); data.retain.ids.fill_(3); "
+    "data.retain.images.mean.fill_(9.0); torch.set_default_dtype(torch.float64); "
+    "torch.set_grad_enabled(False); torch.set_num_threads(2); torch.manual_seed(3); "
+    "torch.use_deterministic_algorithms(True); nn.functional.cross_entropy = None; "
+    "os.environ['MUCORE_SPOILT'] = '1'; os.chdir('/'); "
+    "sys.modules['mucore.engine.loop'].fit = None; return model.eval()"
+)
+
+
+def test_what_it_spoils_it_spoils_for_itself(folder, tmp_path, session):
+    """A run after it is the run without it, in this process and with the same data at hand."""
+    own_methods.write(folder, "mine", SPOILS)
+    after = spec("finetune", unlearning_seed=7)
+    with open_store(tmp_path / "home") as store:
+        undisturbed = execute(after, clean := Session(store, "cpu"))
+        before = torch.get_default_dtype(), torch.get_num_threads(), os.getcwd()
+        assert execute(spec("mine"), session).status == "ok"
+        assert (torch.get_default_dtype(), torch.get_num_threads(), os.getcwd()) == before
+        assert torch.is_grad_enabled() and "MUCORE_SPOILT" not in os.environ
+        disturbed = execute(after, session)
+        mine, theirs = weights(session, after), weights(clean, after)
+    assert all(np.array_equal(mine[name], theirs[name]) for name in theirs)
+    alike(undisturbed, disturbed)
+
+
+# What comes back -> the exception, and words of its sentence
+ANSWERS = {
+    "nothing": ("pass", TypeError, "it returned NoneType, not a network"),
+    "another form": (
+        "model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10)); return model.eval()",
+        MethodFailed,
+        "mine returned a network of another form",
+    ),
+    "another type": (
+        "return model.double().eval()",
+        MethodFailed,
+        "float32 and is",
+    ),
+    "another head": (
+        "model.head = nn.Linear(3, 3); return model.eval()",
+        MethodFailed,
+        "another form",
+    ),
+    "an error of the file": (
+        "pass\n\n\nimport a_package_that_is_not_there",
+        BadFile,
+        "a_package_that_is_not_there",
+    ),
+    "a refusal": (
+        "from mucore.errors import Refused; raise Refused('Not this one. Take another.')",
+        Refused,
+        "Not this one. Take another.",
+    ),
+    "an ensemble without end": (
+        "model.register_buffer('sizes', torch.zeros(10**6)); return model.eval()",
+        MethodFailed,
+        "mine",
+    ),
+    "a negative count": (
+        "run.cost.steps = -1; return model.eval()",
+        MethodFailed,
+        "mine",
+    ),
+}
+
+
+@pytest.mark.parametrize("body, kind, words", ANSWERS.values(), ids=ANSWERS)
+def test_what_comes_back_is_checked(folder, session, here, body, kind, words):
+    own_methods.write(folder, "mine", body)
+    wanted = spec("mine")
+    with pytest.raises(kind) as raised:
+        execute(wanted, session)
+    assert words in str(raised.value) and "\n" not in str(raised.value)
+    assert session.store.get_result(wanted.key) is None
+
+
+def test_weights_that_are_not_finite_are_the_originals_and_diverged(folder, session, here):
+    body = "next(model.parameters()).data.fill_(torch.nan); run.note('Ouch.'); return model.eval()"
+    own_methods.write(folder, "mine", body)
+    result = execute(spec("mine"), session)
+    assert result.status == "diverged" and "Ouch." in result.notes
+    assert same(session, spec("mine"), spec("mine").original())
+
+
+def test_cancelling_does_not_wait_for_it(folder, session):
+    own_methods.write(folder, "mine", "run.progress('here', 0.5, force=True); time.sleep(600)")
+    execute(spec("mine").retrained(), session)
+    heard: list[Progress] = []
+    with pytest.raises(Cancelled):
+        execute(
+            spec("mine"),
+            session,
+            Callbacks(heard.append, lambda: any(each.step == "here" for each in heard)),
+        )
+
+
+def test_limits_are_settings_that_follow_retrain(folder, session, monkeypatch):
+    own_methods.write(folder, "mine", "time.sleep(600)")
+    asked = []
+    limits = children.limits
+    monkeypatch.setattr(children, "limits", lambda seconds: asked.append(seconds) or limits())
+    monkeypatch.setenv(children.SECONDS, "0.5")
+    with pytest.raises(MethodFailed, match=children.SECONDS):
+        execute(spec("mine"), session)
+    retrained = session.store.get_model(spec("mine").retrained().model_key)
+    assert retrained is not None and asked == [retrained.cost["seconds"]]
+
+
+def test_a_queue_goes_on_behind_methods_that_end_their_process(folder, tmp_path, monkeypatch):
+    bodies = {
+        "one": "os._exit(0)",
+        "two": "raise KeyboardInterrupt",
+        "three": "raise ValueError('no luck')",
+    }
+    for name, body in bodies.items():
+        own_methods.write(folder, name, body)
+    own_methods.write(folder, "four", "print('seen'); return model.eval()")
+    with open_store(tmp_path / "home") as store:
+        grid = Grid(
+            dataset="digits",
+            model="mlp",
+            preset="quick",
+            recipe={"epochs": 1},
+            scenarios=[ScenarioChoice(id="one_class")],
+            methods=[MethodChoice(id=name) for name in (*bodies, "four")],
+        )
+        plan = make_plan(grid, store)
+        launch(plan, store, name="own")
+        work(store, device="cpu", only=set(plan.keys), until_done=True)
+        jobs = {job.label.split(" ")[0]: job for job in store.jobs()}
+        assert jobs["four"].state == "done" and jobs["retrain"].state == "done"
+        for name in bodies:
+            job = jobs[name]
+            assert job.state == "failed"
+            assert job.error and job.error.startswith(f"{name} ")
+        assert jobs["three"].error == "three raised ValueError: no luck (three.py, line 16)."
+        log = next((store.home / "logs").glob(f"*{jobs['four'].id}*")).read_text(encoding="utf-8")
+        assert "seen" in log
