@@ -275,8 +275,9 @@ def models_page() -> str:
                 "initial weights, a record) say so and stay out. The method `uploaded` measures "
                 "weights as the result of a method: `--methods uploaded --set "
                 "uploaded.file=FILE`; what it cost is left blank. Files are safetensors, or what "
-                "`torch.save` makes of `model.state_dict()`; nothing is ever unpickled. A file of more "
-                "than 4 GiB, or whose header is another one, is neither hashed nor copied. They are "
+                "`torch.save` makes of `model.state_dict()`; nothing is ever unpickled. A file of "
+                "more than 4 GiB, or whose header is another one, is neither hashed nor copied. "
+                "They are "
                 "copied into the store under the hash of their content, so that their place does "
                 "not matter afterwards, and stay there whatever `gc` removes."
             ),

@@ -592,15 +592,15 @@ class Inverse:
         if self.solver != "lissa":
             most = self.iterations or CG_ITERATIONS
             tell = told(run, most + 1)
-            heaviest = None
+            partial = None
             if self.solver == "cg_ggn":
                 heaviest = heaviest_part(model, used, run, self.batch_size)
+
+                def partial(left_out: float) -> Product:
+                    return tell(product_on(heaviest(left_out)))
+
             return conjugate_gradients(
-                tell(product),
-                v,
-                iterations=most,
-                tolerance=TOLERANCE,
-                partial=heaviest and (lambda left_out: tell(product_on(heaviest(left_out)))),
+                tell(product), v, iterations=most, tolerance=TOLERANCE, partial=partial
             )
         most = self.iterations or LISSA_PASSES * data.steps(self.batch_size)
         noisy = map(

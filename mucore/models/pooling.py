@@ -18,7 +18,8 @@ class HalvingPool(nn.MaxPool2d):
     def __init__(self) -> None:
         super().__init__(2, ceil_mode=True)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
+        x = input
         differentiated = torch.is_grad_enabled() or forward_ad.unpack_dual(x).tangent is not None
         if differentiated or x.device.type != "cpu":
             return super().forward(x)

@@ -7,13 +7,14 @@ from __future__ import annotations
 import copy
 import random
 from collections.abc import Callable, Generator
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 import pytest
 import torch
 
-from mucore.engine.data import UnlearningData
+from mucore.engine.data import TensorImages, UnlearningData
 from mucore.engine.run import Run
 from mucore.engine.untouched import Touched, set_settings, settings, untouched
 from mucore.errors import Cancelled
@@ -28,12 +29,13 @@ from mucore.testing import toy
 def shared() -> tuple[torch.nn.Module, UnlearningData]:
     """An original and its data that a test may spoil."""
     data = toy.request("mlp", natural=True)
-    data = copy.deepcopy(data.forget), copy.deepcopy(data.retain), data
     original = toy.original("mlp")
-    forget, retain, rest = data
-    record = {"moments": {"0.weight": torch.zeros(3)}, "initial": lambda: original}
-    parts = {**vars(rest), "forget": forget, "retain": retain, "record": record}
-    return original, UnlearningData(**parts)
+    return original, replace(
+        data,
+        forget=copy.deepcopy(data.forget),
+        retain=copy.deepcopy(data.retain),
+        record={"moments": {"0.weight": torch.zeros(3)}, "initial": lambda: original},
+    )
 
 
 @pytest.fixture
@@ -46,7 +48,10 @@ def settings_kept() -> Generator[None]:
 Shared = tuple[torch.nn.Module, UnlearningData]
 TENSORS: dict[str, tuple[Callable[[Shared], Any], str]] = {
     "images": (lambda s: s[1].forget.images.take, ""),  # nothing
-    "pixels": (lambda s: s[1].forget.images.pixels.zero_(), "the images of the forget set"),
+    "pixels": (
+        lambda s: cast(TensorImages, s[1].forget.images).pixels.zero_(),
+        "the images of the forget set",
+    ),
     "labels": (lambda s: s[1].retain.labels.add_(1), "the labels of the retain set"),
     "ids": (lambda s: s[1].retain.ids[0].fill_(7), "the ids of the retain set"),
     "mean": (lambda s: s[1].retain.images.mean.mul_(2), "the mean pixel of the retain set"),
@@ -111,12 +116,12 @@ GLOBALS: dict[str, tuple[Callable[[], Any], str]] = {
 
 @pytest.mark.parametrize("spoil, named", GLOBALS.values(), ids=GLOBALS)
 def test_a_changed_setting_is_named_and_put_back(shared, settings_kept, spoil, named):
-    before = torch.get_rng_state(), np.random.get_state()[1].tolist()
+    before = torch.get_rng_state(), np.random.get_state(legacy=False)
     with pytest.raises(Touched) as raised, untouched("finetune", *shared):
         spoil()
     assert named in str(raised.value)
     assert torch.equal(torch.get_rng_state(), before[0])
-    assert np.random.get_state()[1].tolist() == before[1]
+    np.testing.assert_equal(np.random.get_state(legacy=False), before[1])
 
 
 def test_what_a_method_may_do_is_not_taken_for_a_change(shared, settings_kept):
