@@ -4,7 +4,7 @@ functions of records, no Streamlit.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -105,6 +105,17 @@ def job_share(job: Job, left: Span | None, now: datetime) -> float:
     # a job that only starts has done nothing yet
     elapsed = (job_seconds(job, now) or 0.0) if job.step != "starting" else 0.0
     return elapsed / (elapsed + left.likely) if left is not None and elapsed else 0.0
+
+
+def awaited(job: Job, labels: Mapping[str, str], now: datetime) -> str:
+    """What a queued job waits for: the run that it needs, by its name in `labels`, trouble that
+    passes, with the time until the next try, or a worker.
+    """
+    if job.waits_for is not None:
+        seconds = (job.not_before - now).total_seconds() if job.not_before else 0.0
+        again = f", next try in {seconds:.0f} s" if seconds >= 1 else ""
+        return f"{job.waits_for}{again}"
+    return next((labels[key] for key in job.needs if key in labels), "a free worker")
 
 
 def job_seconds(job: Job, now: datetime) -> float | None:

@@ -22,8 +22,9 @@ from dashboard.text import units
 from dashboard.widgets import header, messages, run_drawer
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
+from mucore.errors import MucoreError
 from mucore.runner.estimate import Left, about
-from mucore.store import Store
+from mucore.store import Store, trouble
 from mucore.store.rows import Comparison, Job
 
 LIMIT = 1000  # newest jobs of all runs; a comparison shows all of its own
@@ -60,7 +61,12 @@ def live(comparison: Comparison | None) -> None:
     with messages.guarded():
         store = data.own_store()
         home, now = str(store.home), datetime.now(UTC)
-        data.reap()
+        try:
+            data.reap()
+        except MucoreError as failure:
+            if (what := trouble.awaited(failure)) is None:
+                raise
+            st.warning(f"{escape(str(failure))} Runs wait for {what} and go on by themselves.")
         if failure := state.ticket("queue_problem"):
             messages.error(escape(failure))
             state.set_ticket("queue_problem", None)
@@ -165,7 +171,7 @@ def show_lists(store: Store, groups: dict[str, list[Job]], left: Left, now: date
         elif name == "running":
             running.show(store, members, left, now)
         elif name == "waiting":
-            waiting.show(store, members, groups["running"], left)
+            waiting.show(store, members, groups["running"], left, now)
         elif name == "stopped":
             stopped.show(store, members)
         else:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from typing import Annotated, get_args
+import time
+from typing import TYPE_CHECKING, Annotated, get_args
 
 from cyclopts import Parameter
 
@@ -13,6 +14,12 @@ from mucore.cli.flags import split_names
 from mucore.cli.printing import print_table, to_json
 from mucore.errors import BadValue, UnknownName
 from mucore.titles import cancelling
+
+if TYPE_CHECKING:
+    from mucore.store import Store
+    from mucore.store.rows import Job
+
+OPENING_SECONDS = 300.0
 
 
 def worker(
@@ -32,7 +39,7 @@ def worker(
     """Take queued jobs and compute them until stopped. Ctrl-C gives the job in hand back to the
     queue.
     """
-    with open_home() as store:
+    with _open_when_possible() as store:
         only = store.job(job) if job is not None else None
         if only is not None and only.kind == "analysis":  # which may need no torch
             from mucore.runner.analyses import work_on
@@ -50,6 +57,14 @@ def worker(
             parent_pid=parent_pid,
             stop=stop_on_signals(),
         )
+
+
+def _open_when_possible() -> Store:
+    """A worker that is started while the database is not there waits some minutes for it."""
+    from mucore.store.trouble import patient, waiting
+
+    with waiting(lambda _what, seconds: time.sleep(seconds), limit=OPENING_SECONDS):
+        return patient(open_home)()
 
 
 def jobs(
@@ -89,11 +104,19 @@ def jobs(
             job.state,
             f"{job.progress:.0%}",
             job.label,
-            job.step if job.state == "running" else job.error or "",
+            _words(job),
         )
         for job in found
     ]
     print_table(("job", "state", "done", "run", "step or error"), rows)
+
+
+def _words(job: Job) -> str:
+    if job.state == "running":
+        return job.step
+    if job.state == "queued" and job.waits_for:
+        return f"waits for {job.waits_for}"
+    return job.error or ""
 
 
 def cancel(

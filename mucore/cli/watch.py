@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import threading
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mucore.cli.printing import duration
+from mucore.errors import Cancelled
+from mucore.store.trouble import waiting
 
 if TYPE_CHECKING:
     from mucore.runner.plan import Plan
@@ -85,11 +89,12 @@ class Watch:
     def __exit__(self, *exception: object) -> None:
         self._over.set()
         self._thread.join()
-        if self.stopped.is_set() or exception[0] is not None:
-            self._cancel()
-        for number, handler in self._handlers.items():
-            signal.signal(number, handler)
-        self._step()
+        with waiting(lambda _what, seconds: time.sleep(seconds)):
+            if self.stopped.is_set() or exception[0] is not None:
+                self._cancel()
+            for number, handler in self._handlers.items():
+                signal.signal(number, handler)
+            self._step()
         self._bar.stop()
 
     def _interrupt(self, number: int, frame: object) -> None:
@@ -101,7 +106,13 @@ class Watch:
     def _follow(self) -> None:
         # A look at thousands of jobs takes a while, and the runs need the processor.
         while not self._over.wait(max(0.4, len(self.plan.to_run) / 1000)):
-            self._step()
+            with waiting(self._pause), contextlib.suppress(Cancelled):
+                self._step()
+
+    def _pause(self, what: str, seconds: float) -> None:
+        """The store does not answer now: sleep, unless this comes to its end."""
+        if self._over.wait(seconds):
+            raise Cancelled
 
     def _cancel(self) -> None:
         """Cancel the jobs that this comparison queued; those it shares with an earlier one go

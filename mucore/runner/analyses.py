@@ -8,6 +8,7 @@ without torch where the analysis does. A worker that is free may be faster. Impo
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Mapping
 from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
@@ -20,8 +21,9 @@ from mucore.errors import Cancelled
 from mucore.runner.executors import start_process
 from mucore.runner.jobs import Listener, Pulse, run_job
 from mucore.store import Store, open_pack
+from mucore.store.liveness import process_id
 from mucore.store.rows import Job
-from mucore.store.workers import process_id
+from mucore.store.trouble import waiting
 
 # A process that was started for a job takes it within seconds, on a busy machine, too.
 PATIENCE = timedelta(seconds=30)
@@ -85,6 +87,8 @@ def state(store: Store, key: str) -> State:
         return State("absent")
     if job.state in ("failed", "lost"):
         return State("failed", error=job.error or "")
+    if job.state == "queued" and job.waits_for is not None:
+        return State("running", step=f"waiting for {job.waits_for}")
     if job.state == "queued" and datetime.now(UTC) - job.queued > PATIENCE:
         return State("failed", error=UNTAKEN)
     return State("running", job.progress, job.step)
@@ -96,15 +100,20 @@ def _newest(store: Store, key: str) -> Job | None:
 
 def work_on(store: Store, job: Job, *, on_event: Listener | None = None) -> Job:
     """Take this job, if it still waits, to its end; the job as it is then."""
-    store.reap()
-    claimed = store.claim(process_id(), only=[job.key])
-    if claimed is not None:
-        pulse = Pulse(store, process_id(), on_event=on_event)
-        try:
-            run_job(claimed, store, pulse, partial(compute, claimed, store, pulse))
-        finally:
-            pulse.close()
-    return store.job(job.id)
+    with waiting(lambda _what, seconds: time.sleep(seconds)):
+        store.reap()
+        while True:
+            claimed = store.claim(process_id(), only=[job.key])
+            if claimed is not None:
+                pulse = Pulse(store, process_id(), on_event=on_event)
+                try:
+                    run_job(claimed, store, pulse, partial(compute, claimed, store, pulse))
+                finally:
+                    pulse.close()
+            job = store.job(job.id)
+            if job.state != "queued" or job.waits_for is None:
+                return job
+            time.sleep(1.0)  # it met trouble that passes
 
 
 def compute(job: Job, store: Store, pulse: Pulse) -> None:

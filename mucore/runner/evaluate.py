@@ -16,7 +16,6 @@ from mucore.engine.collect import KEEP_FEATURES, KEEP_LOGITS, collect, collect_e
 from mucore.engine.data import UnlearningData
 from mucore.engine.ensemble import Ensemble
 from mucore.engine.run import Run
-from mucore.errors import MucoreError
 from mucore.metrics import MetricInputs
 from mucore.metrics.gradient_norms import GradientNorms
 from mucore.outputs import Outputs
@@ -24,6 +23,7 @@ from mucore.rng import stream_seed
 from mucore.runner.gradient_norms import gradient_norms, part_of
 from mucore.runner.session import Session
 from mucore.spec import RunSpec
+from mucore.store.artifacts import MissingFile
 from mucore.store.rows import Result
 
 
@@ -154,13 +154,14 @@ def stored_retrained(spec: RunSpec, session: Session) -> Result | None:
 
 def stored_outputs(session: Session, result: Result | None) -> Outputs | None:
     """The predictions of an earlier run; None where they were cleared away, which the metrics that
-    need them then say.
+    need them then say. Raises where they are there and cannot be read now: numbers would be missing
+    for good.
     """
     if result is None or (name := result.outputs) is None:
         return None
     try:
         return session.kept.get(name, lambda: session.store.artifacts.get_outputs(name))
-    except MucoreError:
+    except MissingFile:
         return None
 
 

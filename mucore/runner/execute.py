@@ -55,9 +55,28 @@ def execute(spec: RunSpec, session: Session, callbacks: Callbacks = NO_CALLBACKS
     if (done := session.store.get_result(spec.key)) is not None:
         return done
     session.check_task(spec)
+    _prepare(spec, session, callbacks)
+    result = _computed(spec, session, callbacks)
+    session.store.put_result(result)
+    return result
+
+
+def _prepare(spec: RunSpec, session: Session, callbacks: Callbacks) -> None:
+    """Make the references that are missing, and anew those files of references that were lost,
+    whose numbers stay.
+    """
     for needed in spec.needs():
-        if not session.store.known([needed.key]):
+        stored = session.store.get_result(needed.key)
+        if stored is None:
             execute(needed, session, callbacks)
+        elif session.lacks_files(stored):
+            _prepare(needed, session, callbacks)
+            again = _computed(needed, session, callbacks)
+            session.store.put_result(replace(stored, outputs=again.outputs, weights=again.weights))
+
+
+def _computed(spec: RunSpec, session: Session, callbacks: Callbacks) -> Result:
+    """The result of a spec whose references are stored; its files are stored, its row is not."""
     began, clock = datetime.now(UTC), time.perf_counter()
     original = session.original(spec, callbacks)
     evaluation = session.run(spec, spec.evaluation_seed, callbacks)
@@ -100,9 +119,7 @@ def execute(spec: RunSpec, session: Session, callbacks: Callbacks = NO_CALLBACKS
         "measuring_seconds": seconds,
         "wall_seconds": finished - clock,
     }
-    result = _result(spec, session, record, forget, data, inputs, metrics, cost, began)
-    session.store.put_result(result)
-    return result
+    return _result(spec, session, record, forget, data, inputs, metrics, cost, began)
 
 
 def _forgetting(

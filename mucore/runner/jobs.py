@@ -1,21 +1,37 @@
 """One job from the claim to its end, whatever computes it: heartbeat, progress, the wish to cancel,
 its log, and how it ended. Imports no torch.
+
+Trouble that passes (store/trouble.py) fails no job. What a run asks of the store is asked again for
+some minutes, with the run in hand; where that is not enough, or the trouble was met elsewhere, the
+job goes back to the queue and is tried again later.
 """
 
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import logging
 import threading
+import time
 import traceback
 from collections.abc import Callable, Generator
 from pathlib import Path
 
 from mucore.errors import Cancelled, MucoreError
+from mucore.runner.estimate.machine import free_memory
 from mucore.store import LostJob, Store
+from mucore.store.poison import ATTEMPT
 from mucore.store.rows import Job
+from mucore.store.trouble import awaited, waiting
 
-BEAT_SECONDS = 1.0
+BEAT_SECONDS = 5.0
+PROGRESS_SECONDS = 1.0  # how often progress is written, if there is any
+# How long a run waits with what it has computed before its job goes back to the queue.
+PATIENCE_SECONDS = 300.0
+# A worker that was told to end has so long to give its job back; its death is found otherwise.
+LAST_SECONDS = 4.0
+# With fewer bytes free, a worker's death may be the system's way to get some.
+SHORT_OF_MEMORY = 256e6
 log = logging.getLogger("mucore")
 # event ("started", "progress", "done", "failed", "cancelled", "lost"), job as it is then
 Listener = Callable[[str, Job], None]
@@ -23,43 +39,56 @@ Listener = Callable[[str, Job], None]
 
 def run_job(job: Job, store: Store, pulse: Pulse, work: Callable[[], None]) -> None:
     """`work` to its end, whatever that is; only the end of the process itself gets past here."""
-    with pulse.of(job):
-        _run(job, store, pulse, work)
-
-
-def _run(job: Job, store: Store, pulse: Pulse, work: Callable[[], None]) -> None:
-    pulse.tell("started", job)
-    with _job_log(store.home, job):
-        log.info("%s (attempt %d)", job.label, job.attempts)
-        try:
-            work()
-            state, error = "done", None
-        except Cancelled:
-            if pulse.lost:
+    with pulse.of(job), waiting(pulse.linger):
+        pulse.tell("started", job)
+        with _job_log(store.home, job):
+            log.info("%s %s%d)", job.label, ATTEMPT, job.attempts)
+            try:
+                event = _run(job, store, pulse, work)
+            except LostJob:
                 log.warning("another process took this job over; its work here is dropped")
-                return pulse.tell("lost", job)
-            if pulse.stopping:
-                store.release(job.id)
-                log.info("stopped; the job goes back to the queue")
-                return pulse.tell("lost", job)
-            state, error = "cancelled", None
-            log.info("cancelled")
-        except MucoreError as problem:
-            state, error = "failed", str(problem)
-            log.error(error)
-        except (KeyboardInterrupt, SystemExit):
-            # an interrupted notebook cell: this process lives on, so nobody would find the job dead
-            store.release(job.id)
-            raise
-        except Exception as problem:
-            # the boundary: a defect in one run must not end the worker, and its text must be kept
-            state, error = "failed", f"{type(problem).__name__}: {problem}"
-            log.error(traceback.format_exc())
-        try:
-            store.finish_job(job.id, state, error=error, worker_id=pulse.worker)
-        except LostJob:
-            log.warning("another process took this job over")
-    pulse.tell(state, store.job(job.id))
+                event = "lost"
+        pulse.tell(event, job if event == "lost" else store.job(job.id))
+
+
+def _run(job: Job, store: Store, pulse: Pulse, work: Callable[[], None]) -> str:
+    """`work`, and the end of the job in the store; the event that this is to a listener. Raises
+    `LostJob`.
+    """
+    error = trouble = None
+    try:
+        with (
+            store.working_on(job.id, pulse.worker),
+            waiting(pulse.wait, limit=PATIENCE_SECONDS),
+        ):
+            work()
+        state = "done"
+    except Cancelled:
+        if pulse.lost or pulse.stopping:
+            store.release(job.id, worker_id=pulse.worker)
+            log.info("stopped; the job goes back to the queue")
+            return "lost"
+        state = "cancelled"
+        log.info("cancelled")
+    except LostJob:
+        raise
+    except (KeyboardInterrupt, SystemExit):
+        # an interrupted notebook cell: this process lives on, so nobody would find the job dead
+        store.release(job.id, worker_id=pulse.worker)
+        raise
+    except MucoreError as problem:
+        state, error, trouble = "failed", str(problem), awaited(problem)
+        log.error(error)
+    except Exception as problem:
+        # the boundary: a defect in one run must not end the worker, and its text must be kept
+        state, error, trouble = "failed", f"{type(problem).__name__}: {problem}", awaited(problem)
+        log.error(traceback.format_exc())
+    if trouble is not None:
+        store.release(job.id, waits_for=trouble, worker_id=pulse.worker)
+        log.info("the job goes back to the queue and waits for %s", trouble)
+        return "lost"
+    store.finish_job(job.id, state, error=error, worker_id=pulse.worker)
+    return state
 
 
 class Pulse:
@@ -78,11 +107,14 @@ class Pulse:
         on_event: Listener | None = None,
     ):
         self.worker = worker
+        self.note = ""  # why it is idle although runs wait
         self._store, self._on_event = store, on_event
         self._stop = stop or threading.Event()
         self._job: Job | None = None
         self._lock = threading.Lock()
         self._step, self._fraction = "starting", 0.0
+        self._awaited = ""
+        self._last: float | None = None
         self._losses: list[float] = []
         self._wish = threading.Event()
         self._closed = threading.Event()
@@ -103,15 +135,40 @@ class Pulse:
 
     def report(self, step: str, fraction: float, loss: float | None = None) -> None:
         with self._lock:
-            self._step, self._fraction = step, fraction
+            self._step, self._fraction, self._awaited = step, fraction, ""
             if loss is not None:
                 self._losses.append(loss)
+
+    def wait(self, what: str, seconds: float) -> None:
+        """Sleep while a run waits for trouble to pass, and say so. Raises `Cancelled` where
+        somebody asks for the end.
+        """
+        with self._lock:
+            said, self._awaited = self._awaited, what
+        if said != what:
+            log.warning("waiting for %s", what)
+        ends = time.monotonic() + seconds
+        while not self.cancelled() and (left := ends - time.monotonic()) > 0:
+            self._stop.wait(min(left, 0.5))
+        if self.cancelled():
+            raise Cancelled
+
+    def linger(self, what: str, seconds: float) -> None:
+        """Sleep while the end of a job cannot be written. Raises `Cancelled` where the worker was
+        told to end a while ago; then its death is what others find.
+        """
+        log.warning("the end of the job waits for %s", what)
+        if self._stop.wait(seconds):
+            self._last = self._last or time.monotonic() + LAST_SECONDS
+            if time.monotonic() > self._last:
+                raise Cancelled
+            time.sleep(0.2)
 
     @contextlib.contextmanager
     def of(self, job: Job) -> Generator[None]:
         with self._lock:
             self._job, self._step, self._fraction = job, "starting", 0.0
-            self._losses, self.lost = [], False
+            self._losses, self._awaited, self.lost = [], "", False
             self._wish.clear()
         try:
             yield
@@ -124,34 +181,62 @@ class Pulse:
         self._thread.join()
 
     def _beat_forever(self) -> None:
-        while not self._closed.wait(BEAT_SECONDS):
+        """Heartbeats every five seconds; progress, and whether the worker is busy, within one."""
+        said: tuple[object, ...] = ()
+        due, pause = 0.0, PROGRESS_SECONDS
+        while not self._closed.wait(pause):
             with self._lock:
-                job, step, fraction = self._job, self._step, self._fraction
-                losses = tuple(self._losses)
+                job, fraction, losses = self._job, self._fraction, tuple(self._losses)
+                step = f"waiting for {self._awaited}" if self._awaited else self._step
+            news = (job.id if job else None, self.note, step, fraction, len(losses))
+            beats = time.monotonic() >= due
             try:
-                self._store.beat_worker(self.worker, "busy" if job else "idle")
-                if job is None:
-                    continue
-                if self._store.beat(job.id, progress=fraction, step=step, losses=losses):
-                    self._wish.set()
-                if self._on_event is not None:
-                    self._on_event("progress", self._store.job(job.id))
+                if beats or news[:2] != said[:2]:
+                    self._store.beat_worker(self.worker, "busy" if job else "idle", self.note)
+                if job is not None and (beats or news != said):
+                    self._beat(job, step, fraction, losses)
+                if beats:
+                    due = time.monotonic() + BEAT_SECONDS
+                said, pause = news, PROGRESS_SECONDS
             except LostJob:
                 with self._lock:
                     if self._job is job:
                         self.lost = True
                         self._wish.set()
-            except MucoreError as problem:
-                # a full disk, a locked file: the next beat may pass, and the run need not die of it
+            except Exception as problem:
+                # the next beat may pass, and the run need not die of it
+                pause = min(2 * pause, BEAT_SECONDS)
                 log.warning("no heartbeat: %s", problem)
+
+    def _beat(self, job: Job, step: str, fraction: float, losses: tuple[float, ...]) -> None:
+        if self._store.beat(
+            job.id,
+            progress=fraction,
+            step=step,
+            losses=losses,
+            short_of_memory=free_memory() < SHORT_OF_MEMORY,
+            worker_id=self.worker,
+        ):
+            self._wish.set()
+        if self._on_event is not None:
+            self._on_event("progress", self._store.job(job.id))
 
 
 @contextlib.contextmanager
 def _job_log(home: Path, job: Job) -> Generator[None]:
-    """Everything logged while a job runs goes to its file too, warnings included."""
+    """Everything logged while a job runs goes to its file too, warnings and the stack of a crash
+    included. A file that cannot be written costs the log, not the run.
+    """
     path = home / "logs" / (job.log or f"job-{job.id}.log")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handler = logging.FileHandler(path, encoding="utf-8")
+    handler: logging.Handler = logging.NullHandler()
+    crashes = False
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handler = file = logging.FileHandler(path, encoding="utf-8")
+        if file.stream is not None and (crashes := not faulthandler.is_enabled()):
+            faulthandler.enable(file.stream)
+    except OSError as problem:
+        log.warning("the log of job %d cannot be written: %s", job.id, problem)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     loggers = (log, logging.getLogger("py.warnings"))
     logging.captureWarnings(True)
@@ -164,4 +249,7 @@ def _job_log(home: Path, job: Job) -> Generator[None]:
         for logger in loggers:
             logger.removeHandler(handler)
         logging.captureWarnings(False)
-        handler.close()
+        if crashes:
+            faulthandler.disable()
+        with contextlib.suppress(OSError):  # what the disk had no room for
+            handler.close()

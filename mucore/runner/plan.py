@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -18,13 +18,11 @@ from mucore.errors import BadValue, MucoreError, Refused
 from mucore.runner import estimate
 from mucore.runner.estimate import Fit, Span
 from mucore.scenarios import poison
-from mucore.spec import Recipe, RunSpec, Scope, make_recipe, make_spec, refuse_task
+from mucore.spec import Recipe, RunSpec, Scope, Seed, make_recipe, make_spec, refuse_task
 from mucore.spec.budget import samples_of
 from mucore.store import Store
 from mucore.store.rows import Comparison
 from mucore.userfiles import datasets, weights
-
-Seed = Annotated[int, Field(ge=0, lt=2**63)]  # what a database keeps as a whole number
 
 
 class ScenarioChoice(BaseModel):

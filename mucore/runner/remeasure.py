@@ -72,10 +72,10 @@ def _request(spec: Any) -> int:
 
 
 def _again(result: Result, session: Session) -> Result | str:
-    outputs = stored_outputs(session, result)
-    if outputs is None:
-        return "Its predictions are not in the store."
     try:
+        outputs = stored_outputs(session, result)
+        if outputs is None:
+            return "Its predictions are not in the store."
         spec = RunSpec.model_validate(result.spec)
         if spec.key != result.key:
             return "It was made by another version of its method, scenario or data set."

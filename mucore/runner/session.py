@@ -30,7 +30,8 @@ from mucore.runner.kept import Kept
 from mucore.scenarios import select
 from mucore.spec import RunSpec, refuse_task
 from mucore.store import Store
-from mucore.store.rows import Model
+from mucore.store.rows import Model, Result
+from mucore.store.trouble import awaited
 from mucore.userfiles import weights
 
 # of each downstream set, so that they stay a small part of an evaluation
@@ -183,6 +184,14 @@ class Session:
 
     # -- models
 
+    def lacks_files(self, result: Result) -> bool:
+        """Whether predictions or weights that a result and its model name are gone, removed by
+        another hand than `Store.gc`.
+        """
+        model = self.store.get_model(result.model_key)
+        named = [result.outputs, model.weights if model is not None else None]
+        return not all(self.store.artifacts.exists(name) for name in named if name is not None)
+
     def load_model(self, spec: RunSpec) -> Trained | None:
         """The weights of a spec from the store, or None where they were never made or have been
         cleared away.
@@ -195,7 +204,9 @@ class Session:
                 name: torch.from_numpy(array)
                 for name, array in self.store.artifacts.get_arrays(record.weights).items()
             }
-        except (BadFile, StoreError):
+        except (BadFile, StoreError) as problem:
+            if awaited(problem) is not None:
+                raise
             # a lost or damaged file is computed anew; the numbers in the store stay
             return None
         model = ensemble.restore(

@@ -1,5 +1,7 @@
 """A worker: a process that takes jobs from the table and turns them into results.
 
+While the database is locked, full or gone it waits, with what it has, and goes on by itself.
+
 It outlives the browser tab and the server. A thread of its own (jobs.py) beats while a job runs,
 carries progress out and the wish to cancel in, so that a long step never makes a living worker look
 dead. Killing a worker loses at most the run it was in; training resumes from its last checkpoint
@@ -8,28 +10,32 @@ when the job is taken again.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import partial
 
 import psutil
 import torch
 
+import mucore
 from mucore.engine.memory import give_back, keep_freed
 from mucore.engine.run import Callbacks, Progress
-from mucore.errors import BadValue
+from mucore.errors import BadValue, Cancelled, MucoreError
 from mucore.runner import analyses, estimate
 from mucore.runner.execute import execute
-from mucore.runner.jobs import Listener, Pulse, log, run_job
+from mucore.runner.jobs import LAST_SECONDS, Listener, Pulse, log, run_job
 from mucore.runner.session import Session
 from mucore.spec import RunSpec
 from mucore.store import Store
 from mucore.store.rows import ACTIVE, Job
+from mucore.store.trouble import awaited, waiting
 
 POLL_SECONDS = 0.5
+REAP_SECONDS = 2.0  # how often a worker looks for dead ones
 
 
 def work(
@@ -60,37 +66,89 @@ def work(
     elif session.device.type == "cuda":
         size = torch.cuda.get_device_properties(session.device).total_memory
         estimate.remember(store.home, str(session.device), size)
-    me = store.register_worker(device=str(session.device), threads=torch.get_num_threads())
+    versions = {"torch": torch.__version__}
+    with waiting(_hold(stop)), contextlib.suppress(Cancelled):
+        me = store.register_worker(str(session.device), torch.get_num_threads(), versions=versions)
+        pulse = Pulse(store, me.id, stop, on_event)
+        try:
+            _take_jobs(store, session, pulse, stop, only, until_done, idle_exit, parent_pid)
+        finally:
+            pulse.close()
+            _leave(store, me.id)
+
+
+def _take_jobs(
+    store: Store,
+    session: Session,
+    pulse: Pulse,
+    stop: threading.Event,
+    only: Collection[str] | None,
+    until_done: bool,
+    idle_exit: float | None,
+    parent_pid: int | None,
+) -> None:
     parent = _process(parent_pid)
-    pulse = Pulse(store, me.id, stop, on_event)
     idle_since = time.monotonic()
-    try:
-        while not stop.is_set():
+    looked = -REAP_SECONDS
+    while not stop.is_set():
+        if time.monotonic() - looked >= REAP_SECONDS:
             store.reap()
-            job = store.claim(me.id, only=only)
-            if job is not None:
-                if job.kind == "analysis":
-                    run_job(job, store, pulse, partial(analyses.compute, job, store, pulse))
-                else:
-                    run_job(job, store, pulse, partial(_execute, job, session, pulse))
-                give_back()
-                idle_since = time.monotonic()
-                continue
-            if until_done and not store.jobs(states=ACTIVE, keys=only, limit=1):
-                return
-            idle = time.monotonic() - idle_since
-            if idle_exit is not None and idle >= idle_exit:
-                return
-            if (
-                parent_pid is not None
-                and (parent is None or not parent.is_running())
-                and not store.jobs(states=ACTIVE, limit=1)
-            ):
-                return
-            stop.wait(POLL_SECONDS)
-    finally:
-        pulse.close()
-        store.remove_worker(me.id)
+            looked = time.monotonic()
+        job = store.claim(pulse.worker, only=only)
+        if job is not None:
+            pulse.note = ""
+            if job.kind == "analysis":
+                run_job(job, store, pulse, partial(analyses.compute, job, store, pulse))
+            else:
+                run_job(job, store, pulse, partial(_execute, job, session, pulse))
+            give_back()
+            idle_since = time.monotonic()
+            continue
+        if until_done and not store.jobs(states=ACTIVE, keys=only, limit=1):
+            return
+        idle = time.monotonic() - idle_since
+        if idle_exit is not None and idle >= idle_exit:
+            return
+        if (
+            parent_pid is not None
+            and (parent is None or not parent.is_running())
+            and not store.jobs(states=ACTIVE, limit=1)
+        ):
+            return
+        pulse.note = _why_idle(store.left_to_others())
+        stop.wait(POLL_SECONDS)
+
+
+def _why_idle(runs: int) -> str:
+    if not runs:
+        return ""
+    count = "1 waiting run was" if runs == 1 else f"{runs} waiting runs were"
+    return (
+        f"{count} planned by other code than this worker has (mucore {mucore.__version__}), which "
+        "would give another result. Start a worker of the version that planned them, or launch "
+        "them again."
+    )
+
+
+def _hold(stop: threading.Event) -> Callable[[str, float], None]:
+    """How a worker without a job waits for the store: until it is told to end."""
+
+    def hold(what: str, seconds: float) -> None:
+        log.warning("waiting for %s", what)
+        if stop.wait(seconds):
+            raise Cancelled
+
+    return hold
+
+
+def _leave(store: Store, worker_id: str) -> None:
+    """Take the worker's row away, if that can be done now; else its death is found by others."""
+    with waiting(lambda _what, seconds: time.sleep(seconds), limit=LAST_SECONDS):
+        try:
+            store.remove_worker(worker_id)
+        except MucoreError as problem:
+            if awaited(problem) is None:
+                raise
 
 
 def _execute(job: Job, session: Session, pulse: Pulse) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -22,6 +22,8 @@ from mucore.spec.recipe import Recipe
 ENGINE_REVISION = 1
 
 Scope = Literal["all", "classifier"]
+MOST_SEED = 2**63 - 1  # what a database keeps as a whole number
+Seed = Annotated[int, Field(ge=0, le=MOST_SEED)]
 
 
 class RunSpec(BaseModel):
@@ -50,9 +52,9 @@ class RunSpec(BaseModel):
     # content of a user's own method file; mucore's methods are identified by their card's revision
     method_hash: str = ""
     method_preset: str = "authors"  # label of where the parameters came from; not part of the key
-    training_seed: int = Field(default=0, ge=0)
-    unlearning_seed: int = Field(default=0, ge=0)
-    evaluation_seed: int = Field(default=0, ge=0)
+    training_seed: Seed = 0
+    unlearning_seed: Seed = 0
+    evaluation_seed: Seed = 0
     mia_samples: int = Field(default=2000, ge=10)  # cap a side of the membership attack's data
     # Standard deviation of the Gaussian noise on every gradient while unlearning (engine/loop.py);
     # references have none.

@@ -10,7 +10,7 @@ torch.
 from __future__ import annotations
 
 from mucore.store.artifacts import Artifacts
-from mucore.store.jobs import LostJob
+from mucore.store.claims import LostJob
 from mucore.store.pack import open_pack, pack_provenance, write_pack
 from mucore.store.rows import ACTIVE, Comparison, Job, JobState, Measured, Model, Result, Worker
 from mucore.store.store import REMOVAL, Store, default_home, open_store

@@ -20,7 +20,8 @@ import numpy as np
 from mucore.catalog.cards import Task
 from mucore.errors import BadFile, BadValue, ReadOnly, StoreError
 from mucore.outputs import Outputs, SplitOutputs
-from mucore.store.places import Folder, Listed, Place, Unreachable
+from mucore.store.places import MARK, Folder, Listed, Place, Unreachable
+from mucore.store.trouble import patient
 
 WEIGHTS, OUTPUTS, GIVEN = ".safetensors", ".parquet", ".given"
 KINDS: Mapping[str, str] = {"weights": WEIGHTS, "outputs": OUTPUTS, "given": GIVEN}
@@ -29,14 +30,19 @@ YOUNG_SECONDS = 3600.0
 _META = b"mucore"
 
 
+class MissingFile(BadFile):
+    """An artifact that was removed; its place is there, but the file is not."""
+
+
 class Artifacts:
     """The files in `place`. `read_only` is the sentence that says why nothing can be written, if
-    so.
+    so; `mark` is what the place's mark says, where it has to have one.
     """
 
     def __init__(self, place: Place | Path, *, read_only: str | None = None):
         self.place: Place = Folder(place) if isinstance(place, Path) else place
         self.read_only = read_only
+        self.mark: str | None = None
 
     def put_arrays(self, arrays: Mapping[str, np.ndarray]) -> str:
         """Store named arrays of numbers (any shape); returns the artifact's name."""
@@ -52,7 +58,9 @@ class Artifacts:
         )
 
     def get_arrays(self, name: str) -> dict[str, np.ndarray]:
-        """Raises `BadFile` if the file is missing or damaged."""
+        """Raises `MissingFile`, `BadFile` if the file is damaged, `StoreError` where the place
+        cannot be reached now.
+        """
         from safetensors import SafetensorError
         from safetensors.numpy import load
 
@@ -93,9 +101,7 @@ class Artifacts:
         return self._put(sink.getvalue().to_pybytes(), OUTPUTS)
 
     def get_outputs(self, name: str, *, features: bool = True) -> Outputs:
-        """Raises `BadFile` if the file is missing or damaged. Without `features`, most of a file,
-        those are None.
-        """
+        """Raises as `get_arrays` does. Without `features`, most of a file, those are None."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -154,13 +160,18 @@ class Artifacts:
         """
         return self.place.address(_known(name))
 
+    @patient
     def exists(self, name: str) -> bool:
         """Raises `StoreError` where that cannot be told now."""
         try:
-            return self.place.size(_known(name)) is not None
+            if self.place.size(_known(name)) is not None:
+                return True
+            self._check_place()
         except OSError as error:
             raise self._unreachable(error) from error
+        return False
 
+    @patient
     def disk_use(self) -> dict[str, int]:
         """Bytes in the place, by kind: `weights`, `outputs`, `given`."""
         use = dict.fromkeys(KINDS, 0)
@@ -193,6 +204,7 @@ class Artifacts:
         except OSError as error:
             raise self._unreachable(error) from error
 
+    @patient
     def _put(self, content: bytes, suffix: str) -> str:
         if self.read_only:
             raise ReadOnly(self.read_only)
@@ -211,15 +223,14 @@ class Artifacts:
             ) from error
         return name
 
+    @patient
     def _get(self, name: str, suffix: str) -> bytes:
         if Path(_known(name)).suffix != suffix:
             raise BadFile(f"{name} is of another kind; a file {suffix} was expected.")
         try:
-            content = self.place.read(name)
-            if _digest(content) != Path(name).stem:
-                content = self.place.read(name, anew=True)
+            content = self._read(name)
         except FileNotFoundError:
-            raise BadFile(
+            raise MissingFile(
                 f"The artifact {name} is not in {self.place}: it was removed to save space. Run "
                 "the job again to get it."
             ) from None
@@ -235,6 +246,23 @@ class Artifacts:
                 "Delete the file and run the job again."
             )
         return content
+
+    def _read(self, name: str) -> bytes:
+        try:
+            content = self.place.read(name)
+            if _digest(content) != Path(name).stem:
+                content = self.place.read(name, anew=True)
+        except FileNotFoundError:
+            self._check_place()
+            raise
+        return content
+
+    def _check_place(self) -> None:
+        """Raise `Unreachable` where a file is missing because its place is: a folder that is not
+        mounted now, say.
+        """
+        if self.mark is not None and self.place.mark() != self.mark:
+            raise Unreachable(f"{MARK} does not say {self.mark} there")
 
     def _unreachable(self, error: OSError) -> StoreError:
         return StoreError(

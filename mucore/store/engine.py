@@ -4,12 +4,12 @@ with every change.
 SQLite in WAL mode is the default. Writers say BEGIN IMMEDIATE: a transaction that starts as a
 reader and turns writer fails at once when another one wrote in between, whatever the busy timeout.
 On Postgres writers take one advisory lock, so that a write transaction sees the same world on both
-databases: it is alone.
+databases: it is alone. What every worker does all the time, heartbeats, progress and claims, goes
+without that lock.
 """
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import sqlite3
@@ -17,6 +17,7 @@ import time
 import uuid
 from collections.abc import Collection, Generator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,7 +26,9 @@ from sqlalchemy import event, exc
 from sqlalchemy.engine import URL, Connection, make_url
 
 from mucore.errors import MucoreError, ReadOnly, StoreError
-from mucore.store.schema import SCHEMA, UPGRADES, metadata, store_info
+from mucore.store.liveness import Lookout, Moment
+from mucore.store.schema import POSTGRES_UPGRADES, SCHEMA, UPGRADES, Time, metadata, now, store_info
+from mucore.store.trouble import FULL
 
 Part = Literal["results", "jobs"]
 PARTS: tuple[Part, ...] = ("results", "jobs")
@@ -33,7 +36,11 @@ PARTS: tuple[Part, ...] = ("results", "jobs")
 BUSY_SECONDS = 30
 _WRITE_LOCK = 0x6D75636F7265  # any constant; "mucore" in ASCII
 _SQLITE_HEADER = b"SQLite format 3\0"
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+# A worker uses two connections, one for its run and one for its heartbeat; pages may take more for
+# a moment.
+POOL_SIZE, POOL_OVERFLOW = 2, 10
+# A process that was stopped within a transaction must not hold up the others for longer.
+_IDLE_SECONDS = 60
 
 
 class Database:
@@ -48,6 +55,7 @@ class Database:
         self.home = home
         self.url = url
         self.read_only: str | None = None  # set: the sentence that says why nothing can be written
+        self.lookout = Lookout()
         address = _address(home, url)
         self.where = (
             str(address.database)
@@ -65,6 +73,7 @@ class Database:
             # The snapshot of REPEATABLE READ would be taken while waiting for the lock, and be
             # stale when it is granted.
             self._write_options["isolation_level"] = "READ COMMITTED"
+        self._beside_others: dict[str, Any] = {} if self.sqlite else {"writes": False}
         try:
             self._check_schema()
         except BaseException:
@@ -80,14 +89,20 @@ class Database:
             yield connection
 
     @contextmanager
-    def write(self, part: Part | None = None) -> Generator[Connection, None, None]:
+    def write(
+        self, part: Part | None = None, *, alone: bool = True
+    ) -> Generator[Connection, None, None]:
         """A transaction that is alone in writing; `part` moves that part's counter with it. Raises
         `ReadOnly` on a read-only store.
+
+        With `alone=False` others may write at the same time where the database can do that: only
+        for changes of single rows, each by one statement.
         """
         self.check_writable()
+        options = self._write_options if alone else self._write_options | self._beside_others
         with (
             self.sentences(),
-            self._own_engine().execution_options(**self._write_options).begin() as connection,
+            self._own_engine().execution_options(**options).begin() as connection,
         ):
             yield connection
             if part is not None:
@@ -129,6 +144,21 @@ class Database:
                 ).scalar_one()
             )
 
+    def clock(self) -> sa.ColumnElement[datetime]:
+        """The time by the database's clock, as an expression: machines' clocks differ, and all who
+        write or judge a heartbeat must use one. SQLite has only this machine's.
+        """
+        if self.sqlite:
+            return sa.literal(now(), Time())
+        return sa.type_coerce(sa.func.timezone("UTC", sa.func.clock_timestamp()), Time())
+
+    def moment(self, connection: Connection) -> Moment:
+        if self.sqlite:
+            return Moment(now())
+        up_since = sa.func.timezone("UTC", sa.func.pg_postmaster_start_time())
+        row = connection.execute(sa.select(self.clock(), sa.type_coerce(up_since, Time()))).one()
+        return Moment(*row)
+
     def among(self, column: sa.ColumnElement[str], keys: Collection[str]) -> sa.ColumnElement[bool]:
         """`column` is one of `keys`, of which there may be more than a statement can have
         parameters.
@@ -156,11 +186,16 @@ class Database:
         except MucoreError:
             raise
         except exc.DBAPIError as error:
+            self.lookout.forget()  # others may not have been able to beat either
             raise self._translated(error) from error
+        except exc.TimeoutError as error:
+            raise StoreError(
+                f"All connections to the store {self.where} are in use. Try again."
+            ) from error
         except OSError as error:
             raise (
                 self.no_space()
-                if error.errno in _FULL
+                if error.errno in FULL
                 else StoreError(f"The home folder {self.home} cannot be used: {error}.")
             ) from error
 
@@ -222,7 +257,12 @@ class Database:
                 address,
                 isolation_level="REPEATABLE READ",
                 pool_pre_ping=True,
-                connect_args={"connect_timeout": BUSY_SECONDS},
+                pool_size=POOL_SIZE,
+                max_overflow=POOL_OVERFLOW,
+                connect_args={
+                    "connect_timeout": BUSY_SECONDS,
+                    "options": f"-c idle_in_transaction_session_timeout={_IDLE_SECONDS}s",
+                },
             )
         except ImportError:
             raise StoreError(
@@ -270,7 +310,8 @@ class Database:
         with self.write() as connection:
             version = self._schema_version(connection) or SCHEMA
             for number in range(version + 1, SCHEMA + 1):  # none: another process was faster
-                for statement in UPGRADES[number]:
+                own = () if self.sqlite else POSTGRES_UPGRADES.get(number, ())
+                for statement in (*UPGRADES[number], *own):
                     connection.exec_driver_sql(statement)
                 connection.execute(
                     sa.update(store_info)

@@ -1,42 +1,53 @@
 """The job table: runs on their way to a result, and analyses of runs.
 
 Life of a job: queued -> running -> done, failed or cancelled. A running job whose worker died goes
-back to queued, or to lost when that has happened too often. A key has at most one queued or running
-job (a unique index sees to it), so no two workers compute the same key. A person waits for an
-analysis, so it goes before every queued run.
+back to queued, or to lost when that has happened too often (poison.py); one that meets trouble that
+passes (trouble.py) goes back for a while. A key has at most one queued or running job (a unique
+index sees to it), so no two workers compute the same key, and a worker that has lost its job to
+another one can write nothing more for it. A person waits for an analysis, so it goes before every
+queued run.
 """
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
 from typing import Any, Literal
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from mucore import titles
-from mucore.errors import BadValue, StoreError, UnknownName
+from mucore.errors import BadValue, UnknownName
 from mucore.spec import RunSpec
-from mucore.store import schema
-from mucore.store.engine import Database
+from mucore.store import planned, poison, schema
+from mucore.store.claims import Claims, lost, runs_under
+from mucore.store.liveness import GRACE_SECONDS, Moment
 from mucore.store.rows import ACTIVE, Job, JobKind, JobState
 from mucore.store.schema import now, to_json
-from mucore.store.workers import alive
+from mucore.store.trouble import patient
 
-MAX_ATTEMPTS = 3  # how often a job goes back to the queue after its worker died
 ENDED_WITHOUT_RESULT: tuple[JobState, ...] = ("failed", "cancelled", "lost")
+# A job that met passing trouble is tried again after 5 seconds, then after twice as long each time.
+FIRST_DELAY, LONGEST_DELAY = 5.0, 300.0
+# A look for dead workers that had to wait so long for its turn proves nothing of the others.
+_HELD_UP_SECONDS = 5.0
+# in `store_info`, before the revisions of metrics: in which order this store has met them
+_GENERATION = "metrics:"
+_UNMET = 2**31 - 1
+# columns that no page shows
+_INSIDE = ("short_of_memory", "delays", "generation")
 
 
-class LostJob(StoreError):
-    """The job is no longer this worker's: it was taken for dead, or somebody finished the job."""
-
-
-class Jobs(Database):
+class Jobs(Claims):
     """The part of the store that holds the queue."""
 
     # job id -> worker id, of the jobs claimed through this object
     _claims: dict[int, str] | None = None
+    # key of a queued run -> whether this code gives the run that key
+    _same: dict[str, bool] | None = None
 
     def enqueue(self, specs: Sequence[RunSpec], *, comparison: int | None = None) -> list[Job]:
         """Queue runs behind what is queued already, in the given order.
@@ -54,6 +65,7 @@ class Jobs(Database):
             )
             active = self._active(connection, wanted)
             priority = self._next_priority(connection)
+            generation = self._generation(connection)
             ids: list[int] = []
             for key, spec in wanted.items():
                 if key in known:
@@ -65,6 +77,7 @@ class Jobs(Database):
                         "label": spec.label,
                         "needs": to_json([need.key for need in spec.needs()]),
                         "comparison": comparison,
+                        "generation": generation,
                     }
                     active[key] = _insert(connection, row, priority)
                     priority += 1
@@ -94,58 +107,57 @@ class Jobs(Database):
                 active[key] = _insert(connection, row, self._first_priority(connection))
             return _job(self._row(connection, active[key]))
 
+    @patient
     def claim(self, worker_id: str, *, only: Collection[str] | None = None) -> Job | None:
         """Take the first queued job, none of whose needed keys is queued or running; None if there
         is none.
 
         `only` restricts the choice to these keys. Jobs that wait for a run which ended without a
-        result are failed on the way, and jobs whose result exists by now are done.
+        result are failed on the way, and jobs whose result exists by now are done. A run is left to
+        others where this code gives it another key, or measures by earlier metrics, than the code
+        that planned it (`left_to_others`).
         """
-        table, need, other = schema.job, schema.job_need, schema.job.alias()
-        queued = sa.select(table.c.id).where(table.c.state == "queued")
-        if only is not None:
-            queued = queued.where(self.among(table.c.key, only))
-        # a waiting worker asks often; it shall not hold up the others
         with self.read() as connection:
-            if connection.execute(queued.limit(1)).first() is None:
+            unsettled = self._unsettled(connection)
+            # a waiting worker asks often; it shall not hold up the others
+            if not unsettled and self._first(connection, only) is None:
                 return None
-        waits = (
-            sa.exists()
-            .where(need.c.job == table.c.id, need.c.key == other.c.key, other.c.state.in_(ACTIVE))
-            .correlate(table)
-        )
-        # On Postgres the lock makes this right even for a writer that does not take the store's
-        # own; SQLite leaves it out.
-        first = (
-            queued.where(~waits)
-            .order_by(table.c.priority, table.c.id)
-            .limit(1)
-            .with_for_update(skip_locked=True)
-        )
-        with self.write() as connection:
-            time = now()
-            changed = self._settle(connection)
+        if unsettled:
+            with self.write("jobs") as connection:
+                self._settle(connection)
+        with self.write(alone=False) as connection:
+            # The lock on the row is what keeps others away on Postgres; SQLite lets one in.
+            row = self._first(connection, only, lock=True)
+            if row is None:
+                return None
             values = {
                 "state": "running",
                 "worker": worker_id,
-                "started": time,
-                "heartbeat": time,
+                "started": now(),
+                "heartbeat": self.clock(),
                 "step": "starting",
                 "progress": 0.0,
+                "waits_for": None,
+                "not_before": None,
+                "short_of_memory": False,
             }
-            claim = (
-                sa.update(table)
-                .where(table.c.id == first.scalar_subquery())
-                .values(values)
-                .returning(*table.c)
-            )
-            row = connection.execute(claim).one_or_none()
-            if changed or row is not None:
-                self.moved(connection, "jobs")
-        if row is None:
-            return None
+            table = schema.job
+            update = sa.update(table).where(table.c.id == row.id).values(values)
+            row = connection.execute(update.returning(*table.c)).one()
+            self.moved(connection, "jobs")
         self._claims = {**(self._claims or {}), row.id: worker_id}
         return _job(row)
+
+    def left_to_others(self) -> int:
+        """How many queued runs `claim` leaves to workers with the code that planned them."""
+        others = [key for key, same in (self._same or {}).items() if not same]
+        table = schema.job
+        with self.read() as connection:
+            newer = table.c.generation > self._generation_read(connection)
+            left = sa.or_(newer, self.among(table.c.key, others))
+            return connection.execute(
+                sa.select(sa.func.count()).where(table.c.state == "queued", left)
+            ).scalar_one()
 
     def beat(
         self,
@@ -154,6 +166,7 @@ class Jobs(Database):
         progress: float | None = None,
         step: str | None = None,
         losses: Sequence[float] | None = None,
+        short_of_memory: bool | None = None,
         worker_id: str | None = None,
     ) -> bool:
         """Write a heartbeat and what is given; return whether somebody asked for the end.
@@ -162,14 +175,16 @@ class Jobs(Database):
         Raises `LostJob` if the job is no longer its own: stop, and store nothing.
         """
         table = schema.job
-        values: dict[str, Any] = {"heartbeat": now()}
+        values: dict[str, Any] = {"heartbeat": self.clock()}
         if progress is not None:
             values["progress"] = min(max(float(progress), 0.0), 1.0)
         if step is not None:
             values["step"] = step
         if losses is not None:
             values["losses"] = to_json([float(loss) for loss in losses])
-        with self.write("jobs") as connection:
+        if short_of_memory is not None:
+            values["short_of_memory"] = short_of_memory
+        with self.write(alone=False) as connection:
             update = (
                 sa.update(table)
                 .where(self._owned(job_id, worker_id))
@@ -178,9 +193,10 @@ class Jobs(Database):
             )
             row = connection.execute(update).one_or_none()
         if row is None:
-            raise _lost(job_id)
+            raise lost(job_id)
         return bool(row.cancel_requested)
 
+    @patient
     def finish_job(
         self,
         job_id: int,
@@ -198,7 +214,7 @@ class Jobs(Database):
         table = schema.job
         values: dict[str, Any] = {"state": state, "error": error, "finished": now()}
         if state == "done":
-            values |= {"progress": 1.0, "step": ""}
+            values |= _done()
         with self.write("jobs") as connection:
             owned = self._owned(job_id, worker_id)
             if (
@@ -209,12 +225,18 @@ class Jobs(Database):
             ):
                 values = _requeued()
             if not connection.execute(sa.update(table).where(owned).values(values)).rowcount:
-                raise _lost(job_id)
+                raise lost(job_id)
             self._settle(connection)
 
-    def release(self, job_id: int, *, worker_id: str | None = None) -> None:
+    @patient
+    def release(
+        self, job_id: int, *, waits_for: str | None = None, worker_id: str | None = None
+    ) -> None:
         """Put a running job back in its place in the queue: the worker is asked to end, and the job
         is not to blame.
+
+        `waits_for` names passing trouble; the next try is then after a pause, which grows from five
+        seconds to five minutes with each time.
         """
         table = schema.job
         with self.write("jobs") as connection:
@@ -222,12 +244,13 @@ class Jobs(Database):
                 sa.select(table).where(self._owned(job_id, worker_id))
             ).one_or_none()
             if row is None:
-                raise _lost(job_id)
-            connection.execute(
-                sa.update(table)
-                .where(table.c.id == job_id)
-                .values(_cancelled() if row.cancel_requested else _requeued())
-            )
+                raise lost(job_id)
+            values = _cancelled() if row.cancel_requested else _requeued()
+            if waits_for is not None and not row.cancel_requested:
+                pause = min(FIRST_DELAY * 2.0 ** min(row.delays, 10), LONGEST_DELAY)
+                values |= _later(self.moment(connection), pause, waits_for)
+                values["delays"] = row.delays + 1
+            connection.execute(sa.update(table).where(table.c.id == job_id).values(values))
             self._settle(connection)
 
     def cancel(self, job_id: int) -> Job:
@@ -238,17 +261,15 @@ class Jobs(Database):
         """
         table = schema.job
         with self.write("jobs") as connection:
-            state = self._row(connection, job_id).state
-            if state == "queued":
-                connection.execute(
-                    sa.update(table).where(table.c.id == job_id).values(_cancelled())
-                )
-                self._settle(connection)
-            elif state == "running":
-                connection.execute(
-                    sa.update(table).where(table.c.id == job_id).values(cancel_requested=True)
-                )
-                self._settle(connection)
+            self._row(connection, job_id)
+            for state, values in (
+                ("queued", _cancelled()),
+                ("running", {"cancel_requested": True}),
+            ):
+                active = sa.and_(table.c.id == job_id, table.c.state == state)
+                if connection.execute(sa.update(table).where(active).values(values)).rowcount:
+                    self._settle(connection)
+                    break
             return _job(self._row(connection, job_id))
 
     def waiting_for(self, job_ids: Collection[int]) -> list[Job]:
@@ -311,17 +332,27 @@ class Jobs(Database):
                     continue
                 copy = {
                     name: newest._mapping[name]
-                    for name in ("kind", "key", "spec", "label", "needs", "comparison")
+                    for name in (
+                        "kind",
+                        "key",
+                        "spec",
+                        "label",
+                        "needs",
+                        "comparison",
+                        "generation",
+                    )
                 }
                 active[key] = _insert(connection, copy, priority)
                 priority += 1
             return _job(self._row(connection, active[row.key]))
 
+    @patient
     def job(self, job_id: int) -> Job:
         """Raises `UnknownName`."""
         with self.read() as connection:
             return _job(self._row(connection, job_id))
 
+    @patient
     def jobs(
         self,
         *,
@@ -354,6 +385,7 @@ class Jobs(Database):
             rows = connection.execute(query).all()
         return [_job(row) for row in reversed(rows)]
 
+    @patient
     def count_active(self) -> int:
         """How many runs are queued or running."""
         table = schema.job
@@ -362,45 +394,41 @@ class Jobs(Database):
                 sa.select(sa.func.count()).where(table.c.state.in_(ACTIVE), table.c.kind == "run")
             ).scalar_one()
 
-    def reap(self, *, unknown_seconds: float = 8.0) -> list[Job]:
-        """Find running jobs whose worker is dead and return them as they are now.
+    @patient
+    def reap(self, *, grace_seconds: float = GRACE_SECONDS) -> list[Job]:
+        """Find running jobs whose worker is dead, or silent for too long, and return them as they
+        are now.
 
-        They go back to queued at most 3 times, then they are lost; one that was asked to end is
-        cancelled, one whose result was written before the worker died is done. `unknown_seconds` is
-        the age of a heartbeat at which a worker without a process number counts as dead; see
-        `workers.alive`. A read-only store leaves them to the others.
+        One whose result was written before the worker died is done, one that was asked to end is
+        cancelled. The others go back to queued, at once or after a pause, until they have died at
+        one place too often (`poison.after_death`); then they are lost. A read-only store leaves
+        them to the others.
         """
         if self.read_only:
             return []
         table = schema.job
         with self.read() as connection:
             running = connection.execute(sa.select(table).where(table.c.state == "running")).all()
+            moment = self.moment(connection)
         dead = [
-            row for row in running if not alive(row.worker or "", row.heartbeat, unknown_seconds)
+            row
+            for row in running
+            if not self.lookout.lives(
+                f"job {row.id}", row.worker or "", row.heartbeat, moment, grace_seconds
+            )
         ]
         if not dead:
             return []
         changed: list[int] = []
+        asked = time.monotonic()
         with self.write("jobs") as connection:
+            if time.monotonic() - asked > _HELD_UP_SECONDS:  # nor could the others write
+                self.lookout.forget()
+                return []
             for row in dead:
-                if row.cancel_requested:
-                    values = _cancelled()
-                elif row.attempts < MAX_ATTEMPTS:
-                    values = _requeued() | {"attempts": row.attempts + 1}
-                else:
-                    error = (
-                        f"The worker died {row.attempts + 1} times while it ran this job "
-                        f"(last: {row.worker}). Its log may say why; "
-                    )
-                    values = {
-                        "state": "lost",
-                        "finished": now(),
-                        "error": error + "too little memory is the most frequent cause.",
-                    }
-                unchanged = sa.and_(
-                    table.c.id == row.id, table.c.state == "running", table.c.worker == row.worker
-                )
-                if connection.execute(sa.update(table).where(unchanged).values(values)).rowcount:
+                same = sa.and_(runs_under(row.id, row.worker), table.c.heartbeat == row.heartbeat)
+                values = self._without_worker(connection, row, moment)
+                if connection.execute(sa.update(table).where(same).values(values)).rowcount:
                     changed.append(row.id)
             self._settle(connection)
             rows = connection.execute(
@@ -410,13 +438,97 @@ class Jobs(Database):
 
     # -- inside
 
-    def _owned(self, job_id: int, worker_id: str | None) -> sa.ColumnElement[bool]:
-        worker = worker_id or (self._claims or {}).get(job_id)
-        return sa.and_(
-            schema.job.c.id == job_id,
-            schema.job.c.state == "running",
-            schema.job.c.worker == worker,
+    def _without_worker(self, connection: Connection, row: Any, moment: Moment) -> dict[str, Any]:
+        """What becomes of a running job whose worker is gone."""
+        result = schema.result
+        stored = sa.select(result.c.key).where(result.c.key == row.key)
+        if connection.execute(stored).first() is not None:
+            return _done()
+        if row.cancel_requested:
+            return _cancelled()
+        died = poison.after_death(
+            json.loads(row.deaths),
+            row.attempts,
+            row.step,
+            row.progress,
+            guilty=row.short_of_memory or poison.crashed(self.home / "logs" / _log(row.id)),
         )
+        values = {"attempts": row.attempts + 1, "deaths": to_json(died.deaths)}
+        if died.lost:
+            error = (
+                f"The worker died {row.attempts + 1} times while it ran this job, the last time in "
+                f"“{died.place}” ({row.worker}). Its log may say why; "
+            )
+            values |= {
+                "state": "lost",
+                "finished": now(),
+                "error": error + "too little memory is the most frequent cause.",
+            }
+        else:
+            values |= _requeued()
+            if died.pause:
+                values |= _later(
+                    moment, died.pause, f"a pause, since its worker died again in “{died.place}”"
+                )
+        return values
+
+    def _first(
+        self, connection: Connection, only: Collection[str] | None, *, lock: bool = False
+    ) -> Any:
+        """The first job that may be taken now and that this code computes as it was planned."""
+        table, need, other = schema.job, schema.job_need, schema.job.alias()
+        waits = (
+            sa.exists()
+            .where(need.c.job == table.c.id, need.c.key == other.c.key, other.c.state.in_(ACTIVE))
+            .correlate(table)
+        )
+        free = (
+            sa.select(table.c.id, table.c.kind, table.c.key, table.c.spec)
+            .where(table.c.state == "queued", ~waits)
+            .where(sa.or_(table.c.not_before.is_(None), table.c.not_before <= self.clock()))
+            .where(table.c.generation <= self._generation_read(connection))
+            .order_by(table.c.priority, table.c.id)
+            .limit(1)
+        )
+        if only is not None:
+            free = free.where(self.among(table.c.key, only))
+        if lock:
+            free = free.with_for_update(skip_locked=True)
+        known = self._same = self._same if self._same is not None else {}
+        while True:
+            others = [key for key, same in known.items() if not same]
+            mine = free.where(~self.among(table.c.key, others)) if others else free
+            row = connection.execute(mine).one_or_none()
+            if row is None or row.kind == "analysis":
+                return row
+            if row.key not in known:
+                known[row.key] = planned.gives(json.loads(row.spec), row.key)
+            if known[row.key]:
+                return row
+
+    def _generation(self, connection: Connection) -> int:
+        """The number of this code's metrics in this store: the more recently a store has met them,
+        the higher. Newer code may measure what earlier code planned, but not the other way round.
+        """
+        number, table = self._generation_read(connection), schema.store_info
+        if number == _UNMET:
+            last = sa.select(sa.func.max(table.c.value)).where(
+                table.c.name.startswith(_GENERATION, autoescape=True)
+            )
+            number = (connection.execute(last).scalar() or 0) + 1
+            name = _GENERATION + planned.revisions()["metrics"]
+            connection.execute(sa.insert(table).values(name=name, value=number))
+        return number
+
+    def _generation_read(self, connection: Connection) -> int:
+        """As `_generation`; code that the store has not met yet is newer than all."""
+        table = schema.store_info
+        name = _GENERATION + planned.revisions()["metrics"]
+        found = connection.execute(sa.select(table.c.value).where(table.c.name == name)).scalar()
+        return _UNMET if found is None else int(found)
+
+    def _owned(self, job_id: int, worker_id: str | None) -> sa.ColumnElement[bool]:
+        return runs_under(job_id, worker_id or (self._claims or {}).get(job_id))
 
     def _row(self, connection: Connection, job_id: int) -> Any:
         table = schema.job
@@ -450,19 +562,35 @@ class Jobs(Database):
         first = connection.execute(sa.select(sa.func.min(schema.job.c.priority))).scalar()
         return 0 if first is None else first - 1
 
-    def _settle(self, connection: Connection) -> bool:
-        """End queued jobs that need not or cannot run any more; True if there were any.
+    def _unsettled(self, connection: Connection) -> bool:
+        """Whether `_settle` would end anything."""
+        table = schema.job
+        ended = sa.select(table.c.id).where(table.c.state == "queued", _has_result(table)).limit(1)
+        return any(
+            connection.execute(query).first() is not None
+            for query in (ended, self._stuck().limit(1))
+        )
+
+    def _settle(self, connection: Connection) -> None:
+        """End queued jobs that need not or cannot run any more.
 
         What waits for a cancelled run is cancelled, also while that one is still coming to its end;
         what waits for one that failed or was lost is failed. Needs are listed with those of needs,
         so one pass is enough.
         """
+        table = schema.job
+        connection.execute(
+            sa.update(table).where(table.c.state == "queued", _has_result(table)).values(_done())
+        )
+        # the last one kept is the first need
+        ended = {row.id: _blocked(row) for row in connection.execute(self._stuck())}
+        for number, values in ended.items():
+            waits = sa.and_(table.c.id == number, table.c.state == "queued")
+            connection.execute(sa.update(table).where(waits).values(values))
+
+    def _stuck(self) -> sa.Select[*tuple[Any, ...]]:
+        """Queued jobs that need a run which will have no result, with that run's job."""
         table, need, other = schema.job, schema.job_need, schema.job.alias()
-        has_result = sa.exists().where(schema.result.c.key == table.c.key)
-        done = {"state": "done", "progress": 1.0, "step": "", "finished": now()}
-        settled = connection.execute(
-            sa.update(table).where(table.c.state == "queued", has_result).values(done)
-        ).rowcount
         newer = schema.job.alias()
         newest = (
             sa.select(sa.func.max(newer.c.id))
@@ -470,7 +598,7 @@ class Jobs(Database):
             .correlate(need)
             .scalar_subquery()
         )
-        blocked = (
+        return (
             sa.select(
                 table.c.id, other.c.spec, other.c.state, other.c.error, other.c.cancel_requested
             )
@@ -486,11 +614,10 @@ class Jobs(Database):
             .where(~sa.exists().where(schema.result.c.key == need.c.key).correlate(need))
             .order_by(table.c.id, need.c.position.desc())
         )
-        # the last one kept is the first need
-        ended = {row.id: _blocked(row) for row in connection.execute(blocked)}
-        for number, values in ended.items():
-            connection.execute(sa.update(table).where(table.c.id == number).values(values))
-        return bool(settled or ended)
+
+
+def _has_result(table: Any) -> sa.ColumnElement[bool]:
+    return sa.exists().where(schema.result.c.key == table.c.key).correlate(table)
 
 
 def _blocked(row: Any) -> dict[str, Any]:
@@ -537,24 +664,31 @@ def _requeued() -> dict[str, Any]:
         "heartbeat": None,
         "progress": 0.0,
         "step": "",
+        "waits_for": None,
+        "not_before": None,
     }
+
+
+def _later(moment: Moment, seconds: float, waits_for: str) -> dict[str, Any]:
+    return {"not_before": moment.now + timedelta(seconds=seconds), "waits_for": waits_for}
+
+
+def _done() -> dict[str, Any]:
+    return {"state": "done", "progress": 1.0, "step": "", "finished": now()}
 
 
 def _cancelled() -> dict[str, Any]:
     return {"state": "cancelled", "finished": now()}
 
 
-def _lost(job_id: int) -> LostJob:
-    return LostJob(
-        f"Job {job_id} is not this worker's any more: it has ended, or another worker has it."
-    )
+def _log(job_id: int) -> str:
+    return f"job-{job_id}.log"
 
 
 def _job(row: Any) -> Job:
-    fields = dict(row._mapping)
-    for name in ("spec", "needs", "losses"):
+    fields = {name: value for name, value in row._mapping.items() if name not in _INSIDE}
+    for name in ("spec", "needs", "losses", "deaths"):
         fields[name] = json.loads(fields[name])
     fields |= {"needs": tuple(fields["needs"]), "losses": tuple(fields["losses"])}
-    return Job(
-        **fields, log=f"job-{row.id}.log" if row.started is not None or row.attempts else None
-    )
+    begun = row.started is not None or row.attempts
+    return Job(**fields, log=_log(row.id) if begun else None)

@@ -17,9 +17,10 @@ import sqlalchemy as sa
 
 from mucore.spec import settings
 from mucore.store import schema
-from mucore.store.engine import Database
+from mucore.store.claims import Claims
 from mucore.store.rows import Measured, Model, Result
 from mucore.store.schema import to_json
+from mucore.store.trouble import patient
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,17 +85,20 @@ class Filters(TypedDict, total=False):
     comparison: int | None
 
 
-class Results(Database):
+class Results(Claims):
     """The part of the store that holds results and models."""
 
+    @patient
     def put_result(self, result: Result) -> None:
         """Store a result; one of the same key is replaced. A metric that is NaN is stored as
-        missing, with a sentence.
+        missing, with a sentence. Raises `LostJob` inside `working_on` a job of somebody else.
         """
         with self.write("results") as connection:
+            self.check_claim(connection)
             connection.execute(sa.delete(schema.result).where(schema.result.c.key == result.key))
             connection.execute(sa.insert(schema.result).values(_to_row(result)))
 
+    @patient
     def put_results(self, results: Iterable[Result]) -> None:
         """Many results in one transaction."""
         rows = [_to_row(result) for result in results]
@@ -112,6 +116,7 @@ class Results(Database):
         found = self.results(keys=[key])
         return found[0] if found else None
 
+    @patient
     def known(self, keys: Collection[str]) -> set[str]:
         """Those of `keys` that have a result."""
         with self.read() as connection:
@@ -121,12 +126,14 @@ class Results(Database):
                 ).scalars()
             )
 
+    @patient
     def count_results(self) -> int:
         with self.read() as connection:
             return connection.execute(
                 sa.select(sa.func.count()).select_from(schema.result)
             ).scalar_one()
 
+    @patient
     def with_outputs(self) -> set[str]:
         """The keys of the results whose predictions were kept; retention may have removed the files
         since.
@@ -138,6 +145,7 @@ class Results(Database):
                 ).scalars()
             )
 
+    @patient
     def results(
         self, *, metrics: bool | Collection[str] = True, **filters: Unpack[Filters]
     ) -> list[Result]:
@@ -161,6 +169,7 @@ class Results(Database):
         with nothing_collected():
             return [_from_row(row, _metrics(row, places[row.metric_names])) for row in rows]
 
+    @patient
     def recent_results(
         self,
         *,
@@ -261,16 +270,21 @@ class Results(Database):
             }
         )
 
+    @patient
     def put_model(self, model: Model) -> None:
-        """Store a model's row; one of the same key is replaced. Write its weights first."""
+        """Store a model's row; one of the same key is replaced. Write its weights first. Raises
+        `LostJob` as `put_result` does.
+        """
         row = {"model_key": model.model_key, "weights": model.weights, "created": model.created}
         row["record"] = to_json({name: getattr(model, name) for name in _MODEL_RECORD})
         with self.write("results") as connection:
+            self.check_claim(connection)
             connection.execute(
                 sa.delete(schema.model).where(schema.model.c.model_key == model.model_key)
             )
             connection.execute(sa.insert(schema.model).values(row))
 
+    @patient
     def get_model(self, model_key: str) -> Model | None:
         with self.read() as connection:
             row = connection.execute(
@@ -288,6 +302,7 @@ class Results(Database):
             **_tuples(record, "losses", "notes"),
         )
 
+    @patient
     def stored_models(
         self, model_keys: Collection[str], *, before: datetime | None = None
     ) -> set[str]:

@@ -84,7 +84,7 @@ class Job:
     progress: float  # 0..1
     step: str
     losses: tuple[float, ...]
-    attempts: int
+    attempts: int  # how many workers have died while they ran it
     cancel_requested: bool
     worker: str | None
     error: str | None
@@ -93,6 +93,9 @@ class Job:
     started: datetime | None
     finished: datetime | None
     heartbeat: datetime | None
+    deaths: Mapping[str, int] = field(default_factory=dict)  # see `poison.after_death`
+    waits_for: str | None = None  # what is waited for before the next try, "free space on the disk"
+    not_before: datetime | None = None  # when the next try is, by the database's clock
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +111,9 @@ class Worker:
     state: Literal["idle", "busy"]
     started: datetime
     heartbeat: datetime
+    # of mucore and of libraries, and the revisions of the cards of methods and metrics
+    versions: Mapping[str, str] = field(default_factory=dict, hash=False)
+    note: str = ""  # why it is idle although runs wait
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,15 +26,41 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    false,
     text,
 )
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
-SCHEMA = 2
+SCHEMA = 3
 # by the schema that they lead to, statements for a store of the one before; SQLite and Postgres
 # read them alike
-UPGRADES = {2: ("ALTER TABLE job ADD COLUMN kind VARCHAR NOT NULL DEFAULT 'run'",)}
+UPGRADES = {
+    2: ("ALTER TABLE job ADD COLUMN kind VARCHAR NOT NULL DEFAULT 'run'",),
+    3: (
+        "ALTER TABLE job ADD COLUMN deaths TEXT NOT NULL DEFAULT '{}'",
+        "ALTER TABLE job ADD COLUMN short_of_memory BOOLEAN NOT NULL DEFAULT FALSE",
+        "ALTER TABLE job ADD COLUMN waits_for TEXT",
+        "ALTER TABLE job ADD COLUMN not_before TIMESTAMP",
+        "ALTER TABLE job ADD COLUMN delays INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE job ADD COLUMN generation INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE worker ADD COLUMN versions TEXT NOT NULL DEFAULT '{}'",
+        "ALTER TABLE worker ADD COLUMN note TEXT NOT NULL DEFAULT ''",
+    ),
+}
+# of these what only Postgres needs, which knows how long whole numbers are
+POSTGRES_UPGRADES = {
+    3: tuple(
+        f"ALTER TABLE result ALTER COLUMN {name} TYPE BIGINT"
+        for name in (
+            "training_seed",
+            "unlearning_seed",
+            "evaluation_seed",
+            "steps",
+            "forget_count",
+        )
+    )
+}
 
 
 class Time(TypeDecorator[datetime]):
@@ -76,15 +102,15 @@ result = Table(
     Column("method", String, nullable=False),
     Column("method_preset", String, nullable=False),
     Column("parameters", Text, nullable=False),
-    Column("training_seed", Integer, nullable=False),
-    Column("unlearning_seed", Integer, nullable=False),
-    Column("evaluation_seed", Integer, nullable=False),
+    Column("training_seed", BigInteger, nullable=False),
+    Column("unlearning_seed", BigInteger, nullable=False),
+    Column("evaluation_seed", BigInteger, nullable=False),
     Column("status", String, nullable=False),
     Column("seconds", Float),
-    Column("steps", Integer),
+    Column("steps", BigInteger),
     Column("device", String, nullable=False),
     Column("precision", String, nullable=False),
-    Column("forget_count", Integer, nullable=False),
+    Column("forget_count", BigInteger, nullable=False),
     Column("forget_hash", String),
     Column("demo", Boolean, nullable=False),
     Column("finished", Time),
@@ -155,6 +181,13 @@ job = Table(
     Column("finished", Time),
     Column("heartbeat", Time),
     Column("kind", String, nullable=False, server_default="run"),
+    # {place in the run where its worker died: how much that counts}, see `poison.after_death`
+    Column("deaths", Text, nullable=False, server_default="{}"),
+    Column("short_of_memory", Boolean, nullable=False, server_default=false()),
+    Column("waits_for", Text),
+    Column("not_before", Time),
+    Column("delays", Integer, nullable=False, server_default="0"),
+    Column("generation", Integer, nullable=False, server_default="0"),
     Index("job_by_key", "key", "id"),
     Index("job_by_state", "state", "priority"),
     Index(
@@ -187,6 +220,8 @@ worker = Table(
     Column("state", String, nullable=False),
     Column("started", Time, nullable=False),
     Column("heartbeat", Time, nullable=False),
+    Column("versions", Text, nullable=False, server_default="{}"),
+    Column("note", Text, nullable=False, server_default=""),
 )
 
 

@@ -158,6 +158,7 @@ class Store(Results, Jobs, Workers, Comparisons):
                         found = place.mark()
         if found != str(known):
             raise StoreError(self._elsewhere(known))
+        self.artifacts.mark = found
 
     def _lacks_files(self, connection: sa.Connection) -> bool:
         """Whether the database names files of which this place has none."""

@@ -1,30 +1,25 @@
-"""Worker rows, and whether the process behind one still lives."""
+"""Worker rows: who takes jobs, with which code, and who of them still lives."""
 
 from __future__ import annotations
 
-import functools
-import hashlib
+import json
 import os
 import socket
+from collections.abc import Mapping
 from dataclasses import asdict, replace
-from datetime import datetime, timedelta
-from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import psutil
 import sqlalchemy as sa
 
+import mucore
 from mucore.store import schema
 from mucore.store.engine import Database
+from mucore.store.liveness import process_id
+from mucore.store.planned import revisions
 from mucore.store.rows import Worker
-from mucore.store.schema import now
-
-# A process of another machine can only be judged by its heartbeat; clocks differ and networks
-# pause.
-REMOTE_SECONDS = 60.0
-# How far two readings of a process's start may lie apart (the kernel counts in clock ticks since
-# boot).
-_SAME_START_SECONDS = 2.0
+from mucore.store.schema import now, to_json
+from mucore.store.trouble import patient
 
 
 class Workers(Database):
@@ -32,8 +27,15 @@ class Workers(Database):
 
     _registered: dict[str, Worker] | None = None
 
-    def register_worker(self, device: str, threads: int) -> Worker:
-        """Make this process known as a worker. Calling it twice in one process renews the row."""
+    @patient
+    def register_worker(
+        self, device: str, threads: int, *, versions: Mapping[str, str] | None = None
+    ) -> Worker:
+        """Make this process known as a worker. Calling it twice in one process renews the row.
+
+        `versions` are those of libraries; the version of mucore and the revisions of its cards are
+        added.
+        """
         time = now()
         worker = Worker(
             id=process_id(),
@@ -45,26 +47,31 @@ class Workers(Database):
             state="idle",
             started=time,
             heartbeat=time,
+            versions={"mucore": mucore.__version__, **(versions or {}), **revisions()},
         )
         self._registered = {**(self._registered or {}), worker.id: worker}
-        self._put_worker(worker)
-        return worker
+        return self._put_worker(worker)
 
-    def beat_worker(self, worker_id: str, state: Literal["idle", "busy"]) -> None:
-        """Say that the worker lives. A row that another machine took for dead comes back."""
+    def beat_worker(self, worker_id: str, state: Literal["idle", "busy"], note: str = "") -> None:
+        """Say that the worker lives. A row that another machine took for dead comes back.
+
+        `note`: a sentence why it is idle although runs wait.
+        """
         table = schema.worker
-        with self.write() as connection:
-            row = connection.execute(
-                sa.select(table.c.state).where(table.c.id == worker_id)
-            ).one_or_none()
-            connection.execute(
-                sa.update(table).where(table.c.id == worker_id).values(state=state, heartbeat=now())
-            )
-            if row is not None and row.state != state:
-                self.moved(connection, "jobs")
-        if row is None and self._registered and worker_id in self._registered:
-            self._put_worker(replace(self._registered[worker_id], state=state, heartbeat=now()))
+        mine = table.c.id == worker_id
+        alike = sa.and_(mine, table.c.state == state, table.c.note == note)
+        with self.write(alone=False) as connection:
+            beat = sa.update(table).where(alike).values(heartbeat=self.clock())
+            if connection.execute(beat).rowcount:
+                return
+        with self.write("jobs") as connection:
+            values = {"state": state, "note": note, "heartbeat": self.clock()}
+            if connection.execute(sa.update(table).where(mine).values(values)).rowcount:
+                return
+        if self._registered and worker_id in self._registered:
+            self._put_worker(replace(self._registered[worker_id], state=state, note=note))
 
+    @patient
     def remove_worker(self, worker_id: str) -> None:
         """Take the row away; jobs that it still runs are found by `reap` once the process has
         ended.
@@ -74,73 +81,39 @@ class Workers(Database):
         if self._registered:
             self._registered.pop(worker_id, None)
 
+    @patient
     def workers(self) -> list[Worker]:
         """Workers that live, oldest first. Rows of dead ones are removed."""
         with self.read() as connection:
             every = [
-                Worker(**row)
+                _worker(row)
                 for row in connection.execute(
                     sa.select(schema.worker).order_by(schema.worker.c.started)
                 ).mappings()
             ]
+            moment = self.moment(connection)
         dead = [
-            worker.id for worker in every if not alive(worker.id, worker.heartbeat, REMOTE_SECONDS)
+            worker
+            for worker in every
+            if not self.lookout.lives(worker.id, worker.id, worker.heartbeat, moment)
         ]
         if dead and not self.read_only:
+            table = schema.worker
             with self.write("jobs") as connection:
-                connection.execute(sa.delete(schema.worker).where(schema.worker.c.id.in_(dead)))
-        return [worker for worker in every if worker.id not in dead]
+                for worker in dead:  # unless it has beaten since
+                    same = sa.and_(table.c.id == worker.id, table.c.heartbeat == worker.heartbeat)
+                    connection.execute(sa.delete(table).where(same))
+        return [worker for worker in every if worker not in dead]
 
-    def _put_worker(self, worker: Worker) -> None:
+    def _put_worker(self, worker: Worker) -> Worker:
+        table = schema.worker
+        row: dict[str, Any] = {**asdict(worker), "versions": to_json(dict(worker.versions))}
         with self.write("jobs") as connection:
-            connection.execute(sa.delete(schema.worker).where(schema.worker.c.id == worker.id))
-            connection.execute(sa.insert(schema.worker).values(asdict(worker)))
+            row["heartbeat"] = self.clock()
+            connection.execute(sa.delete(table).where(table.c.id == worker.id))
+            put = sa.insert(table).values(row).returning(table.c.heartbeat)
+            return replace(worker, heartbeat=connection.execute(put).scalar_one())
 
 
-def process_id() -> str:
-    """The id that this process takes jobs under; `alive` knows from it whether it still lives."""
-    return f"{host()}-{os.getpid()}-{psutil.Process().create_time():.2f}"
-
-
-@functools.cache
-def host() -> str:
-    """The name of this machine, made unique by its boot and process-number space: two containers
-    may share a host name.
-    """
-    # Linux only
-    boot, namespace = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/pid")
-    identity = boot.read_text() if boot.exists() else ""
-    if namespace.exists():
-        identity += str(namespace.stat().st_ino)
-    return f"{socket.gethostname()}.{hashlib.sha256(identity.encode()).hexdigest()[:6]}"
-
-
-def alive(worker_id: str, heartbeat: datetime | None, unknown_seconds: float) -> bool:
-    """Whether the worker's process lives.
-
-    On this machine the process table answers (a zombie is dead, and so is a process that merely
-    reuses the number). Elsewhere a heartbeat within 60 s does; an id that names no process is
-    judged by a heartbeat within `unknown_seconds`.
-    """
-    where, _, rest = worker_id.rpartition("-")
-    where, _, pid = where.rpartition("-")
-    try:
-        number, created = int(pid), float(rest)
-    except ValueError:
-        return _recent(heartbeat, unknown_seconds)
-    if where != host():
-        return _recent(heartbeat, max(unknown_seconds, REMOTE_SECONDS))
-    try:
-        process = psutil.Process(number)
-        return (
-            process.status() != psutil.STATUS_ZOMBIE
-            and abs(process.create_time() - created) < _SAME_START_SECONDS
-        )
-    except psutil.NoSuchProcess:
-        return False
-    except psutil.AccessDenied:  # somebody else's process, but it exists
-        return True
-
-
-def _recent(heartbeat: datetime | None, seconds: float) -> bool:
-    return heartbeat is not None and now() - heartbeat < timedelta(seconds=seconds)
+def _worker(row: Mapping[str, Any]) -> Worker:
+    return Worker(**{**row, "versions": json.loads(row["versions"])})

@@ -1,8 +1,10 @@
 """One spec to one result, on real digits: references, caching, seeds, reproducibility, resuming."""
 
+import errno
 import hashlib
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,11 +12,12 @@ import torch
 
 from mucore import training
 from mucore.engine.run import Callbacks, Progress
-from mucore.errors import BadValue, Cancelled
+from mucore.errors import BadValue, Cancelled, MucoreError
 from mucore.runner.execute import GRADIENTS, PREDICTING, execute
 from mucore.runner.session import Session
 from mucore.spec import make_recipe, make_spec
 from mucore.store import open_store
+from mucore.store.trouble import FILES, awaited
 
 RECIPE = make_recipe("quick", {"epochs": 3, "batch_size": 64})
 
@@ -210,6 +213,68 @@ def test_weights_that_are_gone_are_computed_anew(session):
     after = weights(session, wanted.original().model_key)
     assert all(np.array_equal(before[name], after[name]) for name in before)
     assert session.store.get_result(wanted.key) == first
+
+
+def missing(result) -> set[str]:
+    return {name for name, measured in result.metrics.items() if measured.value is None}
+
+
+def test_files_of_retrain_that_are_gone_are_made_again_and_its_numbers_stay(session):
+    whole = execute(spec(), session)
+    retrain = session.store.get_result(spec().retrained().key)
+    for name in (retrain.outputs, retrain.weights):
+        session.store.artifacts.place.local(name).unlink()
+    later = Session(session.store, "cpu")  # with nothing in memory
+    result = execute(spec(unlearning_seed=1), later)
+    assert missing(result) == missing(whole)
+    again = session.store.get_result(retrain.key)
+    assert again == replace(retrain, outputs=again.outputs, weights=again.weights)
+    assert session.store.artifacts.exists(again.outputs)
+    # cleared away by the store itself, they stay away
+    session.store.gc("numbers", young_seconds=0)
+    result = execute(spec(unlearning_seed=2), Session(session.store, "cpu"))
+    assert missing(result) > missing(whole)
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.ESTALE, errno.ETIMEDOUT])
+def test_a_run_without_retrains_predictions_for_a_while_is_not_stored(session, monkeypatch, number):
+    whole = execute(spec(), session)
+    gone = session.store.get_result(spec().retrained().key).outputs
+    place, wanted = session.store.artifacts.place, spec(unlearning_seed=1)
+    read = place.read
+
+    def asked(name, *, anew=False):
+        if name == gone:
+            raise OSError(number, "a file server that does not answer")
+        return read(name, anew=anew)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(place, "read", asked)
+        with pytest.raises(MucoreError) as problem:
+            execute(wanted, Session(session.store, "cpu"))
+    assert awaited(problem.value) == FILES
+    assert session.store.known([wanted.key]) == set()
+    assert missing(execute(wanted, Session(session.store, "cpu"))) == missing(whole)
+
+
+def test_files_out_of_reach_are_not_taken_for_lost(tmp_path):
+    """As where a shared folder is not mounted."""
+    shared, away = tmp_path / "shared", tmp_path / "away"
+    with open_store(
+        tmp_path / "home", artifacts=f"file://{shared}", url=f"sqlite:///{tmp_path}/db"
+    ) as store:
+        whole = execute(spec(), Session(store, "cpu"))
+        retrain = store.get_result(spec().retrained().key)
+        shared.rename(away)
+        shared.mkdir()
+        with pytest.raises(MucoreError) as problem:
+            execute(spec(unlearning_seed=1), Session(store, "cpu"))
+        assert awaited(problem.value) == FILES and not any(shared.iterdir())
+        shared.rmdir()
+        away.rename(shared)
+        result = execute(spec(unlearning_seed=1), Session(store, "cpu"))
+        assert missing(result) == missing(whole)
+        assert store.get_result(retrain.key) == retrain
 
 
 def test_a_budget_beyond_the_class_is_refused_with_the_numbers(session):

@@ -10,6 +10,7 @@ import threading
 import time
 
 import pytest
+from waiting import wait_for
 
 from mucore.runner.executors import ensure_workers, start_worker
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, launch, make_plan
@@ -35,15 +36,6 @@ def plan(store, *, methods=("finetune",), epochs=2, **changes):
         **changes,
     )
     return make_plan(grid, store)
-
-
-def wait_for(condition, seconds=60.0):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if (value := condition()) is not None and value is not False:
-            return value
-        time.sleep(0.1)
-    raise AssertionError(f"waited {seconds} s in vain")
 
 
 def test_a_worker_runs_a_comparison_to_its_end(store):

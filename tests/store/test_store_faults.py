@@ -15,7 +15,7 @@ from sqlalchemy import event
 from mucore.errors import StoreError
 from mucore.store import Store, default_home, open_store
 from mucore.store import schema as tables
-from mucore.store.schema import SCHEMA, store_info
+from mucore.store.schema import POSTGRES_UPGRADES, SCHEMA, UPGRADES, store_info
 
 
 def test_the_home_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -81,7 +81,12 @@ def test_a_store_of_the_first_schema_is_brought_to_this_one(
     with open_store(tmp_path, url=shared_url) as store:
         (before,) = store.enqueue([make_spec_row(scenario=None)])
         with store.write() as connection:
-            connection.exec_driver_sql("ALTER TABLE job DROP COLUMN kind")
+            for statement in (*UPGRADES[2], *UPGRADES[3]):
+                _, _, table, _, _, column, *_ = statement.split()
+                connection.exec_driver_sql(f"ALTER TABLE {table} DROP COLUMN {column}")
+            if not store.sqlite:
+                for statement in POSTGRES_UPGRADES[3]:
+                    connection.exec_driver_sql(statement.replace("BIGINT", "INTEGER"))
             connection.execute(
                 sa.update(store_info).where(store_info.c.name == "schema_version").values(value=1)
             )
@@ -89,6 +94,9 @@ def test_a_store_of_the_first_schema_is_brought_to_this_one(
         with open_store(tmp_path, url=shared_url) as store:
             assert store.jobs() == [before] and before.kind == "run"
             assert store.enqueue_analysis("a" * 32, {}, "a map").kind == "analysis"
+            large = make_result(training_seed=2**62)
+            store.put_result(large)
+            assert store.get_result(large.key) == large
             with store.read() as connection:
                 version = sa.select(store_info.c.value).where(store_info.c.name == "schema_version")
                 assert connection.execute(version).scalar_one() == SCHEMA

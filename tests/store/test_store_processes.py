@@ -18,7 +18,6 @@ from builders import make_result, make_spec_row
 
 from mucore.spec import RunSpec
 from mucore.store import Store, open_store
-from mucore.store.jobs import MAX_ATTEMPTS
 
 TESTS = Path(__file__).parents[1]
 
@@ -155,22 +154,6 @@ def test_a_killed_worker_is_found_and_its_job_goes_back(
             assert store.workers() == []
         taken = store.claim("somebody else")
         assert taken is not None and taken.id == queued.id
-
-
-def test_a_job_that_kills_every_worker_is_lost(tmp_path: Path) -> None:
-    with open_store(tmp_path) as store:
-        (queued,) = store.enqueue([make_spec_row().original()])
-        for _ in range(MAX_ATTEMPTS + 1):
-            assert store.job(queued.id).state == "queued"
-            with Child("hang", tmp_path, None) as child:
-                assert child.hear()["job"] == queued.id
-            store.reap()
-        job = store.job(queued.id)
-        assert (
-            job.state == "lost"
-            and job.error is not None
-            and f"died {MAX_ATTEMPTS + 1} times" in job.error
-        )
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")

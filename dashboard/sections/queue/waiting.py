@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 import pandas as pd
 import streamlit as st
 
+from dashboard.frames import queue as queue_frames
 from dashboard.sections.queue import actions, shared
 from dashboard.text import units
 from mucore import titles
@@ -15,16 +17,15 @@ from mucore.store import Store
 from mucore.store.rows import Job
 
 
-def show(store: Store, jobs: Sequence[Job], running: Sequence[Job], left: Left) -> None:
+def show(
+    store: Store, jobs: Sequence[Job], running: Sequence[Job], left: Left, now: datetime
+) -> None:
     labels = {job.key: titles.who(job.spec) for job in [*jobs, *running]}
     frame = pd.DataFrame(
         {
             "Run": [titles.who(job.spec) for job in jobs[: shared.SHOWN]],
             "On": [titles.where(job.spec) for job in jobs[: shared.SHOWN]],
-            "Waits for": [
-                next((labels[key] for key in job.needs if key in labels), "a free worker")
-                for job in jobs[: shared.SHOWN]
-            ],
+            "Waits for": [queue_frames.awaited(job, labels, now) for job in jobs[: shared.SHOWN]],
             "Will take": [
                 about(left.each[job.key]) if job.key in left.each else "–"
                 for job in jobs[: shared.SHOWN]

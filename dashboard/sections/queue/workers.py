@@ -17,6 +17,8 @@ def show(busy: bool) -> None:
             f"{worker.device} ({units.count(worker.threads, 'thread')})" for worker in workers
         )
         st.caption(f":material/memory: {units.count(len(workers), 'worker')}: {escape(devices)}")
+        for note in dict.fromkeys(worker.note for worker in workers if worker.note):
+            st.caption(f":material/info: {escape(note)}")
     elif data.workers_starting():
         st.caption(
             ":material/hourglass_top: A worker is starting. It loads PyTorch first, which takes a "

@@ -4,8 +4,10 @@ beside another process that writes.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from datetime import timedelta
@@ -22,7 +24,8 @@ from streamlit.testing.v1 import AppTest
 from dashboard import data
 from mucore import catalog, models
 from mucore.runner.plan import parse_grid
-from mucore.store import open_store
+from mucore.store import open_store, trouble
+from mucore.store.liveness import host
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = ["start", "launch", "queue"]
@@ -366,6 +369,43 @@ def test_queue_shows_the_whole_error_and_the_log(home):
     assert any("Traceback of many lines" in one.value for one in at.code)
 
 
+def test_queue_says_what_a_released_run_waits_for(home):
+    number = enqueue(home)
+    with open_store(home) as store:
+        job = store.claim("worker")
+        store.release(job.id, waits_for=trouble.DISK)
+    at = open_page("queue", comparison=str(number))
+    assert not at.exception and not at.error
+    waiting = next(frame.value for frame in at.dataframe if "Waits for" in frame.value)
+    assert waiting["Waits for"].str.startswith(trouble.DISK).sum() == 1
+
+
+def test_queue_says_why_a_worker_is_idle(home):
+    number = enqueue(home)
+    with open_store(home) as store:
+        worker = store.register_worker("cpu", 1)
+        store.beat_worker(worker.id, "idle", "Planned by <other> code.")
+        at = open_page("queue", comparison=str(number))
+        assert "Planned by <other> code." in words_on(at)
+        store.beat_worker(worker.id, "idle")
+        assert "<other>" not in words_on(open_page("queue", comparison=str(number)))
+
+
+def test_queue_stays_up_while_the_database_is_locked(home, monkeypatch):
+    number = enqueue(home)
+    monkeypatch.setattr("mucore.store.engine.BUSY_SECONDS", 0.1)
+    with open_store(home) as store:
+        store.claim(f"{host()}-4194305-1.00")  # a process that is not there: it is to be reaped
+    other = sqlite3.connect(home / "store.sqlite", isolation_level=None)
+    with contextlib.closing(other):
+        other.execute("BEGIN IMMEDIATE")
+        at = open_page("queue", comparison=str(number))
+        assert not at.exception
+        assert any(trouble.LOCK in warning.value for warning in at.warning)
+        other.execute("ROLLBACK")
+    assert not open_page("queue", comparison=str(number)).warning
+
+
 def test_queue_offers_a_worker_when_none_lives(home, started):
     number = enqueue(home)
     at = open_page("queue", comparison=str(number))
@@ -417,7 +457,8 @@ import sys
 from datetime import timedelta
 sys.path.insert(0, sys.argv[1])
 from builders import make_result, make_spec_row
-from mucore.store import open_store
+from mucore.store import open_store, trouble
+from mucore.store.liveness import host
 store = open_store()
 worker = store.register_worker("cpu", 1)
 store.enqueue([make_spec_row(scenario=None)])

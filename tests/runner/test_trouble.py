@@ -1,0 +1,180 @@
+"""Workers meet trouble that passes: no run fails of it, none is computed twice."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import signal
+import sqlite3
+import sys
+import threading
+import time
+
+import psutil
+import pytest
+from postgres import running_server
+from sqlalchemy import event
+from waiting import wait_for
+
+from mucore.runner import jobs as jobs_module
+from mucore.runner.executors import start_worker
+from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, launch, make_plan
+from mucore.runner.worker import work
+from mucore.store import Store, engine, open_store
+from mucore.store import jobs as queue
+from mucore.store.liveness import GRACE_SECONDS
+from mucore.store.poison import ATTEMPT
+from mucore.store.trouble import DISK, LOCK
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """What takes minutes takes a moment."""
+    monkeypatch.setattr(engine, "BUSY_SECONDS", 0.1)
+    monkeypatch.setattr(queue, "FIRST_DELAY", 0.2)
+    monkeypatch.setattr(jobs_module, "PATIENCE_SECONDS", 0.5)
+
+
+@pytest.fixture
+def store(tmp_path, impatient):
+    with open_store(tmp_path / "home") as opened:
+        yield opened
+
+
+def planned(store: Store, *, epochs: int = 2, seeds: int = 2):
+    made = make_plan(
+        Grid(
+            dataset="digits",
+            model="mlp",
+            preset="quick",
+            recipe={"epochs": epochs},
+            scenarios=[ScenarioChoice(id="one_class")],
+            methods=[MethodChoice(id="finetune")],
+            training_seeds=list(range(seeds)),
+        ),
+        store,
+    )
+    launch(made, store, name="under fire")
+    return made
+
+
+@contextlib.contextmanager
+def worker_thread(store: Store, made):
+    events: list[tuple[str, int]] = []
+    thread = threading.Thread(
+        target=work,
+        args=(store,),
+        kwargs={
+            "device": "cpu",
+            "only": set(made.keys),
+            "until_done": True,
+            "on_event": lambda what, job: events.append((what, job.id)),
+        },
+    )
+    thread.start()
+    yield events
+    thread.join(timeout=120)
+    assert not thread.is_alive()
+
+
+def all_done(store: Store, made) -> None:
+    jobs = store.jobs()
+    assert {job.state for job in jobs} == {"done"}, [(job.label, job.error) for job in jobs]
+    assert len(jobs) == len(made.keys) and {job.attempts for job in jobs} == {0}
+    assert store.known(made.keys) == set(made.keys)
+    assert store.workers() == []
+
+
+def test_a_lock_held_by_another_program_fails_no_run(store, caplog):
+    made = planned(store)
+    other = sqlite3.connect(store.home / "store.sqlite", isolation_level=None)
+    with contextlib.closing(other), worker_thread(store, made) as events:
+        wait_for(lambda: any(what == "done" for what, _ in events))
+        other.execute("BEGIN IMMEDIATE")
+        wait_for(lambda: any(LOCK in record.getMessage() for record in caplog.records))
+        time.sleep(1.0)  # longer than a run waits in hand
+        other.execute("ROLLBACK")
+    all_done(store, made)
+    done = [number for what, number in events if what == "done"]
+    assert len(done) == len(set(done)) == len(made.keys)
+
+
+def test_a_full_disk_fails_no_run_and_is_told(store, monkeypatch):
+    made = planned(store)
+    full = threading.Event()
+    write = store.artifacts.place.write
+
+    @event.listens_for(store._engine, "checkout")
+    def limited(connection, *_):  # what SQLite may grow to, at least what it has
+        connection.execute(f"PRAGMA max_page_count={1 if full.is_set() else 2**30}")
+
+    def put(name, content):
+        if full.is_set():
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        write(name, content)
+
+    monkeypatch.setattr(store.artifacts.place, "write", put)
+    full.set()
+    with worker_thread(store, made):
+        waiting = wait_for(lambda: next((job for job in store.jobs() if job.waits_for), None))
+        assert (waiting.state, waiting.waits_for, waiting.attempts) == ("queued", DISK, 0)
+        assert waiting.not_before is not None
+        full.clear()
+    all_done(store, made)
+
+
+@posix
+@pytest.mark.slow
+def test_a_stopped_worker_is_lost_and_drops_its_work_when_it_wakes(store):
+    """As by SIGSTOP, a debugger, or a machine that swaps."""
+    now = [0.0]
+    store.lookout.clock = lambda: now[0]
+    made = planned(store, epochs=150, seeds=1)
+    process = start_worker(store, device="cpu", threads=1)
+    job = wait_for(
+        lambda: next((each for each in store.jobs(states=["running"]) if each.progress > 0), None)
+    )
+    os.kill(process.pid, signal.SIGSTOP)
+    wait_for(lambda: psutil.Process(process.pid).status() == psutil.STATUS_STOPPED)
+    assert store.reap() == [] and len(store.workers()) == 1
+    now[0] = GRACE_SECONDS
+    assert [each.id for each in store.reap()] == [job.id] and store.workers() == []
+    work(store, device="cpu", only={job.key}, until_done=True)
+    result = store.get_result(job.key)
+    assert result is not None and store.job(job.id).state == "done"
+    os.kill(process.pid, signal.SIGCONT)
+    # it goes on with what else there is, and has stored nothing of what it had in hand
+    wait_for(lambda: store.known(made.keys) == set(made.keys))
+    assert store.get_result(job.key) == result
+    log = (store.home / "logs" / f"job-{job.id}.log").read_text()
+    assert log.count("took this job over") == 1
+    process.terminate()
+    assert process.wait(timeout=30) == 0
+    assert {job.state for job in store.jobs()} == {"done"}
+
+
+@posix
+@pytest.mark.slow
+def test_workers_survive_a_restart_of_postgres(tmp_path):
+    with running_server() as server, open_store(tmp_path / "home", url=server.url) as store:
+        made = planned(store, epochs=60, seeds=2)
+        processes = [start_worker(store, device="cpu", threads=1) for _ in range(2)]
+        try:
+            wait_for(lambda: len(store.jobs(states=["running"])) == 2)
+            server.stop()
+            time.sleep(8.0)  # longer than a heartbeat
+            assert [process.poll() for process in processes] == [None, None]
+            server.start()
+            wait_for(lambda: store.known(made.keys) == set(made.keys), seconds=120)
+            wait_for(lambda: not store.jobs(states=["running", "queued"]))
+        finally:
+            for process in processes:
+                process.terminate()
+        assert [process.wait(timeout=30) for process in processes] == [0, 0]
+        all_done(store, made)
+        for job in store.jobs():  # none was begun again
+            log = (store.home / "logs" / f"job-{job.id}.log").read_text()
+            assert log.count(ATTEMPT) == 1
