@@ -9,7 +9,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def wait_for(condition: Callable[[], T], seconds: float = 60.0) -> T:
+def wait_for(condition: Callable[[], T | None], seconds: float = 60.0) -> T:
     """What `condition` gives once that is neither None nor False; fails after `seconds`."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -265,6 +265,7 @@ def test_files_out_of_reach_are_not_taken_for_lost(tmp_path):
     ) as store:
         whole = execute(spec(), Session(store, "cpu"))
         retrain = store.get_result(spec().retrained().key)
+        assert retrain is not None
         shared.rename(away)
         shared.mkdir()
         with pytest.raises(MucoreError) as problem:

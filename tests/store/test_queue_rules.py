@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import threading
 from datetime import timedelta
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -56,11 +57,16 @@ def beaten(store: Store, job_id: int, seconds: float) -> None:
     change(store, job_id, heartbeat=database_now(store) - timedelta(seconds=seconds))
 
 
-def die(store: Store, job: Job, *, step: str, progress: float, **values: object) -> Job:
+def claimed(store: Store, worker: str) -> Job:
+    job = store.claim(worker)
+    assert job is not None
+    return job
+
+
+def die(store: Store, job: Job, *, step: str, progress: float, **values: Any) -> Job:
     """A worker of another machine takes the job and dies in `step`; the job as `reap` leaves it."""
     change(store, job.id, not_before=None)
-    claimed = store.claim(ELSEWHERE)
-    assert claimed is not None and claimed.id == job.id
+    assert claimed(store, ELSEWHERE).id == job.id
     store.beat(job.id, step=step, progress=progress, **values)
     beaten(store, job.id, GRACE_SECONDS + 1)
     (found,) = store.reap()
@@ -172,7 +178,8 @@ def test_a_worker_that_lost_its_job_stores_nothing(store: Store) -> None:
         store.put_result(make_result(ORIGINAL))
         store.put_model(model)
     store.finish_job(job.id, "done", worker_id="another worker")
-    assert store.get_result(ORIGINAL.key).status == "ok"
+    stored = store.get_result(ORIGINAL.key)
+    assert stored is not None and stored.status == "ok"
 
 
 def test_only_the_thread_and_the_store_that_work_for_a_job_are_held_to_it(
@@ -271,7 +278,7 @@ def test_a_released_job_waits_longer_each_time_and_others_go_first(store: Store)
     assert (waiting.state, waiting.attempts) == ("queued", 0)
     assert waiting.waits_for == "free space on the disk" and waiting.not_before is not None
     assert FIRST_DELAY <= (waiting.not_before - before).total_seconds() < FIRST_DELAY + 5
-    assert store.claim("w").id == other.id and store.claim("w") is None
+    assert claimed(store, "w").id == other.id and store.claim("w") is None
     pauses = []
     for _ in range(12):
         change(store, job.id, not_before=database_now(store))
@@ -295,8 +302,8 @@ def test_a_run_is_left_to_workers_whose_code_gives_it_its_key(store: Store, monk
     mine, other = store.enqueue([ORIGINAL, OTHER])
     analysis = store.enqueue_analysis("f" * 32, {}, "a map")
     monkeypatch.setattr(planned, "gives", lambda spec, key: key == OTHER.key and spec == other.spec)
-    claimed = [store.claim("w") for _ in range(3)]
-    assert [job and job.id for job in claimed] == [analysis.id, other.id, None]
+    taken = [store.claim("w") for _ in range(3)]
+    assert [job and job.id for job in taken] == [analysis.id, other.id, None]
     assert store.left_to_others() == 1 and store.job(mine.id).state == "queued"
 
 
@@ -321,10 +328,10 @@ def test_metrics_that_are_older_than_those_of_the_plan_measure_nothing(
     code("new")
     store.enqueue([OTHER])
     code("old")
-    assert store.claim("old worker").key == ORIGINAL.key
+    assert claimed(store, "old worker").key == ORIGINAL.key
     assert store.claim("old worker") is None and store.left_to_others() == 1
     code("newest")  # which the store has not met yet
-    assert store.claim("newest worker").key == OTHER.key and store.left_to_others() == 0
+    assert claimed(store, "newest worker").key == OTHER.key and store.left_to_others() == 0
 
 
 def test_a_worker_says_its_versions_and_why_it_is_idle(store: Store) -> None:
@@ -349,4 +356,4 @@ def test_seeds_take_64_bits(store: Store, seed: int) -> None:
     row = store.summaries().iloc[0]
     assert (row["training_seed"], row["unlearning_seed"]) == (seed, seed)
     (job,) = store.enqueue([make_spec_row(training_seed=seed).original()])
-    assert store.claim("w").spec["training_seed"] == seed == job.spec["training_seed"]
+    assert claimed(store, "w").spec["training_seed"] == seed == job.spec["training_seed"]

@@ -373,6 +373,7 @@ def test_queue_says_what_a_released_run_waits_for(home):
     number = enqueue(home)
     with open_store(home) as store:
         job = store.claim("worker")
+        assert job is not None
         store.release(job.id, waits_for=trouble.DISK)
     at = open_page("queue", comparison=str(number))
     assert not at.exception and not at.error
