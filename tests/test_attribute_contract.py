@@ -44,7 +44,7 @@ def written(folder: Path, *, tasks: str, loss: str) -> Path:
 
 
 def test_what_serves_both_passes(tmp_path: Path):
-    checks = contract.check_file(written(tmp_path, tasks=BOTH, loss="losses.cross_entropy"))
+    checks = list(contract.check_file(written(tmp_path, tasks=BOTH, loss="losses.cross_entropy")))
     assert all(check.passed for check in checks), [check for check in checks if not check.passed]
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+import tempfile
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +15,7 @@ from cyclopts import Parameter
 from mucore import catalog
 from mucore.cli.base import FAILED, Json, complain, say_left_out
 from mucore.cli.printing import cell, print_table, to_json
-from mucore.errors import BadValue
+from mucore.errors import BadValue, MethodFailed
 
 
 def _print_cards(cards: Iterable[Any], columns: Sequence[str], as_json: bool) -> None:
@@ -82,17 +84,39 @@ def check(file: Path, /, *, as_json: Json = False) -> int:
     """Try your own method on two toy problems, and say of each rule whether it is kept and how to
     mend it.
     """
-    from mucore.testing.contract import check_file
-
-    checks = check_file(file)
+    checks = _checks(file)
     if as_json:
-        print(to_json([dataclasses.asdict(each) for each in checks], indent=2))
+        print(to_json(checks, indent=2))
     else:
         for each in checks:
-            print(f"{'pass' if each.passed else 'FAIL'}  {each.rule}")
-            if each.message:
-                print(f"      {each.message}")
-    return 0 if all(each.passed for each in checks) else FAILED
+            print(f"{'pass' if each['passed'] else 'FAIL'}  {each['rule']}")
+            if each["message"]:
+                print(f"      {each['message']}")
+    return 0 if all(each["passed"] for each in checks) else FAILED
+
+
+def _checks(file: Path) -> list[dict[str, Any]]:
+    """`mucore.testing.contract.check_file` in a process of its own, as a run of the method would
+    be: one that ends its process, hangs or fills the memory breaks a rule, too.
+    """
+    from mucore.runner import children
+
+    checks: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory(prefix="mucore-") as name:
+        (Path(name) / "path").write_text(str(file.absolute()), encoding="utf-8")
+        try:
+            children.run(
+                "mucore.testing.contract:inside",
+                Path(name),
+                children.limits(),
+                who=file.stem,
+                on_message=checks.append,
+                on_print=partial(print, file=sys.stderr),
+            )
+        except MethodFailed as problem:
+            rule = "it comes to an end, and its process lives on"
+            checks.append({"rule": rule, "passed": False, "message": str(problem)})
+    return checks
 
 
 def forget_set(

@@ -1,9 +1,9 @@
 """The contract test of a method: what every unlearning method must do, tried on two toy problems in
 a few seconds.
 
-`check_file` is behind `python -m mucore check FILE`; each broken rule comes with a sentence on how
-to mend it. mucore's own methods are held to more than this (tests/methods/test_conformance.py),
-with the same toys and the same watchers.
+`check_file` is behind `python -m mucore check FILE`, which calls it in a process of its own; each
+broken rule comes with a sentence on how to mend it. mucore's own methods are held to more than this
+(tests/methods/test_conformance.py), with the same toys and the same watchers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -86,9 +86,9 @@ def hooks(model: nn.Module) -> Iterator[Any]:
 # -- the rules
 
 
-def check_file(path: Path) -> list[Check]:
-    """Try a user's own method. Raises `BadFile` if there is no such file; everything else is a
-    failed check.
+def check_file(path: Path) -> Iterator[Check]:
+    """Try a user's own method in this process. Raises `BadFile` if there is no such file;
+    everything else is a failed check.
 
     Later checks are left out where an earlier failure makes them meaningless.
     """
@@ -97,30 +97,34 @@ def check_file(path: Path) -> list[Check]:
             f"There is no file {path}. Give the path of a Python file with one method, such as "
             "docs/examples/gaussian_noise.py."
         )
-    checks: list[Check] = []
     try:
         plugin = plugins.read(path.absolute())
     except MucoreError as error:
-        return [Check("the card can be read and holds together", False, str(error))]
-    checks.append(Check("the card can be read and holds together", True))
+        yield Check("the card can be read and holds together", False, str(error))
+        return
+    yield Check("the card can be read and holds together", True)
     clash = plugins.clash_of(plugin, plugins.found().plugins)
-    checks.append(Check("the name is free", clash is None, clash or ""))
+    yield Check("the name is free", clash is None, clash or "")
     try:
         function = plugins.function(plugin)
     except MucoreError as error:
-        return [*checks, Check("the file can be imported", False, str(error))]
-    checks.append(Check("the file can be imported", True))
+        yield Check("the file can be imported", False, str(error))
+        return
+    yield Check("the file can be imported", True)
     wrong = methods.signature_problem(function, plugin.card)
-    checks.append(
-        Check(
-            "the function takes model, data, run and the card's parameters",
-            wrong is None,
-            _sentence(wrong or ""),
-        )
+    yield Check(
+        "the function takes model, data, run and the card's parameters",
+        wrong is None,
+        _sentence(wrong or ""),
     )
     if wrong is None:
-        checks += _Trial(plugin.card, function, plugin.path).checks()
-    return checks
+        yield from _Trial(plugin.card, function, plugin.path).checks()
+
+
+def inside(folder: Path, say: Callable[[dict[str, Any]], None]) -> None:
+    """In a child process: `check_file` of the path that the file `path` in `folder` holds."""
+    for check in check_file(Path((folder / "path").read_text(encoding="utf-8"))):
+        say(asdict(check))
 
 
 class _Trial:

@@ -12,6 +12,7 @@ import pytest
 
 from mucore import cli
 from mucore.catalog import plugins
+from mucore.runner import children
 from mucore.testing import contract, toy
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -172,9 +173,8 @@ def test_a_class_wise_method_is_tried_on_classes_alone(tmp_path):
             'classes."'
         ),
     )
-    checks = contract.check_file(
-        write(tmp_path, "assert data.forgotten_classes == (0,); return model.eval()", change)
-    )
+    path = write(tmp_path, "assert data.forgotten_classes == (0,); return model.eval()", change)
+    checks = list(contract.check_file(path))
     assert all(check.passed for check in checks) and RULES["one"] not in [
         check.rule for check in checks
     ]
@@ -228,6 +228,23 @@ def test_json_and_exit_codes(tmp_path, capsys):
     assert all(check["passed"] == (check["message"] == "") for check in checks)
     assert cli.main(["check", str(tmp_path / "nowhere.py")]) == 2
     assert "There is no file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "body, words",
+    [
+        ("import sys; sys.exit(0)", "sys.exit(0) (tried.py, line 18)"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ("while True: pass", children.SECONDS),
+    ],
+    ids=["leaves", "interrupts", "never ends"],
+)
+def test_one_that_ends_its_process_breaks_a_rule(tmp_path, monkeypatch, capsys, body, words):
+    monkeypatch.setenv(children.SECONDS, "5" if words == children.SECONDS else "60")
+    assert cli.main(["check", str(write(tmp_path, body)), "--json"]) == 1
+    *kept, last = json.loads(capsys.readouterr().out)
+    assert len(kept) == 4 and all(check["passed"] for check in kept)
+    assert not last["passed"] and words in last["message"]
 
 
 def test_a_failed_check_says_how_to_mend_it(tmp_path, capsys):
