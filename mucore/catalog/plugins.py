@@ -32,6 +32,7 @@ from mucore.catalog import written
 from mucore.catalog.cards import EVERY_TASK, Footprint, Kind, MethodCard, Parameter
 from mucore.catalog.formulas import NAMES, evaluate
 from mucore.errors import BadFile, MucoreError
+from mucore.userfiles import doors
 
 FOLDERS = "MUCORE_PLUGINS"
 GROUP = "mucore.methods"
@@ -404,11 +405,12 @@ _functions: dict[tuple[Path, str], Callable[..., Any]] = {}
 
 def function(plugin: Plugin) -> Callable[..., Any]:
     """Run the file and give its function. Raises `BadFile` if it fails, or if it is not what
-    `plugin` was read from any more.
+    `plugin` was read from any more; `ReadOnly` to who may not run files.
 
     The bytes that were hashed are the ones that run, not what Python may have cached under the
     module's name.
     """
+    doors.check()
     known = plugin.path, plugin.source_hash
     if known not in _functions:
         try:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mucore.errors import BadFile
 from mucore.forget_sets.saved import check_fits, parse
-from mucore.userfiles import datasets
+from mucore.userfiles import datasets, doors
 
 
 def read_ids(path: Path | str, *, dataset: str = "") -> list[int]:
@@ -19,6 +19,7 @@ def read_ids(path: Path | str, *, dataset: str = "") -> list[int]:
     With `dataset`, a set of another data set raises `BadValue`; a CSV file does not say what it is
     of.
     """
+    doors.check()
     path = Path(path)
     try:
         return parse_ids(path.read_bytes(), name=path.name, dataset=dataset)

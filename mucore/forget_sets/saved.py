@@ -21,6 +21,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from mucore.errors import BadFile, BadValue, StoreError, UnknownName
 from mucore.files import write
+from mucore.userfiles import doors
 
 SAVED: Final = "set:"
 KEPT: Final = "kept:"
@@ -267,14 +268,17 @@ def to_json(found: NamedSet) -> bytes:
 
 
 def _path(home: Path, name: str) -> Path:
+    doors.check()
     return folder(home) / f"{check_name(name)}.json"
 
 
 def _kept(home: Path, key: str) -> Path:
+    doors.check()
     return folder(home) / "kept" / f"{key}.json"
 
 
 def _files(home: Path) -> list[Path]:
+    doors.check()
     return sorted(folder(home).glob("[!.]*.json"))
 
 

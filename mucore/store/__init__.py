@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from mucore.store.artifacts import Artifacts
 from mucore.store.claims import LostJob
+from mucore.store.guests import GuestStore
 from mucore.store.pack import open_pack, pack_provenance, write_pack
 from mucore.store.rows import ACTIVE, Comparison, Job, JobState, Measured, Model, Result, Worker
 from mucore.store.store import REMOVAL, Store, default_home, open_store
@@ -20,6 +21,7 @@ __all__ = [
     "REMOVAL",
     "Artifacts",
     "Comparison",
+    "GuestStore",
     "Job",
     "JobState",
     "LostJob",

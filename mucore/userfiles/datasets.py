@@ -13,6 +13,7 @@ from pathlib import Path
 from mucore import catalog
 from mucore.catalog.cards import Task
 from mucore.errors import BadFile
+from mucore.userfiles import doors
 
 CHUNK = 1 << 20
 IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".webp", ".gif"})
@@ -22,8 +23,9 @@ SPLITS = ("train", "val", "test")  # val may be missing
 
 def path_of(name: str) -> Path:
     """The path in `npz:PATH` or `folder:PATH`. Raises `BadFile` where there is nothing of that
-    kind.
+    kind, `ReadOnly` to who may not name files.
     """
+    doors.check()
     kind, _, text = name.partition(":")
     card = catalog.dataset(kind)
     if not card.takes_path:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from mucore.errors import BadFile
+from mucore.userfiles import doors
 
 SUFFIXES = (".safetensors", ".pt", ".pth")
 MOST_BYTES = 4 << 30  # a file is held in memory while it is copied; ViT-B takes 0.35 GB
@@ -27,8 +28,9 @@ def file_hash(text: str, *, what: str) -> str:
 
     `what` opens the sentence of the `BadFile` that is raised where there is no file, where it
     cannot be read, or where its size or first bytes say that it holds no weights: no other file is
-    read.
+    read. Raises `ReadOnly`.
     """
+    doors.check()
     path = _path(text)
     if is_hash(text) and not path.exists():
         return text.strip()

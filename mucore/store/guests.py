@@ -1,0 +1,140 @@
+"""A store as guests see it: it can only be read, and says no path of this machine."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, Unpack
+
+import sqlalchemy as sa
+
+from mucore.store import schema
+from mucore.store.results import Filters
+from mucore.store.rows import Comparison, Job, Result
+from mucore.store.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_OWN = re.compile(r"(npz|folder):(?![0-9a-f]{4}/[^/]*$)(.+)", re.DOTALL)
+# Two parts at least, so that "and/or" and a lone "/" stay what they are.
+_PATH = re.compile(
+    r"""(?<![\w/\\.~*-])(?:~|[A-Za-z]:)?[/\\](?:[^\s'"<>|,;:()/\\]+[/\\])+[^\s'"<>|,;()/\\]*"""
+)
+_ADDRESS = re.compile(r"\b(?:postgres\w*|sqlite|s3|gs|file)(?:\+\w+)?://[^\s,;)]*")
+
+
+class GuestStore(Store):
+    """A store for who may only read: each write raises `ReadOnly` with `sentence`, and the database
+    refuses what would get past that. The user's own data are named by the last part of their path,
+    in records, jobs and sentences; keys stay, for they never hold a path.
+    """
+
+    def __init__(
+        self, home: Path, *, url: str | None = None, artifacts: str | None = None, sentence: str
+    ):
+        super().__init__(home, url=url, artifacts=artifacts)
+        self.make_read_only(sentence)
+
+    def results(
+        self, *, metrics: bool | Collection[str] = True, **filters: Unpack[Filters]
+    ) -> list[Result]:
+        return [self._result(one) for one in super().results(metrics=metrics, **filters)]
+
+    def summaries(self, **filters: Unpack[Filters]) -> pd.DataFrame:
+        frame = super().summaries(**filters)
+        own = [name for name in frame["dataset"].unique() if _OWN.fullmatch(name)]
+        return (
+            frame.replace({"dataset": {name: dataset_of(name) for name in own}}) if own else frame
+        )
+
+    def job(self, job_id: int) -> Job:
+        return self._job(super().job(job_id))
+
+    def jobs(self, **filters: Any) -> list[Job]:
+        return [self._job(one) for one in super().jobs(**filters)]
+
+    def waiting_for(self, job_ids: Collection[int]) -> list[Job]:
+        return [self._job(one) for one in super().waiting_for(job_ids)]
+
+    def comparisons(self) -> list[Comparison]:
+        return [self._comparison(one) for one in super().comparisons()]
+
+    def comparison(self, comparison_id: int) -> Comparison:
+        return self._comparison(super().comparison(comparison_id))
+
+    def _select(self, columns: Sequence[Any], filters: Filters) -> Sequence[Any]:
+        wanted = filters.get("dataset")
+        names = [wanted] if isinstance(wanted, str) else list(wanted or ())
+        if any(":" in name for name in names):
+            with self.read() as connection:
+                known = connection.execute(sa.select(schema.result.c.dataset).distinct()).scalars()
+                filters = {**filters, "dataset": [n for n in known if dataset_of(n) in names]}
+        return super()._select(columns, filters)
+
+    def _result(self, one: Result) -> Result:
+        told = self._teller(one.spec)
+        return replace(
+            one,
+            spec=_spec(one.spec),
+            stop_reason=told(one.stop_reason or "") or None,
+            notes=tuple(map(told, one.notes)),
+            flags=tuple(map(told, one.flags)),
+            metrics={
+                name: replace(value, error=told(value.error)) if value.error else value
+                for name, value in one.metrics.items()
+            },
+        )
+
+    def _job(self, one: Job) -> Job:
+        told = self._teller(one.spec)
+        return replace(
+            one,
+            spec=_spec(one.spec),
+            label=told(one.label),
+            step=told(one.step),
+            error=told(one.error or "") or None,
+            log=None,
+        )
+
+    def _comparison(self, one: Comparison) -> Comparison:
+        return replace(one, grid=_spec(one.grid), note=self._teller(one.grid)(one.note))
+
+    def _teller(self, spec: Mapping[str, Any]) -> Callable[[str], str]:
+        """How a sentence about a run is told to guests."""
+        own = _OWN.fullmatch(str(spec.get("dataset", "")))
+        known = [str(self.home), *([own[2]] if own else [])]
+        return lambda text: without_paths(text, *known)
+
+
+def dataset_of(name: str) -> str:
+    """The name of a data set without the way to it, "npz:3f2a/faces.npz": four digits tell files of
+    one name apart.
+    """
+    own = _OWN.fullmatch(name)
+    if own is None:
+        return name
+    kind, path = own.groups()
+    return f"{kind}:{hashlib.sha256(path.encode()).hexdigest()[:4]}/{PurePath(path).name}"
+
+
+def without_paths(text: str, *known: str) -> str:
+    """A sentence with the last part of each absolute path in its place; `known` paths are found
+    with spaces in them, too. Addresses of databases and object stores go.
+    """
+    text = _ADDRESS.sub("…", text)
+    for path in sorted(filter(None, known), key=len, reverse=True):
+        text = text.replace(path, PurePath(path).name)
+    return _PATH.sub(lambda found: re.split(r"[/\\]", found[0].rstrip("/\\"))[-1], text)
+
+
+def _spec(value: Any) -> Any:
+    """JSON values with names of data sets as guests see them."""
+    if isinstance(value, str):
+        return dataset_of(value)
+    if isinstance(value, Mapping):
+        return {name: _spec(one) for name, one in value.items()}
+    return [_spec(one) for one in value] if isinstance(value, list) else value
