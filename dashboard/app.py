@@ -6,9 +6,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import data, logo, state
-from dashboard.pages import PAGES
-from dashboard.widgets import messages, side_bar
+from dashboard import access, data, logo, state
+from dashboard.pages import BY_ID, PAGES
+from dashboard.widgets import guests, messages, side_bar
 
 # A file of our own: Streamlit would fetch a Material icon for the tab from another host.
 ICON = str(Path(__file__).with_name("icon.png"))
@@ -18,6 +18,12 @@ st.set_page_config(
     layout="wide",
     initial_sidebar_state=230,
 )
+if sentence := access.refusal():
+    messages.error(sentence)
+    st.stop()
+if not access.enter():
+    guests.log_in()
+    st.stop()
 
 groups = {
     group: [page for page in PAGES if page.group == group]
@@ -43,8 +49,13 @@ if data.has_both():
         state.carried_segmented(
             "Results", "source", data.SOURCES, format_func=lambda name: names[name], width="stretch"
         )
+if status := access.status():
+    st.sidebar.caption(status)
 side_bar.follow_theme()
 with messages.guarded(), data.opening(f"{page.url_path} {state.param('view')}"):
-    page.run()
+    if page.url_path in BY_ID and BY_ID[page.url_path].works and not access.presents():
+        guests.not_for_you(BY_ID[page.url_path])
+    else:
+        page.run()
 state.leave(page.url_path)
 side_bar.keep_along()

@@ -22,9 +22,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import state
+from dashboard import access, state
 from mucore import analysis as analyses
-from mucore import shipped
+from mucore import catalog, shipped
 from mucore.analysis import neighbours as neighbour_search
 from mucore.errors import BadFile, MucoreError
 from mucore.outputs import Outputs
@@ -34,8 +34,16 @@ from mucore.runner.executors import ensure_workers
 from mucore.runner.plan import Grid, Plan, make_plan
 from mucore.runner.quality import Originals, plan_experiment
 from mucore.spec import RunSpec
-from mucore.store import Store, default_home, open_pack, open_store, pack_provenance
+from mucore.store import (
+    GuestStore,
+    Store,
+    default_home,
+    open_pack,
+    open_store,
+    pack_provenance,
+)
 from mucore.store.rows import ACTIVE, Comparison, Job, JobKind, JobState, Result, Worker
+from mucore.userfiles import doors
 from mucore.verdicts import Judged, judge, looked_at
 
 DEMO = shipped.DATA / "demo"
@@ -54,7 +62,8 @@ class Source:
 
     @property
     def name(self) -> str:
-        return str(self.store.home)
+        """What caches know it by: guests see the same results in other words."""
+        return f"{self.store.home}{' for guests' if isinstance(self.store, GuestStore) else ''}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +81,11 @@ class AnalysisState:
 
 
 def own_store() -> Store:
-    """The reader's own store, created when it is missing. Raises `StoreError` with a sentence."""
-    return _open(str(default_home()))
+    """The reader's own store, created when it is missing; for a guest, one that can only be read.
+    Raises `StoreError` with a sentence.
+    """
+    store = _open(str(default_home()))
+    return store if access.presents() else _open_for_guests(str(store.home), store)
 
 
 SOURCES = ("own", "demo")
@@ -85,15 +97,15 @@ def source() -> Source:
     """
     store = own_store()
     change = store.change_counter("results")
+    own = Source(store, False, change)
     # the frame is that of `summaries` without filters, so a store with results is read once for
     # both
     aside = (
-        state.carried("source", SOURCES) == "demo"
-        or _summaries(store, str(store.home), change, ()).empty
+        state.carried("source", SOURCES) == "demo" or _summaries(store, own.name, change, ()).empty
     )
     if aside and (demo := _demo()) is not None:
         return demo
-    return Source(store, False, change)
+    return own
 
 
 def has_both() -> bool:
@@ -205,6 +217,8 @@ def images(spec: Mapping[str, Any], ids: Sequence[int], *, triggered: bool = Fal
     The first call of a server loads PyTorch, which reads data sets, and takes a second or two.
     Raises a `MucoreError` with a sentence where the data set is not on this machine.
     """
+    if catalog.dataset(spec["dataset"]).takes_path:
+        doors.check()  # what somebody else looked at is no guest's either
     return _images(
         json.dumps({**spec}, sort_keys=True), tuple(int(each) for each in ids), triggered
     )
@@ -302,7 +316,8 @@ def reap() -> int:
     """Look for dead workers, at most every two seconds however many people watch; the number of
     jobs that lost theirs.
     """
-    return _reap(own_store(), str(own_store().home))
+    # a guest's look changes nothing, and must not count as one of those that do
+    return _reap(own_store(), str(own_store().home)) if access.presents() else 0
 
 
 def start_workers() -> None:
@@ -418,6 +433,13 @@ def _tail(path: Path, size: int) -> str:
 @st.cache_resource(show_spinner=False, max_entries=8, on_release=lambda store: store.close())
 def _open(home: str) -> Store:
     return open_store(home)
+
+
+@st.cache_resource(show_spinner=False, max_entries=8, on_release=lambda store: store.close())
+def _open_for_guests(home: str, _store: Store) -> Store:
+    return GuestStore(
+        _store.home, url=_store.url, artifacts=_store.artifacts_url, sentence=access.READS
+    )
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)

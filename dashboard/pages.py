@@ -14,6 +14,7 @@ class Page:
     title: str
     icon: str  # a name of Material Symbols
     group: str = ""
+    works: bool = False  # there to start and change things: nothing on it is for who only reads
 
     @property
     def file(self) -> str:
@@ -23,8 +24,8 @@ class Page:
 
 PAGES: Final = (
     Page("start", "Start", "home"),
-    Page("launch", "Launch", "rocket_launch", "Run"),
-    Page("forget_sets", "Forget sets", "checklist", "Run"),
+    Page("launch", "Launch", "rocket_launch", "Run", works=True),
+    Page("forget_sets", "Forget sets", "checklist", "Run", works=True),
     Page("queue", "Queue", "list_alt", "Run"),
     Page("results", "Results", "table_chart", "Compare"),
     Page("budget", "Budget curves", "show_chart", "Compare"),

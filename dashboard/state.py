@@ -24,6 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard.pages import PAGES
 
@@ -94,6 +95,14 @@ def reset_filters() -> None:
     """Take every filter out of the address."""
     for name in FILTERS:
         set_param(name, None)
+
+
+def session() -> str:
+    """The id of the browser tab that is served here, "" outside of any. The server gave it, so no
+    message from a browser changes it.
+    """
+    context = get_script_run_ctx(suppress_warning=True)
+    return "" if context is None else context.session_id
 
 
 def dark() -> bool:

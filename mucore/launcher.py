@@ -1,9 +1,10 @@
 """Start the dashboard: a worker that computes and Streamlit that shows, watched until Ctrl-C.
 
-    mucore app [--host 127.0.0.1] [--port 8501] [--no-browser] [--home DIR] [--device auto]
-    [--workers 1]
+    mucore app [--host 127.0.0.1] [--audience | --open] [--port 8501] [--no-browser] [--home DIR]
+    [--device auto] [--workers 1]
 
-or, in a checkout, `python run_app.py` with the same options.
+or, in a checkout, `python run_app.py` with the same options. An address that others reach needs a
+word on what they may do there (`mucore/hosting.py`).
 
 Both are processes of their own. One that dies is started again; one that dies at once five times in
 a row is not, and its log is named. If this program is killed, the worker finishes what it has, and
@@ -26,10 +27,15 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from mucore import hosting
+from mucore.errors import BadValue
+from mucore.hosting import Hosting
 
 if TYPE_CHECKING:
     import psutil
@@ -120,10 +126,19 @@ def main(argv: list[str] | None = None) -> int:
             .expanduser()
             .resolve()
         )
+        served = hosting.decide(
+            options.host,
+            audience=options.audience,
+            opened=options.open,
+            login=_login(Path.home() / ".streamlit", ROOT / ".streamlit"),
+        )
         _end_leftover_server(home)
-        check_port(options.host, options.port)
+        check_port(served.address, options.port)
         store = _open_store(home)
-        return App(options, home, store).run()
+        return App(options, served, home, store).run()
+    except BadValue as error:
+        print(error, file=sys.stderr)
+        return 1
     except StartError as error:
         print(error, file=sys.stderr)
         return 1
@@ -141,8 +156,8 @@ def main(argv: list[str] | None = None) -> int:
 class App:
     """The running pair and everything that has to be ended with it."""
 
-    def __init__(self, options: argparse.Namespace, home: Path, store: Store):
-        self.options, self.home, self.store = options, home, store
+    def __init__(self, options: argparse.Namespace, served: Hosting, home: Path, store: Store):
+        self.options, self.served, self.home, self.store = options, served, home, store
         self.stop = threading.Event()
         self.server = Child("dashboard", self._start_server, home / "logs" / "server.log")
         log = home / "logs" / "workers.log"
@@ -175,11 +190,19 @@ class App:
     # -- the server
 
     def _start_server(self) -> subprocess.Popen:
-        command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "dashboard" / "app.py")]
-        command += ["--server.address", self.options.host, "--server.port", str(self.options.port)]
+        served = self.served
+        command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "dashboard" / "server.py")]
+        command += ["--server.address", served.address, "--server.port", str(self.options.port)]
         command += ["--server.headless", "true", "--browser.gatherUsageStats", "false"]
+        # else Streamlit asks a host on the internet what this machine is called
+        command += ["--browser.serverAddress", hosting.reached_at(served.address)]
+        # a name that a foreign site makes point here is none of this machine's own
+        names = ("localhost", served.address) if served.terms == "own" else ("*",)
+        for name in names:
+            command += ["--server.allowedHosts", name]
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
         environment = {**os.environ, "MUCORE_HOME": str(self.home), "PYTHONPATH": path}
+        environment |= served.environment()
         # written relative to where we were started, and the child starts elsewhere
         if plugins := os.environ.get("MUCORE_PLUGINS"):
             environment["MUCORE_PLUGINS"] = os.pathsep.join(
@@ -200,14 +223,18 @@ class App:
             )
 
     def _announce(self) -> None:
-        """Print the address once pages are served, and open the browser on it."""
-        host = "127.0.0.1" if self.options.host in ("0.0.0.0", "::", "") else self.options.host
-        address = f"http://{f'[{host}]' if ':' in host else host}:{self.options.port}"
+        """Print the address once pages are served, and open the browser on it. Not on the
+        presenter's: every user of the machine could read it off the browser's command line.
+        """
+        host = hosting.reached_at(self.served.address)
+        address = hosting.web_address(host, self.options.port)
         deadline = time.monotonic() + 90
         while not self.stop.is_set() and time.monotonic() < deadline:
             if _answers(host, self.options.port):
                 say(f"mucore is at {address}   (results in {self.home}; Ctrl-C ends it)")
-                if not self.options.no_browser and _has_screen():
+                for line in self.served.told(address):
+                    say(line)
+                if not (self.options.no_browser or self.served.key) and _has_screen():
                     webbrowser.open(address)
                 return
             time.sleep(0.2)
@@ -417,9 +444,9 @@ def check_port(host: str, port: int) -> None:
     way_out = (
         f"Start with --port {free}." if free is not None else "Choose another one with --port."
     )
+    address = hosting.web_address(hosting.reached_at(host), port)
     raise StartError(
-        f"Port {port} is in use, perhaps by a dashboard that runs already (http://{host}:{port}). "
-        f"{way_out}"
+        f"Port {port} is in use, perhaps by a dashboard that runs already ({address}). {way_out}"
     )
 
 
@@ -473,6 +500,22 @@ def _check_packages() -> None:
         )
 
 
+def _login(*folders: Path) -> str:
+    """What `hosting.login_problem` says of Streamlit's secrets in `folders`; later ones win."""
+    content: dict[str, Any] = {}
+    for file in (folder / "secrets.toml" for folder in folders):
+        try:
+            content |= tomllib.loads(file.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError) as error:
+            raise StartError(
+                f"{file}, which says who may log in, cannot be read: {error}. Mend it, or take it "
+                "away."
+            ) from None
+    return hosting.login_problem(content, authlib=importlib.util.find_spec("authlib") is not None)
+
+
 def _open_store(home: Path) -> Store:
     sys.path.insert(0, str(ROOT))  # a checkout works without being installed
     from mucore.errors import MucoreError
@@ -500,8 +543,16 @@ def _open_store(home: Path) -> Store:
 def _options(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Start the mucore dashboard and its worker.")
     parser.add_argument(
-        "--host", default="127.0.0.1", help="address to serve on (default: this machine alone)"
+        "--host",
+        help="address to serve on (default: 127.0.0.1, this machine alone). One that others reach "
+        "needs --audience, people who log in, or --open; see docs/hosting.md",
     )
+    parser.add_argument(
+        "--audience",
+        action="store_true",
+        help="others read; who has the presenter's key, printed at the start, does everything",
+    )
+    parser.add_argument("--open", action="store_true", help=hosting.OPEN)
     parser.add_argument("--port", type=_port, default=8501, help="port to serve on (default 8501)")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
     parser.add_argument(

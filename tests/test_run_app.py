@@ -14,12 +14,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import psutil
 import pytest
 
-from mucore import launcher
+from mucore import hosting, launcher
 from mucore.runner.executors import start_worker
 from mucore.store import Store, open_store
 
@@ -185,15 +186,82 @@ def test_folders_of_own_methods_are_found_from_the_servers_folder_too(tmp_path, 
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MUCORE_PLUGINS", os.pathsep.join(["mine", str(tmp_path / "more")]))
-    options = argparse.Namespace(host="localhost", port=1, workers=1, device="auto")
+    options = argparse.Namespace(port=1, workers=1, device="auto")
     with open_store(tmp_path / "home") as store:
-        launcher.App(options, tmp_path / "home", store)._start_server()
+        launcher.App(options, hosting.decide(None), tmp_path / "home", store)._start_server()
     (options,) = started
     assert options["cwd"] != tmp_path
     assert options["env"]["MUCORE_PLUGINS"].split(os.pathsep) == [
         str(tmp_path / "mine"),
         str(tmp_path / "more"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--host", "0.0.0.0"], "--audience"),
+        (["--host", "::"], "--open"),
+        (["--host", ""], "--host is empty"),
+        (["--host", "no.such.host.invalid"], "no address no.such.host.invalid"),
+        (["--audience"], "--audience needs --host"),
+        (["--open"], "--open needs --host"),
+        (["--host", "0.0.0.0", "--open", "--audience"], "Choose one"),
+    ],
+)
+def test_nothing_listens_before_it_is_said_who_may_do_what(arguments, words, tmp_path, capsys):
+    arguments = [*arguments, "--port", str(free_port()), "--home", str(tmp_path / "home")]
+    assert launcher.main([*arguments, "--no-browser"]) == 1
+    assert words in capsys.readouterr().err
+    assert not (tmp_path / "home").exists()
+
+
+def test_secrets_that_cannot_be_read_are_refused(tmp_path):
+    (tmp_path / "secrets.toml").write_text("[auth")
+    with pytest.raises(launcher.StartError, match=r"secrets\.toml"):
+        launcher._login(tmp_path)
+    assert launcher._login(tmp_path / "none") == ""
+
+
+def test_later_secrets_win_as_in_streamlit(tmp_path):
+    for name, content in {
+        "user": '[auth]\nclient_id = "x"\n[roles]\npresenters = ["a@b"]',
+        "here": "[roles]\npresenters = []",
+    }.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "secrets.toml").write_text(content)
+    assert launcher._login(tmp_path / "user") != launcher._login(
+        tmp_path / "user", tmp_path / "here"
+    )
+    assert "[roles]" in launcher._login(tmp_path / "user", tmp_path / "here")
+
+
+@pytest.mark.parametrize("terms", ["own", "audience", "login", "open"])
+def test_streamlit_is_told_where_it_is_and_never_asks(terms, tmp_path, monkeypatch):
+    started: list[tuple[list[str], dict]] = []
+    monkeypatch.setattr(
+        launcher.subprocess, "Popen", lambda command, **options: started.append((command, options))
+    )
+    served = {
+        "own": hosting.decide("127.0.0.2"),
+        "audience": hosting.decide("0.0.0.0", audience=True),
+        "login": hosting.decide("0.0.0.0", login="ready"),
+        "open": hosting.decide("0.0.0.0", opened=True),
+    }[terms]
+    monkeypatch.setenv(hosting.KEY, "left by another start")
+    with open_store(tmp_path / "home") as store:
+        options = argparse.Namespace(port=1, workers=1, device="auto")
+        launcher.App(options, served, tmp_path / "home", store)._start_server()
+    ((command, given),) = started
+    told = [
+        (name.removeprefix("--"), value) for name, value in pairwise(command) if name[:2] == "--"
+    ]
+    assert ("server.address", served.address) in told
+    assert ("browser.serverAddress", hosting.reached_at(served.address)) in told
+    hosts = {value for name, value in told if name == "server.allowedHosts"}
+    assert hosts == ({"localhost", "127.0.0.2"} if terms == "own" else {"*"})
+    assert hosting.taken_over(given["env"]) == (terms, served.key)
+    assert not served.key or served.key not in " ".join(command)
 
 
 # -- keeping alive

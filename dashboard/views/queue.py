@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from dashboard import data, state
+from dashboard import access, data, state
 from dashboard.frames import queue as queue_frames
 from dashboard.sections.queue import (
     actions,
@@ -19,7 +19,7 @@ from dashboard.sections.queue import (
     workers,
 )
 from dashboard.text import units
-from dashboard.widgets import header, messages, run_drawer
+from dashboard.widgets import guests, header, messages, run_drawer
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
 from mucore.errors import MucoreError
@@ -47,7 +47,8 @@ def page() -> None:
             format_func=lambda name: "All runs" if name == ALL else comparisons[name].name,
         )
     with right:
-        disk.show(data.disk_use())
+        if guests.may("stop, repeat and remove runs"):
+            disk.show(data.disk_use())
     comparison = comparisons.get(chosen)
     if comparison is not None and comparison.note:
         st.caption(escape(comparison.note))
@@ -55,7 +56,7 @@ def page() -> None:
     run_drawer.run_drawer(data.summaries())
 
 
-@st.fragment(run_every=1.0)
+@guests.live(1.0)
 def live(comparison: Comparison | None) -> None:
     """All that changes while runs go on: drawn anew each second."""
     with messages.guarded():
@@ -100,16 +101,17 @@ def live(comparison: Comparison | None) -> None:
                 # some may have ended since
                 others = 0 if keys is None else max(store.count_active() - len(active), 0)
                 show_progress(view, len(data.workers()), others)
-            st.button(
-                "Cancel all",
-                icon=":material/cancel:",
-                on_click=actions.cancel,
-                args=(store, "all", active),
-                disabled=not active,
-                key="cancel_all",
-                help="Waiting runs at once, running ones at their next step. Finished results "
-                "stay.",
-            )
+            if access.presents():
+                st.button(
+                    "Cancel all",
+                    icon=":material/cancel:",
+                    on_click=actions.cancel,
+                    args=(store, "all", active),
+                    disabled=not active,
+                    key="cancel_all",
+                    help="Waiting runs at once, running ones at their next step. Finished results "
+                    "stay.",
+                )
         actions.ask(store, "all", active)
         workers.show(busy=bool(active))
         if comparison and not active and view.done:

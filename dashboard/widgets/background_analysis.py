@@ -10,7 +10,7 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.text import units
-from dashboard.widgets import messages
+from dashboard.widgets import guests, messages
 from dashboard.widgets.markdown import escape
 from mucore import analysis
 from mucore.errors import MucoreError
@@ -32,6 +32,8 @@ def analysed(
         return None
     if found.state == "failed":
         messages.error(escape(found.error))
+    if not guests.may("compute this, and all can see it then"):
+        return None
     label = (
         "Try again" if found.state == "failed" else f"{button} (about {units.duration(seconds)})"
     )
@@ -60,7 +62,7 @@ def _ready(_keys: pd.Series, name: str, kind: str, files: frozenset[str]) -> tup
     return tuple(key for key in _keys if analysis.key(kind, {"key": key}) in files)
 
 
-@st.fragment(run_every=1)
+@guests.live(1.0)
 def watch(kind: str, parameters: dict[str, Any]) -> None:
     """Progress of an analysis, each second; the page is drawn anew once it ends."""
     with messages.guarded():

@@ -9,7 +9,7 @@ from typing import Final
 
 import streamlit as st
 
-from dashboard import assets, data, state
+from dashboard import access, assets, data, state
 from dashboard.frames import Answer
 from dashboard.text import labels
 from dashboard.widgets.markdown import escape, metric_help
@@ -43,11 +43,12 @@ def demo_badge(source: data.Source) -> None:
         )
         st.badge("Demo results", icon=":material/science:", color="orange", help=help_text)
     else:
+        mine = access.presents()
         st.badge(
-            "Your results",
+            "Your results" if mine else "The presenter's results",
             icon=":material/database:",
             color="blue",
-            help=f"Folder {source.store.home}",
+            help=f"Folder {source.store.home}" if mine else None,
         )
 
 

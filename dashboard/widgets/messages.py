@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pandas as pd
 import streamlit as st
 
-from dashboard import data
+from dashboard import access, data
 from dashboard.widgets.header import header
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
@@ -63,21 +63,22 @@ def none_chosen(runs: pd.DataFrame, **query: str | list[str]) -> bool:
 
 
 def error(sentence: str, way_out: str = "") -> None:
-    st.error(f"{sentence} {way_out}".strip(), icon=":material/error:")
+    st.error(access.shown(f"{sentence} {way_out}".strip()), icon=":material/error:")
 
 
 def problem(sentence: str) -> None:
     """A sentence under the field that caused it."""
-    st.markdown(f":red[:material/error: {escape(sentence)}]")
+    st.markdown(f":red[:material/error: {escape(access.shown(sentence))}]")
 
 
 @contextmanager
 def guarded() -> Generator[None]:
-    """Turn whatever fails inside into a sentence on the page. Fragments rerun outside app.py's own
-    guard and need one each.
+    """Turn whatever fails inside into a sentence on the page; of guests' pages, a few at a time.
+    Fragments rerun outside app.py's own guard and need one each.
     """
     try:
-        yield
+        with access.turn():
+            yield
     except MucoreError as failure:
         error(escape(str(failure)))
     except Exception as failure:

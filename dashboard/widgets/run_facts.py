@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, state
+from dashboard import access, data, state
 from dashboard.charts import class_accuracy, loss_curve
 from dashboard.text import labels, units
 from dashboard.widgets import figures
@@ -178,10 +178,12 @@ def reads_text(reads: Mapping[str, int]) -> str:
 
 
 def weights_button(result: Result) -> None:
-    """A file with the run's weights, where they are there; those of the demo did not come with
-    it.
+    """A file with the run's weights, where they are there; those of the demo did not come with it.
+    Guests get none, for weights tell of the data that they were trained on.
     """
     store = data.source().store
+    if not access.presents():
+        return
     if result.weights is not None and store.artifacts.exists(result.weights):
         weights = result.weights
         st.download_button(

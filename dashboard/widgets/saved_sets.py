@@ -11,11 +11,12 @@ from dashboard.widgets.training_set import stamp
 from mucore import catalog, forget_sets
 from mucore.errors import MucoreError
 from mucore.forget_sets import NamedSet
-from mucore.userfiles import datasets
+from mucore.userfiles import datasets, doors
 
 
 def saved_sets() -> tuple[list[NamedSet], list[str]]:
-    """The reader's sets, newest first, and a sentence for each damaged file."""
+    """The reader's sets, newest first, and a sentence for each damaged file. Raises `ReadOnly`."""
+    doors.check()
     home = data.own_store().home
     files = [
         (path.name, path.stat().st_mtime_ns, path.stat().st_size)

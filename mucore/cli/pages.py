@@ -11,7 +11,21 @@ from mucore.cli.base import Device
 
 def app(
     *,
-    host: Annotated[str, Parameter(help="Address to serve on.")] = "127.0.0.1",
+    host: Annotated[
+        str | None,
+        Parameter(help="Address to serve on; by default 127.0.0.1, this machine alone."),
+    ] = None,
+    audience: Annotated[
+        bool,
+        Parameter(
+            help="Others read; who has the presenter's key, printed at the start, does everything.",
+            negative=(),
+        ),
+    ] = False,
+    open: Annotated[  # noqa: A002
+        bool,
+        Parameter(help="Anyone who reaches the address may do everything.", negative=()),
+    ] = False,
     port: Annotated[int, Parameter(help="Port to serve on.")] = 8501,
     browser: Annotated[bool, Parameter(help="Open a browser on it.")] = True,
     device: Device = "auto",
@@ -22,5 +36,8 @@ def app(
     """Open the dashboard, with a worker beside it, until Ctrl-C."""
     from mucore import launcher
 
-    options = ["--host", host, "--port", str(port), "--device", device, "--workers", str(workers)]
-    return launcher.main(options if browser else [*options, "--no-browser"])
+    options = ["--port", str(port), "--device", device, "--workers", str(workers)]
+    options += ["--host", host] if host is not None else []
+    for flag, on in (("audience", audience), ("open", open), ("no-browser", not browser)):
+        options += [f"--{flag}"] if on else []
+    return launcher.main(options)

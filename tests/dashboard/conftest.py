@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from dashboard import data
+from dashboard import access, data
 from mucore.store import Store
 
 
@@ -19,6 +19,7 @@ def demo_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     yield tmp_path / "home"
     # Everything else that pages keep is named by its home, of which every test has its own.
     data._open.clear()
+    data._open_for_guests.clear()
 
 
 @pytest.fixture
@@ -41,3 +42,16 @@ def home(
     """The folder of a store that nobody has made yet, without the demo; no worker starts."""
     monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
     return demo_home
+
+
+@pytest.fixture
+def become(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Serve an audience, and be its "presenter" or a "guest" from now on."""
+    key = "k" * 43
+    monkeypatch.setattr(access, "_server", access._Server("audience", key, behind_door=True))
+
+    def become(who: str) -> None:
+        shown = {"presenter": key, "guest": ""}[who]
+        monkeypatch.setattr(access, "_key_of_browser", lambda: shown)
+
+    return become

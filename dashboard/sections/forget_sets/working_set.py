@@ -21,6 +21,7 @@ from mucore import forget_sets
 from mucore.errors import MucoreError
 from mucore.forget_sets import KEPT, NamedSet
 from mucore.forget_sets.saved import forget_hash
+from mucore.userfiles import doors
 
 SHORT: Final = 150  # ids that an address carries
 STEPS_BACK: Final = 50
@@ -57,6 +58,7 @@ def read(training: Training) -> Working:
     none = np.empty(0, np.int64)
     try:
         if kept := state.param(_KEPT):
+            doors.check()
             found = _resolve(str(data.own_store().home), KEPT + kept)
             forget_sets.check_fits(found, training.dataset, training.data_hash)
             return Working(found.ids, found.made, failed, kept)

@@ -9,12 +9,12 @@ from typing import Final, Literal
 
 import streamlit as st
 
-from dashboard import data, state
+from dashboard import access, data, state
 from dashboard.frames import queue as queue_frames
 from dashboard.lessons.records import Lesson, of_features, shows
 from dashboard.lessons.results import LessonResults, gather, plain_name
 from dashboard.text import labels, units
-from dashboard.widgets import messages
+from dashboard.widgets import guests, messages
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
 from mucore import catalog, titles
@@ -126,7 +126,7 @@ def run_panel(lesson: Lesson, plan: Plan) -> None:
         watch(lesson)
     elif now == "stopped":
         show_stopped(lesson, plan)
-    elif now == "not run":
+    elif now == "not run" and guests.may(f"run it live ({about(plan.time)})"):
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
             dataset, model = (
                 catalog.dataset(str(lesson.grid["dataset"])),
@@ -174,18 +174,19 @@ def show_stopped(lesson: Lesson, plan: Plan) -> None:
                 "not run."
             )
         with st.container(horizontal=True):
-            st.button(
-                "Try again",
-                type="primary",
-                icon=":material/replay:",
-                key="again",
-                on_click=again,
-                args=(lesson,),
-            )
+            if access.presents():
+                st.button(
+                    "Try again",
+                    type="primary",
+                    icon=":material/replay:",
+                    key="again",
+                    on_click=again,
+                    args=(lesson,),
+                )
             link("queue", "Open the queue", icon=":material/list_alt:")
 
 
-@st.fragment(run_every=1.0)
+@guests.live(1.0)
 def watch(lesson: Lesson) -> None:
     with messages.guarded():
         data.reap()
@@ -217,14 +218,15 @@ def watch(lesson: Lesson) -> None:
                     "takes a few seconds."
                 )
             else:
-                reason = data.worker_failure()
+                reason = data.worker_failure() if access.presents() else ""
                 st.markdown(
                     f":material/warning: No worker is running, so nothing moves. {escape(reason)}"
                 )
-                st.button(
-                    "Start a worker",
-                    icon=":material/play_arrow:",
-                    key="start_worker",
-                    on_click=again,
-                    args=(lesson,),
-                )
+                if access.presents():
+                    st.button(
+                        "Start a worker",
+                        icon=":material/play_arrow:",
+                        key="start_worker",
+                        on_click=again,
+                        args=(lesson,),
+                    )

@@ -10,7 +10,7 @@ from dashboard.frames import quality as quality_frames
 from dashboard.frames.quality import Found
 from dashboard.sections.quality import example
 from dashboard.text import labels, units
-from dashboard.widgets import messages
+from dashboard.widgets import guests, messages
 from dashboard.widgets.markdown import escape
 from mucore.errors import MucoreError
 from mucore.runner.quality import Finding, Lineup, Row, find, forget_confidences
@@ -87,7 +87,7 @@ def offer_to_compute(
                 "reading their predictions takes a moment."
             )
         )
-        if not st.button(
+        if not guests.may("compute them") or not st.button(
             "Compute the numbers", icon=":material/calculate:", type="primary", key="compute"
         ):
             return

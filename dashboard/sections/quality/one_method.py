@@ -12,7 +12,7 @@ from dashboard.frames.quality import Found, Samples
 from dashboard.sections.quality import computing
 from dashboard.sections.quality.drawn import Drawn
 from dashboard.text import labels, units
-from dashboard.widgets import figures
+from dashboard.widgets import figures, guests
 from dashboard.widgets.markdown import escape
 from mucore.errors import MucoreError
 from mucore.metrics.forgetting_quality import BIN
@@ -97,7 +97,9 @@ def get_samples(source: data.Source, found: Found, finding: Finding) -> Samples 
         )
         if unlearned is None or retrained is None:
             st.markdown(f"What {2 * found.models} models say of each sample has not been read yet.")
-            if not st.button("Read their predictions", icon=":material/download:", key="read"):
+            if not guests.may("have it read") or not st.button(
+                "Read their predictions", icon=":material/download:", key="read"
+            ):
                 return None
             unlearned, retrained = computing.read(source, found, kinds)
             kept[name] = quality_frames.samples(unlearned, retrained)

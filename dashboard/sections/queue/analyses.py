@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dashboard import data, state
+from dashboard import access, data, state
 from dashboard.frames import queue as queue_frames
 from dashboard.widgets.markdown import escape
 from mucore.errors import MucoreError
@@ -26,7 +26,9 @@ def show() -> None:
         with st.container(border=True):
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.markdown(f"**{escape(job.label)}**", width="stretch")
-                if active:
+                if not access.presents():
+                    pass
+                elif active:
                     st.button(
                         "Stopping" if job.cancel_requested else "Cancel",
                         key=f"cancel_analysis:{job.id}",

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import streamlit as st
 
-from dashboard import state
+from dashboard import access, state
 from dashboard.charts import loss_curve
 from dashboard.frames import queue as queue_frames
 from dashboard.sections.queue import actions
@@ -34,18 +34,19 @@ def show_card(store: Store, job: Job, left: Span | None, now: datetime) -> None:
                     f"**{escape(titles.who(job.spec))}**  \n{escape(titles.where(job.spec))}",
                     width="stretch",
                 )
-                st.button(
-                    "Stopping" if job.cancel_requested else "Cancel",
-                    key=f"cancel:{job.id}",
-                    icon=":material/stop_circle:",
-                    on_click=actions.cancel,
-                    args=(store, f"job:{job.id}", [job]),
-                    disabled=job.cancel_requested,
-                    help="It stops at its next step. A training that you retry later goes on from "
-                    "there."
-                    if not job.cancel_requested
-                    else None,
-                )
+                if access.presents():
+                    st.button(
+                        "Stopping" if job.cancel_requested else "Cancel",
+                        key=f"cancel:{job.id}",
+                        icon=":material/stop_circle:",
+                        on_click=actions.cancel,
+                        args=(store, f"job:{job.id}", [job]),
+                        disabled=job.cancel_requested,
+                        help="It stops at its next step. A training that you retry later goes on "
+                        "from there."
+                        if not job.cancel_requested
+                        else None,
+                    )
             actions.ask(store, f"job:{job.id}", [job])
             share = queue_frames.job_share(job, left, now)
             st.progress(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import data
+from dashboard import access, data
 from dashboard.frames import queue as queue_frames
 from dashboard.sections.queue import actions, shared
 from dashboard.text import units
@@ -21,7 +21,7 @@ def show(store: Store, jobs: Sequence[Job]) -> None:
     """A card for each job that ended by itself; those that ended because of one of them are named
     on its card and retried with it.
     """
-    if len(jobs) > 1:
+    if len(jobs) > 1 and access.presents():
         st.button(
             f"Retry all {len(jobs)}",
             icon=":material/replay:",
@@ -49,13 +49,14 @@ def stopped_card(store: Store, job: Job, followers: Sequence[Job]) -> None:
                 else "Retry with the run that needs it"
             )
             args = (store, "retry", [job, *followers])
-            st.button(
-                label if followers else "Retry",
-                key=f"retry:{job.id}",
-                icon=":material/replay:",
-                on_click=actions.act,
-                args=args,
-            )
+            if access.presents():
+                st.button(
+                    label if followers else "Retry",
+                    key=f"retry:{job.id}",
+                    icon=":material/replay:",
+                    on_click=actions.act,
+                    args=args,
+                )
         lines = (job.error or "").strip().splitlines()
         if lines:
             why = with_titles(lines[-1], *named_in(job.spec))
@@ -65,7 +66,7 @@ def stopped_card(store: Store, job: Job, followers: Sequence[Job]) -> None:
             more = f"; and {len(followers) - 12} more" if len(followers) > 12 else ""
             st.caption(f"Not run, because they need it: {escape(labels)}{more}.")
         tail = data.log_tail(job)
-        if tail or len(lines) > 1:
+        if access.presents() and (tail or len(lines) > 1):
             with st.expander(
                 "Full error and end of the log" if lines else "End of the log", key=f"log:{job.id}"
             ):

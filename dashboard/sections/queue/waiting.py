@@ -8,6 +8,7 @@ from datetime import datetime
 import pandas as pd
 import streamlit as st
 
+from dashboard import access
 from dashboard.frames import queue as queue_frames
 from dashboard.sections.queue import actions, shared
 from dashboard.text import units
@@ -32,6 +33,9 @@ def show(
             ],
         }
     )
+    if not access.presents():
+        st.dataframe(frame, hide_index=True, height=shared.height(frame))
+        return
     event = st.dataframe(
         frame,
         hide_index=True,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, state
+from dashboard import access, data, state
 from dashboard import report as evidence
 from dashboard.report import render
 from dashboard.sections.reports import making
@@ -118,15 +118,16 @@ def show_reports(
     if asked:
         with st.status(f"Making {asked}", expanded=False) as progress:
             try:
-                content = making.make(
-                    asked,
-                    source,
-                    keys,
-                    parts,
-                    typed,
-                    comparison,
-                    lambda text: progress.update(label=text),
-                )
+                with access.heavy():
+                    content = making.make(
+                        asked,
+                        source,
+                        keys,
+                        parts,
+                        typed,
+                        comparison,
+                        lambda text: progress.update(label=text),
+                    )
                 made[asked] = File(now, source.change, content)
                 progress.update(label=f"{asked} is ready", state="complete")
             except MucoreError as failure:

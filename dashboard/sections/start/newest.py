@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import data
+from dashboard import access, data
 from dashboard.text import labels, units
 from dashboard.widgets import clicks, messages
 from dashboard.widgets.markdown import escape
@@ -44,7 +44,13 @@ def show(source: data.Source, summaries: pd.DataFrame) -> None:
     st.caption(
         f"{units.count(len(summaries), 'result')} in all{on_one(newest)}. Click a line for "
         "its run. "
-        + ("They are the demo's." if source.demo else f"They lie in {source.store.home}.")
+        + (
+            "They are the demo's."
+            if source.demo
+            else f"They lie in {source.store.home}."
+            if access.presents()
+            else ""
+        )
     )
 
 

@@ -9,14 +9,14 @@ import streamlit as st
 from dashboard import data
 from dashboard.frames import queue as queue_frames
 from dashboard.text import units
-from dashboard.widgets import messages
+from dashboard.widgets import guests, messages
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
 from mucore import titles
 from mucore.runner.estimate import about
 
 
-@st.fragment(run_every=2.0)
+@guests.live(2.0)
 def show() -> None:
     with messages.guarded():
         now = datetime.now(UTC)

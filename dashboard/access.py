@@ -1,0 +1,207 @@
+"""Who may do what on these pages: decided here and nowhere else.
+
+`mucore/hosting.py` has the terms on which pages are served. A session that may not write is a
+guest's: `dashboard.data` gives it a store that can only be read, the doors to files of users
+(`mucore/userfiles/doors.py`) are closed to it, and `dashboard/server.py` turns its uploads away.
+That pages show guests no buttons for what they may not do is a courtesy on top.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import streamlit as st
+from streamlit import runtime
+
+from dashboard import state
+from mucore import hosting
+from mucore.errors import MucoreError
+from mucore.hosting import Terms
+from mucore.store import default_home
+from mucore.store.guests import without_paths
+from mucore.userfiles import doors
+
+READS: Final = (
+    "You are reading along. Only the presenter can start, change or delete anything here."
+)
+NO_FILES: Final = (
+    "You are reading along, so no file or folder of this machine is opened for you. Only the "
+    "presenter can name their own data, weights, methods and forget sets."
+)
+BUSY: Final = (
+    "Many people are looking at pages at this moment, and yours has not had its turn. Nothing is "
+    "wrong; try again."
+)
+IN_USE: Final = "Somebody else's figure or file is being made at this moment. Try again in a while."
+UNSAID: Final = (
+    "This dashboard listens where others reach it, and nothing says what they may do, so it shows "
+    "nothing. Start it with python run_app.py, which asks for --audience, a login or --open; "
+    "docs/hosting.md says what each means."
+)
+GUESTS_AT_ONCE: Final = 2  # pages drawn for guests at the same time; the presenter's never waits
+PATIENCE: Final = 20.0  # seconds in which a guest's page gets its turn, unless there are too many
+_LISTENERS: Final = ("localhost", "127.0.0.1", "::1")
+
+
+class Busy(MucoreError):
+    """Others are at it; the same will work later."""
+
+
+@dataclass
+class _Server:
+    """What this process serves on: told once by whoever started it."""
+
+    terms: Terms = "own"
+    key: str = field(default="", repr=False)
+    behind_door: bool = False  # dashboard/server.py stands before the pages
+    presenters: set[str] = field(default_factory=set)  # ids of sessions
+
+
+_server = _Server(*hosting.taken_over(os.environ))
+_turns = threading.BoundedSemaphore(GUESTS_AT_ONCE)
+_heavy = threading.BoundedSemaphore(1)
+_mine = threading.local()
+
+
+def terms() -> Terms:
+    return _server.terms
+
+
+def stand_behind_door() -> None:
+    """Called by dashboard/server.py: requests pass it before they get here."""
+    _server.behind_door = True
+
+
+def refusal() -> str:
+    """Why nothing may be shown to anybody, "" where pages may: who starts Streamlit by hand gets
+    pages for this machine alone.
+    """
+    if not runtime.exists():  # tests draw pages without a server
+        return ""
+    if _server.terms == "own":
+        address = str(st.get_option("server.address") or "")
+        return "" if address in _LISTENERS or hosting.is_loopback(address) else UNSAID
+    return "" if _server.behind_door else UNSAID
+
+
+def enter() -> bool:
+    """Called by app.py before anything else of a page: find out who this is. False for a stranger,
+    who gets to see nothing but a login.
+
+    A right key never gets here, for the door makes a cookie of it; a wrong one leaves the address.
+    """
+    if state.param(hosting.PARAMETER):
+        state.set_param(hosting.PARAMETER, None)
+        state.set_ticket("wrong_key", _server.terms == "audience")
+    known, named = True, False
+    if _server.terms == "audience":
+        named = is_key(_key_of_browser())
+    elif _server.terms == "login":
+        known = st.user.get("is_logged_in") is True  # a header's text is no login
+        # a mail address counts where the provider does not deny that it is theirs
+        mail = "" if st.user.get("email_verified") is False else str(st.user.get("email") or "")
+        named = known and mail.lower() in hosting.presenters(st.secrets)
+    (_server.presenters.add if named else _server.presenters.discard)(state.session())
+    return known
+
+
+def is_key(text: str) -> bool:
+    """Whether a text is the presenter's key, in a time that does not tell how much of it is."""
+    return bool(_server.key) and hmac.compare_digest(
+        text.encode(errors="replace"), _server.key.encode()
+    )
+
+
+def _key_of_browser() -> str:
+    return st.context.cookies.get(cookie(), "")
+
+
+def cookie() -> str:
+    """The name of the presenter's cookie: another for each key, as browsers send them to every port
+    of a host.
+    """
+    return f"{hosting.COOKIE}_{hashlib.sha256(_server.key.encode()).hexdigest()[:8]}"
+
+
+def presents(session: str | None = None) -> bool:
+    """Whether a session, or else the one that asks, may do everything. What runs outside of any
+    session may where everybody may.
+    """
+    if _server.terms in ("own", "open"):
+        return True
+    return (state.session() if session is None else session) in _server.presenters
+
+
+def status() -> str:
+    """A line for the side bar, in Markdown: which of the two this session is, "" where there is but
+    one kind.
+    """
+    if _server.terms in ("own", "open"):
+        return ""
+    if presents():
+        return ":material/co_present: You present: everybody else only reads."
+    wrong = " The key in your address is not of this start." if state.ticket("wrong_key") else ""
+    return f":material/visibility: {READS}{wrong}"
+
+
+def shown(text: str) -> str:
+    """A sentence as this session may see it: to guests without paths of this machine."""
+    if presents():
+        return text
+    return without_paths(
+        text, str(default_home()), str(Path(__file__).parents[1]), str(Path.home())
+    )
+
+
+def every(seconds: float) -> float:
+    """How often a part of a page draws itself anew: five times less often for a guest, for there
+    may be many.
+    """
+    return seconds if presents() else 5 * seconds
+
+
+@contextmanager
+def turn() -> Generator[None]:
+    """Drawing a page or a part of one: of guests a few at a time. Who waited in vain reads why, and
+    the page stops there.
+    """
+    if presents() or getattr(_mine, "turn", False):
+        yield
+        return
+    if not _turns.acquire(timeout=PATIENCE):
+        st.info(BUSY, icon=":material/hourglass_top:")
+        st.button("Try again", icon=":material/refresh:")
+        st.stop()
+    _mine.turn = True
+    try:
+        yield
+    finally:
+        _mine.turn = False
+        _turns.release()
+
+
+@contextmanager
+def heavy() -> Generator[None]:
+    """What keeps a processor busy for seconds, such as making a report: of guests one at a time.
+    Raises `Busy`.
+    """
+    if presents():
+        yield
+        return
+    if not _heavy.acquire(blocking=False):
+        raise Busy(IN_USE)
+    try:
+        yield
+    finally:
+        _heavy.release()
+
+
+doors.guard(lambda: "" if presents() else NO_FILES)

@@ -1,0 +1,132 @@
+"""The dashboard behind its door: `python -m streamlit run dashboard/server.py`, as the launcher
+starts it.
+
+The door is ASGI middleware. It turns away what no page needs and what a guest may not send, before
+Streamlit sees it: messages and requests can be made by hand, whatever pages show.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote, urlencode, urlsplit
+
+from google.protobuf.message import DecodeError
+from starlette.middleware import Middleware
+from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse, RedirectResponse
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.starlette import App
+
+from dashboard import access
+from mucore import hosting
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+# Addresses under _stcore that pages need. Among the others: figures of this process, which cost
+# time to compute, and an interface for programs.
+_NEEDED: Final = ("health", "host-config", "stream", "upload_file", "bidi-components")
+# Messages of a browser that pages need. Among the others: one that empties the caches of all, and
+# one that writes files.
+_MESSAGES: Final = ("rerun_script", "stop_script", "app_heartbeat", "file_urls_request")
+_OPERATIONS: Final = ("deferred_file", "dataframe_chunk")  # of backend_operation_request
+
+
+class Door:
+    """Lets through to Streamlit what may pass."""
+
+    def __init__(self, app: ASGIApp):
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            if _foreign(HTTPConnection(scope)):
+                await receive()  # the request to connect
+                await send({"type": "websocket.close", "code": 1008})
+                return
+            receive = _sifted(receive)
+        elif scope["type"] == "http" and (answer := _answered(HTTPConnection(scope))):
+            await answer(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+
+
+def _foreign(connection: HTTPConnection) -> bool:
+    """Whether a page of another site opened the connection. Streamlit would ask a host on the
+    internet for this machine's address before it says no, whatever server address is set.
+    """
+    origin = connection.headers.get("origin")
+    try:
+        return origin is not None and urlsplit(origin).netloc != connection.headers.get("host")
+    except ValueError:
+        return True
+
+
+def _answered(connection: HTTPConnection) -> Response | None:
+    """What a request is answered with here; None where it may pass."""
+    if access.is_key(connection.query_params.get(hosting.PARAMETER, "")):
+        return _taken_in(connection)
+    _, core, rest = str(connection.scope["path"]).partition("/_stcore/")
+    what, _, rest = rest.partition("/")
+    if core and what not in _NEEDED:
+        return PlainTextResponse("Nothing is served here.", status_code=403)
+    if what == "upload_file" and not access.presents(rest.partition("/")[0]):
+        return PlainTextResponse(access.READS, status_code=403)
+    return None
+
+
+def _taken_in(connection: HTTPConnection) -> Response:
+    """The presenter's browser keeps the key as a cookie, which no script reads and which comes
+    along when the page is loaded again; the address loses it.
+    """
+    others = [
+        (name, value)
+        for name, value in connection.query_params.multi_items()
+        if name != hosting.PARAMETER
+    ]
+    # one slash alone: two would name another host
+    path = "/" + quote(str(connection.scope["path"]).lstrip("/"))
+    answer = RedirectResponse(f"{path}?{urlencode(others)}" if others else path, status_code=303)
+    answer.headers["Cache-Control"] = "no-store"
+    answer.headers["Referrer-Policy"] = "no-referrer"
+    answer.set_cookie(
+        access.cookie(),
+        connection.query_params[hosting.PARAMETER],
+        httponly=True,
+        samesite="strict",
+        secure=connection.scope["scheme"] == "https",
+    )
+    return answer
+
+
+def _sifted(receive: Receive) -> Receive:
+    """Leaves out messages that no page sends."""
+
+    async def sifted() -> Message:
+        while True:
+            message = await receive()
+            if message["type"] != "websocket.receive" or _expected(message.get("bytes")):
+                return message
+
+    return sifted
+
+
+def _expected(content: bytes | None) -> bool:
+    if content is None:  # Streamlit ends connections that send text
+        return True
+    message = BackMsg()
+    try:
+        message.ParseFromString(content)
+    except DecodeError:
+        return True  # Streamlit ends the connection
+    kind = message.WhichOneof("type")
+    if kind == "backend_operation_request":
+        return message.backend_operation_request.WhichOneof("payload") in _OPERATIONS
+    return kind in _MESSAGES
+
+
+access.stand_behind_door()
+middleware: list[Any] = [Middleware(Door)]
+app = App(Path(__file__).with_name("app.py"), middleware=middleware)

@@ -1,0 +1,66 @@
+"""What pages say to who only reads, and how somebody logs in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import streamlit as st
+
+from dashboard import access
+from dashboard.pages import Page
+from dashboard.widgets.header import header
+from dashboard.widgets.links import link
+
+
+def may(what: str) -> bool:
+    """Whether this session may do something; who may not reads in its place that the presenter may
+    `what`, an infinitive such as "start it".
+    """
+    if access.presents():
+        return True
+    st.caption(f":material/visibility: You are reading along; the presenter can {what}.")
+    return False
+
+
+def not_for_you(page: Page) -> None:
+    """A whole page that is there to start and change things."""
+    doing = {
+        "launch": (
+            "Who launches comparisons here?",
+            "You are reading along: the presenter chooses data, methods and what is to be "
+            "forgotten, and starts the runs. You can follow them, and read what comes of them.",
+        ),
+        "forget_sets": (
+            "Who chooses the samples to forget?",
+            "You are reading along: the presenter puts forget sets together and saves them. What "
+            "was forgotten in each run stands with its results.",
+        ),
+    }
+    header(*doing[page.id])
+    link("queue", "Follow the runs", icon=":material/list_alt:")
+    link("results", "Read the results", icon=":material/table_chart:")
+
+
+def log_in() -> None:
+    """All that a stranger sees where people log in."""
+    st.title("Who are you?", anchor=False)
+    st.markdown(
+        "These pages are for people who log in. Whether you may start and change things here, or "
+        "read, is up to who runs this server."
+    )
+    st.button("Log in", icon=":material/login:", type="primary", on_click=st.login)
+
+
+def live(seconds: float) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A part of a page that draws itself anew each `seconds`, for guests less often."""
+
+    def made(draw: Callable[..., None]) -> Callable[..., None]:
+        @wraps(draw)
+        def drawn(*arguments: Any, **named: Any) -> None:
+            st.fragment(draw, run_every=access.every(seconds))(*arguments, **named)
+
+        return drawn
+
+    return made

@@ -1,0 +1,181 @@
+"""Who reaches the dashboard, and on what terms: decided before anything listens.
+
+Four terms. `own`: this machine alone, and who sits at it may do everything. `audience`: whoever has
+the presenter's key may do everything, all others read. `login`: people log in (Streamlit's OIDC),
+and those named in the secrets may do everything. `open`: whoever reaches the address may do
+everything. docs/hosting.md says what each promises.
+
+Imports nothing but the standard library and the errors, for the launcher runs before packages are
+known to be there.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+import socket
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, get_args
+
+from mucore.errors import BadValue
+
+Terms = Literal["own", "audience", "login", "open"]
+TERMS: Final = "MUCORE_TERMS"  # what the launcher tells the dashboard's process, and only it
+KEY: Final = "MUCORE_PRESENTER_KEY"
+PARAMETER: Final = "presenter"  # of an address, with the key
+COOKIE: Final = "mucore_presenter"  # that the presenter's browser keeps in its place
+OPEN: Final = (
+    "Anyone who reaches this address can launch runs, upload files, delete results and name paths "
+    "of this machine."
+)
+
+
+@dataclass(frozen=True)
+class Hosting:
+    """`address` is numeric; `key` is the presenter's, "" where there is none."""
+
+    address: str
+    terms: Terms
+    key: str = field(default="", repr=False)
+
+    def environment(self) -> dict[str, str]:
+        """How the dashboard's process gets to know: not from its command line, which every user of
+        the machine can read.
+        """
+        return {TERMS: self.terms, KEY: self.key}
+
+    def told(self, address: str) -> list[str]:
+        """What else there is to say of `address`, a line each."""
+        return {
+            "own": [],
+            "audience": [
+                "That address is for the room, which reads. Yours, to present (keep it to "
+                "yourself):",
+                f"  {address}/?{PARAMETER}={self.key}",
+            ],
+            "login": ["People log in; those in [roles] presenters may do everything."],
+            "open": [OPEN],
+        }[self.terms]
+
+
+def decide(
+    host: str | None, *, audience: bool = False, opened: bool = False, login: str = ""
+) -> Hosting:
+    """What serving on `host` comes to; None is this machine alone. `login` is what
+    `login_problem` says of the secrets: "ready", "" where there is none, or what is missing.
+
+    Raises `BadValue` with a sentence for an address that is none or another machine's name, and for
+    one that others reach while nothing says what they may do.
+    """
+    if audience and opened:
+        raise BadValue(
+            "--audience lets others read, --open lets them do everything. Choose one of the two."
+        )
+    if host is None and (audience or opened):
+        flag = "--audience" if audience else "--open"
+        raise BadValue(
+            f"{flag} needs --host, the address on which others reach this machine, such as "
+            f"{flag} --host 0.0.0.0 for all of its networks."
+        )
+    address = numeric("127.0.0.1" if host is None else host)
+    if audience:
+        return Hosting(address, "audience", secrets.token_urlsafe(32))
+    if opened:
+        return Hosting(address, "open")
+    if login == "ready":
+        return Hosting(address, "login")
+    if is_loopback(address):
+        return Hosting(address, "own")
+    raise BadValue(
+        f"Others reach this machine on {host}, and nothing says what they may do. Start with "
+        "--audience: they read, and who has the presenter's key does the rest. Or let people log "
+        f"in, with [auth] and [roles] in .streamlit/secrets.toml{f' ({login})' if login else ''}. "
+        "Or start with --open: anyone who reaches the address can then launch runs, upload files, "
+        "delete results and name paths of this machine. docs/hosting.md has the details."
+    )
+
+
+def numeric(host: str) -> str:
+    """The number of a host, to listen on exactly that: of several the first that others reach,
+    else the first of IPv4.
+
+    Raises `BadValue`.
+    """
+    name = host.strip()
+    if not name:
+        raise BadValue(
+            "--host is empty, which would mean every network of this machine. Use 127.0.0.1 for "
+            "itself alone, or write 0.0.0.0 for all networks."
+        )
+    if name.startswith("[") and name.endswith("]"):
+        name = name[1:-1]
+    try:
+        found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError, ValueError):
+        raise BadValue(
+            f"This machine has no address {host}. Use --host 127.0.0.1 for itself alone or --host "
+            "0.0.0.0 for the network."
+        ) from None
+    numbers = [str(entry[4][0]) for entry in found]
+    reached = [number for number in numbers if not is_loopback(number)]
+    return min(reached or numbers, key=lambda number: ":" in number)
+
+
+def is_loopback(address: str) -> bool:
+    """Whether a numeric address is reached from this machine alone."""
+    try:
+        number = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    mapped = number.ipv4_mapped if isinstance(number, ipaddress.IPv6Address) else None
+    return (mapped or number).is_loopback
+
+
+def reached_at(address: str) -> str:
+    """The host to write into a browser for a server that listens on `address`: for all networks,
+    this machine's number in that on which it reaches others.
+    """
+    if not ipaddress.ip_address(address.partition("%")[0]).is_unspecified:
+        return address
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:  # asks the routing table and sends nothing; the address is nobody's (RFC 5737)
+            probe.connect(("192.0.2.1", 9))
+            return str(probe.getsockname()[0])
+        except OSError:
+            return "127.0.0.1"
+
+
+def web_address(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def login_problem(content: Mapping[str, Any], *, authlib: bool) -> str:
+    """Whether Streamlit's secrets let people log in: "ready", "" where they do not speak of it, or
+    what is missing, in words. `authlib`: whether that package is there.
+    """
+    if not content.get("auth"):
+        return ""
+    if not presenters(content):
+        return 'there is [auth], but no [roles] with presenters = ["you@example.org"]'
+    if not authlib:
+        return "there is [auth], but not the package Authlib: pip install 'streamlit[auth]'"
+    return "ready"
+
+
+def presenters(content: Mapping[str, Any]) -> frozenset[str]:
+    """The mail addresses in the secrets of who may do everything, in small letters."""
+    roles = content.get("roles")
+    named = roles.get("presenters") if isinstance(roles, Mapping) else None
+    named = [named] if isinstance(named, str) else named if isinstance(named, list) else []
+    return frozenset(str(one).strip().lower() for one in named) - {""}
+
+
+def taken_over(environment: MutableMapping[str, str]) -> tuple[Terms, str]:
+    """The terms and the key that the launcher handed over. The key leaves the environment, so that
+    no process that is started later inherits it.
+    """
+    key, said = environment.pop(KEY, ""), environment.get(TERMS, "own")
+    # a word that is none: nobody but who has a key
+    terms: Terms = next((one for one in get_args(Terms) if one == said), "audience")
+    return terms, key

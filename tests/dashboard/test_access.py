@@ -1,0 +1,148 @@
+"""Who may do what on pages: by the terms on which they are served, and by what a browser shows."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+import streamlit as st
+from pages import open_page, words_on
+from streamlit.testing.v1 import AppTest
+
+from dashboard import access
+from mucore.errors import ReadOnly
+from mucore.userfiles import doors
+
+KEY = "k" * 43
+
+
+def serve(monkeypatch: pytest.MonkeyPatch, terms: Any, key: str = "") -> None:
+    monkeypatch.setattr(access, "_server", access._Server(terms, key, behind_door=True))
+
+
+def as_user(monkeypatch: pytest.MonkeyPatch, **user: Any) -> AppTest:
+    """Start as somebody who logged in, or not."""
+    monkeypatch.setattr(st, "user", user)
+    monkeypatch.setattr(st, "secrets", {"roles": {"presenters": ["ada@example.org"]}})
+    return open_page("launch")
+
+
+@pytest.mark.parametrize("terms", ["own", "open"])
+def test_where_everybody_may_everything_no_key_is_asked_for(terms, home, monkeypatch):
+    serve(monkeypatch, terms)
+    at = open_page("launch")
+    assert at.get("file_uploader") and access.status() == ""
+    assert access.presents("anybody") and access.presents("")
+    doors.check()
+
+
+@pytest.mark.parametrize("key", ["", "k" * 42, "k" * 44, KEY.upper(), "\u00e9" * 43, "\ud800"])
+def test_a_wrong_key_presents_nothing(key, home, monkeypatch):
+    serve(monkeypatch, "audience", KEY)
+    monkeypatch.setattr(access, "_key_of_browser", lambda: key)
+    assert not open_page("launch").get("file_uploader")
+    assert not access._server.presenters
+
+
+def test_no_key_is_right_where_there_is_none(home, monkeypatch):
+    serve(monkeypatch, "audience")
+    monkeypatch.setattr(access, "_key_of_browser", lambda: "")
+    assert not access.is_key("") and not open_page("launch").get("file_uploader")
+
+
+def test_who_loses_the_key_reads_from_then_on(home, become):
+    become("presenter")
+    at = open_page("launch")
+    assert at.get("file_uploader")
+    become("guest")
+    access._server.presenters.add("test session id")  # what the start before left behind
+    assert not at.run().get("file_uploader")
+
+
+def test_a_wrong_key_leaves_the_address_and_is_told(home, become):
+    become("guest")
+    at = open_page("start", presenter="wrong")
+    assert "presenter" not in at.query_params
+    assert any("not of this start" in one.value for one in at.sidebar.caption)
+
+
+@pytest.mark.parametrize(
+    ("user", "sees"),
+    [
+        ({}, "nothing"),
+        ({"is_logged_in": False, "email": "ada@example.org"}, "nothing"),
+        ({"is_logged_in": "true", "email": "ada@example.org"}, "nothing"),
+        ({"is_logged_in": True, "email": "ada@example.org"}, "everything"),
+        ({"is_logged_in": True, "email": "Ada@Example.ORG", "email_verified": True}, "everything"),
+        ({"is_logged_in": True, "email": "ada@example.org", "email_verified": False}, "pages"),
+        ({"is_logged_in": True, "email": "bob@example.org"}, "pages"),
+        ({"is_logged_in": True, "email": None}, "pages"),
+        ({"is_logged_in": True}, "pages"),
+    ],
+)
+def test_who_logs_in_reads_and_who_is_named_presents(user, sees, home, monkeypatch):
+    serve(monkeypatch, "login")
+    at = as_user(monkeypatch, **user)
+    assert not at.exception
+    assert bool(at.get("file_uploader")) == (sees == "everything")
+    assert any(one.label == "Log in" for one in at.button) == (sees == "nothing")
+    assert bool(at.get("page_link")) == (sees != "nothing")
+
+
+@pytest.mark.parametrize(
+    ("terms", "address", "behind_door", "shown"),
+    [
+        ("own", "127.0.0.1", True, True),
+        ("own", "::1", False, True),
+        ("own", "localhost", False, True),
+        ("own", "0.0.0.0", True, False),
+        ("own", "", True, False),
+        ("own", "192.0.2.7", True, False),
+        ("own", "example.org", True, False),
+        ("audience", "0.0.0.0", True, True),
+        ("audience", "0.0.0.0", False, False),
+        ("open", "0.0.0.0", False, False),
+        ("login", "127.0.0.1", False, False),
+    ],
+)
+def test_streamlit_started_by_hand_shows_nothing_to_others(
+    terms, address, behind_door, shown, monkeypatch
+):
+    monkeypatch.setattr(access, "_server", access._Server(terms, KEY, behind_door=behind_door))
+    monkeypatch.setattr(access.runtime, "exists", lambda: True)
+    monkeypatch.setattr(st, "get_option", {"server.address": address}.get)
+    assert (access.refusal() == "") == shown
+
+
+def test_guests_get_sentences_without_paths(home, become):
+    become("guest")
+    assert access.shown(f"No file at {home}/x.npz or /srv/ada/y.npz.") == (
+        "No file at home/x.npz or y.npz."
+    )
+    with pytest.raises(ReadOnly):
+        doors.check()
+
+
+def test_the_presenter_never_waits_for_guests(home, become, monkeypatch):
+    monkeypatch.setattr(access, "_turns", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(access, "PATIENCE", 0.05)
+    become("guest")
+    with access.turn():
+        waiting: list[AppTest] = []
+        other = threading.Thread(target=lambda: waiting.append(open_page("glossary")))
+        other.start()
+        other.join()
+        assert access.BUSY in words_on(waiting[0])
+        become("presenter")
+        assert access.BUSY not in words_on(open_page("glossary"))
+    become("guest")
+    assert access.BUSY not in words_on(open_page("glossary"))
+
+
+def test_of_guests_one_at_a_time_keeps_the_processor_busy(become):
+    become("guest")
+    with access.heavy(), pytest.raises(access.Busy), access.heavy():
+        pass
+    with access.heavy():
+        pass

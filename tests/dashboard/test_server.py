@@ -1,0 +1,230 @@
+"""The door before the pages: what it turns away before Streamlit sees it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from streamlit import net_util
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.web.server import server_util
+
+from dashboard import access, server
+from mucore import hosting
+
+KEY = "k" * 43
+HOST = "192.0.2.7:8501"
+
+
+@pytest.fixture(autouse=True)
+def audience(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(access, "_server", access._Server("audience", KEY, behind_door=True))
+    yield
+
+
+class Inside:
+    """In Streamlit's place: what it is asked, and what it would receive."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.received: list[Any] = []
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        self.asked.append(scope["path"])
+        if scope["type"] == "websocket":
+            while (message := await receive())["type"] != "websocket.disconnect":
+                self.received.append(message.get("bytes"))
+
+
+def ask(
+    path: str,
+    *,
+    kind: str = "http",
+    headers: dict[str, str] | None = None,
+    query: str = "",
+    messages: list[Any] | None = None,
+) -> tuple[Inside, list[Any]]:
+    """What comes of a request: what got inside, and what was answered."""
+    inside, sent = Inside(), []
+    incoming = iter([*(messages or []), {"type": f"{kind}.disconnect"}])
+
+    async def receive() -> Any:
+        return next(incoming)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": kind,
+        "method": "GET",
+        "scheme": "http",
+        "path": path,
+        "query_string": query.encode(),
+        "headers": [
+            (name.encode(), value.encode("latin-1"))
+            for name, value in {"host": HOST, **(headers or {})}.items()
+        ],
+    }
+    asyncio.run(server.Door(inside)(scope, receive, send))
+    return inside, sent
+
+
+def connect(origin: str | None, *messages: bytes) -> tuple[Inside, list[Any]]:
+    incoming = [{"type": "websocket.receive", "bytes": content} for content in messages]
+    if origin is not None and origin != f"http://{HOST}":
+        incoming = [{"type": "websocket.connect"}, *incoming]
+    headers = {} if origin is None else {"origin": origin}
+    return ask("/_stcore/stream", kind="websocket", headers=headers, messages=incoming)
+
+
+FOREIGN = [
+    "https://evil.example",
+    "http://evil.example:8501",
+    "http://192.0.2.7",
+    "http://192.0.2.7:8502",
+    f"http://{HOST}.evil.example",
+    f"http://evil@{HOST}",
+    "null",
+    "",
+    "http://[",
+]
+
+
+@pytest.mark.parametrize("origin", FOREIGN)
+def test_pages_of_other_sites_are_turned_away_and_nobody_is_asked(origin, monkeypatch):
+    asked: list[str] = []
+
+    def ask_outside(url: str, timeout: float = 5) -> None:
+        asked.append(url)
+
+    monkeypatch.setattr(net_util, "_external_ip", None)
+    monkeypatch.setattr(net_util, "_make_blocking_http_get", ask_outside)
+    inside, sent = connect(origin)
+    assert inside.asked == [] and [one["type"] for one in sent] == ["websocket.close"]
+    assert asked == []
+    # what Streamlit would have done with it
+    assert not server_util.is_url_from_allowed_origins("https://evil.example")
+    assert asked
+
+
+@pytest.mark.parametrize("origin", [f"http://{HOST}", f"https://{HOST}", None])
+def test_pages_of_this_server_and_programs_get_in(origin):
+    inside, sent = connect(origin)
+    assert inside.asked == ["/_stcore/stream"] and sent == []
+
+
+def back(**fields: Any) -> bytes:
+    message = BackMsg()
+    for name, value in fields.items():
+        part = getattr(message, name)
+        if isinstance(value, bool):
+            setattr(message, name, value)
+        else:
+            part.SetInParent()
+            for one in value:
+                getattr(part, one).SetInParent()
+    return message.SerializeToString()
+
+
+NEEDED = {
+    "rerun": back(rerun_script=[]),
+    "stop": back(stop_script=True),
+    "heartbeat": back(app_heartbeat=True),
+    "urls": back(file_urls_request=[]),
+    "rows": back(backend_operation_request=["dataframe_chunk"]),
+    "a file": back(backend_operation_request=["deferred_file"]),
+}
+UNNEEDED = {
+    "empty everybody's caches": back(clear_cache=True),
+    "run on save": back(set_run_on_save=True),
+    "git": back(load_git_info=True),
+    "disconnect": back(debug_disconnect_websocket=True),
+    "shut down": back(debug_shutdown_runtime=True),
+    "write files": back(backend_operation_request=["install_skills"]),
+    "nothing": b"",
+}
+
+
+def test_the_lists_know_every_message_of_streamlit():
+    """A message that a new version brings is looked at before it gets through."""
+    kinds = {one.name for one in BackMsg.DESCRIPTOR.oneofs_by_name["type"].fields}
+    known = {
+        BackMsg.FromString(one).WhichOneof("type") for one in [*NEEDED.values(), *UNNEEDED.values()]
+    }
+    assert known - {None} == kinds
+
+
+@pytest.mark.parametrize("what", NEEDED)
+def test_messages_that_pages_send_get_in(what):
+    assert connect(None, NEEDED[what])[0].received == [NEEDED[what]]
+
+
+@pytest.mark.parametrize("what", UNNEEDED)
+def test_messages_that_no_page_sends_are_left_out(what):
+    rerun = NEEDED["rerun"]
+    assert connect(None, UNNEEDED[what], rerun)[0].received == [rerun]
+
+
+def test_what_is_no_message_is_left_to_streamlit_which_ends_the_connection():
+    assert connect(None, b"\xff\xff")[0].received == [b"\xff\xff"]
+
+
+def uploaded(session: str) -> tuple[Inside, list[Any]]:
+    return ask(f"/_stcore/upload_file/{session}/file")
+
+
+def test_uploads_are_the_presenters():
+    access._server.presenters.add("mine")
+    assert uploaded("mine")[0].asked
+    for session in ("other", "", "mine2", "MINE"):
+        inside, sent = uploaded(session)
+        assert inside.asked == [] and sent[0]["status"] == 403
+
+
+@pytest.mark.parametrize("path", ["health", "host-config", "bidi-components/x/y.js"])
+def test_what_pages_need_is_served(path):
+    assert ask(f"/_stcore/{path}")[0].asked
+
+
+@pytest.mark.parametrize("path", ["metrics", "script-health-check", "agent/interact", "", "new"])
+def test_what_no_page_needs_is_not(path):
+    inside, sent = ask(f"/_stcore/{path}")
+    assert inside.asked == [] and sent[0]["status"] == 403
+
+
+def test_the_presenters_key_becomes_a_cookie_and_leaves_the_address():
+    inside, sent = ask("/queue", query=f"a=1&{hosting.PARAMETER}={KEY}&b=%26&a=2")
+    headers = dict(sent[0]["headers"])
+    assert inside.asked == [] and sent[0]["status"] == 303
+    assert headers[b"location"] == b"/queue?a=1&b=%26&a=2"
+    name, _, rest = headers[b"set-cookie"].decode().partition("=")
+    marks = {part.strip().lower() for part in rest.split(";")[1:]}
+    assert name == access.cookie() and rest.startswith(f"{KEY};")
+    assert {"httponly", "samesite=strict"} <= marks and headers[b"cache-control"] == b"no-store"
+
+
+@pytest.mark.parametrize("path", ["//evil.example/x", "/\\evil.example"])
+def test_the_key_leads_nobody_to_another_site(path):
+    _, sent = ask(path, query=f"{hosting.PARAMETER}={KEY}")
+    location = dict(sent[0]["headers"])[b"location"].decode()
+    assert location[0] == "/" and location[1] not in "/\\"
+
+
+@pytest.mark.parametrize("key", ["", "k" * 42, "k" * 44, "K" * 43, "%00", "%F0%9F%98%80", "%ff"])
+def test_a_wrong_key_is_none(key):
+    inside, sent = ask("/", query=f"{hosting.PARAMETER}={key}")
+    assert inside.asked == ["/"] and sent == []
+
+
+@pytest.mark.parametrize("host", ["[", "a b", "", "evil.example"])
+def test_a_strange_host_breaks_nothing(host):
+    assert ask("/", headers={"host": host})[0].asked == ["/"]
+
+
+def test_who_sits_at_this_machine_uploads_and_no_key_is_known(monkeypatch):
+    monkeypatch.setattr(access, "_server", access._Server("own", "", behind_door=True))
+    assert uploaded("any")[0].asked
+    inside, _ = ask("/", query=f"{hosting.PARAMETER}=")
+    assert inside.asked
