@@ -94,7 +94,7 @@ def l_codec(
             moved = gather(weights_before, rows) - gather(weights | start, rows)
             a = secant(gather(before, rows) - gather(last, rows), moved)
             there = step_ahead(model, here)
-            run.count_reads("forget", len(batch), backward=True)
+            run.count_reads("ahead", len(batch), backward=True)
             ahead = gradient_at(model, batch, there, rows)
             run.holds(there, ahead, start, values)
             b = secant(g - gather(ahead, rows), gather(weights, rows) - gather(there, rows))

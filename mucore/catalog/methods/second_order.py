@@ -20,15 +20,14 @@ CARD = MethodCard(
     ),
     how=(
         "Leaving out the forget set changes the training loss, and the inverse Hessian says "
-        "how its minimum moves in response. This Hessian belongs to the retain set and to "
-        "whatever replaces the forget set. It is never formed: conjugate gradients use only "
-        "products with vectors, by default those of the Gauss-Newton matrix, which has no "
-        "negative curvature; the nearer the solution, the fewer samples each product reads, "
-        "those near a boundary first. Weights then move far where the retain loss is flat, "
-        "as far as damping lets them, and little where it is steep, so retained knowledge "
-        "should survive. LiSSA, the official code's series of products on random batches, is a "
-        "choice; on deep networks it seldom solves the system, and the status `unsolved` says "
-        "so. Many passes over retain data make it expensive."
+        "how its minimum moves in response. That Hessian, of the retain set and whatever "
+        "replaces the forget set, is never formed. Conjugate gradients use only products with "
+        "vectors, by default those of the Gauss-Newton matrix, which has no negative curvature "
+        "and rests on samples near a boundary, read first. "
+        "Weights then move far where the retain loss is flat, as far as damping lets them, and "
+        "little where it is steep. LiSSA, the official code's series of products on random "
+        "batches, is a choice that seldom solves a deep network's system (status `unsolved`). "
+        "Many passes over retain data make it expensive."
     ),
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
