@@ -13,6 +13,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from mucore.statistics import Statistics
     from mucore.store import Store
     from mucore.store.rows import Job
+
+MOST_NAMES = 20_000  # of scenarios or methods
 
 __all__ = ["compare", "forgetting_quality", "load_model", "save_weights", "statistics"]
 
@@ -50,6 +53,7 @@ def compare(
     original: str | Path = "",
     name: str = "",
     device: str = "auto",
+    anyway: bool = False,
     home: str | Path | None = None,
 ) -> pd.DataFrame:
     """Run methods under scenarios and return one row a run: what was run, each metric, and its gap
@@ -62,10 +66,11 @@ def compare(
     Every method runs with each `noise`, a standard deviation on its gradients, and each of
     `scopes`, "classifier" for the last layer alone. `original` is a file with weights of the
     original, which is then not trained. "all" leaves out the method `uploaded`, which needs a file:
-    `parameters={"uploaded": {"file": PATH}}`. Blocks until all is computed; runs that failed, were
-    cancelled or that a card refuses are left out and warned of. An interrupt cancels what is left
-    and keeps what is finished. Raises `MucoreError` with a sentence for input that no run can
-    survive.
+    `parameters={"uploaded": {"file": PATH}}`. A run that takes more than twice the memory that the
+    device has is refused unless it is wanted `anyway`; one that may not fit is warned of. Blocks
+    until all is computed; runs that failed, were cancelled or that a card refuses are left out and
+    warned of. An interrupt cancels what is left and keeps what is finished. Raises
+    `MucoreError` with a sentence for input that no run can survive.
     """
     from mucore.export.tables import comparison_frame
     from mucore.runner.plan import make_plan, parse_grid
@@ -76,10 +81,10 @@ def compare(
             **_setting(preset, dataset, model, scenario, scenario_parameters),
             "recipe": dict(recipe or {}),
             "methods": _methods(methods, parameters),
-            "training_seeds": _listed(seeds),
-            "unlearning_seeds": _listed(unlearning_seeds),
-            "noise": _listed(noise),
-            "scopes": _listed(scopes),
+            "training_seeds": _several(seeds),
+            "unlearning_seeds": _several(unlearning_seeds),
+            "noise": _several(noise),
+            "scopes": _several(scopes),
             "original": str(original),
         }
     )
@@ -88,7 +93,7 @@ def compare(
         plan = make_plan(grid, store)
         if methods != "all":
             _say_refused(plan)
-        failed = _compute(plan, store, name=name or _title(grid), device=device)
+        failed = _compute(plan, store, name=name or _title(grid), device=device, anyway=anyway)
         frame = comparison_frame(
             store, keys=[spec.key for spec in plan.specs if spec.scenario is not None]
         )
@@ -120,6 +125,7 @@ def forgetting_quality(
     original: str | Path = "",
     name: str = "",
     device: str = "auto",
+    anyway: bool = False,
     home: str | Path | None = None,
 ) -> pd.DataFrame:
     """Compute `models` unlearned models of each method and as many retrained ones, and return one
@@ -160,7 +166,7 @@ def forgetting_quality(
     try:
         experiment = plan_experiment(grid, store, models=models, originals=originals)
         title = name or f"{_title(grid)}: forgetting quality, {models} models"
-        failed = _compute(experiment.plan, store, name=title, device=device)
+        failed = _compute(experiment.plan, store, name=title, device=device, anyway=anyway)
         for job in failed:
             warnings.warn(_how(job), stacklevel=2)
         findings = find(experiment, store, bins=bins, intervals=intervals)
@@ -255,11 +261,21 @@ def _title(grid: Grid) -> str:
     return f"{', '.join(choice.id for choice in grid.scenarios)} on {grid.dataset}"
 
 
+def _several(values: Any) -> Any:
+    """What was given, as it is: a range may be too long to be listed; a list where one stands
+    alone.
+    """
+    return values if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+
+
 def _listed(values: Any) -> list[Any]:
-    """A list of them, also where one stands alone."""
-    return (
-        list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
-    )
+    """A list of them, also where one stands alone. Raises `BadValue` for more than any comparison
+    has.
+    """
+    found = list(islice(_several(values), MOST_NAMES + 1))
+    if len(found) > MOST_NAMES:
+        raise BadValue(f"A list of names may have {MOST_NAMES:,} at most. Name fewer.")
+    return found
 
 
 def _methods(
@@ -301,7 +317,7 @@ def _how(job: Job) -> str:
     return f"{job.label} {'was ' if job.state == 'cancelled' else ''}{job.state}{why}"
 
 
-def _compute(plan: Plan, store: Store, *, name: str, device: str) -> list[Job]:
+def _compute(plan: Plan, store: Store, *, name: str, device: str, anyway: bool) -> list[Job]:
     """Queue what a plan lacks and work on it until it is done; returns the jobs that ended without
     a result.
     """
@@ -310,13 +326,18 @@ def _compute(plan: Plan, store: Store, *, name: str, device: str) -> list[Job]:
     if plan.to_run:  # else nothing here needs PyTorch
         from mucore.engine.chunks import free_bytes
         from mucore.engine.device import resolve_device
-        from mucore.runner.estimate import fit_of
+        from mucore.runner.estimate import check_fit, fit_of, whole_memory
         from mucore.runner.session import check_uploaded
 
         check_uploaded(plan.to_run, uploaded_files(plan.grid), store)
         resolved = resolve_device(device)
-        fit = fit_of(plan.to_run, str(resolved), free_bytes(resolved))
-        if fit is not None and (said := fit.warning()):
+        fit = fit_of(
+            plan.to_run,
+            str(resolved),
+            free_bytes(resolved),
+            whole_memory(store.home, str(resolved)),
+        )
+        if said := check_fit(fit, anyway=anyway, insist="insist with anyway=True"):
             warnings.warn(said, stacklevel=3)
     comparison = launch(plan, store, name=name, note="from Python")
     if not plan.to_run:

@@ -5,7 +5,28 @@ out.
 from __future__ import annotations
 
 import difflib
+import reprlib
 from collections.abc import Iterable
+from typing import Any
+
+_LONGEST = 80
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = _short.maxlong = _LONGEST
+
+
+def said(value: Any) -> str:
+    """A value as a sentence quotes it: as Python writes it, the middle left out where that is long.
+
+    Numbers of thousands of digits, which Python refuses to write, and objects that cannot be
+    written are told by their size or their type.
+    """
+    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 10_000:
+        return f"a number of about {value.bit_length() * 3 // 10:,} digits"
+    try:
+        text = _short.repr(value)
+    except Exception:  # a `__repr__` of somebody's own
+        return f"a {type(value).__name__}"
+    return text if len(text) <= 3 * _LONGEST else f"{text[: 3 * _LONGEST]}..."
 
 
 class MucoreError(Exception):
@@ -18,10 +39,13 @@ class UnknownName(MucoreError):
     """A name that the catalogue does not know; the message suggests the nearest ones."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]):
-        known = sorted(known)
-        near = difflib.get_close_matches(name.lower(), known, n=3, cutoff=0.5)
+        known, name = sorted(known), str(name)
+        # of a name that is no name, thousands of letters, nothing is near
+        near = difflib.get_close_matches(name.lower()[:200], known, n=3, cutoff=0.5)
         hint = f"Did you mean {' or '.join(near)}?" if near else f"Known: {', '.join(known)}."
-        super().__init__(f"There is no {kind} named {name!r}. {hint}")
+        if not known:
+            hint = "There is none yet."
+        super().__init__(f"There is no {kind} named {said(name)}. {hint}")
         self.kind, self.name, self.near = kind, name, near
 
 

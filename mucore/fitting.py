@@ -1,10 +1,32 @@
-"""How many of something go into a budget of memory. Imports no torch: plans ask, too."""
+"""How much memory there is, and how many of something go into a budget of it. Imports no torch:
+plans ask, too.
+"""
 
 from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import psutil
 
 # Bytes of a chunk: 256 samples of a ResNet-18 at 32 pixels hold 1.2 GB for their gradient, so that
 # the usual networks for small images are cut as they were before chunks followed memory.
 BUDGET = 2 * 2**30
+
+CGROUP = Path("/sys/fs/cgroup")
+
+
+def free_memory() -> float:
+    """Bytes that programs on this machine, or in this container, could still get."""
+    free = float(psutil.virtual_memory().available)
+    with contextlib.suppress(OSError, ValueError):  # no container, or one without a limit
+        limit = int((CGROUP / "memory.max").read_text())
+        used = int((CGROUP / "memory.current").read_text())
+        given_back = dict(
+            line.split() for line in (CGROUP / "memory.stat").read_text().splitlines()
+        )
+        free = min(free, limit - used + int(given_back.get("inactive_file", 0)))
+    return max(free, 0.0)
 
 
 def fitting(size: float, most: int, budget: float) -> int:

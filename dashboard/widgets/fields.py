@@ -15,7 +15,6 @@ from mucore.errors import BadValue, MucoreError
 from mucore.spec import check
 
 FIELDS: Final = 3  # of a scenario or of sweeps, side by side
-MAX_RUNS: Final = 20_000
 MAX_VALUES: Final = 100  # in one field
 LISTS: Final = ("ints", "ids", "pairs")  # kinds of parameters
 _PROBLEMS: Final = "launch_problems"

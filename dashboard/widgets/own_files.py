@@ -8,7 +8,6 @@ only where there is such a file.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -20,7 +19,7 @@ from dashboard.widgets.training_set import stamp, training_of
 from mucore import catalog
 from mucore.errors import BadFile, BadValue, MucoreError
 from mucore.spec import Recipe
-from mucore.userfiles import weights
+from mucore.userfiles import paths, weights
 
 if TYPE_CHECKING:
     from mucore.datasets import Splits
@@ -99,7 +98,7 @@ def check_weights(text: str, model: str, facts: Facts | None) -> None:
     path = (
         data.own_store().artifacts.file(digest)
         if weights.is_hash(text)
-        else Path(text.strip()).expanduser()
+        else paths.path(text.strip())
     )
     if problem := _misfit(
         str(path), stamp(str(path)), model, facts.channels, facts.side, facts.classes

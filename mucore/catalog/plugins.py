@@ -32,7 +32,7 @@ from mucore.catalog import written
 from mucore.catalog.cards import EVERY_TASK, Footprint, Kind, MethodCard, Parameter
 from mucore.catalog.formulas import NAMES, evaluate
 from mucore.errors import BadFile, MucoreError
-from mucore.userfiles import doors
+from mucore.userfiles import doors, paths
 
 FOLDERS = "MUCORE_PLUGINS"
 GROUP = "mucore.methods"
@@ -75,8 +75,13 @@ def found() -> Found:
     for folder in filter(
         None, (text.strip() for text in os.environ.get(FOLDERS, "").split(os.pathsep))
     ):
-        path = Path(folder).expanduser().absolute()
-        if path.is_dir():
+        try:
+            path = paths.path(folder, what=FOLDERS).absolute()
+            found = paths.kind(path)
+        except BadFile as error:
+            problems.append(Problem(Path(folder), str(error)))
+            continue
+        if found == "folder":
             files += [
                 (file, None)
                 for file in sorted(path.glob("*.py"))
@@ -85,7 +90,7 @@ def found() -> Found:
         else:
             why = (
                 "it is a file; name the folder that holds it"
-                if path.exists()
+                if found
                 else "there is no such folder"
             )
             problems.append(Problem(path, f"{FOLDERS} names {path}, but {why}."))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mucore import analysis
-from mucore.errors import BadValue, MucoreError
+from mucore.errors import BadValue, MucoreError, said
 from mucore.runner import analyses
 from mucore.store.rows import ACTIVE, Job
 
@@ -28,11 +28,11 @@ def parse(text: str) -> dict[str, Any]:
     """A JSON object as a dictionary. Raises `BadValue`."""
     try:
         content = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):  # a list in a list in a list, a hundred thousand times
         content = None
     if not isinstance(content, dict):
         raise BadValue(
-            f'--params must be a JSON object such as \'{{"keys": ["KEY"]}}\', but got {text!r}.'
+            f'--params must be a JSON object such as \'{{"keys": ["KEY"]}}\', but got {said(text)}.'
         )
     return content
 

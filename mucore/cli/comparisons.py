@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     from mucore.store import Store
     from mucore.store.rows import Job, Result
 
+Anyway = Annotated[
+    bool,
+    Parameter(negative="", help="Start runs that need more memory than the device has, too."),
+]
+
 
 def _planned(options: GridOptions, store: Store) -> Plan:
     """The plan, with refusals said on stderr. Raises `BadValue` if a method that was named has no
@@ -113,7 +118,8 @@ def plan(options: GridOptions, *, as_json: Json = False) -> None:
 
 
 def _say_memory(fit: Fit | None) -> None:
-    if fit is not None and (said := fit.warning()):
+    """What a plan says of memory; only what starts runs refuses any."""
+    if fit is not None and (said := fit.refusal("insist with --anyway") or fit.warning()):
         print(said, file=sys.stderr)
 
 
@@ -125,6 +131,7 @@ def run(
     ] = None,
     note: str = "",
     device: Device = "auto",
+    anyway: Anyway = False,
     as_json: Json = False,
 ) -> int:
     """Compute a comparison here and now and print its results; what the store has is not computed
@@ -152,6 +159,7 @@ def run(
             name=name or _comparison_name(planned),
             note=note,
             device=device,
+            anyway=anyway,
             show=show,
         )
         if not as_json:
@@ -167,6 +175,7 @@ def _compute(
     name: str,
     note: str,
     device: str,
+    anyway: bool,
     show: Callable[[str, Result | None, Job | None], None],
 ) -> Watch:
     """Queue what is missing and work on it here until it is done or interrupted; `show` gets every
@@ -177,11 +186,18 @@ def _compute(
     if planned.to_run:
         from mucore.engine.chunks import free_bytes
         from mucore.engine.device import resolve_device
-        from mucore.runner.estimate import fit_of
+        from mucore.runner.estimate import check_fit, fit_of, whole_memory
 
         # a device that is not there must not leave a queue behind
         resolved = resolve_device(device)
-        _say_memory(fit_of(planned.to_run, str(resolved), free_bytes(resolved)))
+        fit = fit_of(
+            planned.to_run,
+            str(resolved),
+            free_bytes(resolved),
+            whole_memory(store.home, str(resolved)),
+        )
+        if said := check_fit(fit, anyway=anyway, insist="add --anyway to try it all the same"):
+            print(said, file=sys.stderr)
         if files := uploaded_files(planned.grid):  # nor must a file that cannot be used
             from mucore.runner.session import check_uploaded
 
@@ -251,6 +267,7 @@ def quality(
     ] = None,
     note: str = "",
     device: Device = "auto",
+    anyway: Anyway = False,
     as_json: Json = False,
 ) -> int:
     """Compute forgetting quality: can many unlearned models be told from as many retrained ones?
@@ -275,7 +292,13 @@ def quality(
                 name or f"{_comparison_name(experiment.plan)} · forgetting quality, {models} models"
             )
             watch = _compute(
-                experiment.plan, store, name=title, note=note, device=device, show=lambda *_: None
+                experiment.plan,
+                store,
+                name=title,
+                note=note,
+                device=device,
+                anyway=anyway,
+                show=lambda *_: None,
             )
             code = _outcome(watch, watch.unfinished())
             if code != INTERRUPTED:

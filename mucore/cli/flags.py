@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from pathlib import Path
+from math import prod
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from mucore import catalog
-from mucore.errors import BadValue, UnknownName
+from mucore.errors import BadValue, UnknownName, said
+from mucore.spec.numbers import whole_number
+from mucore.spec.run import MOST_SEED
 
 if TYPE_CHECKING:
     from mucore.runner.plan import Grid
@@ -205,28 +207,33 @@ def _once(cards: Iterable[catalog.MethodCard]) -> list[catalog.MethodCard]:
     return list({card.id: card for card in cards}.values())
 
 
-MOST_SEEDS = 10_000  # of one range
+MOST_SEEDS = 10_000  # of one flag
 
 
 def parse_seeds(text: str, flag: str = "--seeds") -> list[int]:
     """`0,1,2` or `0-2` as a list without doubles. Raises `BadValue`."""
-    seeds: list[int] = []
+    spans: list[range] = []
     for part in filter(None, (part.strip() for part in text.split(","))):
-        first, dash, last = part.partition("-")
-        if not first.isdecimal() or (dash and not last.isdecimal()):
+        first, last = (whole_number(each) for each in part.partition("-")[::2])
+        if first is None or first < 0 or ("-" in part and last is None):
             raise BadValue(
-                f"{flag} must be whole numbers from 0, such as 0,1,2 or 0-2, but got {text!r}."
+                f"{flag} must be whole numbers from 0, such as 0,1,2 or 0-2, but got {said(text)}."
             )
-        span = range(int(first), int(last if dash else first) + 1)
-        if span[MOST_SEEDS:]:
-            raise BadValue(
-                f"{flag} may name {MOST_SEEDS:,} seeds in a range at most, but got {part}. Choose "
-                "fewer."
-            )
-        seeds += span
-    if not seeds:
-        raise BadValue(f"{flag} must name at least one seed, such as 0, but got {text!r}.")
-    return list(dict.fromkeys(seeds))
+        last = first if last is None else last
+        if last > MOST_SEED:
+            raise BadValue(f"{flag} go up to 2^63 - 1, but got {said(part)}.")
+        if last < first:
+            raise BadValue(f"{flag}: the range {part} runs backwards. Did you mean {last}-{first}?")
+        spans.append(range(first, last + 1))
+    if not spans:
+        raise BadValue(f"{flag} must name at least one seed, such as 0, but got {said(text)}.")
+    count = sum(span.stop - span.start for span in spans)  # len() ends at 2^63 - 1
+    if count > MOST_SEEDS:
+        raise BadValue(
+            f"{flag} may name {MOST_SEEDS:,} seeds at most, but {said(text)} are {count:,}. Choose "
+            "fewer."
+        )
+    return list(dict.fromkeys(seed for span in spans for seed in span))
 
 
 def _changes(
@@ -252,7 +259,7 @@ def _changes(
         if not equals or not dot or not key:
             raise BadValue(
                 "--set must look like scenario.budget=0.1, scrub.lr=0.001 or recipe.epochs=3, "
-                f"but got {text!r}."
+                f"but got {said(text)}."
             )
         value = value.strip()
         if owner == "recipe":
@@ -286,13 +293,15 @@ def _sweeps(
     """Per method the sets of values to run it with: all combinations of its sweeps, one empty set
     where it has none.
     """
+    from mucore.runner.plan import check_count
+
     values: dict[str, dict[str, list[str]]] = {card.id: {} for card in cards}
     for text in texts:
         where, _, listed = text.partition("=")
         owner, dot, key = where.strip().partition(".")
         chosen = split_names([listed])
         if not chosen or not dot or not key:
-            raise BadValue(f"--sweep must look like scrub.lr=0.001,0.01, but got {text!r}.")
+            raise BadValue(f"--sweep must look like scrub.lr=0.001,0.01, but got {said(text)}.")
         card = _chosen_method(owner, cards, [], flag="--sweep")
         _known(key, [p.name for p in card.parameters], f"parameter of method {card.id}")
         if key in fixed[card.id] or key in values[card.id]:
@@ -301,6 +310,7 @@ def _sweeps(
                 "out of --set."
             )
         values[card.id][key] = chosen
+    check_count({"methods": sum(prod(map(len, keys.values())) for keys in values.values())})
     return {
         name: [dict(zip(keys, each, strict=True)) for each in product(*keys.values())]
         for name, keys in values.items()
@@ -314,7 +324,7 @@ def _numbers(text: str, flag: str) -> list[float]:
     except ValueError:
         numbers = []
     if not numbers:
-        raise BadValue(f"{flag} must be numbers, such as 0,0.001,0.01, but got {text!r}.")
+        raise BadValue(f"{flag} must be numbers, such as 0,0.001,0.01, but got {said(text)}.")
     return list(dict.fromkeys(numbers))
 
 
@@ -331,7 +341,7 @@ def _request(text: str, dataset: str, preset: str) -> dict[str, Any]:
         key, equals, value = setting.partition("=")
         if not equals:
             raise BadValue(
-                f'--then must look like "one_class class_id=3 budget=0.1", but got {text!r}.'
+                f'--then must look like "one_class class_id=3 budget=0.1", but got {said(text)}.'
             )
         _known(key, [p.name for p in card.parameters], f"parameter of scenario {card.id}")
         values[key] = _listed(value, dataset) if key == "ids" else value
@@ -343,7 +353,7 @@ def _known(key: str, known: Iterable[str], kind: str) -> None:
     if key in known:
         return
     if not known:
-        raise BadValue(f"There is no {kind} named {key!r}: it has none to set.")
+        raise BadValue(f"There is no {kind} named {said(key)}: it has none to set.")
     raise UnknownName(kind, key, known)
 
 
@@ -378,12 +388,10 @@ def _listed(value: str, dataset: str) -> str | list[int]:
     from mucore import forget_sets
     from mucore.forget_sets.ids import read_ids
     from mucore.store import default_home
-    from mucore.userfiles import datasets
+    from mucore.userfiles import datasets, paths
 
     if forget_sets.is_reference(value):
         found = forget_sets.resolve(default_home(), value)
         forget_sets.check_fits(found, dataset, datasets.data_hash(dataset))
         return found.ids.tolist()
-    return (
-        read_ids(Path(value[1:]).expanduser(), dataset=dataset) if value.startswith("@") else value
-    )
+    return read_ids(paths.path(value[1:]), dataset=dataset) if value.startswith("@") else value

@@ -5,8 +5,6 @@ executed.
 from __future__ import annotations
 
 import csv
-import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,13 +14,16 @@ import numpy as np
 from PIL import Image
 
 from mucore.datasets.splits import Part, Splits, assemble, hold_out_part
-from mucore.errors import BadFile, BadValue
-from mucore.userfiles import datasets
+from mucore.errors import BadFile, BadValue, said
+from mucore.fitting import free_memory
+from mucore.userfiles import datasets, npz
 
 REQUIRED = ("x_train", "y_train", "x_test", "y_test")
 OPTIONAL = ("x_val", "y_val", "identity_train", "identity_test", "identity_val")
 MAX_SIDE = 4096  # pixels; a larger image is a mistake or an attack on memory
 MAX_BYTES = 16 << 30  # unpacked; a compressed file can promise any size
+COPIES = 3  # of an npz file's arrays while they become a data set
+SMALL_BYTES = 64 << 20  # not worth a look at the memory
 GREY = ("1", "L", "I;16", "I", "F", "LA")
 
 
@@ -57,7 +58,7 @@ def load_folder(name: str, root: Path) -> Splits:
     class_names = [folder.name for folder in datasets.class_folders(path, "train")]
     if len(class_names) < 2:
         raise BadFile(
-            f"{path / 'train'} holds {len(class_names)} class folders, but at least 2 are needed: "
+            f"{path / 'train'} holds {_folders(len(class_names))}, but at least 2 are needed: "
             "train/CLASS/*.png for each class."
         )
     people = _read_identities(path)
@@ -98,6 +99,10 @@ def _assemble(
     )
 
 
+def _folders(count: int) -> str:
+    return f"{count or 'no'} class {'folder' if count == 1 else 'folders'}"
+
+
 def _hold_out(train: Part) -> tuple[Part, Part, str]:
     """A tenth of training as validation, and a sentence that says so."""
     kept, held = hold_out_part(train)
@@ -121,54 +126,57 @@ def _hold_out(train: Part) -> tuple[Part, Part, str]:
 
 
 def _read_npz(path: Path) -> dict[str, np.ndarray]:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            size = sum(
-                entry.file_size
-                for entry in archive.infolist()
-                if entry.filename.removesuffix(".npy") in REQUIRED + OPTIONAL
-            )
-    except (zipfile.BadZipFile, OSError) as error:
+    """The arrays of the file, once what their headers say was looked at: nothing is unpacked that
+    is no array of numbers, or that the memory does not hold.
+    """
+    found = npz.headers(path, REQUIRED + OPTIONAL)
+    if missing := [key for key in REQUIRED if key not in found]:
+        has = said(", ".join(sorted(found)[:10])).strip("'\"") or "nothing"
         raise BadFile(
-            f"{path} is not an npz file ({error}). Save one with numpy.savez(path, x_train=..., "
-            "y_train=..., x_test=..., y_test=...)."
-        ) from error
+            f"{path} lacks {', '.join(missing)}; it holds {has}. Needed are {', '.join(REQUIRED)}."
+        )
+    kept = {key: header for key, header in found.items() if header is not None}
+    for key, header in kept.items():
+        if header.dtype.hasobject:
+            raise BadFile(
+                f"{path}: {key} is an array of Python objects, which would have to be unpickled; "
+                "that is never done. Save it as plain numbers: uint8 images of one size, integer "
+                "labels."
+            )
+    _check_size(path, sum(header.bytes for header in kept.values()))
+    try:
+        with np.load(path, allow_pickle=False) as content:
+            return {
+                key: _read_array(path, content, key) for key in REQUIRED + OPTIONAL if key in kept
+            }
+    except BadFile:
+        raise
+    except Exception as error:  # of an archive that was changed between two looks, for one
+        raise BadFile(f"{path} is damaged ({said(str(error))}). Save the file again.") from error
+
+
+def _check_size(path: Path, size: int) -> None:
+    """Raise `BadFile` where arrays of so many bytes do not fit into memory."""
     if size > MAX_BYTES:
         raise BadFile(
             f"{path} unpacks to {size / 2**30:.1f} GiB, but at most {MAX_BYTES >> 30} GiB are "
             "read into memory. Give fewer images."
         )
-    with np.load(path, allow_pickle=False) as content:
-        missing = [key for key in REQUIRED if key not in content.files]
-        if missing:
-            has = ", ".join(sorted(content.files)[:10]) or "nothing"
-            raise BadFile(
-                f"{path} lacks {', '.join(missing)}; it holds {has}. Needed are "
-                f"{', '.join(REQUIRED)}."
-            )
-        return {
-            key: _read_array(path, content, key)
-            for key in REQUIRED + OPTIONAL
-            if key in content.files
-        }
+    if size > SMALL_BYTES and COPIES * size > (free := free_memory()):
+        raise BadFile(
+            f"{path} unpacks to {size / 1e9:.1f} GB and takes {COPIES * size / 1e9:.1f} GB while "
+            f"it is read, but {free / 1e9:.1f} GB of memory are free. Give fewer images, or end "
+            "other programs."
+        )
 
 
 def _read_array(path: Path, content: np.lib.npyio.NpzFile, key: str) -> np.ndarray:
     try:
-        array = content[key]
-    except ValueError as error:
-        if "allow_pickle" in str(error):
-            raise BadFile(
-                f"{path}: {key} is an array of Python objects, which would have to be unpickled; "
-                "that is never done. Save it as plain numbers: uint8 images of one size, integer "
-                "labels."
-            ) from error
-        raise BadFile(f"{path}: {key} cannot be read ({error}). Save the file again.") from error
-    except (OSError, EOFError, zipfile.BadZipFile, zlib.error, SyntaxError, MemoryError) as error:
-        raise BadFile(f"{path}: {key} is damaged ({error}). Save the file again.") from error
-    if not isinstance(array, np.ndarray):
-        raise BadFile(f"{path}: {key} is not an array. Save the file with numpy.savez.")
-    return array
+        return content[key]
+    except Exception as error:
+        raise BadFile(
+            f"{path}: {key} is damaged ({said(str(error))}). Save the file again."
+        ) from error
 
 
 def _part(path: Path, arrays: dict[str, np.ndarray], split: str) -> Part:

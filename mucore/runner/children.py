@@ -62,7 +62,7 @@ def limits(retrain_seconds: float | None = None) -> Limits:
     """The settings, or 20 times Retrain's seconds but ten minutes at least, and three quarters of
     what memory is free now. Raises `BadValue` for a setting that is no number.
     """
-    from mucore.runner.estimate.machine import free_memory  # brings what no child needs
+    from mucore.fitting import free_memory  # brings what no child needs
 
     seconds = max(LEAST_SECONDS, TIMES_RETRAIN * (retrain_seconds or 0.0))
     gigabytes = SHARE_OF_FREE * free_memory() / 1e9

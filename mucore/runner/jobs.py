@@ -18,7 +18,7 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 
 from mucore.errors import Cancelled, MucoreError
-from mucore.runner.estimate.machine import free_memory
+from mucore.fitting import free_memory
 from mucore.store import LostJob, Store
 from mucore.store.poison import ATTEMPT
 from mucore.store.rows import Job

@@ -6,15 +6,16 @@ Imports no torch, so the launch page counts and estimates while a person is stil
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from itertools import product
-from typing import Any, Literal
+from itertools import islice, product
+from math import prod
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mucore import catalog
-from mucore.errors import BadValue, MucoreError, Refused
+from mucore.errors import BadValue, MucoreError, Refused, said
 from mucore.runner import estimate
 from mucore.runner.estimate import Fit, Span
 from mucore.scenarios import poison
@@ -23,6 +24,21 @@ from mucore.spec.budget import samples_of
 from mucore.store import Store
 from mucore.store.rows import Comparison
 from mucore.userfiles import datasets, weights
+
+# Of one comparison. Planning takes about a thousandth of a second and a few kilobytes a run, and
+# nobody reads more lines.
+MOST_RUNS: Final = 20_000
+MOST_REQUESTS: Final = 20  # of a sequence: each run's description holds all that came before it
+# what a grid multiplies: its lists, and how people call what is in them
+AXES: Final = {
+    "scenarios": "scenarios",
+    "methods": "methods or swept values",
+    "training_seeds": "training seeds",
+    "unlearning_seeds": "unlearning seeds",
+    "evaluation_seeds": "evaluation seeds",
+    "noise": "values of noise",
+    "scopes": "scopes",
+}
 
 
 class ScenarioChoice(BaseModel):
@@ -115,16 +131,60 @@ class Plan:
 
 def parse_grid(content: Mapping[str, Any]) -> Grid:
     """A grid from plain data (a URL, a stored comparison). Raises `BadValue` with the first
-    problem.
+    problem, and for more runs than a comparison may have; these are counted before any list is
+    made, so a range of 10^8 seeds costs nothing.
     """
+    lists = {name: _few(content[name]) for name in AXES if name in content}
+    counts = {name: len(each) for name, each in lists.items() if isinstance(each, Sized)}
+    check_count(counts)
+    if content.get("sequence") and counts.get("scenarios", 0) > MOST_REQUESTS:
+        raise BadValue(
+            f"A sequence may have {MOST_REQUESTS} requests at most, but got "
+            f"{counts['scenarios']:,}. Choose fewer."
+        )
+    whole = {name: list(each) if isinstance(each, range) else each for name, each in lists.items()}
     try:
-        return Grid.model_validate(content)
+        return Grid.model_validate({**content, **whole})
     except ValidationError as error:
         problem = error.errors()[0]
         where = ".".join(str(part) for part in problem["loc"])
         raise BadValue(
-            f"The comparison's {where}: {problem['msg']}, but got {problem['input']!r}."
+            f"The comparison's {where}: {problem['msg']}, but got {said(problem['input'])}."
         ) from None
+
+
+def count_runs(counts: Mapping[str, int]) -> int:
+    """The most runs that lists of such lengths come to (keys of `AXES`; 1 where one is missing):
+    Original and Retrain of each scenario, seed and evaluation seed, and the methods.
+    """
+    seeds, scenarios, evaluations = (
+        counts.get(name, 1) for name in ("training_seeds", "scenarios", "evaluation_seeds")
+    )
+    methods = prod(
+        counts.get(name, 1) for name in ("methods", "unlearning_seeds", "noise", "scopes")
+    )
+    return seeds * scenarios * evaluations * (2 + methods)
+
+
+def check_count(counts: Mapping[str, int]) -> None:
+    """Raise `BadValue` where lists of such lengths come to more runs than a comparison may have."""
+    runs = count_runs(counts)
+    if runs <= MOST_RUNS:
+        return
+    most = sorted((name for name in counts if counts[name] > 1), key=lambda name: -counts[name])
+    parts = " times ".join(f"{counts[name]:,} {AXES[name]}" for name in most[:3])
+    raise BadValue(
+        f"This comes to {runs:,} runs ({parts}, Original and Retrain beside the methods), but one "
+        f"comparison has {MOST_RUNS:,} at most. Choose fewer, or make several comparisons: they "
+        "share what is stored."
+    )
+
+
+def _few(values: Any) -> Any:
+    """What has no length, a generator, as a list that is long enough to be refused."""
+    if isinstance(values, Iterable) and not isinstance(values, Sized):
+        return list(islice(values, MOST_RUNS + 1))
+    return values
 
 
 def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,7 @@ from mucore.spec import RunSpec, refuse_task
 from mucore.store import Store
 from mucore.store.rows import Model, Result
 from mucore.store.trouble import awaited
-from mucore.userfiles import weights
+from mucore.userfiles import paths, weights
 
 # of each downstream set, so that they stay a small part of an evaluation
 DOWNSTREAM_SAMPLES = {"train": 1000, "test": 500}
@@ -424,8 +423,6 @@ def check_uploaded(specs: Sequence[RunSpec], files: Sequence[str], store: Store)
         )
         if needing is not None:
             path = (
-                store.artifacts.file(sha256)
-                if weights.is_hash(text)
-                else Path(text.strip()).expanduser()
+                store.artifacts.file(sha256) if weights.is_hash(text) else paths.path(text.strip())
             )
             models.load_checkpoint(path, training.fresh_model(needing, session.splits(needing), 0))

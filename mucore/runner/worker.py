@@ -22,6 +22,7 @@ import psutil
 import torch
 
 import mucore
+from mucore.engine.chunks import free_bytes
 from mucore.engine.memory import give_back, keep_freed
 from mucore.engine.run import Callbacks, Progress
 from mucore.errors import BadValue, Cancelled, MucoreError
@@ -156,6 +157,10 @@ def _execute(job: Job, session: Session, pulse: Pulse) -> None:
         pulse.report(progress.step, progress.fraction, progress.loss)
 
     spec = RunSpec.model_validate(dict(job.spec))
+    device = session.device
+    fit = estimate.fit_of([spec], str(device), free_bytes(device))
+    if fit is not None and (said := fit.warning()):
+        log.warning(said)  # the run may have been planned where there is more
     result = execute(spec, session, Callbacks(report, pulse.cancelled))
     for note in (*result.notes, *result.flags):
         log.info(note)

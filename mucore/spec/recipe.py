@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from mucore import catalog
-from mucore.errors import BadValue
+from mucore.errors import BadValue, said
 
 # Of every recipe that is made from now on. It goes up when trainings are computed otherwise, so
 # that results can move within their last digits; earlier results stay what they are, under theirs.
@@ -107,4 +107,4 @@ def first_problem(owner: str, error: ValidationError) -> str:
     """The first of the fields that a model refused, why, and the value that it got."""
     problem = error.errors()[0]
     where = ".".join(str(part) for part in problem["loc"])
-    return f"{owner}: {where}: {problem['msg']}, but got {problem['input']!r}."
+    return f"{owner}: {where}: {problem['msg']}, but got {said(problem['input'])}."

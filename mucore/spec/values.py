@@ -5,14 +5,19 @@ lists, or refused with rule and way out.
 from __future__ import annotations
 
 import difflib
-import math
+import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from itertools import islice
+from numbers import Integral, Real
+from typing import Any, Final
 
 from mucore.catalog.cards import Parameter
-from mucore.errors import BadValue
+from mucore.errors import BadValue, said
 from mucore.spec.budget import check_budget
+from mucore.spec.numbers import finite, integer, whole_number
 from mucore.userfiles.weights import file_hash
+
+MOST_VALUES: Final = 2_000_000  # in one list; ImageNet has 1.3 million samples
 
 
 def resolve(
@@ -24,13 +29,13 @@ def resolve(
     cards = {p.name: p for p in parameters}
     for name in given:
         if name not in cards:
-            near = difflib.get_close_matches(name, cards, n=1)
+            near = difflib.get_close_matches(str(name)[:200], cards, n=1)
             way_out = (
                 f"Did you mean {near[0]}?"
                 if near
                 else f"It has {', '.join(cards) or 'no parameters'}."
             )
-            raise BadValue(f"{owner} has no parameter {name!r}. {way_out}")
+            raise BadValue(f"{owner} has no parameter {said(name)}. {way_out}")
     return {
         name: check(card, given.get(name, card.default), owner=owner)
         for name, card in cards.items()
@@ -50,24 +55,21 @@ def check(card: Parameter, value: Any, *, owner: str) -> Any:
             return None
         raise BadValue(f"{where} needs a value; none is not allowed.")
     if card.kind == "choice":
-        if value not in card.choices:
-            near = difflib.get_close_matches(str(value), card.choices, n=1)
+        if not isinstance(value, str) or value not in card.choices:
+            near = difflib.get_close_matches(said(value)[:200].strip("'\""), card.choices, n=1)
             raise BadValue(
-                f"{where} must be one of {', '.join(card.choices)}, but got {value!r}."
+                f"{where} must be one of {', '.join(card.choices)}, but got {said(value)}."
                 + (f" Did you mean {near[0]}?" if near else "")
             )
         return value
     if card.kind == "bool":
         if isinstance(value, bool):
             return value
-        if str(value).lower() in ("true", "yes", "1", "false", "no", "0"):
-            return str(value).lower() in ("true", "yes", "1")
-        raise BadValue(f"{where} must be true or false, but got {value!r}.")
+        if (text := said(value).strip("'\"").lower()) in ("true", "yes", "1", "false", "no", "0"):
+            return text in ("true", "yes", "1")
+        raise BadValue(f"{where} must be true or false, but got {said(value)}.")
     if card.kind in ("ints", "ids"):
-        items = value.replace(";", ",").split(",") if isinstance(value, str) else value
-        if not isinstance(items, Iterable):
-            items = [items]
-        numbers = [_integer(item, where) for item in items if str(item).strip()]
+        numbers = [integer(item, where) for item in _items(value, where)]
         for number in numbers:
             _in_range(card, number, where)
         return numbers
@@ -76,26 +78,28 @@ def check(card: Parameter, value: Any, *, owner: str) -> Any:
     if card.kind == "pairs":
         return _pairs(value, where)
     if card.kind == "file":
-        return file_hash(str(value), what=where) if str(value).strip() else ""
-    number = _integer(value, where) if card.kind == "int" else _float(value, where)
+        if not isinstance(value, str | os.PathLike):
+            raise BadValue(f"{where} must be the path of a file, but got {said(value)}.")
+        return file_hash(os.fspath(value), what=where) if str(value).strip() else ""
+    number = integer(value, where) if card.kind == "int" else finite(value, where)
     _in_range(card, number, where)
     return number
 
 
 def _budget(value: Any, where: str) -> int | float:
     """A share or a number of samples; "20%", "0.2" and "200" all say which they are."""
-    text = str(value).strip()
+    text = value.strip() if isinstance(value, str) else ""
     if text.endswith("%"):
-        budget = _float(text[:-1], where) / 100
-    elif isinstance(value, bool):
+        budget = finite(text[:-1], where) / 100
+    elif isinstance(value, bool) or not isinstance(value, str | Real):
         raise BadValue(
             f"{where} must be a share such as 0.2 or a number of samples such as 200, but got "
-            f"{value}."
+            f"{said(value)}."
         )
-    elif isinstance(value, int) or text.lstrip("+-").isdigit():
-        budget = int(text)
+    elif isinstance(value, Integral) or whole_number(text) is not None:
+        budget = integer(value, where)
     else:
-        budget = _float(value, where)
+        budget = finite(value, where)
     check_budget(budget, where)
     return budget
 
@@ -104,20 +108,14 @@ def _pairs(value: Any, where: str) -> list[str]:
     """Texts such as "0-9", the smaller class first, in the order of those; from such texts or from
     one with commas.
     """
-    items = value.replace(";", ",").split(",") if isinstance(value, str) else value
     rule = f"{where} must be pairs of two different classes, such as 0-9,1-8"
     found: list[tuple[int, int]] = []
-    for item in items if isinstance(items, Iterable) else [items]:
-        if not str(item).strip():
-            continue
-        parts = str(item).split("-")
-        if (
-            len(parts) != 2
-            or not all(part.strip().isdecimal() for part in parts)
-            or int(parts[0]) == int(parts[1])
-        ):
-            raise BadValue(f"{rule}, but got {str(item).strip()!r}.")
-        found.append((min(map(int, parts)), max(map(int, parts))))
+    for item in _items(value, where):
+        numbers = [whole_number(part) for part in item.split("-")] if isinstance(item, str) else []
+        pair = sorted(number for number in numbers if number is not None)
+        if not len(numbers) == len(pair) == 2 or pair[0] == pair[1]:
+            raise BadValue(f"{rule}, but got {said(item)}.")
+        found.append((pair[0], pair[1]))
     named = sorted(number for pair in found for number in pair)
     if not found:
         raise BadValue(
@@ -132,21 +130,18 @@ def _pairs(value: Any, where: str) -> list[str]:
     return [f"{low}-{high}" for low, high in sorted(found)]
 
 
-def _integer(value: Any, where: str) -> int:
-    number = _float(value, where)
-    if number != int(number):
-        raise BadValue(f"{where} must be a whole number, but got {value!r}.")
-    return int(number)
-
-
-def _float(value: Any, where: str) -> float:
-    try:
-        number = math.nan if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise BadValue(f"{where} must be a finite number, but got {value!r}.")
-    return number
+def _items(value: Any, where: str) -> list[Any]:
+    """A list's items, or those of a text with commas or semicolons between; a single value is its
+    own item. Raises `BadValue` for more than any data set has samples.
+    """
+    if isinstance(value, str):
+        return [part.strip() for part in value.replace(";", ",").split(",") if part.strip()]
+    if not isinstance(value, Iterable) or isinstance(value, bytes | Mapping):
+        return [value]
+    items = list(islice(value, MOST_VALUES + 1))
+    if len(items) > MOST_VALUES:
+        raise BadValue(f"{where} may hold {MOST_VALUES:,} values at most. Choose fewer.")
+    return [item for item in items if not isinstance(item, str) or item.strip()]
 
 
 def _in_range(card: Parameter, number: float, where: str) -> None:

@@ -67,6 +67,7 @@ class Jobs(Claims):
             priority = self._next_priority(connection)
             generation = self._generation(connection)
             ids: list[int] = []
+            new = False
             for key, spec in wanted.items():
                 if key in known:
                     continue
@@ -81,8 +82,10 @@ class Jobs(Claims):
                     }
                     active[key] = _insert(connection, row, priority)
                     priority += 1
-                    self.moved(connection, "jobs")
+                    new = True
                 ids.append(active[key])
+            if new:
+                self.moved(connection, "jobs")
             rows = {
                 row.id: row
                 for row in connection.execute(sa.select(table).where(table.c.id.in_(ids))).all()

@@ -6,14 +6,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import zipfile
-import zlib
 from pathlib import Path
 
 from mucore import catalog
 from mucore.catalog.cards import Task
 from mucore.errors import BadFile
-from mucore.userfiles import doors
+from mucore.userfiles import doors, paths
 
 CHUNK = 1 << 20
 IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".webp", ".gif"})
@@ -32,11 +30,10 @@ def path_of(name: str) -> Path:
         raise BadFile(f"{card.id} is a catalogued data set and has no path of its own.")
     if not text:
         raise BadFile(f"{kind} needs a path: {kind}:PATH. {card.where}")
-    path = Path(text).expanduser()
-    if kind == "npz" and not path.is_file():
-        raise BadFile(f"There is no file at {path}. {card.where}")
-    if kind == "folder" and not path.is_dir():
-        raise BadFile(f"There is no folder at {path}. {card.where}")
+    path = paths.path(text, what=f"The path of {kind}")
+    wanted = "file" if kind == "npz" else "folder"
+    if paths.kind(path) != wanted:
+        raise BadFile(f"There is no {wanted} at {path}. {card.where}")
     return path
 
 
@@ -50,18 +47,13 @@ def task_of(name: str) -> Task:
     card = catalog.dataset(name)
     if card.id != "npz":
         return card.task
-    import numpy.lib.format as npy
+    from mucore.userfiles import npz  # pages that name no file need no numpy for it
 
     try:
-        with zipfile.ZipFile(path_of(name)) as archive, archive.open("y_train.npy") as stream:
-            read = (
-                npy.read_array_header_1_0
-                if npy.read_magic(stream) == (1, 0)
-                else npy.read_array_header_2_0
-            )
-            return "attributes" if len(read(stream)[0]) == 2 else "classes"
-    except (BadFile, OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error):
+        header = npz.headers(path_of(name), ["y_train"]).get("y_train")
+    except BadFile:
         return "classes"
+    return "attributes" if header is not None and len(header.shape) == 2 else "classes"
 
 
 def data_hash(name: str) -> str:

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Protocol
 
-from mucore.errors import BadFile
-from mucore.userfiles import doors
+from mucore.errors import BadFile, said
+from mucore.userfiles import doors, paths
 
 SUFFIXES = (".safetensors", ".pt", ".pth")
 MOST_BYTES = 4 << 30  # a file is held in memory while it is copied; ViT-B takes 0.35 GB
@@ -31,19 +31,21 @@ def file_hash(text: str, *, what: str) -> str:
     read. Raises `ReadOnly`.
     """
     doors.check()
-    path = _path(text)
-    if is_hash(text) and not path.exists():
+    path = _path(text, what)
+    found = paths.kind(path)
+    if is_hash(text) and not found:
         return text.strip()
     try:
         facts = path.stat()
-        if not path.is_file():
-            kind = "a folder" if path.is_dir() else "none"
+        if found != "file":
+            kind = "a folder" if found == "folder" else "none"
             raise BadFile(f"{what} needs a file, but {path} is {kind}.")
         _check_content(path, facts.st_size, what)
         return _hash(path.resolve(), facts.st_size, facts.st_mtime_ns)
     except OSError as error:
         raise BadFile(
-            f"{what} needs a file, but {path} cannot be read: {error.strerror or error}. Check "
+            f"{what} needs a file, but {said(str(path))} cannot be read: "
+            f"{error.strerror or error}. Check "
             "the path."
         ) from None
 
@@ -110,8 +112,11 @@ def _is_torch(path: Path) -> bool:
     """Whether a zip archive has the part that torch writes first."""
     try:
         with zipfile.ZipFile(path) as archive:
-            return any(name.endswith("/data.pkl") for name in archive.namelist())
-    except (zipfile.BadZipFile, NotImplementedError, ValueError):
+            parts = archive.infolist()
+            # torch compresses nothing, so a file that unpacks to more is none of its
+            small = sum(part.file_size for part in parts) <= MOST_BYTES
+            return small and any(part.filename.endswith("/data.pkl") for part in parts)
+    except Exception:  # zipfile raises a dozen kinds for archives that were damaged
         return False
 
 
@@ -131,8 +136,8 @@ def _is_safetensors(stream: Any, size: int) -> bool:
     )
 
 
-def _path(text: str) -> Path:
-    return Path(text.strip()).expanduser()
+def _path(text: str, what: str = "A file of weights") -> Path:
+    return paths.path(text.strip(), what=what)
 
 
 @functools.lru_cache(maxsize=64)

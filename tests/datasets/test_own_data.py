@@ -4,6 +4,7 @@ be.
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import zipfile
@@ -274,6 +275,100 @@ def test_npz_of_another_kind_or_damaged(tmp_path: Path) -> None:
     assert "is not an npz file" in refusal(f"npz:{path}")
 
 
+def _patched(path: Path, flag: int = 0, method: int | None = None) -> str:
+    """The file with other bits in the headers of its parts: as encryption sets them, or another
+    way of compression.
+    """
+    content = bytearray(path.read_bytes())
+    for mark, flags, how in ((b"PK\x03\x04", 6, 8), (b"PK\x01\x02", 8, 10)):
+        place = content.find(mark)
+        while place >= 0:
+            content[place + flags] |= flag
+            if method is not None:
+                content[place + how : place + how + 2] = method.to_bytes(2, "little")
+            place = content.find(mark, place + 4)
+    path.write_bytes(content)
+    return f"npz:{path}"
+
+
+def test_npz_that_is_encrypted_or_packed_in_an_unknown_way(tmp_path: Path) -> None:
+    npz(tmp_path)
+    assert "x_train" in refusal(_patched(tmp_path / "mine.npz", flag=1))
+    for method in (1, 97, 99):
+        npz(tmp_path)
+        assert tells(refusal(_patched(tmp_path / "mine.npz", method=method)), "x_train")
+
+
+def _raw(path: Path, start: bytes, *, zeros: int = 0) -> str:
+    """An npz file whose x_train begins with `start`, and then has so many zeros."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for key, array in arrays(x_train=None).items():
+            with archive.open(f"{key}.npy", "w") as stream:
+                np.lib.format.write_array(stream, array)
+        with archive.open("x_train.npy", "w", force_zip64=True) as stream:
+            stream.write(start)
+            for _ in range(zeros >> 20):
+                stream.write(bytes(1 << 20))
+    return f"npz:{path}"
+
+
+def _header(shape: tuple[int, ...], descr: str = "|u1") -> bytes:
+    stream = io.BytesIO()
+    content = {"descr": descr, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(stream, content)
+    return stream.getvalue()
+
+
+@pytest.fixture
+def unpacked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """What was unpacked."""
+    found: list[object] = []
+    monkeypatch.setattr(np, "load", lambda *given, **_: found.append(given))
+    return found
+
+
+def test_npz_that_unpacks_to_more_than_there_is_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unpacked: list[object]
+) -> None:
+    """300 MB of black images in 300 kB, on a machine that has 500 MB left."""
+    monkeypatch.setattr("mucore.datasets.own.free_memory", lambda: 5e8)
+    name = _raw(tmp_path / "mine.npz", _header((300, 1024, 1024)), zeros=300 << 20)
+    assert (tmp_path / "mine.npz").stat().st_size < 1e6
+    assert tells(refusal(name), "0.3", "0.9", "0.5") and not unpacked
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        _header((10**12, 1024, 1024)),  # an array of which nothing is there
+        _header((10**30,)),
+        _header((30, 8, 8), "|V1000000000"),
+        b"\x93NUMPY\x02\x00" + (2**31).to_bytes(4, "little"),  # a header of 2 GB
+        b"\x93NUMPY\x01\x00" + (60_000).to_bytes(2, "little") + b"(" * 60_000,
+        b"\x93NUMPY\x09\x09",
+        b"",
+    ],
+    ids=["promise", "overflow", "items", "header", "nested", "version", "empty"],
+)
+def test_npz_whose_headers_lie(tmp_path: Path, start: bytes, unpacked: list[object]) -> None:
+    assert "x_train" in refusal(_raw(tmp_path / "mine.npz", start, zeros=8 << 20))
+    assert not unpacked
+
+
+def test_npz_of_more_parts_than_anybody_has(tmp_path: Path, unpacked: list[object]) -> None:
+    path = tmp_path / "mine.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(20_000):
+            archive.writestr(f"x{number}.npy", b"")
+    assert "more parts" in refusal(f"npz:{path}") and not unpacked
+
+
+@pytest.mark.parametrize("kind", ["npz", "folder"])
+@pytest.mark.parametrize("path", ["~nobody-of-that-name/x", "a\0b", "x" * 5000, "/dev/null"])
+def test_paths_that_lead_nowhere(kind: str, path: str) -> None:
+    assert refusal(f"{kind}:{path}")
+
+
 def test_npz_members_that_are_no_arrays(tmp_path: Path) -> None:
     path = tmp_path / "mine.npz"
     with zipfile.ZipFile(path, "w") as archive:
@@ -350,7 +445,7 @@ def test_folder_that_cannot_be_used(tmp_path: Path) -> None:
     (tmp_path / "train" / "cat").mkdir(parents=True)
     assert "has no folder test" in refusal(name)
     (tmp_path / "test").mkdir()
-    assert tells(refusal(name), "train", "1 class folders", "2")
+    assert tells(refusal(name), "train", "1 class folder", "2")
     (tmp_path / "train" / "dog").mkdir()
     assert tells(refusal(name), "cat", "no image")
     assert "There is no folder at" in refusal(f"folder:{tmp_path / 'nowhere'}")

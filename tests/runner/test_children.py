@@ -16,10 +16,10 @@ from typing import Any
 import psutil
 import pytest
 
+from mucore import fitting
 from mucore.errors import BadValue, Cancelled, MethodFailed, Refused
 from mucore.runner import children
 from mucore.runner.children import Limits
-from mucore.runner.estimate import machine
 
 pytestmark = [
     pytest.mark.timeout(60),
@@ -197,7 +197,7 @@ def test_it_does_not_outlive_its_parent(tmp_path, what):
 def test_limits_follow_retrain_the_machine_and_settings(monkeypatch):
     for name in (children.SECONDS, children.GIGABYTES):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(machine, "free_memory", lambda: 8e9)
+    monkeypatch.setattr(fitting, "free_memory", lambda: 8e9)
     assert children.limits() == Limits(seconds=600.0, memory=6e9)
     assert children.limits(10.0).seconds == 600.0
     assert children.limits(100.0).seconds == 2000.0

@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
-from mucore import api, catalog, cli
+from mucore import api, catalog, cli, fitting
 from mucore.catalog.networks import network
 from mucore.runner.estimate import (
     Memory,
@@ -76,7 +76,7 @@ def cramped(monkeypatch):
     """A machine of which others have left 300 MB."""
     free = psutil.virtual_memory()._replace(available=300_000_000)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
-    monkeypatch.setattr(machine, "_CGROUP", machine.Path("/nowhere"))
+    monkeypatch.setattr(fitting, "CGROUP", Path("/nowhere"))
 
 
 def test_parts_by_hand():
@@ -172,7 +172,7 @@ def test_the_largest_run_is_told_and_seeds_count_once():
 def test_what_there_is_on_a_cpu_in_a_container_and_on_a_gpu(tmp_path, monkeypatch, cramped):
     with open_store(tmp_path) as store:
         assert available(store) == ("cpu", 300_000_000)
-        monkeypatch.setattr(machine, "_CGROUP", tmp_path)
+        monkeypatch.setattr(fitting, "CGROUP", tmp_path)
         (tmp_path / "memory.max").write_text("max")
         assert available(store)[1] == 300_000_000
         (tmp_path / "memory.max").write_text("1000")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
 from typing import Any
 
 import streamlit as st
@@ -17,7 +16,7 @@ from mucore import catalog
 from mucore.metrics.forgetting_quality import FEW_MODELS
 from mucore.metrics.quality_experiment import FEWEST_MODELS
 from mucore.runner.estimate import about
-from mucore.runner.plan import Grid, Plan, launch
+from mucore.runner.plan import Plan, launch, parse_grid
 from mucore.runner.quality import Originals
 
 
@@ -107,23 +106,9 @@ def choose_models() -> Models | None:
 
 
 def plan_of(content: dict[str, Any], models: Models | None = None) -> Plan | None:
-    seeds = (
-        models.count
-        if models
-        else len(content["training_seeds"]) * len(content["evaluation_seeds"])
-    )
-    of_methods = prod(
-        len(content[name]) for name in ("methods", "unlearning_seeds", "noise", "scopes")
-    )
-    runs = seeds * len(content["scenarios"]) * (2 + of_methods)
-    if runs > fields.MAX_RUNS:
-        fields.tell(
-            f"This comes to {units.count(runs, 'run')}, but one comparison holds at most "
-            f"{units.count(fields.MAX_RUNS, 'run')}. Choose fewer "
-            f"{'models' if models else 'seeds, budgets'}, methods or values."
-        )
+    grid = fields.checked(lambda: parse_grid(content), None)
+    if grid is None:
         return None
-    grid = Grid.model_validate(content)
     known = [content["dataset"], content["model"], *(choice["id"] for choice in content["methods"])]
     if models is not None:
         return fields.checked(
@@ -137,6 +122,7 @@ def plan_of(content: dict[str, Any], models: Models | None = None) -> Plan | Non
 def summary(plan: Plan | None, content: dict[str, Any], models: Models | None = None) -> None:
     """The column on the right: what will happen, and the button."""
     st.subheader("What this comes to", anchor=False)
+    allowed = True
     if plan is not None:
         left = len(plan.to_run)
         figures = st.container(horizontal=True, gap="medium")  # in a narrow column they wrap
@@ -158,10 +144,14 @@ def summary(plan: Plan | None, content: dict[str, Any], models: Models | None = 
             help="The largest among past runs like these.",
         )
         st.caption(escape(basis))
-        if plan.fit is not None and (said := plan.fit.warning()):
-            st.warning(
-                escape(labels.with_titles(said, plan.fit.run.method)), icon=":material/memory:"
-            )
+        if plan.fit is not None:
+            said = plan.fit.refusal("start it all the same below") or plan.fit.warning()
+            if said:
+                st.warning(
+                    escape(labels.with_titles(said, plan.fit.run.method)), icon=":material/memory:"
+                )
+            if plan.fit.hopeless:
+                allowed = st.checkbox("Start it all the same", key="anyway")
         for method, reason in dict.fromkeys(
             (refused.method, refused.reason) for refused in plan.refused
         ):
@@ -175,7 +165,7 @@ def summary(plan: Plan | None, content: dict[str, Any], models: Models | None = 
     if not name.strip():
         st.caption(escape(f"Without one: {default}."))
     note = st.text_input("Note", placeholder="What is it for?", key="note", max_chars=2000)
-    ready = plan is not None and not fields.problems()
+    ready = plan is not None and allowed and not fields.problems()
     left = len(plan.to_run) if plan is not None else 0
     label = (
         f"Start {units.count(left, 'run')}"

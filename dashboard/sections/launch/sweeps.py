@@ -20,6 +20,7 @@ from dashboard.widgets.markdown import escape
 from mucore import catalog
 from mucore.catalog.cards import MethodCard, Parameter
 from mucore.errors import BadValue
+from mucore.runner.plan import MOST_RUNS
 from mucore.spec import check, method_parameters, refuse_scope
 
 SCOPES = {"all": "Every layer", "classifier": "The classifier alone"}
@@ -176,10 +177,10 @@ def choose_sweeps(
             elif found:
                 values[card.id][parameter.name] = found
     runs = sum(prod(map(len, each.values())) for each in values.values())
-    if runs > fields.MAX_RUNS:
+    if runs > MOST_RUNS:
         fields.tell(
             f"These sweeps have {units.count(runs, 'combination')}, but at most "
-            f"{units.count(fields.MAX_RUNS, 'run')} fit. Choose fewer values."
+            f"{units.count(MOST_RUNS, 'run')} fit. Choose fewer values."
         )
         return list(methods)
     return [

@@ -18,8 +18,8 @@ and machine.py what there is.
 """
 
 from mucore.runner.estimate.jobs import WAKING, OfPlan, counting, of_jobs, of_plan
-from mucore.runner.estimate.machine import available, remember
-from mucore.runner.estimate.memory import Fit, Memory, Work, fit_of, memory_of, work_of
+from mucore.runner.estimate.machine import available, remember, whole_memory
+from mucore.runner.estimate.memory import Fit, Memory, Work, check_fit, fit_of, memory_of, work_of
 from mucore.runner.estimate.past_runs import SPREADS, UNCALIBRATED, Expected, Forecast, forecast
 from mucore.runner.estimate.remaining import Left, Span, about, schedule, time_left
 
@@ -37,6 +37,7 @@ __all__ = [
     "Work",
     "about",
     "available",
+    "check_fit",
     "counting",
     "fit_of",
     "forecast",
@@ -46,5 +47,6 @@ __all__ = [
     "remember",
     "schedule",
     "time_left",
+    "whole_memory",
     "work_of",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from mucore.runner.estimate.machine import available
+from mucore.runner.estimate.machine import available, whole_memory
 from mucore.runner.estimate.memory import Fit, fit_of
 from mucore.runner.estimate.past_runs import Expected, forecast
 from mucore.runner.estimate.remaining import Span, time_left
@@ -60,6 +60,7 @@ def of_plan(
         waking=0.0 if alive else WAKING,
     )
     assert left.total is not None
+    device, free = available(store)
     by_source: dict[str, float] = {}
     for key in keys:
         by_source[expected[key].source] = (
@@ -71,7 +72,7 @@ def of_plan(
         len(queued.keys() - keys),
         made.peak_memory(specs[0]),
         f"Estimated from {' and '.join(main)}.",
-        fit_of(specs, *available(store)),
+        fit_of(specs, device, free, whole_memory(store.home, device)),
     )
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import psutil
 
+from mucore import fitting
 from mucore.files import whole_file
 from mucore.store import Store
 
 FILE = "devices.json"
-_CGROUP = Path("/sys/fs/cgroup")
 
 
 def remember(home: Path, device: str, size: int) -> None:
@@ -37,21 +37,22 @@ def available(store: Store, device: str = "auto") -> tuple[str, float | None]:
         names = [worker.device for worker in store.workers()] or [
             next((name for name in known if name != "cpu"), "cpu")
         ]
-    sizes = {name: free_memory() if name == "cpu" else known.get(name) for name in names}
+    sizes = {name: fitting.free_memory() if name == "cpu" else known.get(name) for name in names}
     return min(sizes.items(), key=lambda each: each[1] if each[1] is not None else float("inf"))
 
 
-def free_memory() -> float:
-    """Bytes that programs on this machine, or in this container, could still get."""
-    free = float(psutil.virtual_memory().available)
+def whole_memory(home: Path, device: str) -> float | None:
+    """Bytes that a device has, used or not: of a CPU with what the system may put on the disk, or
+    what a container may have; None where nobody has looked yet.
+    """
+    if device != "cpu":
+        return _known(home).get(device)
+    whole = float(psutil.virtual_memory().total)
     with contextlib.suppress(OSError, ValueError):  # no container, or one without a limit
-        limit = int((_CGROUP / "memory.max").read_text())
-        used = int((_CGROUP / "memory.current").read_text())
-        given_back = dict(
-            line.split() for line in (_CGROUP / "memory.stat").read_text().splitlines()
-        )
-        free = min(free, limit - used + int(given_back.get("inactive_file", 0)))
-    return max(free, 0.0)
+        whole = min(whole, float((fitting.CGROUP / "memory.max").read_text()))
+    with contextlib.suppress(OSError, RuntimeError):  # a system without any
+        whole += psutil.swap_memory().total
+    return whole
 
 
 def _known(home: Path) -> dict[str, int]:

@@ -30,6 +30,9 @@ WORKING = 1.5
 # samples that predictions, and moments of layers' inputs, take at once within the budget of chunks
 PREDICTED, UNFOLDED = 512, 64
 FORGOTTEN = 0.1  # of the training set, where only the run itself can tell
+# What was measured took at least 0.56 of what is estimated (docs/benchmarks.md, Large models), so
+# that a run which is said to take more than twice what a device has cannot fit.
+SURE = 2.0
 
 
 @dataclass(frozen=True)
@@ -120,11 +123,17 @@ class Fit:
     device: str
     available: float | None  # bytes; None where nobody knows
     too_large: int  # runs that take more, those that differ in their seeds alone counted once
+    whole: float | None = None  # bytes of the device, whoever has them now; None: nobody knows
 
     @property
     def fits(self) -> bool:
         """Whether it does, as far as anybody knows."""
         return self.available is None or self.memory.total <= self.available
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether it cannot fit, whatever else runs and however wrong the estimate is."""
+        return self.whole is not None and self.memory.total > SURE * self.whole
 
     def content(self) -> dict[str, Any]:
         """As JSON has it, in bytes."""
@@ -135,7 +144,9 @@ class Fit:
             "parts": {name: round(size) for name, size in asdict(self.memory).items()},
             "device": self.device,
             "available_bytes": None if self.available is None else round(self.available),
+            "whole_bytes": None if self.whole is None else round(self.whole),
             "fits": self.fits,
+            "hopeless": self.hopeless,
             "too_large": self.too_large,
         }
 
@@ -145,13 +156,36 @@ class Fit:
             return ""
         others = self.too_large - 1
         more = f" and {others} other {'kind' if others == 1 else 'kinds'} of runs" * (others > 0)
-        parts = asdict(self.memory)
-        part = max(parts, key=lambda name: parts[name])
         return (
-            f"{self.run.label}{more} may not fit into memory: it takes about "
-            f"{_size(self.memory.total)}, {_size(parts[part])} of that for {WHAT[part]}, and "
-            f"{self.device} has {_size(self.available)}. Choose {WAY_OUT[part]}."
+            f"{self.run.label}{more} may not fit into memory: {self._takes()} and {self.device} "
+            f"has {_size(self.available)}. Choose {self._way_out()}."
         )
+
+    def refusal(self, insist: str) -> str:
+        """Why a run is not started, in a sentence; `insist` is how to start it all the same. ""
+        where it may fit.
+        """
+        if not self.hopeless or self.whole is None:
+            return ""
+        return (
+            f"{self.run.label} cannot fit into memory: {self._takes()} and {self.device} has "
+            f"{_size(self.whole)} in all. Choose {self._way_out()}, or {insist}."
+        )
+
+    def _takes(self) -> str:
+        parts = asdict(self.memory)
+        part = self._largest()
+        return (
+            f"it takes about {_size(self.memory.total)}, {_size(parts[part])} of that for "
+            f"{WHAT[part]},"
+        )
+
+    def _way_out(self) -> str:
+        return WAY_OUT[self._largest()]
+
+    def _largest(self) -> str:
+        parts = asdict(self.memory)
+        return max(parts, key=lambda name: parts[name])
 
 
 # of each part: what it is, and how it becomes less
@@ -173,8 +207,23 @@ WAY_OUT = {
 }
 
 
-def fit_of(specs: Sequence[RunSpec], device: str, available: float | None) -> Fit | None:
-    """Whether the runs fit on a device; None where nothing is known of any of them."""
+def check_fit(fit: Fit | None, *, anyway: bool, insist: str) -> str:
+    """The warning of runs that may not fit. Raises `BadValue` for one that cannot, unless a person
+    wants it `anyway`; `insist` tells them how to.
+    """
+    if fit is None:
+        return ""
+    if not anyway and (sentence := fit.refusal(insist)):
+        raise BadValue(sentence)
+    return fit.warning()
+
+
+def fit_of(
+    specs: Sequence[RunSpec], device: str, available: float | None, whole: float | None = None
+) -> Fit | None:
+    """Whether the runs fit on a device of which so many bytes are `available`, and which has so
+    many as a `whole`; None where nothing is known of any of them.
+    """
     kinds: dict[str, RunSpec] = {}
     for spec in specs:  # seeds change nothing
         kind = (spec.dataset, spec.model, spec.recipe, spec.scenario, spec.scenario_parameters)
@@ -184,7 +233,7 @@ def fit_of(specs: Sequence[RunSpec], device: str, available: float | None) -> Fi
         return None
     spec, most = max(found, key=lambda each: each[1].total)
     large = sum(available is not None and need.total > available for _, need in found)
-    return Fit(spec, most, device, available, large)
+    return Fit(spec, most, device, available, large, whole)
 
 
 def values_of(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import psutil
 from pages import button, open_page
 
-from mucore.runner.estimate import machine
+from mucore import fitting
 
 
 def test_the_launch_page_warns_and_lets_start(home, monkeypatch):
@@ -14,7 +16,17 @@ def test_the_launch_page_warns_and_lets_start(home, monkeypatch):
     assert not at.exception and not at.warning
     free = psutil.virtual_memory()._replace(available=300_000_000)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
-    monkeypatch.setattr(machine, "_CGROUP", machine.Path("/nowhere"))
+    monkeypatch.setattr(fitting, "CGROUP", Path("/nowhere"))
     at = open_page("launch", **chosen, methods=["ssd"])
     assert not at.exception and len(at.warning) == 1
     assert "0.3 GB" in at.warning[0].value and not button(at, "Start").disabled
+
+
+def test_what_cannot_fit_starts_only_if_a_person_insists(home, monkeypatch):
+    monkeypatch.setattr("mucore.runner.estimate.jobs.whole_memory", lambda *_: 1.0)
+    at = open_page(
+        "launch", dataset="digits", model="mlp", scenarios=["class_wise"], methods=["ssd"]
+    )
+    assert not at.exception and len(at.warning) == 1 and button(at, "Start").disabled
+    at.checkbox(key="anyway").check().run()
+    assert not at.exception and not button(at, "Start").disabled

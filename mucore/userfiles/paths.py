@@ -1,0 +1,43 @@
+"""Paths that a person names."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+from typing import Literal
+
+from mucore.errors import BadFile, said
+
+
+def path(text: str, *, what: str = "A path") -> Path:
+    """The path of a text, `~` and `~user` for their folders. Raises `BadFile` for one that no
+    system takes; `what` opens the sentence.
+    """
+    if "\0" in text:
+        raise BadFile(f"{what} may not hold the character NUL, but got {said(text)}.")
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        user = text.partition("/")[0]
+        raise BadFile(
+            f"{what} begins with {said(user)}, but this machine knows no folder of such a user. "
+            "Write the whole path."
+        ) from None
+
+
+def kind(path: Path) -> Literal["file", "folder", "other", ""]:
+    """What lies at a path, links followed: a pipe or a device is "other", and "" nothing. Raises
+    `BadFile` where nobody can say, as with a name that is too long.
+    """
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except (OSError, ValueError) as error:
+        raise BadFile(
+            f"{said(str(path))} cannot be looked at: {getattr(error, 'strerror', None) or error}. "
+            "Check the path."
+        ) from None
+    if stat.S_ISREG(mode):
+        return "file"
+    return "folder" if stat.S_ISDIR(mode) else "other"

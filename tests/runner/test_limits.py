@@ -1,0 +1,207 @@
+"""More runs than anybody reads, and runs larger than any machine, are refused before they are
+listed: at every door, with the numbers and a way out.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from facts import numbers
+
+from mucore import api, cli, fitting
+from mucore.errors import BadValue
+from mucore.runner.estimate import check_fit, fit_of, machine, whole_memory
+from mucore.runner.estimate.memory import SURE
+from mucore.runner.plan import MOST_REQUESTS, MOST_RUNS, check_count, count_runs, parse_grid
+from mucore.spec import make_recipe, make_spec
+
+TINY = ["--dataset", "digits", "--model", "mlp", "--scenario", "one_class"]
+GRID = {
+    "dataset": "digits",
+    "model": "mlp",
+    "scenarios": [{"id": "one_class"}],
+    "methods": [{"id": "finetune"}],
+}
+# Twelve sweeps of ten values each; eighty ranges that are each within the limit of a flag.
+SWEEPS = [
+    part
+    for name in ("lr", "epochs", "batch_size", "momentum", "weight_decay")
+    for part in ("--sweep", f"finetune.{name}={','.join(str(n + 1) for n in range(40))}")
+]
+
+
+def numbers_in(text: str) -> list[float]:
+    return [float(each.replace(",", "")) for each in numbers(text)]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+def test_the_count_is_that_of_the_plan():
+    from mucore.runner.plan import expand
+
+    grid = parse_grid({**GRID, "training_seeds": [0, 1, 2], "unlearning_seeds": [0, 1]})
+    specs = expand(grid)[0]
+    counts = {"scenarios": 1, "methods": 1, "training_seeds": 3, "unlearning_seeds": 2}
+    # the trainings of the originals are shared by scenarios, so they are not among those counted
+    assert count_runs(counts) == len(specs) - 3 == 12
+
+
+@pytest.mark.parametrize("command", ["plan", "run"])
+@pytest.mark.parametrize(
+    ("flags", "number"),
+    [
+        (["--seeds", "0-99999999"], 10**8),
+        (["--seeds", "0-9999", "--unlearning-seeds", "0-9999"], 3 * 10**8),
+        (["--seeds", ",".join(f"{n}0000-{n}9999" for n in range(1, 80))], 790_000),
+        (SWEEPS, 40**5),
+        (["--noise", ",".join(map(str, range(300))), "--unlearning-seeds", "0-99"], 30_002),
+    ],
+)
+def test_commands_refuse_what_nobody_could_run(command, flags, number, capsys, home):
+    assert cli.main([command, *TINY, "--methods", "finetune", *flags]) == 2
+    said = capsys.readouterr().err
+    assert any(abs(each - number) <= 2 * number / 3 for each in numbers_in(said)), said
+    assert not home.exists() or not list(home.glob("logs/*"))
+
+
+def test_quality_refuses_a_hundred_million_models(capsys):
+    flags = ["--methods", "finetune", "--models", str(10**8), "--plan"]
+    assert cli.main(["quality", *TINY, *flags]) == 2
+    assert {3 * 10**8, MOST_RUNS} <= set(numbers_in(capsys.readouterr().err))
+
+
+@pytest.mark.parametrize("seeds", [range(10**8), range(10**18), itertools.count()])
+def test_python_refuses_seeds_without_listing_them(seeds):
+    with pytest.raises(BadValue) as problem:
+        api.compare(
+            dataset="digits", model="mlp", scenario="one_class", methods="finetune", seeds=seeds
+        )
+    assert MOST_RUNS in numbers_in(str(problem.value))
+
+
+def test_names_and_ids_without_an_end_are_refused():
+    names: Any = itertools.repeat("finetune")
+    with pytest.raises(BadValue):
+        api.compare(dataset="digits", scenario="one_class", methods=names)
+    with pytest.raises(BadValue):
+        api.compare(
+            dataset="digits",
+            scenario="ids",
+            methods="finetune",
+            scenario_parameters={"ids": itertools.count()},
+        )
+
+
+def test_a_sequence_has_an_end():
+    scenarios = [{"id": "one_class"}] * (MOST_REQUESTS + 1)
+    with pytest.raises(BadValue) as problem:
+        parse_grid({**GRID, "scenarios": scenarios, "sequence": True})
+    assert numbers_in(str(problem.value)) == [MOST_REQUESTS, MOST_REQUESTS + 1]
+
+
+def test_the_largest_comparison_is_not_refused():
+    check_count({"training_seeds": MOST_RUNS // 4, "methods": 2})
+    with pytest.raises(BadValue):
+        check_count({"training_seeds": MOST_RUNS // 4 + 1, "methods": 2})
+
+
+@pytest.mark.parametrize("door", ["command", "python"])
+def test_a_hundred_million_runs_are_refused_with_little_memory(door, tmp_path):
+    """In a process that may take 600 MB beside what it has when it starts."""
+    call = {
+        "command": f"cli.main({['plan', *TINY, '--methods', 'finetune', '--seeds', '0-99999999']})",
+        "python": "api.compare(dataset='digits', methods='finetune', seeds=range(10**8))",
+    }[door]
+    code = (
+        "import resource\n"
+        "from mucore import api, cli, errors\n"
+        "import mucore.runner.plan\n"
+        "had = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (had + 600_000_000,) * 2)\n"
+        f"try:\n    print({call})\n"
+        "except errors.BadValue as problem:\n    print(2)\n"
+    )
+    if not Path("/proc/self/statm").exists():
+        pytest.skip("this system does not say how much a process takes")
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "MUCORE_HOME": str(tmp_path)},
+    )
+    assert done.stdout.split() == ["2"], done.stderr
+
+
+# -- memory
+
+
+def large():
+    return make_spec(
+        dataset="imagenet",
+        model="vit-b-16",
+        recipe=make_recipe("standard"),
+        scenario="class_wise",
+        method="scar",
+    )
+
+
+def test_a_run_that_cannot_fit_is_refused_with_numbers_and_a_way_to_insist():
+    fit = fit_of([large()], "cpu", 8e9, 16e9)
+    assert fit is not None and fit.hopeless and not fit.fits
+    with pytest.raises(BadValue) as problem:
+        check_fit(fit, anyway=False, insist="say please")
+    said = str(problem.value)
+    assert 16.0 in numbers_in(said) and "say please" in said
+    assert check_fit(fit, anyway=True, insist="") == fit.warning() != ""
+
+
+def test_a_run_that_may_fit_is_warned_of_and_not_refused():
+    fit = fit_of([large()], "cpu", 8e9, 16e9)
+    assert fit is not None
+    roomy = replace(fit, whole=fit.memory.total / SURE)
+    assert not roomy.hopeless and check_fit(roomy, anyway=False, insist="") == roomy.warning()
+    assert not replace(fit, whole=None).hopeless
+    assert check_fit(None, anyway=False, insist="") == ""
+
+
+def test_the_memory_of_a_container_counts(tmp_path, monkeypatch):
+    monkeypatch.setattr(fitting, "CGROUP", tmp_path)
+    alone = whole_memory(tmp_path, "cpu")
+    (tmp_path / "memory.max").write_text("1000000")
+    assert alone is not None and 1e6 <= (whole_memory(tmp_path, "cpu") or 0) < alone
+    machine.remember(tmp_path, "cuda", 5)
+    assert whole_memory(tmp_path, "cuda") == 5 and whole_memory(tmp_path, "mps") is None
+
+
+def test_run_and_python_refuse_it_and_can_be_told_to_try(monkeypatch, capsys):
+    monkeypatch.setattr(machine, "whole_memory", lambda *_: 1.0)
+    monkeypatch.setattr("mucore.runner.estimate.whole_memory", lambda *_: 1.0)
+    flags = [*TINY, "--preset", "quick", "--methods", "finetune", "--set", "recipe.epochs=0"]
+    assert cli.main(["run", *flags]) == 2
+    assert "--anyway" in capsys.readouterr().err
+    with pytest.raises(BadValue, match="anyway=True"):
+        api.compare(
+            dataset="digits",
+            model="mlp",
+            scenario="one_class",
+            methods="finetune",
+            preset="quick",
+            recipe={"epochs": 0},
+        )
+    assert cli.main(["jobs", "--json"]) == 0
+    assert capsys.readouterr().out.strip() == "[]"  # nothing was queued
+    monkeypatch.setattr("mucore.runner.worker.work", lambda *_, **__: None)
+    assert cli.main(["run", *flags, "--anyway"]) == 1  # nobody worked
+    assert cli.main(["jobs", "--json"]) == 0
+    assert "finetune" in capsys.readouterr().out
