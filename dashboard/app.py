@@ -18,44 +18,52 @@ st.set_page_config(
     layout="wide",
     initial_sidebar_state=230,
 )
-if sentence := access.refusal():
-    messages.error(sentence)
-    st.stop()
-if not access.enter():
-    guests.log_in()
-    st.stop()
+with messages.sentences():
+    if sentence := access.refusal():
+        messages.error(sentence)
+        st.stop()
+    if not access.enter():
+        guests.log_in()
+        st.stop()
 
-groups = {
-    group: [page for page in PAGES if page.group == group]
-    for group in dict.fromkeys(page.group for page in PAGES)
-}
-page = st.navigation(
-    {
-        group: [
-            st.Page(
-                one.file, title=one.title, icon=f":material/{one.icon}:", default=one is PAGES[0]
+    groups = {
+        group: [page for page in PAGES if page.group == group]
+        for group in dict.fromkeys(page.group for page in PAGES)
+    }
+    page = st.navigation(
+        {
+            group: [
+                st.Page(
+                    one.file,
+                    title=one.title,
+                    icon=f":material/{one.icon}:",
+                    default=one is PAGES[0],
+                )
+                for one in members
+            ]
+            for group, members in groups.items()
+        },
+        expanded=True,  # Streamlit hides some pages as soon as anything stands below them
+    )
+    state.enter(page.url_path)
+    st.logo(logo.svg(state.dark()), size="large")
+    if data.has_both():
+        with st.sidebar:
+            names = {"own": "Yours", "demo": "Demo"}
+            state.carried_segmented(
+                "Results",
+                "source",
+                data.SOURCES,
+                format_func=lambda name: names[name],
+                width="stretch",
             )
-            for one in members
-        ]
-        for group, members in groups.items()
-    },
-    expanded=True,  # Streamlit hides some pages as soon as anything stands below them
-)
-state.enter(page.url_path)
-st.logo(logo.svg(state.dark()), size="large")
-if data.has_both():
-    with st.sidebar:
-        names = {"own": "Yours", "demo": "Demo"}
-        state.carried_segmented(
-            "Results", "source", data.SOURCES, format_func=lambda name: names[name], width="stretch"
-        )
-if status := access.status():
-    st.sidebar.caption(status)
-side_bar.follow_theme()
-with messages.guarded(), data.opening(f"{page.url_path} {state.param('view')}"):
-    if page.url_path in BY_ID and BY_ID[page.url_path].works and not access.presents():
-        guests.not_for_you(BY_ID[page.url_path])
-    else:
-        page.run()
-state.leave(page.url_path)
-side_bar.keep_along()
+    if status := access.status():
+        st.sidebar.caption(status)
+    side_bar.follow_theme()
+    with messages.guarded(), data.opening(f"{page.url_path} {state.param('view')}"):
+        if page.url_path in BY_ID and BY_ID[page.url_path].works and not access.presents():
+            guests.not_for_you(BY_ID[page.url_path])
+        else:
+            page.run()
+    state.leave(page.url_path)
+    side_bar.keep_along()

@@ -10,15 +10,17 @@ reads results does not wait for PyTorch, nor does the first line of a notebook f
 
 from __future__ import annotations
 
+import functools
+import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, get_args
 
-from mucore import catalog
-from mucore.errors import BadValue, MucoreError, UnknownName
+from mucore import catalog, unforeseen
+from mucore.errors import BadValue, MucoreError, UnknownName, said
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,10 +34,33 @@ if TYPE_CHECKING:
     from mucore.store.rows import Job
 
 MOST_NAMES = 20_000  # of scenarios or methods
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _door(function: Callable[P, T]) -> Callable[P, T]:
+    """Whatever nobody foresaw leaves the function as `Unforeseen`, a `MucoreError` that names the
+    log. What the caller's own code raises, called from here, stays as it is.
+    """
+
+    @functools.wraps(function)
+    def guarded(*arguments: P.args, **named: P.kwargs) -> T:
+        try:
+            return function(*arguments, **named)
+        except Exception as error:
+            if unforeseen.passes(error):
+                raise
+            raise unforeseen.told(
+                error, f"mucore.api.{getattr(function, '__name__', function)}"
+            ) from error
+
+    return guarded
+
 
 __all__ = ["compare", "forgetting_quality", "load_model", "save_weights", "statistics"]
 
 
+@_door
 def compare(
     *,
     dataset: str = "",
@@ -76,19 +101,20 @@ def compare(
     from mucore.runner.plan import make_plan, parse_grid
     from mucore.store import open_store
 
+    _texts(name=name, device=device)
     grid = parse_grid(
         {
             **_setting(preset, dataset, model, scenario, scenario_parameters),
-            "recipe": dict(recipe or {}),
+            "recipe": _values("recipe", recipe),
             "methods": _methods(methods, parameters),
             "training_seeds": _several(seeds),
             "unlearning_seeds": _several(unlearning_seeds),
             "noise": _several(noise),
             "scopes": _several(scopes),
-            "original": str(original),
+            "original": _path("original", original),
         }
     )
-    store = open_store(home)
+    store = open_store(_home(home))
     try:
         plan = make_plan(grid, store)
         if methods != "all":
@@ -102,10 +128,11 @@ def compare(
     if failed and frame.empty:
         raise MucoreError(f"No run came to a result. The first to end without: {_how(failed[0])}")
     for job in failed:
-        warnings.warn(_how(job), stacklevel=2)
+        warnings.warn(_how(job), stacklevel=3)
     return frame
 
 
+@_door
 def forgetting_quality(
     *,
     dataset: str = "",
@@ -143,32 +170,35 @@ def forgetting_quality(
     from mucore.metrics.forgetting_quality import Bins, Intervals
     from mucore.runner.plan import parse_grid
     from mucore.runner.quality import find, plan_experiment
+    from mucore.spec.numbers import integer
     from mucore.store import open_store
 
+    models = integer(models, "models")
     for what, value, known in (
         ("choice of bins", bins, get_args(Bins)),
         ("choice of intervals", intervals, get_args(Intervals)),
     ):
         if value not in known:
             raise UnknownName(what, value, known)
+    _texts(name=name, device=device)
     grid = parse_grid(
         {
             **_setting(preset, dataset, model, scenario, scenario_parameters),
-            "recipe": dict(recipe or {}),
+            "recipe": _values("recipe", recipe),
             "methods": _methods(methods, parameters),
-            "training_seeds": [seed],
-            "unlearning_seeds": [seed],
-            "mia_samples": mia_samples,
-            "original": str(original),
+            "training_seeds": [integer(seed, "seed")],
+            "unlearning_seeds": [integer(seed, "seed")],
+            "mia_samples": integer(mia_samples, "mia_samples"),
+            "original": _path("original", original),
         }
     )
-    store = open_store(home)
+    store = open_store(_home(home))
     try:
         experiment = plan_experiment(grid, store, models=models, originals=originals)
         title = name or f"{_title(grid)}: forgetting quality, {models} models"
         failed = _compute(experiment.plan, store, name=title, device=device, anyway=anyway)
         for job in failed:
-            warnings.warn(_how(job), stacklevel=2)
+            warnings.warn(_how(job), stacklevel=3)
         findings = find(experiment, store, bins=bins, intervals=intervals)
     finally:
         store.close()
@@ -180,6 +210,7 @@ def _row(finding: Finding) -> dict[str, Any]:
     return {**spec, **asdict(finding.assessment), "reverted": finding.reverted}
 
 
+@_door
 def statistics(
     *,
     metric: str = "ta",
@@ -196,6 +227,7 @@ def statistics(
     results that takes the place of the store. The tables are data frames. Raises `MucoreError`
     where nothing matches.
     """
+    from mucore.spec.numbers import integer
     from mucore.statistics import from_store
     from mucore.store import open_pack, open_store
     from mucore.store.results import Filters
@@ -203,10 +235,17 @@ def statistics(
     for name in filters:
         if name not in Filters.__annotations__:
             raise UnknownName("filter of results", name, Filters.__annotations__)
-    with open_pack(pack) if pack is not None else open_store(home) as store:
+    if filters.get("comparison") is not None:
+        filters["comparison"] = integer(filters["comparison"], "comparison")
+    _texts(
+        metric=metric, **{n: filters[n] for n in ("dataset", "model", "scenario") if n in filters}
+    )
+    methods, agreement = _names("methods", methods), _names("agreement", agreement)
+    with open_pack(_path("pack", pack)) if pack is not None else open_store(_home(home)) as store:
         return from_store(store, metric=metric, methods=methods, agreement=agreement, **filters)
 
 
+@_door
 def save_weights(key: str, path: str | Path, *, home: str | Path | None = None) -> Path:
     """Write the weights of the run with that key, or its first letters, to a .safetensors, .pt or
     .pth file (`export.weights.save`).
@@ -214,10 +253,12 @@ def save_weights(key: str, path: str | Path, *, home: str | Path | None = None) 
     from mucore.export import weights
     from mucore.store import open_store
 
-    with open_store(home) as store:
-        return weights.save(store, key, path)
+    _texts(key=key)
+    with open_store(_home(home)) as store:
+        return weights.save(store, key, _path("path", path))
 
 
+@_door
 def load_model(key: str, *, device: str = "auto", home: str | Path | None = None) -> nn.Module:
     """The network of the run with that key (or its first letters), in eval mode; see
     `mucore.export.weights.load` for what it takes.
@@ -225,7 +266,8 @@ def load_model(key: str, *, device: str = "auto", home: str | Path | None = None
     from mucore.export import weights
     from mucore.store import open_store
 
-    with open_store(home) as store:
+    _texts(key=key)
+    with open_store(_home(home)) as store:
         return weights.load(store, key, device)
 
 
@@ -239,9 +281,11 @@ def _setting(
     """The fields of a grid that say what a comparison is about."""
     from mucore.spec import FIRST, fill
 
-    named = [name for name in _listed(scenario) if name]
+    _texts(preset=preset, dataset=dataset, model=model)
+    named = [name for name in _names("scenario", scenario) if name]
+    parameters = _values("scenario_parameters", parameters)
     setting = fill(preset, dataset=dataset, model=model, scenarios=named, otherwise=FIRST)
-    values = dict.fromkeys(setting.scenarios, parameters or {})
+    values = dict.fromkeys(setting.scenarios, parameters)
     setting = fill(
         preset,
         dataset=setting.dataset,
@@ -259,6 +303,44 @@ def _setting(
 
 def _title(grid: Grid) -> str:
     return f"{', '.join(choice.id for choice in grid.scenarios)} on {grid.dataset}"
+
+
+def _texts(**given: Any) -> None:
+    """Raise `BadValue` for an argument that is no text, or no text that a database keeps."""
+    for argument, value in given.items():
+        if not isinstance(value, str):
+            raise BadValue(f"{argument} must be a text, but got {said(value)}.")
+        if "\0" in value:
+            raise BadValue(f"{argument} may not hold the character NUL, but got {said(value)}.")
+
+
+def _names(argument: str, values: Any) -> list[str]:
+    found = [values] if isinstance(values, bytes | Mapping) else _listed(values)
+    for each in found:
+        if not isinstance(each, str):
+            raise BadValue(f"{argument} must be a name or a list of names, but holds {said(each)}.")
+    return found
+
+
+def _values(argument: str, given: Any) -> dict[str, Any]:
+    """A mapping of names to values as a dictionary, an empty one for None. Raises `BadValue`."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise BadValue(f"{argument} must map names to values, but got {said(given)}.")
+    return dict(given)
+
+
+def _path(argument: str, given: Any) -> str:
+    if not isinstance(given, str | os.PathLike) or isinstance(given, bytes):
+        raise BadValue(f"{argument} must be a path, but got {said(given)}.")
+    found = os.fspath(given)
+    _texts(**{argument: found})
+    return found
+
+
+def _home(home: Any) -> str | None:
+    return None if home is None else _path("home", home)
 
 
 def _several(values: Any) -> Any:
@@ -284,9 +366,14 @@ def _methods(
     """The methods of a grid. Raises `UnknownName`, and `BadValue` for `parameters` of a method that
     is not among them.
     """
-    every = [card.id for card in catalog.methods() if not card.needs_file]
-    chosen = [catalog.method(each).id for each in (every if methods == "all" else _listed(methods))]
-    changes = {catalog.method(name).id: dict(values) for name, values in (parameters or {}).items()}
+    if isinstance(methods, str) and methods == "all":
+        chosen = [card.id for card in catalog.methods() if not card.needs_file]
+    else:
+        chosen = [catalog.method(each).id for each in _names("methods", methods)]
+    changes = {
+        catalog.method(name).id: _values(f"parameters[{name!r}]", values)
+        for name, values in _values("parameters", parameters).items()
+    }
     if unused := changes.keys() - chosen:
         raise BadValue(
             f"parameters is about {' and '.join(sorted(unused))}, which this comparison does not "
@@ -308,7 +395,7 @@ def _say_refused(plan: Plan) -> None:
             f"{' '.join(dict.fromkeys(never.values()))}"
         )
     for reason in dict.fromkeys(refusal.reason for refusal in plan.refused):
-        warnings.warn(f"Left out: {reason}", stacklevel=3)
+        warnings.warn(f"Left out: {reason}", stacklevel=4)
 
 
 def _how(job: Job) -> str:
@@ -338,7 +425,7 @@ def _compute(plan: Plan, store: Store, *, name: str, device: str, anyway: bool) 
             whole_memory(store.home, str(resolved)),
         )
         if said := check_fit(fit, anyway=anyway, insist="insist with anyway=True"):
-            warnings.warn(said, stacklevel=3)
+            warnings.warn(said, stacklevel=4)
     comparison = launch(plan, store, name=name, note="from Python")
     if not plan.to_run:
         return []

@@ -38,15 +38,15 @@ class MucoreError(Exception):
 class UnknownName(MucoreError):
     """A name that the catalogue does not know; the message suggests the nearest ones."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]):
-        known, name = sorted(known), str(name)
+    def __init__(self, kind: str, name: Any, known: Iterable[str]):
+        known, text = sorted(known), name if isinstance(name, str) else said(name)
         # of a name that is no name, thousands of letters, nothing is near
-        near = difflib.get_close_matches(name.lower()[:200], known, n=3, cutoff=0.5)
+        near = difflib.get_close_matches(text.lower()[:200], known, n=3, cutoff=0.5)
         hint = f"Did you mean {' or '.join(near)}?" if near else f"Known: {', '.join(known)}."
         if not known:
             hint = "There is none yet."
-        super().__init__(f"There is no {kind} named {said(name)}. {hint}")
-        self.kind, self.name, self.near = kind, name, near
+        super().__init__(f"There is no {kind} named {said(text)}. {hint}")
+        self.kind, self.name, self.near = kind, text, near
 
 
 class BadValue(MucoreError):
@@ -69,6 +69,16 @@ class MethodFailed(MucoreError):
 
 class StoreError(MucoreError):
     """The store cannot be opened or written: foreign file, newer schema, no space."""
+
+
+class Unforeseen(MucoreError):
+    """A defect of mucore: the sentence names the log that has the traceback, under `reference`.
+    What was raised first is its `__cause__`.
+    """
+
+    def __init__(self, sentence: str, reference: str):
+        super().__init__(sentence)
+        self.reference = reference
 
 
 class ReadOnly(StoreError):

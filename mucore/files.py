@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import platform
+import time
 import uuid
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psutil
+
 from mucore.errors import StoreError
+
+SUFFIX = ".part"
+# A part that nobody has written to for so long is left over: of this machine, once its process is
+# gone (another container may have the machine's name, but other processes), and of any other.
+_SURE, _ELSEWHERE = 3600.0, 7 * 86400.0
 
 
 @contextmanager
@@ -19,7 +29,7 @@ def whole_file(path: Path) -> Generator[Path]:
     A reader, and a second process that writes the same, never see half a file. Raises `OSError`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{uuid.uuid4().hex}.part")
+    temporary = path.with_name(f".{_machine()}.{os.getpid()}.{uuid.uuid4().hex[:16]}{SUFFIX}")
     try:
         yield temporary
         os.replace(temporary, path)
@@ -37,3 +47,30 @@ def write(path: Path, content: bytes) -> None:
             f"{path} could not be written: {error.strerror or error}. Free some space, or choose "
             "another home."
         ) from error
+
+
+def remove_left_over(folder: Path) -> list[Path]:
+    """Remove the parts under a folder whose writers ended without a word, and name them; none that
+    somebody may still write to.
+    """
+    removed = []
+    for part in folder.rglob(f".*{SUFFIX}"):
+        with suppress(OSError):
+            if _left_over(part):
+                part.unlink()
+                removed.append(part)
+    return removed
+
+
+def _left_over(part: Path) -> bool:
+    silent = time.time() - part.stat().st_mtime
+    machine, _, rest = part.name.removeprefix(".").partition(".")
+    pid = rest.partition(".")[0]
+    if machine == _machine() and pid.isdecimal():
+        return silent > _SURE and not psutil.pid_exists(int(pid))
+    return silent > _ELSEWHERE  # of another machine, or of an earlier version
+
+
+def _machine() -> str:
+    """A name of this machine that fits in any file name."""
+    return hashlib.sha256(platform.node().encode(errors="replace")).hexdigest()[:8]

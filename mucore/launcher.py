@@ -34,8 +34,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mucore import hosting
-from mucore.errors import BadValue
+from mucore.errors import BadValue, said
 from mucore.hosting import Hosting
+from mucore.spec.numbers import whole_number
 
 if TYPE_CHECKING:
     import psutil
@@ -569,15 +570,19 @@ def _options(argv: list[str] | None) -> argparse.Namespace:
 
 
 def _port(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 65535:
-        raise argparse.ArgumentTypeError(f"a port is a number from 1 to 65535, but got {text!r}")
-    return int(text)
+    port = whole_number(text)
+    if port is None or not 1 <= port <= 65535:
+        raise argparse.ArgumentTypeError(
+            f"a port is a number from 1 to 65535, but got {said(text)}"
+        )
+    return port
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) > 64:
-        raise argparse.ArgumentTypeError(f"a number of workers from 0 to 64, but got {text!r}")
-    return int(text)
+    count = whole_number(text)
+    if count is None or not 0 <= count <= 64:
+        raise argparse.ArgumentTypeError(f"a number of workers from 0 to 64, but got {said(text)}")
+    return count
 
 
 def say(text: str) -> None:

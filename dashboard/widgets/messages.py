@@ -15,6 +15,7 @@ from dashboard import access, data
 from dashboard.widgets.header import header
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
+from mucore import unforeseen
 from mucore.errors import MucoreError
 
 
@@ -76,17 +77,19 @@ def guarded() -> Generator[None]:
     """Turn whatever fails inside into a sentence on the page; of guests' pages, a few at a time.
     Fragments rerun outside app.py's own guard and need one each.
     """
+    with sentences(), access.turn():
+        yield
+
+
+@contextmanager
+def sentences() -> Generator[None]:
+    """Turn whatever fails inside into a sentence on the page."""
     try:
-        with access.turn():
-            yield
+        yield
     except MucoreError as failure:
         error(escape(str(failure)))
     except Exception as failure:
-        # the last line of defence: a reader never sees a traceback, the server's log keeps it
+        # the last step of this door: a reader never sees a traceback, two logs keep it
         logging.getLogger(__name__).exception("a page failed")
-        error(
-            f"This part of the page failed ({type(failure).__name__}: "
-            f"{escape(str(failure))[:300]}).",
-            "Nothing stored was changed. Reload the page; if it happens again, the server's log "
-            "has the details.",
-        )
+        sentence = unforeseen.told(failure, "page")
+        error(f"This part of the page failed. {escape(str(sentence))}", "Reload the page.")

@@ -20,7 +20,8 @@ from dashboard import data, state
 from dashboard.widgets import fields
 from mucore import catalog
 from mucore.catalog.cards import DatasetCard
-from mucore.errors import MucoreError, StoreError
+from mucore.errors import MucoreError
+from mucore.files import write
 from mucore.userfiles.weights import SUFFIXES
 
 WEIGHTS = tuple(suffix.removeprefix(".") for suffix in SUFFIXES)
@@ -127,17 +128,8 @@ def keep_arrays(content: bytes) -> Path:
     `StoreError`.
     """
     path = data.own_store().home / FOLDER / f"{hashlib.sha256(content).hexdigest()[:32]}.npz"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists():
-            part = path.with_suffix(".part")
-            part.write_bytes(content)
-            part.replace(path)
-    except OSError as error:
-        raise StoreError(
-            f"The file could not be kept in {path.parent}: {error.strerror or error}. Free some "
-            "space."
-        ) from error
+    if not path.exists():
+        write(path, content)
     return path
 
 

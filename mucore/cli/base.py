@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, get_origin
 
 from cyclopts import Parameter
 
 from mucore import catalog
-from mucore.errors import UnknownName
+from mucore.errors import UnknownName, said
+from mucore.spec.numbers import MOST, whole_number
 
 if TYPE_CHECKING:
     from mucore.store import Store
 
-FAILED, WRONG, INTERRUPTED = 1, 2, 130
+FAILED, WRONG, UNFORESEEN, INTERRUPTED = 1, 2, 3, 130
+
+
+def _whole(hint: Any, tokens: Sequence[Any]) -> Any:
+    """Whole numbers as they are typed. Cyclopts rounds 1.5, so that `cancel 1.5` meant job 2."""
+    found = []
+    for token in tokens:
+        number = whole_number(token.value)
+        if number is None or abs(number) > MOST:
+            raise ValueError(f"a whole number is needed, but got {said(token.value)}.")
+        found.append(number)
+    return found if get_origin(hint) is list else found[0]
+
+
+# Of a flag that is a whole number, or a list of such.
+WHOLE = Parameter(converter=_whole)
 
 Json = Annotated[
     bool, Parameter(name="--json", negative="", help="JSON on stdout instead of a table.")

@@ -6,9 +6,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from mucore.cli.base import FAILED, Device
+from mucore.cli.base import FAILED, WHOLE, Device
 from mucore.cli.flags import split_names
 from mucore.errors import BadValue
+
+MOST_REPEATS = 1000
 
 
 def bench(
@@ -43,7 +45,7 @@ def bench(
     ] = False,
     write: Annotated[bool, Parameter(negative="", help="Write docs/benchmarks.md.")] = False,
     repeats: Annotated[
-        int | None, Parameter(help="Rounds of measurement; default: 3, with --quick 1.")
+        int | None, WHOLE, Parameter(help="Rounds of measurement; default: 3, with --quick 1.")
     ] = None,
     fresh: Annotated[
         bool,
@@ -65,8 +67,8 @@ def bench(
     chosen = [flag for flag, given in parts.items() if given]
     if len(chosen) > 1:
         raise BadValue(f"One thing is measured at a time, but got {' and '.join(chosen)}.")
-    if repeats is not None and repeats < 1:
-        raise BadValue(f"--repeats must be at least 1, not {repeats}.")
+    if repeats is not None and not 1 <= repeats <= MOST_REPEATS:
+        raise BadValue(f"--repeats must be from 1 to {MOST_REPEATS}, not {repeats}.")
     if names and not (methods or growth):
         raise BadValue(
             f"Names of methods go with --methods or --growth, but got {' '.join(names)}."

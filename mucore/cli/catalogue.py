@@ -13,9 +13,10 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from mucore import catalog
-from mucore.cli.base import FAILED, Json, complain, say_left_out
+from mucore.cli.base import FAILED, WHOLE, Json, complain, say_left_out
 from mucore.cli.printing import cell, print_table, to_json
-from mucore.errors import BadValue, MethodFailed
+from mucore.errors import BadFile, BadValue, MethodFailed
+from mucore.userfiles import paths
 
 
 def _print_cards(cards: Iterable[Any], columns: Sequence[str], as_json: bool) -> None:
@@ -84,6 +85,8 @@ def check(file: Path, /, *, as_json: Json = False) -> int:
     """Try your own method on two toy problems, and say of each rule whether it is kept and how to
     mend it.
     """
+    if paths.kind(paths.path(str(file), what="The method file")) == "other":
+        raise BadFile(f"{file} is a device or a pipe. Name the file of a method.")
     checks = _checks(file)
     if as_json:
         print(to_json(checks, indent=2))
@@ -137,7 +140,7 @@ def forget_set(
         str | None, Parameter(help="For scenarios that look at the original model.")
     ] = None,
     preset: Annotated[str, Parameter(help="Recipe of that original.")] = "standard",
-    seed: Annotated[int, Parameter(help="Training seed of that original.")] = 0,
+    seed: Annotated[int, WHOLE, Parameter(help="Training seed of that original.")] = 0,
     output: Annotated[Path | None, Parameter(help="A file instead of stdout.")] = None,
     verify: Annotated[
         Path | None,

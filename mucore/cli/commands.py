@@ -1,13 +1,13 @@
 """The command line: `python -m mucore COMMAND`.
 
 What a script reads goes to stdout (JSON with `--json`), what a person watches to stderr. Exit
-codes: 0 success, 1 some run failed, 2 the request was wrong, 130 interrupted. Commands import what
-they need themselves, so that the catalogue answers at once.
+codes: 0 success, 1 some run failed, 2 the request was wrong, 3 a defect of mucore, 130 interrupted.
+Commands import what they need themselves, so that the catalogue answers at once.
 """
 
 from __future__ import annotations
 
-import errno
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -15,9 +15,13 @@ from collections.abc import Sequence
 import cyclopts
 
 import mucore
+from mucore import unforeseen
 from mucore.cli import bench, catalogue, comparisons, jobs, pages, stored
-from mucore.cli.base import INTERRUPTED, WRONG, complain
-from mucore.errors import BadValue, MucoreError
+from mucore.cli.base import INTERRUPTED, UNFORESEEN, WRONG, complain
+from mucore.errors import BadValue, MucoreError, Unforeseen
+from mucore.userfiles import paths
+
+LONGEST = 600  # letters of a sentence
 
 app = cyclopts.App(
     name="mucore",
@@ -27,6 +31,7 @@ app = cyclopts.App(
     "MUCORE_HOME, else ~/.mucore).",
     version=mucore.__version__,
     help_format="plaintext",
+    suppress_keyboard_interrupt=False,  # which would end the process before `main` says a word
 )
 for command in (
     pages.app,
@@ -62,28 +67,33 @@ def main(argv: Sequence[str] | None = None) -> int:
     stderr.
     """
     tokens = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):  # a name of bytes that are no text can be printed, too
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         _take_home(tokens)
         code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except cyclopts.CycloptsError as error:
-        return complain(f"{error}".strip() + " See --help.", WRONG)
+        return complain(_shortened(f"{error}".strip()) + " See --help.", WRONG)
     except MucoreError as error:
         return complain(str(error), WRONG)
     except BrokenPipeError:  # the reader of a pipe has what it wanted
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except OSError as error:
-        if error.errno != errno.ENOSPC:
-            raise
-        return complain(
-            f"No space is left on the disk ({error}). Free some, or choose another folder with "
-            "--home.",
-            WRONG,
-        )
     except KeyboardInterrupt:
         return complain("Interrupted.", INTERRUPTED)
+    except SystemExit as end:  # of the options of `app`, which has said why
+        return end.code if isinstance(end.code, int) else WRONG
+    except Exception as error:  # the last step of this door: nobody gets to see a traceback
+        sentence = unforeseen.told(error, "command line")
+        return complain(str(sentence), UNFORESEEN if isinstance(sentence, Unforeseen) else WRONG)
+
+
+def _shortened(text: str) -> str:
+    """What Cyclopts says, which repeats a value whatever its length."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
 
 
 def _take_home(tokens: list[str]) -> None:
@@ -95,6 +105,6 @@ def _take_home(tokens: list[str]) -> None:
         folder = "".join(tokens[index + 1 : index + 2]) if used == 2 else token[len("--home=") :]
         if not folder:  # an empty variable of a script must not mean the usual home
             raise BadValue("--home needs a folder, such as --home ./runs.")
-        os.environ["MUCORE_HOME"] = folder
+        os.environ["MUCORE_HOME"] = str(paths.path(folder, what="--home"))
         del tokens[index : index + used]
         return

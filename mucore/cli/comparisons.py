@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from mucore.cli.base import (
     FAILED,
     INTERRUPTED,
+    WHOLE,
     WRONG,
     Device,
     Json,
@@ -236,6 +237,7 @@ def quality(
     *,
     models: Annotated[
         int,
+        WHOLE,
         Parameter(help="How many unlearned models of each method, and how many retrained ones."),
     ] = 64,
     originals: Annotated[

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from mucore import catalog
+from mucore.cli.base import WHOLE
 from mucore.errors import BadValue, UnknownName, said
 from mucore.spec.numbers import whole_number
 from mucore.spec.run import MOST_SEED
@@ -76,7 +77,7 @@ class GridOptions:
     unlearning_seeds: Annotated[str, Parameter(help="Seeds of the methods.")] = "0"
     evaluation_seeds: Annotated[str, Parameter(help="Seeds of the membership attacks.")] = "0"
     mia_samples: Annotated[
-        int, Parameter(help="Most samples on either side of a membership attack.")
+        int, WHOLE, Parameter(help="Most samples on either side of a membership attack.")
     ] = 2000
     sweep: Annotated[
         list[str],

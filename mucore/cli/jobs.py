@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import sys
 import time
 from typing import TYPE_CHECKING, Annotated, get_args
 
 from cyclopts import Parameter
 
-from mucore.cli.base import WRONG, Device, Json, comparison_id, complain, open_home
+from mucore.cli.base import WHOLE, WRONG, Device, Json, comparison_id, complain, open_home
 from mucore.cli.flags import split_names
 from mucore.cli.printing import print_table, to_json
 from mucore.errors import BadValue, UnknownName
+from mucore.spec.numbers import MOST
 from mucore.titles import cancelling
 
 if TYPE_CHECKING:
@@ -20,25 +22,37 @@ if TYPE_CHECKING:
     from mucore.store.rows import Job
 
 OPENING_SECONDS = 300.0
+MOST_THREADS = 4096
 
 
 def worker(
     *,
     device: Device = "auto",
-    threads: Annotated[int | None, Parameter(help="CPU threads; default: all.")] = None,
+    threads: Annotated[int | None, WHOLE, Parameter(help="CPU threads; default: all.")] = None,
     idle_exit: Annotated[
         float | None, Parameter(help="End after so many seconds without work; default: never.")
     ] = None,
     parent_pid: Annotated[
-        int | None, Parameter(help="End when this process is gone and nothing is left to do.")
+        int | None,
+        WHOLE,
+        Parameter(help="End when this process is gone and nothing is left to do."),
     ] = None,
     job: Annotated[
-        int | None, Parameter(help="Take this job alone, if it still waits, and end.")
+        int | None, WHOLE, Parameter(help="Take this job alone, if it still waits, and end.")
     ] = None,
 ) -> None:
     """Take queued jobs and compute them until stopped. Ctrl-C gives the job in hand back to the
     queue.
     """
+    for flag, value, most in (
+        ("--threads", threads, MOST_THREADS),
+        ("--parent-pid", parent_pid, 2**31 - 1),
+        ("--job", job, MOST),
+    ):
+        if value is not None and not 1 <= value <= most:
+            raise BadValue(f"{flag} must be a whole number from 1 to {most:,}, not {value}.")
+    if idle_exit is not None and not 0 <= idle_exit < math.inf:
+        raise BadValue(f"--idle-exit must be a number of seconds from 0, not {idle_exit}.")
     with _open_when_possible() as store:
         only = store.job(job) if job is not None else None
         if only is not None and only.kind == "analysis":  # which may need no torch
@@ -76,7 +90,7 @@ def jobs(
         ),
     ] = None,
     comparison: str | None = None,
-    limit: Annotated[int, Parameter(help="Most rows.")] = 50,
+    limit: Annotated[int, WHOLE, Parameter(help="Most rows.")] = 50,
     as_json: Json = False,
 ) -> None:
     """Show the queue: what waits, runs, and how it ended."""
@@ -120,7 +134,9 @@ def _words(job: Job) -> str:
 
 
 def cancel(
-    job: Annotated[list[int], Parameter(help="Job numbers, as `jobs` shows them.", negative="")],
+    job: Annotated[
+        list[int], WHOLE, Parameter(help="Job numbers, as `jobs` shows them.", negative="")
+    ],
     *,
     yes: Annotated[
         bool,
@@ -150,7 +166,9 @@ def cancel(
 
 
 def retry(
-    job: Annotated[list[int], Parameter(help="Job numbers, as `jobs` shows them.", negative="")],
+    job: Annotated[
+        list[int], WHOLE, Parameter(help="Job numbers, as `jobs` shows them.", negative="")
+    ],
 ) -> None:
     """Queue failed, cancelled or lost jobs again."""
     with open_home() as store:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from mucore.cli.base import Device
+from mucore.cli.base import WHOLE, Device
 
 
 def app(
@@ -26,11 +26,11 @@ def app(
         bool,
         Parameter(help="Anyone who reaches the address may do everything.", negative=()),
     ] = False,
-    port: Annotated[int, Parameter(help="Port to serve on.")] = 8501,
+    port: Annotated[int, WHOLE, Parameter(help="Port to serve on.")] = 8501,
     browser: Annotated[bool, Parameter(help="Open a browser on it.")] = True,
     device: Device = "auto",
     workers: Annotated[
-        int, Parameter(help="Worker processes on this machine; 0 only shows results.")
+        int, WHOLE, Parameter(help="Worker processes on this machine; 0 only shows results.")
     ] = 1,
 ) -> int:
     """Open the dashboard, with a worker beside it, until Ctrl-C."""

@@ -6,7 +6,7 @@ from typing import Literal
 
 import torch
 
-from mucore.errors import BadValue
+from mucore.errors import BadValue, said
 
 
 def resolve_device(name: str) -> torch.device:
@@ -21,7 +21,9 @@ def resolve_device(name: str) -> torch.device:
     try:
         device = torch.device(name)
     except RuntimeError:
-        raise BadValue(f"A device is auto, cpu, cuda, cuda:1 or mps, but got {name!r}.") from None
+        raise BadValue(
+            f"A device is auto, cpu, cuda, cuda:1 or mps, but got {said(name)}."
+        ) from None
     if device.type == "cuda" and not torch.cuda.is_available():
         raise BadValue(
             f"The device {name} was asked for, but this torch sees no CUDA GPU. Use auto or cpu."
@@ -38,7 +40,7 @@ def resolve_device(name: str) -> torch.device:
     if device.type == "mps" and not torch.backends.mps.is_available():
         raise BadValue("The device mps was asked for, but this machine has none. Use auto or cpu.")
     if device.type not in ("cpu", "cuda", "mps"):
-        raise BadValue(f"A device is auto, cpu, cuda, cuda:1 or mps, but got {name!r}.")
+        raise BadValue(f"A device is auto, cpu, cuda, cuda:1 or mps, but got {said(name)}.")
     return device
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from mucore.errors import BadFile
 from mucore.forget_sets.saved import check_fits, parse
-from mucore.userfiles import datasets, doors
+from mucore.spec.numbers import MOST, whole_number
+from mucore.userfiles import datasets, doors, paths
 
 
 def read_ids(path: Path | str, *, dataset: str = "") -> list[int]:
@@ -21,6 +22,9 @@ def read_ids(path: Path | str, *, dataset: str = "") -> list[int]:
     """
     doors.check()
     path = Path(path)
+    # a pipe or a device may never end
+    if (found := paths.kind(path)) in ("other", "folder"):
+        raise BadFile(f"{path} is {'a folder' if found == 'folder' else 'no file'}. Name a file.")
     try:
         return parse_ids(path.read_bytes(), name=path.name, dataset=dataset)
     except OSError as error:
@@ -44,9 +48,10 @@ def parse_ids(content: bytes, *, name: str, dataset: str = "") -> list[int]:
         found = []
         for row in rows:
             text = (row["id"] or "").strip()
-            if not text.isdecimal():
+            number = whole_number(text)
+            if number is None or not 0 <= number <= MOST:
                 raise BadFile(f"{rule}, but line {rows.line_num} of {name} holds {text[:40]!r}.")
-            found.append(int(text))
+            found.append(number)
     except (UnicodeDecodeError, csv.Error):
         raise BadFile(f"{rule}, but {name} is no text file of that kind.") from None
     if not found:

@@ -28,6 +28,7 @@ from mucore.userfiles import datasets, weights
 # Of one comparison. Planning takes about a thousandth of a second and a few kilobytes a run, and
 # nobody reads more lines.
 MOST_RUNS: Final = 20_000
+MOST_LETTERS: Final = 2000  # of a name or a note
 MOST_REQUESTS: Final = 20  # of a sequence: each run's description holds all that came before it
 # what a grid multiplies: its lists, and how people call what is in them
 AXES: Final = {
@@ -445,9 +446,24 @@ def launch(plan: Plan, store: Store, *, name: str, note: str = "") -> Comparison
     """
     if not plan.specs:
         raise MucoreError("Nothing to launch: every chosen method refuses every chosen scenario.")
+    for what, text in (("name", name), ("note", note)):
+        _check_text(f"The {what} of a comparison", text)
     weights.keep(store.artifacts, uploaded_files(plan.grid))
     comparison = store.create_comparison(
         name, note, _named_by_hash(plan.grid).model_dump(mode="json"), plan.keys
     )
     store.enqueue(plan.specs, comparison=comparison.id)
     return comparison
+
+
+def _check_text(what: str, text: str) -> None:
+    """Raise `BadValue` for a text that a database does not keep."""
+    try:
+        text.encode()
+        fault = "may not hold the character NUL" if "\0" in text else ""
+    except UnicodeEncodeError:
+        fault = "must be text"
+    if len(text) > MOST_LETTERS:
+        fault = f"may have {MOST_LETTERS:,} letters at most"
+    if fault:
+        raise BadValue(f"{what} {fault}, but got {said(text)}.")

@@ -26,6 +26,7 @@ from mucore.engine.chunks import free_bytes
 from mucore.engine.memory import give_back, keep_freed
 from mucore.engine.run import Callbacks, Progress
 from mucore.errors import BadValue, Cancelled, MucoreError
+from mucore.files import remove_left_over
 from mucore.runner import analyses, estimate
 from mucore.runner.execute import execute
 from mucore.runner.jobs import LAST_SECONDS, Listener, Pulse, log, run_job
@@ -61,6 +62,7 @@ def work(
     signals (`stop_on_signals` is for a process that is nothing but a worker).
     """
     session = Session(store, device)
+    remove_left_over(store.home)
     stop = stop or threading.Event()
     if session.device.type == "cpu":
         keep_freed()

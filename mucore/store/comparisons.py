@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -14,7 +13,7 @@ from mucore.errors import BadValue, UnknownName
 from mucore.store import schema
 from mucore.store.engine import Database
 from mucore.store.rows import Comparison
-from mucore.store.schema import now, to_json
+from mucore.store.schema import from_json, now, to_json
 
 
 class Comparisons(Database):
@@ -116,7 +115,7 @@ def _load(connection: Connection, condition: sa.ColumnElement[bool]) -> list[Com
         sa.select(table).where(condition).order_by(table.c.id.desc())
     ).mappings()
     return [
-        Comparison(**{**row, "grid": json.loads(row["grid"])}, keys=tuple(keys.get(row["id"], ())))
+        Comparison(**{**row, "grid": from_json(row["grid"])}, keys=tuple(keys.get(row["id"], ())))
         for row in rows
     ]
 

@@ -25,7 +25,7 @@ import sqlalchemy as sa
 from sqlalchemy import event, exc
 from sqlalchemy.engine import URL, Connection, make_url
 
-from mucore.errors import MucoreError, ReadOnly, StoreError
+from mucore.errors import MucoreError, ReadOnly, StoreError, said
 from mucore.store.liveness import Lookout, Moment
 from mucore.store.schema import POSTGRES_UPGRADES, SCHEMA, UPGRADES, Time, metadata, now, store_info
 from mucore.store.trouble import FULL
@@ -188,6 +188,11 @@ class Database:
         except exc.DBAPIError as error:
             self.lookout.forget()  # others may not have been able to beat either
             raise self._translated(error) from error
+        except ValueError as error:  # a date that is none, a text where a number was
+            raise StoreError(
+                f"The store {self.where} holds a damaged row ({said(str(error))}). Restore it from "
+                "a backup, or delete that row."
+            ) from error
         except exc.TimeoutError as error:
             raise StoreError(
                 f"All connections to the store {self.where} are in use. Try again."

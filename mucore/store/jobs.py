@@ -10,7 +10,6 @@ queued run.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
@@ -26,7 +25,7 @@ from mucore.store import planned, poison, schema
 from mucore.store.claims import Claims, lost, runs_under
 from mucore.store.liveness import GRACE_SECONDS, Moment
 from mucore.store.rows import ACTIVE, Job, JobKind, JobState
-from mucore.store.schema import now, to_json
+from mucore.store.schema import from_json, now, to_json
 from mucore.store.trouble import patient
 
 ENDED_WITHOUT_RESULT: tuple[JobState, ...] = ("failed", "cancelled", "lost")
@@ -37,6 +36,7 @@ _HELD_UP_SECONDS = 5.0
 # in `store_info`, before the revisions of metrics: in which order this store has met them
 _GENERATION = "metrics:"
 _UNMET = 2**31 - 1
+MOST_ID = 2**31 - 1  # of a row, and what a statement may ask for at once
 # columns that no page shows
 _INSIDE = ("short_of_memory", "delays", "generation")
 
@@ -314,7 +314,7 @@ class Jobs(Claims):
                     "Only a job that failed, was cancelled or lost can be run again, but job "
                     f"{job_id} is {row.state}."
                 )
-            needs = json.loads(row.needs)
+            needs = from_json(row.needs)
             keys = [*needs, row.key]
             known = set(
                 connection.execute(
@@ -371,7 +371,7 @@ class Jobs(Claims):
         comparison may have queued.
         """
         table, later, run = schema.job, schema.job.alias(), schema.comparison_run
-        query = sa.select(table).order_by(table.c.id.desc()).limit(limit)
+        query = sa.select(table).order_by(table.c.id.desc()).limit(min(limit, MOST_ID))
         if states is not None:
             query = query.where(table.c.state.in_(list(states)))
         if keys is not None:
@@ -450,7 +450,7 @@ class Jobs(Claims):
         if row.cancel_requested:
             return _cancelled()
         died = poison.after_death(
-            json.loads(row.deaths),
+            from_json(row.deaths),
             row.attempts,
             row.step,
             row.progress,
@@ -505,7 +505,7 @@ class Jobs(Claims):
             if row is None or row.kind == "analysis":
                 return row
             if row.key not in known:
-                known[row.key] = planned.gives(json.loads(row.spec), row.key)
+                known[row.key] = planned.gives(from_json(row.spec), row.key)
             if known[row.key]:
                 return row
 
@@ -535,12 +535,15 @@ class Jobs(Claims):
 
     def _row(self, connection: Connection, job_id: int) -> Any:
         table = schema.job
-        row = connection.execute(sa.select(table).where(table.c.id == job_id)).one_or_none()
+        row = None
+        if 0 < job_id <= MOST_ID:
+            query = sa.select(table).where(table.c.id == job_id)
+            row = connection.execute(query).one_or_none()
         if row is None:
             newest = connection.execute(
                 sa.select(table.c.id).order_by(table.c.id.desc()).limit(20)
             ).scalars()
-            raise UnknownName("job", str(job_id), map(str, newest))
+            raise UnknownName("job", job_id, map(str, newest))
         return row
 
     def _active(self, connection: Connection, keys: Collection[str]) -> dict[str, int]:
@@ -630,7 +633,7 @@ def _blocked(row: Any) -> dict[str, Any]:
     why = f": {row.error}" if row.error and state == "failed" else "."
     return {
         "state": state,
-        "error": f"This run needs “{titles.run(json.loads(row.spec))}”, which {how}{why}",
+        "error": f"This run needs “{titles.run(from_json(row.spec))}”, which {how}{why}",
         "finished": now(),
     }
 
@@ -652,7 +655,7 @@ def _insert(connection: Connection, row: dict[str, Any], priority: int) -> int:
     ).scalar_one()
     needs = [
         {"job": number, "position": position, "key": key}
-        for position, key in enumerate(json.loads(row["needs"]))
+        for position, key in enumerate(from_json(row["needs"]))
     ]
     if needs:
         connection.execute(sa.insert(schema.job_need), needs)
@@ -691,7 +694,7 @@ def _log(job_id: int) -> str:
 def _job(row: Any) -> Job:
     fields = {name: value for name, value in row._mapping.items() if name not in _INSIDE}
     for name in ("spec", "needs", "losses", "deaths"):
-        fields[name] = json.loads(fields[name])
+        fields[name] = from_json(fields[name])
     fields |= {"needs": tuple(fields["needs"]), "losses": tuple(fields["losses"])}
     begun = row.started is not None or row.attempts
     return Job(**fields, log=_log(row.id) if begun else None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import gc
-import json
 import math
 from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from mucore.spec import settings
 from mucore.store import schema
 from mucore.store.claims import Claims
 from mucore.store.rows import Measured, Model, Result
-from mucore.store.schema import to_json
+from mucore.store.schema import from_json, to_json, whole_row
 from mucore.store.trouble import patient
 
 if TYPE_CHECKING:
@@ -164,7 +163,7 @@ class Results(Claims):
             str, list[tuple[int, str]]
         ] = {}  # few results differ in which metrics they have
         for text in {row.metric_names for row in rows}:
-            names = enumerate(json.loads(text))
+            names = enumerate(from_json(text))
             places[text] = [one for one in names if wanted is None or one[1] in wanted]
         with nothing_collected():
             return [_from_row(row, _metrics(row, places[row.metric_names])) for row in rows]
@@ -240,35 +239,38 @@ class Results(Claims):
 
         columns = schema.result.c
         rows = self._select([columns.key, columns.metric_names, columns.metric_numbers], filters)
-        every_name = {text: json.loads(text) for text in {row[1] for row in rows}}
-        names = [every_name[row[1]] for row in rows]
-        numbers = json.loads(f"[{','.join(row[2] for row in rows)}]")
-        counts = np.array([len(each) for each in names], dtype=np.int64)
-        known = sorted(set(chain.from_iterable(every_name.values())))
-        code = {name: number for number, name in enumerate(known)}
-        codes = {
-            text: np.array([code[name] for name in each], dtype=np.int64)
-            for text, each in every_name.items()
-        }
-        size = int(counts.sum())
-        return pd.DataFrame(
-            {
-                "key": _repeated([row[0] for row in rows], np.repeat(np.arange(len(rows)), counts)),
-                "metric": _repeated(
-                    known,
-                    np.concatenate([codes[row[1]] for row in rows])
-                    if rows
-                    else np.empty(0, np.int64),
-                ),
-                "value": np.fromiter(
-                    chain.from_iterable(_floats(each[0]) for each in numbers), np.float64, size
-                ),
-                "gap": np.fromiter(
-                    chain.from_iterable(_floats(each[1]) for each in numbers), np.float64, size
-                ),
-                "error": _errors(names, [each[2] for each in numbers], size),
+        with whole_row():
+            every_name = {text: from_json(text) for text in {row[1] for row in rows}}
+            names = [every_name[row[1]] for row in rows]
+            numbers = from_json(f"[{','.join(row[2] for row in rows)}]")
+            counts = np.array([len(each) for each in names], dtype=np.int64)
+            known = sorted(set(chain.from_iterable(every_name.values())))
+            code = {name: number for number, name in enumerate(known)}
+            codes = {
+                text: np.array([code[name] for name in each], dtype=np.int64)
+                for text, each in every_name.items()
             }
-        )
+            size = int(counts.sum())
+            return pd.DataFrame(
+                {
+                    "key": _repeated(
+                        [row[0] for row in rows], np.repeat(np.arange(len(rows)), counts)
+                    ),
+                    "metric": _repeated(
+                        known,
+                        np.concatenate([codes[row[1]] for row in rows])
+                        if rows
+                        else np.empty(0, np.int64),
+                    ),
+                    "value": np.fromiter(
+                        chain.from_iterable(_floats(each[0]) for each in numbers), np.float64, size
+                    ),
+                    "gap": np.fromiter(
+                        chain.from_iterable(_floats(each[1]) for each in numbers), np.float64, size
+                    ),
+                    "error": _errors(names, [each[2] for each in numbers], size),
+                }
+            )
 
     @patient
     def put_model(self, model: Model) -> None:
@@ -293,7 +295,7 @@ class Results(Claims):
         if row is None:
             return None
         record = {
-            name: value for name, value in json.loads(row.record).items() if name in _MODEL_RECORD
+            name: value for name, value in from_json(row.record).items() if name in _MODEL_RECORD
         }
         return Model(
             model_key=row.model_key,
@@ -418,22 +420,24 @@ def nothing_collected() -> Generator[None, None, None]:
 
 
 def _metrics(row: Any, places: Sequence[tuple[int, str]]) -> dict[str, Measured]:
-    values, gaps, errors = json.loads(row.metric_numbers)
-    return {
-        name: Measured(values[place], error=errors.get(name), gap=gaps[place])
-        for place, name in places
-    }
+    with whole_row():
+        values, gaps, errors = from_json(row.metric_numbers)
+        return {
+            name: Measured(values[place], error=errors.get(name), gap=gaps[place])
+            for place, name in places
+        }
 
 
 def _from_row(row: Any, metrics: Mapping[str, Measured]) -> Result:
     # A row of another version may know fewer fields, or more.
-    record = {name: value for name, value in json.loads(row.record).items() if name in _RECORD}
-    if record.get("started"):
-        record["started"] = datetime.fromisoformat(record["started"])
-    fields = {name: getattr(row, name) for name in _COLUMNS} | _tuples(
-        record, "losses", "notes", "flags"
-    )
-    return Result(metrics=metrics, **fields)
+    with whole_row():
+        record = {name: value for name, value in from_json(row.record).items() if name in _RECORD}
+        if record.get("started"):
+            record["started"] = datetime.fromisoformat(record["started"])
+        fields = {name: getattr(row, name) for name in _COLUMNS} | _tuples(
+            record, "losses", "notes", "flags"
+        )
+        return Result(metrics=metrics, **fields)
 
 
 def _checked(measured: Measured) -> Measured:

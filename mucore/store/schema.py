@@ -8,7 +8,8 @@ how an earlier store is brought to it; a store that says more than `SCHEMA` is r
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -31,6 +32,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
+
+from mucore.errors import StoreError, said
 
 SCHEMA = 3
 # by the schema that they lead to, statements for a store of the one before; SQLite and Postgres
@@ -228,6 +231,24 @@ worker = Table(
 def to_json(value: Any, *, canonical: bool = False) -> str:
     """JSON text of plain data, numpy numbers and times included; `canonical` sorts the keys."""
     return (_CANONICAL if canonical else _AS_IT_IS).encode(value)
+
+
+def from_json(text: Any) -> Any:
+    """What `to_json` wrote. Raises `StoreError` for a row that somebody or something damaged."""
+    with whole_row():
+        return json.loads(text)
+
+
+@contextmanager
+def whole_row() -> Generator[None]:
+    """A record made of a row. Raises `StoreError` where the row does not hold what it should."""
+    try:
+        yield
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise StoreError(
+            f"A row of the store is damaged ({said(str(error))}). Restore the store from a backup, "
+            "or delete that row."
+        ) from error
 
 
 def _plain(value: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import time
@@ -21,7 +20,9 @@ from mucore.store.jobs import Jobs
 from mucore.store.places import MARK, Elsewhere, Folder, place_of
 from mucore.store.results import Results
 from mucore.store.rows import ACTIVE
+from mucore.store.schema import from_json
 from mucore.store.workers import Workers
+from mucore.userfiles import paths
 
 Policy = Literal["all", "outputs", "numbers"]
 REFERENCES = ("original", "retrain")
@@ -260,7 +261,7 @@ class Store(Results, Jobs, Workers, Comparisons):
         active = connection.execute(
             sa.select(schema.job.c.key, schema.job.c.needs).where(schema.job.c.state.in_(ACTIVE))
         )
-        return {key for row in active for key in (row.key, *json.loads(row.needs))}
+        return {key for row in active for key in (row.key, *from_json(row.needs))}
 
 
 def _files_id(connection: sa.Connection) -> int | None:
@@ -300,7 +301,9 @@ def _remove_old(paths: Iterable[Path], *, young_seconds: float) -> tuple[int, in
 
 def default_home() -> Path:
     """`MUCORE_HOME`, or `.mucore` in the user's home folder."""
-    return Path(os.environ.get("MUCORE_HOME") or Path.home() / ".mucore").expanduser()
+    return paths.path(
+        os.environ.get("MUCORE_HOME") or str(Path.home() / ".mucore"), what="The home"
+    )
 
 
 def open_store(
@@ -314,7 +317,7 @@ def open_store(
     `s3://bucket/prefix` or `file:///shared/folder`; without it they lie under `home`, which must be
     a shared folder. Raises `StoreError`, also where these are another store's files.
     """
-    folder = default_home() if home is None else Path(home).expanduser()
+    folder = default_home() if home is None else paths.path(os.fspath(home), what="The home")
     return Store(
         folder.absolute(),
         url=url or os.environ.get("MUCORE_STORE_URL") or None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 from collections.abc import Mapping
@@ -18,7 +17,7 @@ from mucore.store.engine import Database
 from mucore.store.liveness import process_id
 from mucore.store.planned import revisions
 from mucore.store.rows import Worker
-from mucore.store.schema import now, to_json
+from mucore.store.schema import from_json, now, to_json
 from mucore.store.trouble import patient
 
 
@@ -116,4 +115,4 @@ class Workers(Database):
 
 
 def _worker(row: Mapping[str, Any]) -> Worker:
-    return Worker(**{**row, "versions": json.loads(row["versions"])})
+    return Worker(**{**row, "versions": from_json(row["versions"])})

@@ -16,6 +16,10 @@ def path(text: str, *, what: str = "A path") -> Path:
     if "\0" in text:
         raise BadFile(f"{what} may not hold the character NUL, but got {said(text)}.")
     try:
+        text.encode()
+    except UnicodeEncodeError:  # the bytes of a name that is no text, which no database keeps
+        raise BadFile(f"{what} must be text, but got {said(text)}. Rename what it names.") from None
+    try:
         return Path(text).expanduser()
     except RuntimeError:
         user = text.partition("/")[0]

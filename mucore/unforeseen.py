@@ -1,0 +1,130 @@
+"""The last step of every door (command line, Python, pages): what nobody foresaw becomes a
+sentence, and its traceback goes to a log under a number that the sentence names.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import sysconfig
+import tempfile
+import traceback
+import uuid
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+
+import mucore
+from mucore.errors import BadFile, BadValue, Cancelled, MucoreError, StoreError, Unforeseen, said
+
+FILE = "unforeseen.log"  # in the folder `logs` of the home
+_MOST_BYTES = 4_000_000  # then the log begins anew, and the one before is kept
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_HERE = Path(__file__).resolve().parent
+
+
+def told(error: Exception, door: str, *, home: Path | None = None) -> MucoreError:
+    """The sentence for an error that reached a door: the error itself where it is one, another for
+    what the machine lacks or a path that cannot be used, else `Unforeseen`, once the traceback was
+    written to the log of `home` (or where temporary files lie, where that cannot be written).
+    """
+    if isinstance(error, MucoreError):
+        return error
+    if isinstance(error, MemoryError):
+        return MucoreError(
+            "This takes more memory than there is. Ask for less at once, or end other programs."
+        )
+    if isinstance(error, OSError) and error.errno in _FULL:
+        return StoreError(
+            f"No space is left on the disk ({error}). Free some, or choose another folder with "
+            "--home."
+        )
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return BadFile(
+            f"{said(str(error.filename))} cannot be used: {error.strerror}. Check the path and "
+            "who may read and write there."
+        )
+    if isinstance(error, ValueError) and "embedded null" in str(error):
+        return BadValue("A path may not hold the character NUL. Take it out.")
+    if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
+        return BadValue(f"{said(error.object)} is no text. Write it in UTF-8.")
+    reference = uuid.uuid4().hex[:8]
+    path = _write(error, door, reference, home)
+    where = f"{path} has the details under {reference}" if path else "no log could be written"
+    return Unforeseen(
+        f"Something went wrong that was not foreseen: {type(error).__name__}, {said(str(error))}. "
+        f"Nothing stored was changed by it; {where}.",
+        reference,
+    )
+
+
+def passes(error: Exception) -> bool:
+    """Whether the Python door lets an error through as it is: a sentence, a warning that the
+    caller turned into an error, or one out of code of the caller's that was called from here.
+    """
+    if isinstance(error, MucoreError | Cancelled | Warning):
+        return True
+    if isinstance(error, TypeError) and getattr(error.__traceback__, "tb_next", None) is None:
+        return True  # arguments that the function does not have
+    frames = list(_files(error.__traceback__))
+    inside = next((n for n, file in enumerate(frames) if _ours(file)), len(frames))
+    return any(not _known(file) for file in frames[inside:])
+
+
+def _files(trace: TracebackType | None) -> list[str]:
+    found = []
+    while trace is not None:
+        found.append(trace.tb_frame.f_code.co_filename)
+        trace = trace.tb_next
+    return found
+
+
+def _ours(file: str) -> bool:
+    return Path(file).resolve().is_relative_to(_HERE)
+
+
+def _known(file: str) -> bool:
+    """Whether a file is mucore's, Python's, or of an installed package; code that they made on the
+    way, such as a dataclass's, has a name in brackets, and so has what is typed into a console.
+    """
+    if file.startswith("<"):
+        return not file.startswith(("<stdin", "<ipython", "<python-input"))
+    path = Path(file).resolve()
+    return _ours(file) or any(path.is_relative_to(place) for place in _PLACES)
+
+
+_PLACES = tuple(
+    {
+        Path(sysconfig.get_path(name)).resolve()
+        for name in ("stdlib", "platstdlib", "purelib", "platlib")
+    }
+    | {Path(sys.base_prefix, "lib").resolve()}
+)
+
+
+def _write(error: Exception, door: str, reference: str, home: Path | None) -> Path | None:
+    when = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    try:
+        trace = "".join(traceback.format_exception(error))
+    except Exception:  # the text of somebody's own exception
+        trace = f"{type(error).__name__}, which cannot be written\n"
+    text = f"[{reference}] {when}, {door}, mucore {mucore.__version__}\n{trace}\n"
+    for folder in ((home or _home()) / "logs", Path(tempfile.gettempdir()) / "mucore-logs"):
+        with suppress(OSError, ValueError):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path = folder / FILE
+            if path.exists() and path.stat().st_size > _MOST_BYTES:
+                os.replace(path, path.with_suffix(".old.log"))
+            with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(text)
+            return path
+    return None
+
+
+def _home() -> Path:
+    try:
+        return Path(os.environ.get("MUCORE_HOME") or Path.home() / ".mucore").expanduser()
+    except RuntimeError:  # ~somebody, whom this machine does not know
+        return Path(tempfile.gettempdir())
