@@ -12,7 +12,7 @@ import hashlib
 import hmac
 import os
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -103,7 +103,7 @@ def enter() -> bool:
         state.set_ticket("wrong_key", _server.terms == "audience")
     known, named = True, False
     if _server.terms == "audience":
-        named = is_key(_key_of_browser())
+        named = keyed(st.context.cookies)
     elif _server.terms == "login":
         known = st.user.get("is_logged_in") is True  # a header's text is no login
         # a mail address counts where the provider does not deny that it is theirs
@@ -120,8 +120,14 @@ def is_key(text: str) -> bool:
     )
 
 
-def _key_of_browser() -> str:
-    return st.context.cookies.get(cookie(), "")
+def keyed(cookies: Mapping[str, str]) -> bool:
+    """Whether a request with these cookies is the presenter's, where a key is what tells."""
+    return _server.terms != "audience" or is_key(cookies.get(cookie(), ""))
+
+
+def put_away(session: str) -> None:
+    """A session does no more than read until a page of it has been drawn anew."""
+    _server.presenters.discard(session)
 
 
 def cookie() -> str:

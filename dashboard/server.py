@@ -7,6 +7,7 @@ Streamlit sees it: messages and requests can be made by hand, whatever pages sho
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlencode, urlsplit
@@ -16,6 +17,7 @@ from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.starlette import App
 
 from dashboard import access
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+APP: Final = Path(__file__).with_name("app.py")
 # Addresses under _stcore that pages need. Among the others: figures of this process, which cost
 # time to compute, and an interface for programs.
 _NEEDED: Final = ("health", "host-config", "stream", "upload_file", "bidi-components")
@@ -46,7 +49,8 @@ class Door:
                 await receive()  # the request to connect
                 await send({"type": "websocket.close", "code": 1008})
                 return
-            receive = _sifted(receive)
+            _taken_up(HTTPConnection(scope))
+            receive, send = _sifted(receive), _without_place(send)
         elif scope["type"] == "http" and (answer := _answered(HTTPConnection(scope))):
             await answer(scope, receive, send)
             return
@@ -72,9 +76,20 @@ def _answered(connection: HTTPConnection) -> Response | None:
     what, _, rest = rest.partition("/")
     if core and what not in _NEEDED:
         return PlainTextResponse("Nothing is served here.", status_code=403)
-    if what == "upload_file" and not access.presents(rest.partition("/")[0]):
+    if what == "upload_file" and not (
+        access.presents(rest.partition("/")[0]) and access.keyed(connection.cookies)
+    ):
         return PlainTextResponse(access.READS, status_code=403)
     return None
+
+
+def _taken_up(connection: HTTPConnection) -> None:
+    """A connection may name a session to go on with, as a browser does that lost its own. Streamlit
+    runs what a page left there before the page itself, so it is a guest's unless the key comes.
+    """
+    named = connection.headers.get("sec-websocket-protocol", "").split(",")
+    if len(named) > 2 and not access.keyed(connection.cookies):
+        access.put_away(named[2].strip())
 
 
 def _taken_in(connection: HTTPConnection) -> Response:
@@ -113,6 +128,21 @@ def _sifted(receive: Receive) -> Receive:
     return sifted
 
 
+def _without_place(send: Send) -> Send:
+    """Streamlit tells each browser where on this machine its pages lie; they need not know."""
+    place = str(APP).encode()
+
+    async def sent(message: MutableMapping[str, Any]) -> None:
+        if place in (message.get("bytes") or b""):
+            told = ForwardMsg.FromString(message["bytes"])
+            if told.WhichOneof("type") == "new_session":
+                told.new_session.main_script_path = APP.name
+                message = {**message, "bytes": told.SerializeToString()}
+        await send(message)
+
+    return sent
+
+
 def _expected(content: bytes | None) -> bool:
     if content is None:  # Streamlit ends connections that send text
         return True
@@ -129,4 +159,4 @@ def _expected(content: bytes | None) -> bool:
 
 access.stand_behind_door()
 middleware: list[Any] = [Middleware(Door)]
-app = App(Path(__file__).with_name("app.py"), middleware=middleware)
+app = App(APP, middleware=middleware)

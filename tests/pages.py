@@ -8,11 +8,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
+import streamlit as st
 from builders import full_store, make_result
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from dashboard import frames
+from dashboard import access, frames
 from mucore.store import Store, open_store
 from mucore.verdicts import Judged, judge
 
@@ -110,3 +112,9 @@ def links(at: AppTest) -> list[str]:
 def button(at: AppTest, label: str) -> Any:
     """The first button whose label starts so."""
     return next(one for one in at.button if one.label.startswith(label))
+
+
+def send_key(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    """From now on the browser has `key` as its cookie."""
+    cookies = property(lambda _: {access.cookie(): key} if key else {})
+    monkeypatch.setattr(type(st.context), "cookies", cookies)

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -13,7 +14,7 @@ import sqlalchemy as sa
 
 from mucore.store import schema
 from mucore.store.results import Filters
-from mucore.store.rows import Comparison, Job, Result
+from mucore.store.rows import Comparison, Job, Model, Result
 from mucore.store.store import Store
 
 if TYPE_CHECKING:
@@ -51,6 +52,26 @@ class GuestStore(Store):
             frame.replace({"dataset": {name: dataset_of(name) for name in own}}) if own else frame
         )
 
+    def metric_values(self, **filters: Unpack[Filters]) -> pd.DataFrame:
+        frame = super().metric_values(**filters)
+        if not frame["error"].notna().any():
+            return frame
+        own = [found[2] for name in self._datasets() if (found := _OWN.fullmatch(name))]
+        told = partial(_told, (str(self.home), *own))
+        return frame.assign(error=frame["error"].map(told, na_action="ignore"))
+
+    def get_model(self, model_key: str) -> Model | None:
+        found = super().get_model(model_key)
+        if found is None:
+            return None
+        told = self._teller(found.spec)
+        return replace(
+            found,
+            spec=_spec(found.spec),
+            stop_reason=told(found.stop_reason or "") or None,
+            notes=tuple(map(told, found.notes)),
+        )
+
     def job(self, job_id: int) -> Job:
         return self._job(super().job(job_id))
 
@@ -70,10 +91,14 @@ class GuestStore(Store):
         wanted = filters.get("dataset")
         names = [wanted] if isinstance(wanted, str) else list(wanted or ())
         if any(":" in name for name in names):
-            with self.read() as connection:
-                known = connection.execute(sa.select(schema.result.c.dataset).distinct()).scalars()
-                filters = {**filters, "dataset": [n for n in known if dataset_of(n) in names]}
+            known = [one for one in self._datasets() if dataset_of(one) in names]
+            filters = {**filters, "dataset": known}
         return super()._select(columns, filters)
+
+    def _datasets(self) -> Sequence[str]:
+        """The names of data sets that results have, as they are stored."""
+        with self.read() as connection:
+            return connection.execute(sa.select(schema.result.c.dataset).distinct()).scalars().all()
 
     def _result(self, one: Result) -> Result:
         told = self._teller(one.spec)
@@ -101,13 +126,13 @@ class GuestStore(Store):
         )
 
     def _comparison(self, one: Comparison) -> Comparison:
-        return replace(one, grid=_spec(one.grid), note=self._teller(one.grid)(one.note))
+        told = self._teller(one.grid)
+        return replace(one, name=told(one.name), note=told(one.note), grid=_spec(one.grid))
 
     def _teller(self, spec: Mapping[str, Any]) -> Callable[[str], str]:
         """How a sentence about a run is told to guests."""
         own = _OWN.fullmatch(str(spec.get("dataset", "")))
-        known = [str(self.home), *([own[2]] if own else [])]
-        return lambda text: without_paths(text, *known)
+        return partial(_told, (str(self.home), *([own[2]] if own else [])))
 
 
 def dataset_of(name: str) -> str:
@@ -129,6 +154,10 @@ def without_paths(text: str, *known: str) -> str:
     for path in sorted(filter(None, known), key=len, reverse=True):
         text = text.replace(path, PurePath(path).name)
     return _PATH.sub(lambda found: re.split(r"[/\\]", found[0].rstrip("/\\"))[-1], text)
+
+
+def _told(known: Sequence[str], text: str) -> str:
+    return without_paths(text, *known)
 
 
 def _spec(value: Any) -> Any:

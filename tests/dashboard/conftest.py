@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from pages import send_key
 
 from dashboard import access, data
 from mucore.store import Store
@@ -52,6 +53,6 @@ def become(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
     def become(who: str) -> None:
         shown = {"presenter": key, "guest": ""}[who]
-        monkeypatch.setattr(access, "_key_of_browser", lambda: shown)
+        send_key(monkeypatch, shown)
 
     return become

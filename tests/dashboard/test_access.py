@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import streamlit as st
-from pages import open_page, words_on
+from pages import open_page, send_key, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import access
@@ -40,14 +40,14 @@ def test_where_everybody_may_everything_no_key_is_asked_for(terms, home, monkeyp
 @pytest.mark.parametrize("key", ["", "k" * 42, "k" * 44, KEY.upper(), "\u00e9" * 43, "\ud800"])
 def test_a_wrong_key_presents_nothing(key, home, monkeypatch):
     serve(monkeypatch, "audience", KEY)
-    monkeypatch.setattr(access, "_key_of_browser", lambda: key)
+    send_key(monkeypatch, key)
     assert not open_page("launch").get("file_uploader")
     assert not access._server.presenters
 
 
 def test_no_key_is_right_where_there_is_none(home, monkeypatch):
     serve(monkeypatch, "audience")
-    monkeypatch.setattr(access, "_key_of_browser", lambda: "")
+    send_key(monkeypatch, "")
     assert not access.is_key("") and not open_page("launch").get("file_uploader")
 
 

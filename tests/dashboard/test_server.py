@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from streamlit import net_util
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.web.server import server_util
 
 from dashboard import access, server
@@ -25,15 +26,18 @@ def audience(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 class Inside:
-    """In Streamlit's place: what it is asked, and what it would receive."""
+    """In Streamlit's place: what it is asked, and what it would receive; `says` to a browser."""
 
-    def __init__(self) -> None:
+    def __init__(self, *says: bytes) -> None:
         self.asked: list[str] = []
         self.received: list[Any] = []
+        self.says = says
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         self.asked.append(scope["path"])
         if scope["type"] == "websocket":
+            for content in self.says:
+                await send({"type": "websocket.send", "bytes": content})
             while (message := await receive())["type"] != "websocket.disconnect":
                 self.received.append(message.get("bytes"))
 
@@ -45,9 +49,10 @@ def ask(
     headers: dict[str, str] | None = None,
     query: str = "",
     messages: list[Any] | None = None,
+    says: tuple[bytes, ...] = (),
 ) -> tuple[Inside, list[Any]]:
     """What comes of a request: what got inside, and what was answered."""
-    inside, sent = Inside(), []
+    inside, sent = Inside(*says), []
     incoming = iter([*(messages or []), {"type": f"{kind}.disconnect"}])
 
     async def receive() -> Any:
@@ -71,11 +76,13 @@ def ask(
     return inside, sent
 
 
-def connect(origin: str | None, *messages: bytes) -> tuple[Inside, list[Any]]:
+def connect(
+    origin: str | None, *messages: bytes, headers: dict[str, str] | None = None
+) -> tuple[Inside, list[Any]]:
     incoming = [{"type": "websocket.receive", "bytes": content} for content in messages]
     if origin is not None and origin != f"http://{HOST}":
         incoming = [{"type": "websocket.connect"}, *incoming]
-    headers = {} if origin is None else {"origin": origin}
+    headers = (headers or {}) | ({} if origin is None else {"origin": origin})
     return ask("/_stcore/stream", kind="websocket", headers=headers, messages=incoming)
 
 
@@ -171,16 +178,41 @@ def test_what_is_no_message_is_left_to_streamlit_which_ends_the_connection():
     assert connect(None, b"\xff\xff")[0].received == [b"\xff\xff"]
 
 
-def uploaded(session: str) -> tuple[Inside, list[Any]]:
-    return ask(f"/_stcore/upload_file/{session}/file")
+def uploaded(session: str, key: str = KEY) -> tuple[Inside, list[Any]]:
+    return ask(
+        f"/_stcore/upload_file/{session}/file", headers={"cookie": f"{access.cookie()}={key}"}
+    )
 
 
 def test_uploads_are_the_presenters():
     access._server.presenters.add("mine")
     assert uploaded("mine")[0].asked
-    for session in ("other", "", "mine2", "MINE"):
-        inside, sent = uploaded(session)
+    for session, key in [*((one, KEY) for one in ("other", "", "mine2", "MINE")), ("mine", "")]:
+        inside, sent = uploaded(session, key)
         assert inside.asked == [] and sent[0]["status"] == 403
+
+
+@pytest.mark.parametrize(("key", "presents"), [(KEY, True), ("", False), ("k" * 42, False)])
+def test_a_session_that_is_taken_up_again_is_the_presenters_by_the_key_alone(key, presents):
+    access._server.presenters.update(("mine", "another"))
+    cookie = f"{access.cookie()}={key}"
+    connect(None, headers={"sec-websocket-protocol": "streamlit, x, mine", "cookie": cookie})
+    assert access.presents("mine") == presents and access.presents("another")
+
+
+def test_browsers_are_not_told_where_the_pages_lie():
+    started, page = ForwardMsg(), ForwardMsg()
+    started.new_session.main_script_path = str(server.APP)
+    started.new_session.name = "app"
+    page.delta.new_element.markdown.body = f"A page may say {server.APP}, to the presenter."
+    _, sent = ask(
+        "/_stcore/stream",
+        kind="websocket",
+        says=(started.SerializeToString(), page.SerializeToString()),
+    )
+    told = [ForwardMsg.FromString(one["bytes"]) for one in sent]
+    assert told[0].new_session.name == "app" and told[1] == page
+    assert str(server.APP.parent).encode() not in sent[0]["bytes"]
 
 
 @pytest.mark.parametrize("path", ["health", "host-config", "bidi-components/x/y.js"])

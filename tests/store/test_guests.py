@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from builders import make_result, make_spec_row
 from mucore.spec import RunSpec, make_spec
 from mucore.store import GuestStore, Measured, open_store
 from mucore.store.guests import dataset_of, without_paths
+from mucore.store.rows import Model
 
 OWN = "npz:/home/ada/secret project/faces.npz"
 HASH = "a" * 64
@@ -37,7 +39,11 @@ def filled(tmp_path: Path) -> Path:
                 notes=("Read from /home/ada/notes.txt.",),
                 flags=("Look at /home/ada/a/b.",),
                 stop_reason="no /tmp/x/y any more",
-                metrics={"ta": Measured(0.5), "fa": Measured(None, "/srv/data/z is gone.")},
+                metrics={
+                    "ta": Measured(0.5),
+                    "fa": Measured(None, "/srv/data/z is gone."),
+                    "ra": Measured(None, f"{OWN.partition(':')[2]} is gone."),
+                },
             )
         )
         store.put_result(make_result())
@@ -48,6 +54,23 @@ def filled(tmp_path: Path) -> Path:
         )
         grid = {"dataset": OWN, "original": "", "methods": [{"id": "scrub"}]}
         store.create_comparison("May", "From /home/ada/x.", grid, [spec.key])
+        store.create_comparison(f"{OWN} · mlp · one_class", "", grid, [spec.key])
+        store.put_model(
+            Model(
+                model_key=spec.original().model_key,
+                spec=spec.original().model_dump(mode="json"),
+                weights=None,
+                status="ok",
+                stop_reason="no /home/ada/z any more",
+                cost={},
+                losses=(),
+                diagnostics={},
+                notes=("Read from /home/ada/weights.pt.",),
+                device="cpu",
+                precision="fp32",
+                created=datetime.now(UTC),
+            )
+        )
     return tmp_path / "home"
 
 
@@ -56,16 +79,23 @@ def test_guests_see_numbers_under_the_same_keys_and_no_path(filled):
     with guests, open_store(filled) as owner:
         assert {one.key for one in guests.results()} == {one.key for one in owner.results()}
         assert list(guests.summaries()["key"]) == list(owner.summaries()["key"])
-        assert guests.metric_values().equals(owner.metric_values())
+        numbers = ["key", "metric", "value", "gap"]
+        assert guests.metric_values()[numbers].equals(owner.metric_values()[numbers])
+        failed = guests.metric_values()["error"].notna()
+        assert failed.sum() == 2 and failed.equals(owner.metric_values()["error"].notna())
         found = guests.get_result(own_spec().key)
         assert found is not None
         # the spec that guests see still names the same run
         assert RunSpec.model_validate(found.spec).key == found.key
+        model = guests.get_model(own_spec().original().model_key)
+        assert model is not None
         everything = [
             *map(dataclasses.asdict, guests.results()),
             *map(dataclasses.asdict, guests.jobs()),
             *map(dataclasses.asdict, guests.comparisons()),
             guests.summaries().to_dict(),
+            guests.metric_values().to_dict(),
+            dataclasses.asdict(model),
         ]
     told = json.dumps(everything, default=str)
     for secret in ("/home", "ada", "secret project", "/root", "/tmp", "/srv"):
