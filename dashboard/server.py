@@ -19,6 +19,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.starlette import App
+from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from dashboard import access
 from mucore import hosting
@@ -34,6 +35,11 @@ _NEEDED: Final = ("health", "host-config", "stream", "upload_file", "bidi-compon
 # Messages of a browser that pages need. Among the others: one that empties the caches of all, and
 # one that writes files.
 _MESSAGES: Final = ("rerun_script", "stop_script", "app_heartbeat", "file_urls_request")
+ELSEWHERE: Final = (
+    "These pages are for this machine alone, and the name in your address is none of its own. Use "
+    "127.0.0.1 or localhost. To let others in, or to put a proxy before the pages, start them with "
+    "--audience, a login or --open: docs/hosting.md."
+)
 _OPERATIONS: Final = ("deferred_file", "dataframe_chunk")  # of backend_operation_request
 
 
@@ -70,6 +76,8 @@ def _foreign(connection: HTTPConnection) -> bool:
 
 def _answered(connection: HTTPConnection) -> Response | None:
     """What a request is answered with here; None where it may pass."""
+    if not is_host_allowed(connection.headers.get("host")):  # Streamlit asks only websockets
+        return PlainTextResponse(ELSEWHERE, status_code=403)
     if access.is_key(connection.query_params.get(hosting.PARAMETER, "")):
         return _taken_in(connection)
     _, core, rest = str(connection.scope["path"]).partition("/_stcore/")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from streamlit import net_util
+from streamlit import config, net_util
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.web.server import server_util
@@ -22,7 +22,10 @@ HOST = "192.0.2.7:8501"
 @pytest.fixture(autouse=True)
 def audience(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(access, "_server", access._Server("audience", KEY, behind_door=True))
+    allowed = config.get_option("server.allowedHosts")
+    config.set_option("server.allowedHosts", ["*"])  # as the launcher says where others may come
     yield
+    config.set_option("server.allowedHosts", allowed)
 
 
 class Inside:
@@ -250,9 +253,26 @@ def test_a_wrong_key_is_none(key):
     assert inside.asked == ["/"] and sent == []
 
 
-@pytest.mark.parametrize("host", ["[", "a b", "", "evil.example"])
+@pytest.mark.parametrize("host", ["a b", "evil.example", "mucore.example.org"])
 def test_a_strange_host_breaks_nothing(host):
     assert ask("/", headers={"host": host})[0].asked == ["/"]
+
+
+OWN_NAMES = ["localhost", "127.0.0.1", "::1"]  # as the launcher says them without a word on others
+
+
+@pytest.mark.parametrize("host", ["localhost:8501", "127.0.0.1:8501", "[::1]:8501", "LOCALHOST"])
+def test_names_of_this_machine_are_served(host):
+    config.set_option("server.allowedHosts", OWN_NAMES)
+    assert ask("/", headers={"host": host})[0].asked == ["/"]
+
+
+@pytest.mark.parametrize("host", ["evil.example:8501", "localhost.evil.example", HOST, "", "["])
+def test_a_name_that_is_none_of_this_machines_gets_a_sentence(host):
+    """Such as one that a foreign site made point here."""
+    config.set_option("server.allowedHosts", OWN_NAMES)
+    inside, sent = ask("/", headers={"host": host}, query=f"{hosting.PARAMETER}={KEY}")
+    assert inside.asked == [] and sent[0]["status"] == 403
 
 
 def test_who_sits_at_this_machine_uploads_and_no_key_is_known(monkeypatch):
