@@ -59,6 +59,7 @@ with messages.sentences():
             )
     if status := access.status():
         st.sidebar.caption(status)
+    guests.log_out()
     side_bar.follow_theme()
     with messages.guarded(), data.opening(f"{page.url_path} {state.param('view')}"):
         if page.url_path in BY_ID and BY_ID[page.url_path].works and not access.presents():

@@ -138,12 +138,19 @@ def reached_at(address: str) -> str:
     """
     if not ipaddress.ip_address(address.partition("%")[0]).is_unspecified:
         return address
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:  # asks the routing table and sends nothing; the address is nobody's (RFC 5737)
-            probe.connect(("192.0.2.1", 9))
-            return str(probe.getsockname()[0])
+    # Asks the routing table and sends nothing; the addresses are nobody's (RFC 5737, RFC 3849).
+    # Where "::" takes IPv4 as well, as on Linux, IPv6 may lead nowhere.
+    ways = [(socket.AF_INET, "192.0.2.1", "127.0.0.1")]
+    if ":" in address:
+        ways.insert(0, (socket.AF_INET6, "2001:db8::1", "::1"))
+    for family, nobody, _ in ways:
+        try:
+            with socket.socket(family, socket.SOCK_DGRAM) as probe:
+                probe.connect((nobody, 9))
+                return str(probe.getsockname()[0])
         except OSError:
-            return "127.0.0.1"
+            continue
+    return ways[0][2]
 
 
 def web_address(host: str, port: int) -> str:

@@ -161,8 +161,43 @@ def test_an_address_is_written_into_a_browser_as_it_is(address):
 @pytest.mark.parametrize("address", ["0.0.0.0", "::"])
 def test_all_networks_are_written_as_one_of_this_machines_numbers(address):
     found = hosting.reached_at(address)
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+    family = socket.AF_INET6 if ":" in found else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.bind((found, 0))  # it is this machine's
+
+
+def routes_to(monkeypatch: pytest.MonkeyPatch, *families: int) -> None:
+    """Let this machine have routes of these families alone."""
+    real = socket.socket
+
+    class Probe(real):
+        def connect(self, _address: Any) -> None:
+            if self.family not in families:
+                raise OSError("Network is unreachable")
+
+        def getsockname(self) -> Any:
+            return ("2001:db8::7" if self.family == socket.AF_INET6 else "192.0.2.7", 9)
+
+    monkeypatch.setattr(socket, "socket", Probe)
+
+
+@pytest.mark.parametrize(
+    ("address", "families", "found"),
+    [
+        ("::", (socket.AF_INET6, socket.AF_INET), "2001:db8::7"),
+        ("::", (socket.AF_INET6,), "2001:db8::7"),
+        ("::", (socket.AF_INET,), "192.0.2.7"),
+        ("::", (), "::1"),
+        ("0.0.0.0", (socket.AF_INET6, socket.AF_INET), "192.0.2.7"),
+        ("0.0.0.0", (socket.AF_INET6,), "127.0.0.1"),
+        ("0.0.0.0", (), "127.0.0.1"),
+    ],
+)
+def test_of_all_networks_that_is_told_in_which_there_are_others(
+    address, families, found, monkeypatch
+):
+    routes_to(monkeypatch, *families)
+    assert hosting.reached_at(address) == found
 
 
 def test_web_addresses_keep_colons_of_the_host_apart():

@@ -53,6 +53,14 @@ def log_in() -> None:
     st.button("Log in", icon=":material/login:", type="primary", on_click=st.login)
 
 
+def log_out() -> None:
+    """Where people log in, the button that ends it."""
+    if access.terms() == "login":
+        st.sidebar.button(
+            "Log out", icon=":material/logout:", key="log_out", type="tertiary", on_click=st.logout
+        )
+
+
 def live(seconds: float) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """A part of a page that draws itself anew each `seconds`, for guests less often."""
 

@@ -87,6 +87,7 @@ def test_who_logs_in_reads_and_who_is_named_presents(user, sees, home, monkeypat
     assert not at.exception
     assert bool(at.get("file_uploader")) == (sees == "everything")
     assert any(one.label == "Log in" for one in at.button) == (sees == "nothing")
+    assert any(one.key == "log_out" for one in at.sidebar.button) == (sees != "nothing")
     assert bool(at.get("page_link")) == (sees != "nothing")
 
 
