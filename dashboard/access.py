@@ -162,9 +162,8 @@ def shown(text: str) -> str:
     """A sentence as this session may see it: to guests without paths of this machine."""
     if presents():
         return text
-    return without_paths(
-        text, str(default_home()), str(Path(__file__).parents[1]), str(Path.home())
-    )
+    folders = (str(default_home()), os.environ.get("MUCORE_DATA", ""), str(Path.home()))
+    return without_paths(text, *folders, str(Path(__file__).parents[1]))
 
 
 def every(seconds: float) -> float:

@@ -49,7 +49,7 @@ with messages.sentences():
     st.logo(logo.svg(state.dark()), size="large")
     if data.has_both():
         with st.sidebar:
-            names = {"own": "Yours", "demo": "Demo"}
+            names = {"own": "Yours" if access.presents() else "Presenter's", "demo": "Demo"}
             state.carried_segmented(
                 "Results",
                 "source",

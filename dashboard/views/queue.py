@@ -47,7 +47,7 @@ def page() -> None:
             format_func=lambda name: "All runs" if name == ALL else comparisons[name].name,
         )
     with right:
-        if guests.may("stop, repeat and remove runs"):
+        if guests.may("cancel runs and try them again"):
             disk.show(data.disk_use())
     comparison = comparisons.get(chosen)
     if comparison is not None and comparison.note:
@@ -67,7 +67,10 @@ def live(comparison: Comparison | None) -> None:
         except MucoreError as failure:
             if (what := trouble.awaited(failure)) is None:
                 raise
-            st.warning(f"{escape(str(failure))} Runs wait for {what} and go on by themselves.")
+            st.warning(
+                f"{escape(access.shown(str(failure)))} Runs wait for {what} and go on by "
+                "themselves."
+            )
         if failure := state.ticket("queue_problem"):
             messages.error(escape(failure))
             state.set_ticket("queue_problem", None)

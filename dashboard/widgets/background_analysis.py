@@ -32,7 +32,7 @@ def analysed(
         return None
     if found.state == "failed":
         messages.error(escape(found.error))
-    if not guests.may("compute this, and all can see it then"):
+    if not guests.may("compute this for everybody"):
         return None
     label = (
         "Try again" if found.state == "failed" else f"{button} (about {units.duration(seconds)})"

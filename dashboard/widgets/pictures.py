@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 from PIL import Image
 
-from dashboard import data
+from dashboard import access, data
 from dashboard.widgets.markdown import escape
 from mucore import catalog
 from mucore.errors import MucoreError
@@ -29,7 +29,7 @@ def thumbnails(result: Result | None, ids: Sequence[int]) -> dict[int, np.ndarra
     try:
         found = data.images(result.spec, ids)
     except MucoreError as failure:
-        st.caption(escape(f"The images cannot be shown. {failure}"))
+        st.caption(escape(access.shown(f"The images cannot be shown. {failure}")))
         return {}
     factor = max(1, round(THUMBNAIL / found.shape[1]))
     return {each: enlarged(image, factor) for each, image in zip(ids, found, strict=True)}

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 import streamlit as st
+from builders import make_result
 from pages import open_page, send_key, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import access
-from mucore.errors import ReadOnly
+from dashboard import access, data
+from dashboard.widgets import pictures
+from mucore.errors import BadFile, ReadOnly
 from mucore.userfiles import doors
 
 KEY = "k" * 43
@@ -147,3 +149,16 @@ def test_of_guests_one_at_a_time_keeps_the_processor_busy(become):
         pass
     with access.heavy():
         pass
+
+
+@pytest.mark.parametrize(("terms", "path"), [("audience", False), ("own", True)])
+def test_why_images_are_missing_is_told_to_guests_without_paths(terms, path, monkeypatch):
+    def missing(*_: Any) -> None:
+        raise BadFile("There is no file at /srv/ada/digits.npz.")
+
+    said: list[str] = []
+    serve(monkeypatch, terms, KEY)
+    monkeypatch.setattr(data, "images", missing)
+    monkeypatch.setattr(pictures.st, "caption", said.append)
+    assert pictures.thumbnails(make_result(), [1]) == {}
+    assert "digits.npz" in said[0] and ("/srv/ada" in said[0]) == path

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from dashboard import data, state
+from dashboard import access, data, state
 from dashboard.charts import instance
 from dashboard.frames import compare as compare_frames
 from dashboard.frames.compare import SPLIT_NAMES
@@ -83,7 +83,7 @@ def load_images(result: Result, ids: Sequence[int]) -> np.ndarray | None:
     try:
         return data.images(result.spec, ids)
     except MucoreError as failure:
-        st.caption(escape(f"No images: {failure}"))
+        st.caption(escape(access.shown(f"No images: {failure}")))
         return None
 
 

@@ -7,7 +7,7 @@ import typing
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, state
+from dashboard import access, data, state
 from dashboard.charts import image_row
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import depoisoning as depoisoning_frames
@@ -109,7 +109,7 @@ def show_images(
                 original.spec, chosen.ids.tolist(), triggered=scenario == "backdoor"
             )
     except MucoreError as failure:
-        st.markdown(f"The images cannot be shown: {escape(str(failure))}")
+        st.markdown(f"The images cannot be shown: {escape(access.shown(str(failure)))}")
         return
     info = image_row.image_row_info(
         pixels,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, state
+from dashboard import access, data, state
 from dashboard.charts import loss_histograms
 from dashboard.frames import Row
 from dashboard.frames import identity as identity_frames
@@ -102,7 +102,7 @@ def show_faces(models: Sequence[tuple[str, Outputs]], result: Result) -> None:
         with st.spinner("Reading the images"):
             pictures = data.images(result.spec, [face.sample for face in found])
     except MucoreError as failure:
-        st.caption(escape(f"The images cannot be shown. {failure}"))
+        st.caption(escape(access.shown(f"The images cannot be shown. {failure}")))
         return
     factor = max(1, round(PIXELS / pictures.shape[1]))
     st.caption("Faces on which the models differ most come first. Bold: right.")

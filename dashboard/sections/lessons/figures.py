@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, state
+from dashboard import access, data, state
 from dashboard.charts import lesson_bars, lesson_pairs, lesson_pictures, lesson_scatter
 from dashboard.lessons.records import (
     Bars,
@@ -256,7 +256,7 @@ def show_pictures(figure: Pictures, name: str, results: LessonResults, teacher: 
     try:
         images = data.images(spec, ids, triggered=figure.split == "triggered")
     except MucoreError as failure:
-        st.caption(f"The images are not shown. {escape(str(failure))}")
+        st.caption(f"The images are not shown. {escape(access.shown(str(failure)))}")
         return
     predicted = []
     for entry, split in kept:

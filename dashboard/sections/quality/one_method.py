@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, state
+from dashboard import access, data, state
 from dashboard.charts import epsilon_histogram, two_distributions
 from dashboard.frames import quality as quality_frames
 from dashboard.frames.quality import Found, Samples
@@ -107,7 +107,7 @@ def get_samples(source: data.Source, found: Found, finding: Finding) -> Samples 
         with st.spinner("Looking for the best rule of each sample"):
             kept[name] = quality_frames.samples(unlearned, retrained)
     except MucoreError as failure:
-        st.markdown(escape(str(failure)))
+        st.markdown(escape(access.shown(str(failure))))
         return None
     return kept[name]
 

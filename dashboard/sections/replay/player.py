@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import assets, data, state, theme
+from dashboard import access, assets, data, state, theme
 from dashboard.charts import replay_player
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import compare as compare_frames
@@ -190,7 +190,7 @@ def player(replays: Sequence[Replay], clock: Clock, every: pd.DataFrame) -> None
                 f"**{escape(replay.title)}**: {escape(' '.join(replay_frames.told(replay)))}"
             )
             for note in replay.value["notes"]:
-                st.caption(f":material/info: {escape(str(note))}")
+                st.caption(f":material/info: {escape(access.shown(str(note)))}")
     st.caption(escape(reading(info)))
     figures.numbers(replay_frames.table(replays), "replay", replay_player.still(info, dark=dark))
 

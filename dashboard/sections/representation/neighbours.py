@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, frames, state
+from dashboard import access, data, frames, state
 from dashboard.charts import neighbours
 from dashboard.sections.representation.shared import (
     PAPER,
@@ -51,7 +51,7 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
     try:
         value = data.neighbours(list(kept.values()), split=part, count=QUERIES)
     except MucoreError as problem:
-        st.info(escape(str(problem)), icon=":material/info:")
+        st.info(escape(access.shown(str(problem))), icon=":material/info:")
         return
     names = class_names(runs)
     same = {
