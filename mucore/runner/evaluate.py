@@ -73,9 +73,12 @@ def original_outputs(
         return trained
     if spec.method == "original":
         return outputs
-    untouched = stored_outputs(session, session.store.get_result(spec.untouched().key))
-    if untouched is not None:
-        return Outputs({**(trained or {}), **untouched})
+    untouched = session.store.get_result(spec.untouched().key)
+    # else it is asked now, as it is where that run was never made
+    if untouched is not None and not session.lacks_files(untouched):
+        said = stored_outputs(session, untouched)
+        if said is not None:
+            return Outputs({**(trained or {}), **said})
     gathered = dict(trained or {})
     classes = session.splits(spec).classes
     for name, samples in (("forget", data.forget), ("retain", data.retain)):

@@ -74,6 +74,7 @@ class Session:
         self._division: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
         self._samples: dict[str, Samples] = {}
         self.kept = Kept()
+        self._whole: set[str] = set()  # files that were undamaged when they were read
         self._losses: tuple[str, np.ndarray] | None = None
         self._means: tuple[tuple[str, str], tuple[np.ndarray, np.ndarray]] | None = None
         self._downstream: (
@@ -185,11 +186,17 @@ class Session:
 
     def lacks_files(self, result: Result) -> bool:
         """Whether predictions or weights that a result and its model name are gone, removed by
-        another hand than `Store.gc`.
+        another hand than `Store.gc`, or damaged. Each file is read once a session.
         """
         model = self.store.get_model(result.model_key)
-        named = [result.outputs, model.weights if model is not None else None]
-        return not all(self.store.artifacts.exists(name) for name in named if name is not None)
+        files = self.store.artifacts
+        for name in (result.outputs, model.weights if model is not None else None):
+            if name is None:
+                continue
+            if not (files.exists(name) if name in self._whole else files.whole(name)):
+                return True
+            self._whole.add(name)
+        return False
 
     def load_model(self, spec: RunSpec) -> Trained | None:
         """The weights of a spec from the store, or None where they were never made or have been

@@ -21,7 +21,7 @@ from mucore.catalog.cards import Task
 from mucore.errors import BadFile, BadValue, ReadOnly, StoreError
 from mucore.outputs import Outputs, SplitOutputs
 from mucore.store.places import MARK, Folder, Listed, Place, Unreachable
-from mucore.store.trouble import patient
+from mucore.store.trouble import awaited, patient
 
 WEIGHTS, OUTPUTS, GIVEN = ".safetensors", ".parquet", ".given"
 KINDS: Mapping[str, str] = {"weights": WEIGHTS, "outputs": OUTPUTS, "given": GIVEN}
@@ -172,6 +172,19 @@ class Artifacts:
         return False
 
     @patient
+    def whole(self, name: str) -> bool:
+        """Whether the file is there and its content is what its name says, for which all of it is
+        read. Raises where that cannot be told now.
+        """
+        try:
+            self.content(name)
+        except BadFile as problem:
+            if awaited(problem) is not None:
+                raise
+            return False
+        return True
+
+    @patient
     def disk_use(self) -> dict[str, int]:
         """Bytes in the place, by kind: `weights`, `outputs`, `given`."""
         use = dict.fromkeys(KINDS, 0)
@@ -210,8 +223,9 @@ class Artifacts:
             raise ReadOnly(self.read_only)
         name = _digest(content) + suffix
         try:
-            # else young again: its new row may not be written yet
-            if self.place.size(name) != len(content) or not self.place.renew(name):
+            there = self.place.size(name) == len(content) and self._same(name, content)
+            # young again: its new row may not be written yet
+            if not there or not self.place.renew(name):
                 self.place.write(name, content)
         except Unreachable as error:
             raise self._unreachable(error) from error
@@ -256,6 +270,15 @@ class Artifacts:
             self._check_place()
             raise
         return content
+
+    def _same(self, name: str, content: bytes) -> bool:
+        """Whether the file in the place itself, not a copy, has this content."""
+        try:
+            return self.place.read(name, anew=True) == content
+        except Unreachable:
+            raise
+        except OSError:
+            return False
 
     def _check_place(self) -> None:
         """Raise `Unreachable` where a file is missing because its place is: a folder that is not

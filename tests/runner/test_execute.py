@@ -219,21 +219,42 @@ def missing(result) -> set[str]:
     return {name for name, measured in result.metrics.items() if measured.value is None}
 
 
-def test_files_of_retrain_that_are_gone_are_made_again_and_its_numbers_stay(session):
+def harm(path, how):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    if how == "removed":
+        path.unlink()
+    else:
+        path.write_bytes(content if how == "flipped" else content[:-9])
+
+
+@pytest.mark.parametrize("how", ["removed", "flipped", "cut"])
+def test_files_of_retrain_that_are_lost_are_made_again_and_its_numbers_stay(session, how):
     whole = execute(spec(), session)
     retrain = session.store.get_result(spec().retrained().key)
     for name in (retrain.outputs, retrain.weights):
-        session.store.artifacts.place.local(name).unlink()
+        harm(session.store.artifacts.place.local(name), how)
     later = Session(session.store, "cpu")  # with nothing in memory
     result = execute(spec(unlearning_seed=1), later)
     assert missing(result) == missing(whole)
     again = session.store.get_result(retrain.key)
     assert again == replace(retrain, outputs=again.outputs, weights=again.weights)
-    assert session.store.artifacts.exists(again.outputs)
+    assert session.store.artifacts.whole(again.outputs)
+    assert session.store.artifacts.whole(again.weights)
     # cleared away by the store itself, they stay away
     session.store.gc("numbers", young_seconds=0)
     result = execute(spec(unlearning_seed=2), Session(session.store, "cpu"))
     assert missing(result) > missing(whole)
+
+
+@pytest.mark.parametrize("how", ["removed", "flipped"])
+def test_lost_predictions_of_the_untouched_original_cost_nothing(session, how):
+    untouched = execute(spec("original"), session)
+    assert untouched.outputs is not None
+    whole = execute(spec(), session)
+    harm(session.store.artifacts.place.local(untouched.outputs), how)
+    result = execute(spec(unlearning_seed=1), Session(session.store, "cpu"))
+    assert missing(result) == missing(whole)
 
 
 @pytest.mark.parametrize("number", [errno.EIO, errno.ESTALE, errno.ETIMEDOUT])

@@ -165,9 +165,14 @@ def test_a_damaged_file(artifacts: Artifacts, damage: str) -> None:
             get(name)
 
 
-def test_putting_again_mends_a_cut_file(artifacts: Artifacts) -> None:
+@pytest.mark.parametrize("damage", ["cut", "flip"])
+def test_putting_again_mends_a_damaged_file(artifacts: Artifacts, damage: str) -> None:
     name = artifacts.put_arrays({"w": np.arange(50.0)})
-    artifacts.place.local(name).write_bytes(b"half")
+    assert artifacts.whole(name)
+    content = bytearray(artifacts.place.local(name).read_bytes())
+    content[-1] ^= 1
+    artifacts.place.local(name).write_bytes(content if damage == "flip" else content[:-9])
+    assert artifacts.exists(name) and not artifacts.whole(name)
     assert artifacts.put_arrays({"w": np.arange(50.0)}) == name
     np.testing.assert_array_equal(artifacts.get_arrays(name)["w"], np.arange(50.0))
 
