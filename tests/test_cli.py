@@ -271,7 +271,7 @@ def test_mistakes_in_flags_name_the_way_out(changes, says):
         (["bench", "scrub", "--gpu"], "but got scrub"),
         (["bench", "scrub", "--methods", "--write"], "tables are of all methods"),
         (["bench", "skrub", "--methods"], "Did you mean scrub"),
-        (["bench", "--growth", "--repeats", "0"], "--repeats must be at least 1"),
+        (["bench", "--growth", "--repeats", "0"], "--repeats must be from 1 to 1000"),
     ],
 )
 def test_a_wrong_request_is_a_sentence_and_exit_code_2(arguments, says, home, capsys):

@@ -20,8 +20,9 @@ import pytest
 from builders import make_spec_row
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from pages import fill, open_page
+from pages import fill, open_page, words_on
 
+from dashboard import access
 from dashboard.pages import PAGES
 from mucore import api, cli, unforeseen
 from mucore.errors import MucoreError, Unforeseen
@@ -84,7 +85,6 @@ def quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home with results, in which nothing is computed."""
     fill(tmp_path / "home", "full")
     monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("mucore.runner.worker.work", lambda *_, **__: None)
     monkeypatch.setattr("mucore.runner.analyses.work_on", lambda *_, **__: None)
     monkeypatch.setattr("mucore.runner.worker.stop_on_signals", lambda: None)
@@ -97,6 +97,7 @@ def give_to_command_line(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch, watched():
         patch.setenv("MUCORE_HOME", str(home / "home"))
+        patch.chdir(home)  # where names without a folder lie
         out, err = io.StringIO(), io.StringIO()
         with redirect_stdout(out), redirect_stderr(err):
             code = cli.main(line)
@@ -105,10 +106,11 @@ def give_to_command_line(
     assert "Traceback" not in said
 
 
-def give_to_python(call: tuple[str, dict[str, Any]], unseen: list[str]) -> None:
+def give_to_python(home: Path, call: tuple[str, dict[str, Any]], unseen: list[str]) -> None:
     function, arguments = call
-    with warnings.catch_warnings(), watched():
+    with warnings.catch_warnings(), watched(), pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("ignore", UserWarning)
+        patch.chdir(home)
         try:
             getattr(api, function)(**arguments)
         except MucoreError:
@@ -120,6 +122,7 @@ def give_to_page(page: str, query: dict[str, Any], unseen: list[str]) -> None:
     with watched():
         at = open_page(page, **query)
     assert not at.exception and not unseen, (page, query, unseen)
+    assert len(words_on(at)) > len(access.UNSAID)  # a page was drawn, and not refused
 
 
 @examples(80)
@@ -131,7 +134,7 @@ def test_command_lines(data: st.DataObject, quiet: Path, unseen: list[str]) -> N
 @examples(80)
 @given(call=hostile.calls())
 def test_calls_from_python(call: Any, quiet: Path, unseen: list[str]) -> None:
-    give_to_python(call, unseen)
+    give_to_python(quiet, call, unseen)
 
 
 @examples(8)
@@ -150,7 +153,7 @@ def test_a_thousand_inputs(data: st.DataObject, quiet: Path, unseen: list[str]) 
     if which < 5:
         give_to_command_line(quiet, data.draw(hostile.command_lines(str(quiet))), unseen)
     elif which < 9:
-        give_to_python(data.draw(hostile.calls()), unseen)
+        give_to_python(quiet, data.draw(hostile.calls()), unseen)
     else:
         give_to_page(*data.draw(hostile.addresses()), unseen)
 
@@ -162,6 +165,14 @@ def test_every_page_with_every_parameter(
     page: str, text: str, quiet: Path, unseen: list[str]
 ) -> None:
     give_to_page(page, dict.fromkeys(hostile.parameters(), text), unseen)
+
+
+def test_a_path_that_is_none_costs_its_field_and_not_the_page(
+    quiet: Path, unseen: list[str]
+) -> None:
+    for path in ("\0", "~nouser/x", "x" * 5000):
+        at = open_page("launch", dataset="npz", path=path)
+        assert not at.exception and not unseen and not at.error and at.multiselect
 
 
 # -- what was found before, one by one
@@ -198,8 +209,13 @@ FOUND = [
 
 @pytest.mark.parametrize("line", FOUND, ids=lambda line: " ".join(line)[:60].replace("\0", "NUL"))
 def test_command_lines_that_failed_before(
-    line: list[str], quiet: Path, unseen: list[str], capsys: pytest.CaptureFixture[str]
+    line: list[str],
+    quiet: Path,
+    unseen: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.chdir(quiet)
     with watched():
         code = cli.main(line)
     said = capsys.readouterr().err
@@ -247,7 +263,10 @@ CALLS = [{name: value} for name, values in WRONG.items() for value in values]
 
 
 @pytest.mark.parametrize("changes", CALLS, ids=lambda changes: " ".join(changes))
-def test_calls_that_failed_before(changes: dict[str, Any], quiet: Path, unseen: list[str]) -> None:
+def test_calls_that_failed_before(
+    changes: dict[str, Any], quiet: Path, unseen: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(quiet)
     usual = {"dataset": "digits", "model": "mlp", "scenario": "one_class", "methods": "finetune"}
     with pytest.raises(MucoreError) as problem, watched():
         compare(**usual | changes)

@@ -48,7 +48,7 @@ def facts_of(dataset: str, recipe: Recipe) -> Facts | None:
         try:
             splits = _divided(training_of(dataset).splits, recipe)
         except MucoreError as failure:
-            raise type(failure)(uploads.named(str(failure), dataset.partition(":")[2])) from None
+            raise BadFile(uploads.named(str(failure), dataset.partition(":")[2])) from None
         channels, side, _ = splits.train.pixels.shape[1:]
         return Facts(channels, side, len(splits.class_names), len(splits.train))
     if card.shape is None or card.classes is None:

@@ -91,7 +91,7 @@ def _came_as(path: str) -> str:
     kept = _names() / f"{Path(path).name}.txt"
     try:
         return kept.read_text(encoding="utf-8")
-    except OSError:
+    except (OSError, ValueError):  # ValueError: what stands in the address is no path
         return ""
 
 

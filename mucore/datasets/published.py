@@ -99,8 +99,8 @@ def check_count(card: DatasetCard, folder: Path, found: int) -> None:
     """Raise `BadFile` unless there are as many classes as were published."""
     if found != card.classes:
         raise BadFile(
-            f"{folder} holds {found:,} classes, but {card.title} has {card.classes:,}. Unpack the "
-            f"whole archive. {card.where}"
+            f"{folder} holds {found:,} {'class' if found == 1 else 'classes'}, but {card.title} "
+            f"has {card.classes:,}. Unpack the whole archive. {card.where}"
         )
 
 
