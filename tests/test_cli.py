@@ -504,7 +504,9 @@ def test_an_interrupt_leaves_no_waiting_job_as_failed(home):
 @pytest.mark.parametrize("count", ["0", "-1"])
 def test_a_worker_without_a_thread_is_refused(home, capsys, count):
     assert cli.main(["worker", "--threads", count, "--idle-exit", "0"]) == 2
-    assert f"--threads must be a whole number from 1, but got {count}." in capsys.readouterr().err
+    assert (
+        f"--threads must be a whole number from 1 to 4,096, not {count}." in capsys.readouterr().err
+    )
 
 
 def test_errors_of_the_package_are_mucore_errors():

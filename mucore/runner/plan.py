@@ -167,13 +167,15 @@ def count_runs(counts: Mapping[str, int]) -> int:
     return seeds * scenarios * evaluations * (2 + methods)
 
 
-def check_count(counts: Mapping[str, int]) -> None:
-    """Raise `BadValue` where lists of such lengths come to more runs than a comparison may have."""
+def check_count(counts: Mapping[str, int], words: Mapping[str, str] = AXES) -> None:
+    """Raise `BadValue` where lists of such lengths come to more runs than a comparison may have;
+    `words` are what the sentence calls them.
+    """
     runs = count_runs(counts)
     if runs <= MOST_RUNS:
         return
     most = sorted((name for name in counts if counts[name] > 1), key=lambda name: -counts[name])
-    parts = " times ".join(f"{counts[name]:,} {AXES[name]}" for name in most[:3])
+    parts = " times ".join(f"{counts[name]:,} {words[name]}" for name in most[:3])
     raise BadValue(
         f"This comes to {runs:,} runs ({parts}, Original and Retrain beside the methods), but one "
         f"comparison has {MOST_RUNS:,} at most. Choose fewer, or make several comparisons: they "

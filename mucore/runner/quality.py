@@ -25,7 +25,7 @@ from mucore.errors import BadFile, BadValue, MucoreError, UnknownName
 from mucore.files import whole_file
 from mucore.metrics.forgetting_quality import FEW_MODELS, Bins, Intervals
 from mucore.metrics.quality_experiment import FEWEST_MODELS, Assessment, Models, assess, confidences
-from mucore.runner.plan import Grid, Plan, check_count, expand, plan_specs
+from mucore.runner.plan import AXES, Grid, Plan, check_count, expand, plan_specs
 from mucore.spec import MOST_SEED, RunSpec
 from mucore.store import Store
 from mucore.store.rows import Result
@@ -167,7 +167,8 @@ def _check(grid: Grid, models: int, originals: str) -> None:
             "noise": len(grid.noise),
             "scopes": len(grid.scopes),
             "training_seeds": models,
-        }
+        },
+        {**AXES, "training_seeds": "models"},
     )
     if models < FEWEST_MODELS:
         raise BadValue(

@@ -71,7 +71,7 @@ def test_what_an_experiment_cannot_be_is_said_before_it_starts(home):
         ({"methods": ["uploaded"]}, "Leave it out"),
         (
             {"models": "4096", "methods": ["finetune", "ssd", "scrub", "duck"]},
-            "Choose fewer models",
+            "24,576 runs (4,096 models times 4 methods",
         ),
     ):
         at = open_page("launch", **SMALL | {"experiment": "1"} | query)
