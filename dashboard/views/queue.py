@@ -68,8 +68,8 @@ def live(comparison: Comparison | None) -> None:
             if (what := trouble.awaited(failure)) is None:
                 raise
             st.warning(
-                f"{escape(access.shown(str(failure)))} Runs wait for {what} and go on by "
-                "themselves."
+                f"Runs wait for {what}. They go on by themselves, and nothing is lost.",
+                icon=":material/hourglass_top:",
             )
         if failure := state.ticket("queue_problem"):
             messages.error(escape(failure))
