@@ -1,0 +1,51 @@
+"""The short form of scripts/fault_campaign.py: a little of each kind of trouble, every promise
+kept.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import fault_campaign
+import pytest
+from faults.ground import Tally
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@pytest.mark.skipif(sys.platform != "linux", reason="sends signals and looks into /proc")
+def test_every_promise_is_kept_under_fire(tmp_path: Path) -> None:
+    folder = tmp_path / "campaign"
+    script = ROOT / "scripts" / "fault_campaign.py"
+    done = subprocess.run(
+        [sys.executable, str(script), "--short", "--folder", str(folder)],
+        capture_output=True,
+        text=True,
+        timeout=1100,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr[-5000:]
+    kept = json.loads((folder / "campaign.json").read_text(encoding="utf-8"))
+    for group in fault_campaign.GROUPS:
+        tally = Tally.from_json(kept["tallies"][group.id])
+        assert tally.skipped or group.so_far(tally) >= group.short, group.id
+        assert tally.kept
+
+
+def test_a_broken_promise_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    campaign = fault_campaign.Campaign(tmp_path, 1, fault_campaign.GROUPS, short=True)
+    assert campaign.kept
+    for name, tally in (
+        ("kills", Tally(planned=7, done=6)),
+        ("locks", Tally(planned=7, done=7, lost=1)),
+        ("disk", Tally(planned=7, done=7, twice=1)),
+        ("files", Tally(planned=7, done=7, unequal=1)),
+        ("inputs", Tally(broken=["It burns."])),
+    ):
+        campaign.tallies = {group.id: Tally() for group in fault_campaign.GROUPS} | {name: tally}
+        assert not campaign.kept
+    assert "It burns." in campaign.report()
