@@ -72,6 +72,7 @@ def apply(
                 f"{spec.method} could not be started: {error.strerror or error} in {folder}. Free "
                 "some space there, or set TMPDIR."
             ) from error
+        run.progress(f"starting {spec.method}", 0.0, force=True)  # it takes seconds
         children.run(
             "mucore.runner.isolated:inside",
             folder,

@@ -167,7 +167,9 @@ def test_progress_and_losses_come_through(folder, session):
     heard: list[Progress] = []
     wanted = spec(own_methods.copy_of(folder, "finetune"), unlearning_seed=5)
     result = execute(wanted, session, Callbacks(heard.append))
+    steps = [each.step for each in heard]
     mine = [each for each in heard if each.step.startswith("unlearning")]
+    assert steps.index(f"starting {wanted.method}") < steps.index(mine[0].step)
     assert [each.loss for each in mine if each.loss is not None] == list(result.losses)
     assert mine[-1].fraction == 1.0
 
