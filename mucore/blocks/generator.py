@@ -15,6 +15,8 @@ from mucore.engine.losses import soft_divergence
 from mucore.engine.run import Run
 
 WIDE, NARROW = 128, 64
+# The role under which made-up images are counted as they pass a network that predicts.
+MADE_UP = "made_up"
 
 
 class Generator(nn.Module):
@@ -152,7 +154,7 @@ class Game:
     Zero-shot knowledge transfer behind a band-pass gate. The gate lets through made-up images to
     which the teacher gives each of the classes `forgotten` a probability of at most `epsilon`. A
     batch with fewer than two of them is missed: nobody moves, since batch norm could not even read
-    it.
+    it. What passes through teacher and student is counted in `run` as `MADE_UP`.
     """
 
     def __init__(
@@ -162,7 +164,9 @@ class Game:
         generator: Generator,
         forgotten: Sequence[int],
         epsilon: float,
+        run: Run,
     ):
+        self.run = run
         self.teacher, self.student, self.generator = teacher, student, generator
         self.forgotten, self.epsilon = list(forgotten), epsilon
         self.learner: nn.Module | None = None
@@ -179,8 +183,10 @@ class Game:
         x = self.generator(z)
         said = torch.softmax(self.teacher(x).float(), 1)
         passed = self._count(self.gate(said.detach()))
+        self.run.count_reads(MADE_UP, len(x), backward=passed is not None)
         if passed is None:
             return self._nothing()
+        self.run.count_reads(MADE_UP, len(passed), backward=True)
         self.learner = self.generator
         self.student.requires_grad_(False)  # nobody asks for its gradients here
         answer = self.student(x[passed]).float()
@@ -196,6 +202,7 @@ class Game:
             with torch.no_grad(), activations(self.teacher) as seen:
                 x = self.generator(z)
                 said = torch.softmax(self.teacher(x).float(), 1)
+            self.run.count_reads(MADE_UP, len(x), backward=False)
             passed = self._count(self.gate(said))
             kept = torch.zeros(0, dtype=torch.int64, device=z.device) if passed is None else passed
             self._lesson = (
@@ -208,6 +215,7 @@ class Game:
         if not len(x):
             return self._nothing()
         self.learner = self.student
+        self.run.count_reads(MADE_UP, len(x), backward=True)
         with activations(self.student) as seen:
             divergence = soft_divergence(
                 self.student(x).float(), said, 1.0, reduction="element_mean"
@@ -231,6 +239,7 @@ class Game:
         probability of a forgotten class on all.
         """
         x = self.generator(z)
+        self.run.count_reads(MADE_UP, 2 * len(x), backward=False)
         said = torch.softmax(self.teacher(x).float(), 1)
         answer = torch.softmax(self.student.eval()(x).float(), 1)
         agree = (said.argmax(1) == answer.argmax(1))[self.gate(said)].float().mean()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import torch
 from torch import Tensor, nn
@@ -31,11 +31,33 @@ def projectable(model: nn.Module) -> dict[str, nn.Conv2d | nn.Linear]:
     }
 
 
+def groups_of_layers(model: nn.Module) -> list[list[str]]:
+    """The projectable layers, widest first, in groups whose moments are together no larger than
+    those of the widest.
+    """
+    sizes = {name: layer.weight[0].numel() ** 2 for name, layer in projectable(model).items()}
+    most, room = max(sizes.values(), default=0), 0
+    groups: list[list[str]] = []
+    for name, size in sorted(sizes.items(), key=lambda each: -each[1]):
+        if size > room:
+            groups.append([])
+            room = most
+        groups[-1].append(name)
+        room -= size
+    return groups
+
+
 @torch.no_grad()
 def layer_moments(
-    model: nn.Module, samples: Samples, run: Run, *, batch_size: int | None = None
+    model: nn.Module,
+    samples: Samples,
+    run: Run,
+    *,
+    names: Iterable[str] | None = None,
+    batch_size: int | None = None,
 ) -> dict[str, Tensor]:
-    """Σ x xᵀ over all input rows x of each projectable layer: (d, d) float64 by layer name.
+    """Σ x xᵀ over all input rows x of each projectable layer, or of those of `names`: (d, d)
+    float64 by layer name.
 
     d is the number of weights of one output. A convolution has one row a sample and output
     position: the unfolded patch, with the layer's own stride and padding. Eval mode, plain images,
@@ -46,6 +68,8 @@ def layer_moments(
     if batch_size is None:  # patches lie there twice, unfolded and as columns
         batch_size = chunk(model, samples.images.shape, BATCH, "patches", times=2)
     layers = projectable(model)
+    if names is not None:
+        layers = {name: layers[name] for name in names}
     kept = "cpu" if run.device.type == "mps" else run.device  # no double precision there
     moments = {
         name: torch.zeros(2 * (layer.weight[0].numel(),), dtype=torch.float64, device=kept)
@@ -71,8 +95,22 @@ def layer_moments(
     return moments
 
 
-def protected(moment: Tensor, share: float, *, extra: int = 0) -> Tensor | None:
-    """Leading eigenvectors (d, k) of a moment (d, d); None where all directions are protected.
+def moments_to_keep(model: nn.Module, samples: Samples, run: Run) -> dict[str, Tensor]:
+    """`layer_moments` as a record keeps them, rounded to the precision of the weights.
+
+    That turns protected directions by 1e-5 at most; eigenvectors in float32 by 5e-2 (measured for
+    `resnet9-small`).
+    """
+    layers = projectable(model)
+    return {
+        name: moment.to(layers[name].weight.dtype)
+        for name, moment in layer_moments(model, samples, run).items()
+    }
+
+
+def protected(moment: Tensor, share: float, *, extra: int = 0, free: bool = False) -> Tensor | None:
+    """Leading eigenvectors (d, k) of a moment (d, d), with `free` the d - k others; None where all
+    directions are protected.
 
     k counts the singular values √λ whose cumulated sum is at most `share` of all, plus `extra`;
     negative eigenvalues count as zero.
@@ -80,18 +118,31 @@ def protected(moment: Tensor, share: float, *, extra: int = 0) -> Tensor | None:
     values, vectors = torch.linalg.eigh(moment)
     scale = values.flip(0).clamp(min=0).sqrt()
     k = int((scale.cumsum(0) <= share * scale.sum()).sum()) + extra if scale.sum() > 0 else 0
-    return None if share >= 1 or k >= len(moment) else vectors.flip(1)[:, :k]
+    if share >= 1 or k >= len(moment):
+        return None
+    found = vectors[:, : len(moment) - k] if free else vectors[:, len(moment) - k :]
+    return found.clone()  # a view would keep all of them
 
 
 def protected_inputs(
-    whole: dict[str, Tensor], part: dict[str, Tensor], share: float, *, extra: int = 0
+    whole: dict[str, Tensor],
+    part: dict[str, Tensor],
+    share: float,
+    *,
+    extra: int = 0,
+    free: bool = False,
+    dtype: torch.dtype = torch.float64,
 ) -> dict[str, Tensor]:
-    """`protected` by layer, for a set without a part; layers protected as a whole are left out."""
-    bases = {
-        name: protected(whole[name].to(moment) - moment, share, extra=extra)
-        for name, moment in part.items()
-    }
-    return {name: basis for name, basis in bases.items() if basis is not None}
+    """`protected` by layer, for a set without a part, whose moments are subtracted in place; layers
+    protected as a whole are left out.
+    """
+    bases = {}
+    for name, moment in part.items():
+        moment.neg_().add_(whole[name].to(moment.device))
+        basis = protected(moment, share, extra=extra, free=free)
+        if basis is not None:
+            bases[name] = basis.to(dtype)
+    return bases
 
 
 def extended(basis: Tensor, moment: Tensor, share: float) -> Tensor:
@@ -145,14 +196,19 @@ def class_bases(
 
 
 def confine(
-    model: nn.Module, bases: dict[str, Tensor], *, weight_decay: float = 0.0, mixing: float = 0.0
+    model: nn.Module,
+    bases: dict[str, Tensor],
+    *,
+    free: bool = False,
+    weight_decay: float = 0.0,
+    mixing: float = 0.0,
 ) -> Callable[[nn.Module], None]:
     """Freeze all but the weights of the layers in `bases`; gives an edit of gradients, for `fit`,
-    that keeps them off the bases' spans.
+    that keeps them off the bases' spans, or with `free` on them.
 
-    The edit adds weight decay first, so that it is projected too. With `mixing`, the part W U Uᵀ of
-    a weight W (out, d) on its basis U (d, k) moves as W U S Uᵀ, S from the identity and learned by
-    plain gradient descent at `mixing` times the rate (PGU, depoisoning).
+    The edit adds weight decay first, so that it is projected too. Without `free` and with `mixing`,
+    the part W U Uᵀ of a weight W (out, d) on its basis U (d, k) moves as W U S Uᵀ, S from the
+    identity and learned by plain gradient descent at `mixing` times the rate (PGU, depoisoning).
     """
     model.requires_grad_(False)
     layers = projectable(model)
@@ -170,8 +226,11 @@ def confine(
     def edit(model: nn.Module) -> None:
         for weight, basis in weights.items():
             if weight.grad is not None:
-                g = weight.grad.flatten(1) + weight_decay * weight.flatten(1)
-                moved = g - g @ basis @ basis.T
+                g = weight.grad.flatten(1)
+                if weight_decay:
+                    g = g + weight_decay * weight.flatten(1)
+                along = g @ basis @ basis.T
+                moved = along if free else g - along
                 if mixing:
                     moved += (
                         mixing

@@ -9,12 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
 from mucore.engine.data import Samples
-from mucore.engine.predict import accuracy
+from mucore.engine.predict import accuracy, accuracy_above, accuracy_below
 from mucore.engine.run import Run
 from mucore.engine.state import copy_state
 
@@ -41,25 +40,38 @@ def below_target(reached: float | None, target: float, epoch: int) -> str | None
 class CrossedOver:
     """Ends when the forget set is predicted worse than the validation set.
 
-    The state of now or before is kept, whichever has the smaller gap.
+    The state of now or before is kept, whichever has the smaller gap. What the validation set says
+    matters at the end alone, and of the epoch before it; until then a look at it ends when it
+    cannot be above the forget set any more.
     """
 
     forget: Samples
     validation: Samples
     run: Run
-    before: tuple[float, dict[str, Any]] = field(default=(math.inf, {}), init=False)
+    # forget accuracy and state after the epoch before
+    before: tuple[float, dict[str, Tensor]] | None = field(default=None, init=False)
 
     def __call__(self, model: nn.Module, epoch: int) -> str | None:
-        gap = accuracy(model, self.validation, self.run) - accuracy(model, self.forget, self.run)
-        if not gap > 0:
-            self.before = abs(gap), copy_state(model)
+        forgotten = accuracy(model, self.forget, self.run)
+        unseen = accuracy_above(model, self.validation, self.run, forgotten)
+        if unseen is None:
+            self.before = forgotten, copy_state(model)
             return None
-        back = self.before[0] < gap
-        if back:
-            model.load_state_dict(self.before[1])
+        back = self.before is not None and self._nearer(model, *self.before, unseen - forgotten)
         return f"the forget set was below the validation set {moment(epoch)}" + (
             "; the epoch before was nearer" if back else ""
         )
+
+    def _nearer(
+        self, model: nn.Module, forgotten: float, state: dict[str, Tensor], gap: float
+    ) -> bool:
+        """Whether the state before has a smaller gap than `gap`; the model then is in it."""
+        now = copy_state(model)
+        model.load_state_dict(state)
+        nearer = abs(accuracy(model, self.validation, self.run) - forgotten) < gap
+        if not nearer:
+            model.load_state_dict(now)
+        return nearer
 
 
 @dataclass
@@ -91,11 +103,13 @@ class Gone:
     target: float
 
     def __call__(self, model: nn.Module, epoch: int) -> str | None:
-        reached = accuracy(model, self.forget, self.run)
+        # seldom more than the first samples are read, as above the target a look ends early
+        at_most = math.nextafter(self.target, math.inf)
+        reached = accuracy_below(model, self.forget, self.run, at_most)
         return (
-            f"forget accuracy was down to {reached:.3g} {moment(epoch)}"
-            if reached <= self.target
-            else None
+            None
+            if reached is None
+            else f"forget accuracy was down to {reached:.3g} {moment(epoch)}"
         )
 
 

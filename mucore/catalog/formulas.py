@@ -22,6 +22,7 @@ NAMES: Mapping[str, str] = {
     "weights": "bytes of all weights",
     "state": "bytes of weights and statistics: a copy of the network",
     "moments": "bytes of the second moments of every layer's inputs, in float64",
+    "widest": "weights of one output, in the layer that has most",
     "image": "bytes of an image in float32",
     "pixels": "pixels of an image",
     "features": "inputs of the classifier",

@@ -55,6 +55,23 @@ def accuracy_below(model: nn.Module, samples: Samples, run: Run, target: float) 
     return right / total
 
 
+def accuracy_above(model: nn.Module, samples: Samples, run: Run, target: float) -> float | None:
+    """`accuracy` where it is above `target`, else None.
+
+    The pass ends as soon as enough answers were wrong.
+    """
+    total = left = samples.labels.numel()
+    if not total:
+        return None
+    size = _size(model, samples, PIECE)
+    answers = _answers(model, samples, run, size)
+    for wanted in samples.labels.split(size):
+        if not left / total > target:
+            return None
+        left -= int((next(answers) != wanted).sum())
+    return left / total if left / total > target else None
+
+
 @torch.no_grad()
 def mean_loss(model: nn.Module, samples: Samples, run: Run) -> float:
     """Mean cross-entropy in eval mode; NaN for an empty set."""

@@ -47,7 +47,7 @@ def gkt(
     generator = Generator(latent, data.forget.images.shape, stream_seed(run.seed, "generator"))
     generator.to(run.device)
     pair = nn.ModuleDict({"student": student, "generator": generator})
-    game = Game(teacher, student, generator, data.forgotten_classes, epsilon)
+    game = Game(teacher, student, generator, data.forgotten_classes, epsilon, run)
     run.holds(pair, student)  # the second student is the best so far
 
     # (2) first the generator looks for images on which student and teacher disagree, then the

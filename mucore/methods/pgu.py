@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from mucore.blocks.layer_moments import (
     INPUTS_NOT_FINITE,
     confine,
+    groups_of_layers,
     layer_moments,
     protected_inputs,
 )
@@ -60,14 +61,24 @@ def pgu(
     #     set
     record = data.record["layer_moments"]
     run.persistent(record)
-    forgotten = layer_moments(model, data.forget, run)
-    if not is_finite(forgotten):
-        return run.give_up(model, INPUTS_NOT_FINITE)
-    # (2) for each layer an orthonormal basis of the inputs to protect; a layer protected as a whole
-    #     does not move
-    bases = protected_inputs(record, forgotten, retained_var, extra=bool(data.forgotten_classes))
-    run.holds(forgotten, bases, model, model)
+    # (2) for each layer an orthonormal basis of the directions left free, which are fewer than the
+    #     protected ones; where those are mixed, of them. A layer protected as a whole does not move
     poisoned = variant == "depoison"
+    bases: dict[str, Tensor] = {}
+    for names in groups_of_layers(model):
+        forgotten = layer_moments(model, data.forget, run, names=names)
+        if not is_finite(forgotten):
+            return run.give_up(model, INPUTS_NOT_FINITE)
+        bases |= protected_inputs(
+            record,
+            forgotten,
+            retained_var,
+            extra=bool(data.forgotten_classes),
+            free=not poisoned,
+            dtype=next(model.parameters()).dtype,
+        )
+        # beside the eigenvectors of one layer
+        run.holds(bases, forgotten, max(forgotten.values(), key=len))
 
     # (3) make the label unlikely and the prediction flat, or sharp over the classes that may be the
     #     true one
@@ -80,10 +91,13 @@ def pgu(
     # (4) without the component of each gradient in the protected space, or with what mixing the
     #     protected directions makes of it
     mixing = MIXING if poisoned else 0.0
-    project = confine(model, bases, weight_decay=weight_decay, mixing=mixing)
+    project = confine(model, bases, free=not poisoned, weight_decay=weight_decay, mixing=mixing)
     # (5) samples: until they are predicted worse than the validation set; classes, poison: until
     #     what is kept has lost DROP
     stop = stop_rule(data, run, poisoned=poisoned, class_stop=class_stop)
+    # what mixing has of the weights, or the states of the last two epochs
+    states = 1 if poisoned else 2 if isinstance(stop, CrossedOver) else 0
+    run.holds(bases, *(model for _ in range(states)))
     if epochs:
         reason = stop(model, -1) if bases else FROZEN
         if reason is None:

@@ -13,7 +13,7 @@ from torch import nn
 
 from mucore import catalog, training
 from mucore.blocks import pruning, shards
-from mucore.blocks.layer_moments import layer_moments
+from mucore.blocks.layer_moments import moments_to_keep
 from mucore.engine.collect import collect
 from mucore.engine.run import NO_CALLBACKS, Callbacks, Run, state_bytes
 from mucore.errors import BadFile, StoreError
@@ -85,7 +85,7 @@ def _record(
     run = session.run(base, base.training_seed, callbacks)
     if name == "layer_moments":
         with run.clock():
-            record = layer_moments(original, session.samples(spec, "train"), run)
+            record = moments_to_keep(original, session.samples(spec, "train"), run)
     elif name.startswith("shards/"):
         with run.clock():
             record = _sharded(session, spec).train_all(session.samples(spec, "train"), run)

@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from mucore.blocks.layer_moments import layer_moments
+from mucore.blocks.layer_moments import moments_to_keep
 from mucore.blocks.pruning import KINDS, SparseTraining
 from mucore.blocks.shards import Sharded, partition
 from mucore.datasets.poisoned import poisoned
@@ -289,7 +289,7 @@ def _recorded(name: Name, record: str, forget: tuple[int, ...]) -> records.Recor
     if record.partition("/")[0] in KINDS:
         return SparseTraining.of(record, RECIPE).train(toy.network(0), original(name), data, run)
     if record == "layer_moments":
-        return layer_moments(original(name), data, run)
+        return moments_to_keep(original(name), data, run)
     recorder = records.REPLAYED[record](torch.tensor(forget, dtype=torch.int64), {"disk_cap": 1.0})
     network = train(toy.network(0), data, RECIPE, run, recorder=recorder)
     check_replay(network, trained(name))

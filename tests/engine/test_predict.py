@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 import toy
 
 from mucore.engine.data import Samples
-from mucore.engine.predict import PIECE, accuracy, accuracy_below, mean_loss, mean_loss_from
+from mucore.engine.predict import (
+    PIECE,
+    accuracy,
+    accuracy_above,
+    accuracy_below,
+    mean_loss,
+    mean_loss_from,
+)
 from mucore.engine.run import Run
 
 
@@ -32,6 +41,27 @@ def test_accuracy_below_a_target_is_the_accuracy_or_nothing(share: float, target
     assert accuracy_below(model, samples, Run(seed=0), whole + 1e-12) == whole
 
 
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.3, 0.98, 0.995, 1.0])
+@pytest.mark.parametrize("target", [0.0, 0.01, 0.1, 0.5, 0.7, 0.97, 1.0, math.nan])
+def test_accuracy_above_a_target_is_the_accuracy_or_nothing(share: float, target: float):
+    samples, model = partly_wrong(share), toy.trained("mlp")
+    whole, run = accuracy(model, samples, Run(seed=0)), Run(seed=0)
+    found = accuracy_above(model, samples, run, target)
+    assert found == (whole if whole > target else None)
+    if found is not None:
+        assert run.cost.reads["retain/forward"] == len(samples)
+    assert accuracy_above(model, samples, Run(seed=0), whole) is None
+    assert accuracy_above(model, samples, Run(seed=0), whole - 1e-12) == whole
+
+
+def test_a_look_whether_a_set_is_above_ends_with_the_mistakes():
+    model = toy.trained("mlp")
+    for share, target, read in ((0.0, 1.0, 0), (1.0, 0.99, PIECE)):
+        run = Run(seed=0)
+        assert accuracy_above(model, partly_wrong(share), run, target) is None
+        assert run.cost.reads["retain/forward"] == read
+
+
 def test_a_look_at_a_set_that_is_known_takes_one_piece():
     samples, run = partly_wrong(0.0), Run(seed=0)
     assert accuracy_below(toy.trained("mlp"), samples, run, 0.01) is None
@@ -41,6 +71,7 @@ def test_a_look_at_a_set_that_is_known_takes_one_piece():
 def test_an_empty_set_is_below_nothing():
     samples = partly_wrong(0.0)[torch.arange(0)]
     assert accuracy_below(toy.trained("mlp"), samples, Run(seed=0), 1.0) is None
+    assert accuracy_above(toy.trained("mlp"), samples, Run(seed=0), -1.0) is None
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.3, 0.6, 1.0])

@@ -748,6 +748,7 @@ def game(epsilon: float = 0.2, forgotten: tuple[int, ...] = (0,)) -> Game:
         Generator(16, (1, 8, 8), 0).train(),
         forgotten,
         epsilon,
+        Run(seed=0),
     )
 
 
@@ -760,6 +761,7 @@ def test_the_gate_keeps_no_image_that_the_teacher_takes_for_a_forgotten_class():
     assert torch.allclose(said, torch.softmax(play.teacher(kept), 1), atol=1e-6)
     assert len(maps) == 3
     assert play.kept_share() == len(kept) / 256
+    assert play.run.cost.reads == {"made_up/forward": 256, "made_up/backward": len(kept)}
     everything = game(1.0, ())
     everything.learn(z, 0.0)
     assert everything.kept_share() == 1.0
@@ -818,6 +820,27 @@ def test_a_generator_of_which_no_image_passes_does_not_move():
         play.one_at_a_time(nn.ModuleList())
         optimizer.step()
     assert play.kept_share() == 0.0 and toy.same(play.generator, before, buffers=False)
+
+
+def test_made_up_images_are_counted_as_they_pass_teacher_and_student():
+    # everything passes the gate: 1 step of the generator takes both networks, 10 of the student
+    # the teacher once; 3 looks ask both
+    data = replace(toy.request("conv"), forgotten_classes=())
+    _, run = toy.unlearn(
+        "gkt",
+        data,
+        toy.original("conv"),
+        batches=7,
+        check_every=3,
+        batch_size=20,
+        generator_steps=1,
+        student_steps=10,
+        epsilon=1.0,
+    )
+    assert run.cost.reads == {
+        "made_up/backward": 7 * 20 * (2 + 10),
+        "made_up/forward": 7 * 20 + 3 * 2 * 20,
+    }
 
 
 def test_attention_maps():

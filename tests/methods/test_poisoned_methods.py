@@ -292,6 +292,23 @@ def test_depoisoning_closes_the_backdoor_and_ends_when_clean_accuracy_falls():
     )
 
 
+def test_keeping_the_free_part_of_a_gradient_is_leaving_out_the_protected_one():
+    draw = torch.Generator().manual_seed(3)
+    turn = torch.linalg.qr(torch.randn(5, 5, generator=draw, dtype=torch.float64)).Q
+    start, slope = torch.randn(2, 3, 5, generator=draw, dtype=torch.float64)
+    found = []
+    for basis, free in ((turn[:, :3], False), (turn[:, 3:], True)):
+        layer = nn.Linear(5, 3).double()
+        layer.weight = nn.Parameter(start.clone())
+        edit = confine(nn.Sequential(layer), {"0": basis}, free=free, weight_decay=0.1)
+        layer.weight.grad = slope.clone()
+        edit(layer)
+        found.append(layer.weight.grad)
+    assert torch.allclose(*found, rtol=0, atol=1e-14)
+    wanted = (slope + 0.1 * start) @ turn[:, 3:] @ turn[:, 3:].T
+    assert torch.allclose(found[1], wanted, rtol=0, atol=1e-14) and wanted.norm() > 0.1
+
+
 def test_without_mixing_the_edit_is_that_of_forgetting():
     layer = nn.Linear(5, 3).double()
     basis = torch.linalg.qr(

@@ -19,7 +19,12 @@ from mucore import catalog
 from mucore.blocks import importance, stopping
 from mucore.blocks.channels import Channels, add, gather, put, taken
 from mucore.blocks.foci import codec, foci
-from mucore.blocks.layer_moments import layer_moments, protected, protected_inputs
+from mucore.blocks.layer_moments import (
+    groups_of_layers,
+    layer_moments,
+    protected,
+    protected_inputs,
+)
 from mucore.blocks.stopping import CrossedOver, Dropped
 from mucore.blocks.subset_newton import gradient as gradient_of
 from mucore.blocks.subset_newton import (
@@ -484,6 +489,21 @@ def test_moments_are_sums_over_patches_and_add_up():
     assert not [hook for module in model.modules() for hook in module._forward_pre_hooks.values()]
 
 
+def test_layers_in_groups_are_together_no_wider_than_the_widest():
+    model = nn.Sequential(*(nn.Linear(width, 1) for width in (3, 10, 4, 8, 10, 6, 2)))
+    # 100; 100; 64 + 36; 16 + 9 + 4
+    assert groups_of_layers(model) == [["1"], ["4"], ["3", "5"], ["2", "0", "6"]]
+    data, network = toy.request("conv"), toy.original("conv")
+    whole = layer_moments(network, data.forget, Run(seed=0))
+    groups = groups_of_layers(network)
+    assert sorted(sum(groups, [])) == sorted(whole)
+    for names in groups:
+        part = layer_moments(network, data.forget, Run(seed=0), names=names)
+        assert list(part) == names
+        assert all(torch.equal(part[name], whole[name]) for name in names)
+    assert groups_of_layers(nn.Sequential()) == []
+
+
 def test_protected_counts_singular_values_by_their_cumulated_sum():
     turn = torch.linalg.qr(
         torch.randn(4, 4, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
@@ -501,6 +521,10 @@ def test_protected_counts_singular_values_by_their_cumulated_sum():
     more = protected(moment, 0.5, extra=1)
     assert more is not None and more.shape == (4, 2)
     assert protected(moment, 1.0) is None and protected(moment, 0.95, extra=1) is None
+    for share in (0.39, 0.75):
+        basis, free = protected(moment, share), protected(moment, share, free=True)
+        assert basis is not None and free is not None
+        assert torch.allclose(basis @ basis.T + free @ free.T, torch.eye(4, dtype=torch.float64))
     negative = protected(moment - 20 * torch.eye(4, dtype=torch.float64), 0.5)
     assert negative is not None and negative.shape == (4, 0)
 
@@ -625,8 +649,16 @@ def test_pgu_ends_when_the_forget_set_is_below_the_validation_set():
 def test_crossing_over_keeps_the_nearer_state(monkeypatch):
     data = toy.request("mlp", "random")
     for second, kept in ((0.88, 2.0), (0.7, 1.0)):  # gaps: -0.1, then 0.02 or 0.2
-        said = iter([0.9, 1.0, 0.9, second])
-        monkeypatch.setattr(stopping, "accuracy", lambda *args, said=said: next(said))
+
+        def said(model: nn.Linear, samples: Samples, run: Run, second: float = second) -> float:
+            of_forget = {1.0: 1.0, 2.0: second}[model.weight.item()]
+            return of_forget if samples is data.forget else 0.9
+
+        def above(model: nn.Linear, samples: Samples, run: Run, target: float) -> float | None:
+            return 0.9 if target < 0.9 else None
+
+        monkeypatch.setattr(stopping, "accuracy", said)
+        monkeypatch.setattr(stopping, "accuracy_above", above)
         rule, model = CrossedOver(data.forget, data.validation, Run(seed=0)), nn.Linear(1, 1)
         for value, wanted in ((1.0, False), (2.0, True)):
             with torch.no_grad():

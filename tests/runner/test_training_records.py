@@ -84,6 +84,7 @@ def test_what_does_not_depend_on_the_forget_set_serves_every_scenario(session, t
     moments = weights(session, records.key(spec().original().model_key, "layer_moments", ""))
     widths = {name: array.shape for name, array in moments.items()}
     assert set(widths.values()) == {(64, 64), (512, 512), (256, 256), (128, 128)}
+    assert {str(array.dtype) for array in moments.values()} == {"float32"}
 
 
 def test_the_record_is_in_no_clock_and_its_bytes_are_counted(session):

@@ -127,6 +127,7 @@ CARD = MethodCard(
         scratch="2 * state + 4 * (8 * (latent + 1) * pixels + 225_000)",
         optimizer="2",
         graph="2 * batch_size",
+        forward="batch_size * (batches + 2 * ceil(batches / check_every))",
         backward="batches * batch_size * (2 * generator_steps + student_steps)",
     ),
     storage="0 (student and generator, about 50 MB, exist only while it runs)",

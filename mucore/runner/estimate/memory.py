@@ -254,6 +254,7 @@ def values_of(
         "weights": weights,
         "state": weights + net.buffers,
         "moments": 8 * net.moments,
+        "widest": net.widest,
         "image": FLOAT * math.prod(shape),
         "pixels": shape[1] * shape[2],
         "features": net.features,
