@@ -168,9 +168,9 @@ def forgetting_quality(
     import pandas as pd
 
     from mucore.metrics.forgetting_quality import Bins, Intervals
+    from mucore.numbers import integer
     from mucore.runner.plan import parse_grid
     from mucore.runner.quality import find, plan_experiment
-    from mucore.spec.numbers import integer
     from mucore.store import open_store
 
     models = integer(models, "models")
@@ -227,7 +227,7 @@ def statistics(
     results that takes the place of the store. The tables are data frames. Raises `MucoreError`
     where nothing matches.
     """
-    from mucore.spec.numbers import integer
+    from mucore.numbers import integer
     from mucore.statistics import from_store
     from mucore.store import open_pack, open_store
     from mucore.store.results import Filters

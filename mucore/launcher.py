@@ -33,10 +33,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mucore import hosting
-from mucore.errors import BadValue, said
+from mucore import hosting, unforeseen
+from mucore.errors import said
 from mucore.hosting import Hosting
-from mucore.spec.numbers import whole_number
+from mucore.numbers import whole_number
+from mucore.userfiles import paths
 
 if TYPE_CHECKING:
     import psutil
@@ -122,11 +123,8 @@ def main(argv: list[str] | None = None) -> int:
     options = _options(argv)
     try:
         _check_packages()
-        home = (
-            Path(options.home or os.environ.get("MUCORE_HOME") or Path.home() / ".mucore")
-            .expanduser()
-            .resolve()
-        )
+        folder = options.home or os.environ.get("MUCORE_HOME") or str(Path.home() / ".mucore")
+        home = paths.path(folder, what="The home").resolve()
         served = hosting.decide(
             options.host,
             audience=options.audience,
@@ -137,20 +135,11 @@ def main(argv: list[str] | None = None) -> int:
         check_port(served.address, options.port)
         store = _open_store(home)
         return App(options, served, home, store).run()
-    except BadValue as error:
-        print(error, file=sys.stderr)
-        return 1
     except StartError as error:
         print(error, file=sys.stderr)
         return 1
-    except OSError as error:
-        if error.errno != errno.ENOSPC:
-            raise
-        print(
-            f"No space is left on the disk ({error}). Free some, or choose another folder with "
-            "--home.",
-            file=sys.stderr,
-        )
+    except Exception as error:  # the last step of this door: nobody gets to see a traceback
+        print(unforeseen.told(error, "run_app.py"), file=sys.stderr)
         return 1
 
 

@@ -302,6 +302,20 @@ def test_what_nobody_foresaw_is_a_sentence_with_the_number_of_its_traceback(
     assert str(log) in said and content.count("Traceback") == 2
 
 
+def test_a_page_says_the_number_too(
+    quiet: Path, unseen: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    space: dict[str, Any] = {}
+    exec("def fails(*_, **__): raise TypeError('a defect')", space)
+    monkeypatch.setattr("dashboard.data.has_both", space["fails"])  # before any page
+    at = open_page("results")
+    assert not at.exception and len(unseen) == len(at.error) == 1
+    number = re.findall(
+        r"^\[(\w+)\]", (quiet / "home" / "logs" / unforeseen.FILE).read_text(), re.MULTILINE
+    )
+    assert number[-1] in at.error[0].value and "Traceback" not in words_on(at)
+
+
 def test_a_home_that_cannot_be_written_sends_the_log_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -423,6 +437,10 @@ def test_damaged_rows_are_said(place: str, value: str, quiet: Path, unseen: list
     connection.close()
     # a row that can be read, and means nothing, is met where its content is used
     allowed = (0, 1, 2, 3) if (place, value) in UNREADABLE else (0, 1, 2)
+    pages = {"job": ("queue",), "result": ("results",), "comparison": ("queue", "results")}
+    for page in pages[table]:
+        at = open_page(page)
+        assert not at.exception and "Traceback" not in words_on(at)
     for line in OF_A_STORE:
         unseen.clear()
         give_to_command_line(quiet, line.split(), unseen, allowed=allowed)

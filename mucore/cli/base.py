@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from mucore import catalog
 from mucore.errors import UnknownName, said
-from mucore.spec.numbers import MOST, whole_number
+from mucore.numbers import MOST, whole_number
 
 if TYPE_CHECKING:
     from mucore.store import Store

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from mucore import catalog
 from mucore.cli.base import WHOLE
 from mucore.errors import BadValue, UnknownName, said
-from mucore.spec.numbers import whole_number
+from mucore.numbers import whole_number
 from mucore.spec.run import MOST_SEED
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from mucore.cli.base import WHOLE, WRONG, Device, Json, comparison_id, complain,
 from mucore.cli.flags import split_names
 from mucore.cli.printing import print_table, to_json
 from mucore.errors import BadValue, UnknownName
-from mucore.spec.numbers import MOST
+from mucore.numbers import MOST
 from mucore.titles import cancelling
 
 if TYPE_CHECKING:

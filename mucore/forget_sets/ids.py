@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mucore.errors import BadFile
 from mucore.forget_sets.saved import check_fits, parse
-from mucore.spec.numbers import MOST, whole_number
+from mucore.numbers import MOST, whole_number
 from mucore.userfiles import datasets, doors, paths
 
 

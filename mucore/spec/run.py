@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from mucore import catalog
-from mucore.spec.numbers import MOST
+from mucore.numbers import MOST
 from mucore.spec.recipe import Recipe
 
 # Raised when the engine, the data pipeline or the evaluation changes so that results can move
