@@ -18,9 +18,9 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 class Application:
-    """run_app.py with a store of its own."""
+    """run_app.py with a store of its own, further `options`, and more in its `environment`."""
 
-    def __init__(self, home: Path):
+    def __init__(self, home: Path, *options: str, **environment: str):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
@@ -37,6 +37,7 @@ class Application:
             "--no-browser",
             "--device",
             "cpu",
+            *options,
         ]
         with self.log.open("wb") as sink:
             self.process = subprocess.Popen(
@@ -44,7 +45,7 @@ class Application:
                 cwd=ROOT,
                 stdout=sink,
                 stderr=sink,
-                env={**os.environ, "OMP_NUM_THREADS": "1"},
+                env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
             )
         end = time.monotonic() + 90
         while not self.answers():

@@ -1,0 +1,160 @@
+"""Two browsers on one application that serves an audience: the presenter's, and one without the
+key.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+from applications import Application, new_page
+from playwright.sync_api import Browser, Page, expect
+
+# Loaded by each Python process that finds it: writes down who wants to leave this machine, and
+# lets nobody.
+GUARD = """
+import ipaddress, os, socket, sys
+
+def named(event, arguments):
+    if event == "socket.getaddrinfo":
+        return arguments[0]
+    if event in ("socket.connect", "socket.sendto") and isinstance(arguments[1], tuple):
+        return arguments[1][0]
+
+def here(host):
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host in ("", "localhost")
+
+def guard(event, arguments):
+    host = named(event, arguments)
+    if host is not None and not here(host):
+        with open(os.environ["LEAVING"], "a") as file:
+            print(event, host, sys.argv, file=file)
+        raise OSError(f"{host} is not this machine")
+
+sys.addaudithook(guard)
+"""
+PATIENT: Final = 300_000  # milliseconds; a busy machine takes its time
+START = re.compile(r"Start \d+ runs")
+# One comparison of four small runs.
+ADDRESS = (
+    "launch?dataset=digits&model=mlp&preset=quick&scenarios=one_class&methods=finetune"
+    "&training_seeds=0"
+)
+
+
+@pytest.fixture
+def leaving(tmp_path: Path) -> Path:
+    """The file that tells who wanted to leave this machine."""
+    (tmp_path / "guard").mkdir()
+    (tmp_path / "guard" / "sitecustomize.py").write_text(GUARD, encoding="utf-8")
+    return tmp_path / "leaving.txt"
+
+
+@pytest.fixture
+def room(tmp_path: Path, leaving: Path) -> Iterator[Application]:
+    application = Application(
+        tmp_path / "secret home",
+        "--host",
+        "127.0.0.1",
+        "--audience",
+        PYTHONPATH=str(tmp_path / "guard"),
+        LEAVING=str(leaving),
+    )
+    yield application
+    application.stop()
+
+
+def presenters_address(room: Application) -> str:
+    """The second of the two addresses that the start prints."""
+    end = time.monotonic() + 60
+    while not (found := re.search(r"^ +(http\S+\?presenter=\S+)$", room.log.read_text(), re.M)):
+        assert time.monotonic() < end, room.log.read_text()
+        time.sleep(0.2)
+    return found[1]
+
+
+@pytest.mark.timeout(1200)
+def test_the_presenter_works_and_a_guest_reads_along(
+    room: Application, chromium: Browser, tmp_path: Path, leaving: Path
+) -> None:
+    received: list[bytes] = []
+    mine, theirs = new_page(chromium), new_page(chromium)
+    theirs.on("websocket", lambda socket: socket.on("framereceived", lambda f: keep(received, f)))
+
+    address = presenters_address(room)
+    mine.goto(address)
+    expect(mine.get_by_text("You present")).to_be_visible()
+    assert "presenter=" not in mine.url
+    mine.goto(f"{room.url}/{ADDRESS}")
+    theirs.goto(f"{room.url}/{ADDRESS}")
+    expect(theirs.locator("h1")).to_have_text("Who launches comparisons here?")
+    expect(theirs.get_by_role("button", name=START)).to_have_count(0)
+
+    mine.get_by_role("button", name=START).click()
+    expect(mine).to_have_url(re.compile(r"/queue\?.*comparison=1"))
+    theirs.goto(f"{room.url}/queue?comparison=1")
+    expect(theirs.get_by_text(re.compile(r"\d of 4 runs done")).first).to_be_visible()
+    expect(theirs.get_by_role("button", name="Cancel")).to_have_count(0)
+    # without a reload: the page of a guest, too, draws itself anew
+    expect(theirs.get_by_text("4 of 4 runs done").first).to_be_visible(timeout=PATIENT)
+
+    theirs.goto(f"{room.url}/results?comparison=1")
+    expect(theirs.locator("tr[data-row]").first).to_be_visible(timeout=PATIENT)
+    expect(theirs.get_by_text("The presenter's results")).to_be_visible()
+    with theirs.expect_download(timeout=PATIENT) as download:
+        theirs.get_by_role("button", name="CSV, full precision").click(timeout=PATIENT)
+    assert "finetune" in Path(download.value.path()).read_text()
+    theirs.locator("tr[data-row]", has_text="Fine-tune").first.click()
+    repeats = theirs.get_by_text("The command that repeats this run")
+    expect(repeats).to_be_visible(timeout=PATIENT)
+    expect(theirs.get_by_role("button", name="Weights")).to_have_count(0)
+    for page in (mine, theirs):
+        expect(page.get_by_test_id("stAlertContentError")).to_have_count(0)
+
+    refused = theirs.request.put(f"{room.url}/_stcore/upload_file/any/file", data=b"x")
+    assert refused.status == 403
+    told = b"".join(received)
+    assert len(told) > 10_000 and b"runs done" in told
+    for secret in (str(tmp_path), str(Path.home()), address.partition("=")[2]):
+        assert secret.encode() not in told, secret
+
+    ask_from_another_site(theirs, room)
+    assert not leaving.exists(), leaving.read_text()
+    assert_the_guard_sees(tmp_path, leaving)
+
+
+def keep(received: list[bytes], payload: str | bytes) -> None:
+    received.append(payload if isinstance(payload, bytes) else payload.encode())
+
+
+def ask_from_another_site(page: Page, room: Application) -> None:
+    """A page of another site tries to connect, at which Streamlit would look for a host on the
+    internet that says what this machine is called.
+    """
+    page.route("http://other.example/", lambda route: route.fulfill(body="<title>other</title>"))
+    page.goto("http://other.example/")
+    closed = page.evaluate(
+        """address => new Promise(resolve => {
+            const socket = new WebSocket(address, "streamlit");
+            socket.onopen = () => resolve("open");
+            socket.onclose = () => resolve("closed");
+        })""",
+        f"{room.url.replace('http', 'ws')}/_stcore/stream",
+    )
+    assert closed == "closed"
+
+
+def assert_the_guard_sees(tmp_path: Path, leaving: Path) -> None:
+    code = "import socket; socket.create_connection(('192.0.2.1', 9), timeout=1)"
+    environment = {"PYTHONPATH": str(tmp_path / "guard"), "LEAVING": str(leaving)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
+    assert done.returncode != 0 and "192.0.2.1" in leaving.read_text()
