@@ -194,6 +194,7 @@ class DatasetCard:
     classes: int | None  # None: known after loading
     shape: tuple[int, int, int] | None  # channels, height, width
     sizes: tuple[int, int, int] | None  # training, validation, test
+    about: tuple[int, int, int] | None = None  # where the card cannot say exactly, for estimates
     embedded: bool  # works offline from a fresh clone
     # training classes of equal size: a budget within a class can be checked before anything runs
     balanced: bool = False

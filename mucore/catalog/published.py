@@ -10,6 +10,14 @@ from mucore.catalog.cards import DatasetCard
 
 DATA_FOLDER = "the data folder (MUCORE_DATA, or ~/.mucore/data)"
 
+
+def _divided(images: int) -> tuple[int, int, int]:
+    """About how many of a set without a division are for training, validation and test."""
+    test = round(images / 5)
+    validation = round((images - test) / 10)
+    return images - test - validation, validation, test
+
+
 _CIFAR100 = (
     "apple aquarium_fish baby bear beaver bed bee beetle bicycle bottle bowl boy bridge bus "
     "butterfly camel can castle caterpillar cattle chair chimpanzee clock cloud cockroach couch "
@@ -77,7 +85,7 @@ _DOMAINNET: dict[str, Any] = {
     "classes": 126,
     "streamed": True,
     "shape": (3, 224, 224),
-    "sizes": None,
+    "sizes": None,  # the list files say
     "embedded": False,
     "augmentation": True,
     "where": (
@@ -105,6 +113,7 @@ _MUCAC = DatasetCard(
     classes=3,
     shape=(3, 128, 128),
     sizes=None,
+    about=(23_000, 2_600, 2_000),  # whole persons are held out for validation
     embedded=False,
     augmentation=True,
     where=(
@@ -237,9 +246,15 @@ PUBLISHED: tuple[DatasetCard, ...] = (
             id=f"office-home-{domain.lower().replace(' ', '-')}",
             title=f"Office-Home, {domain}",
             sizes=None,
+            about=_divided(images),
             **_HOME,
         )
-        for domain in ("Art", "Clipart", "Product", "Real World")
+        for domain, images in (
+            ("Art", 2_427),
+            ("Clipart", 4_365),
+            ("Product", 4_439),
+            ("Real World", 4_357),
+        )
     ),
     DatasetCard(
         id="cub-200",
@@ -265,10 +280,25 @@ PUBLISHED: tuple[DatasetCard, ...] = (
             )
         ),
     ),
-    DatasetCard(id="domainnet-126", title="DomainNet-126, all domains", **_DOMAINNET),
+    DatasetCard(
+        id="domainnet-126",
+        title="DomainNet-126, all domains",
+        about=_divided(145_000),
+        **_DOMAINNET,
+    ),
     *(
-        DatasetCard(id=f"domainnet-126-{domain}", title=f"DomainNet-126, {domain}", **_DOMAINNET)
-        for domain in ("real", "clipart", "painting", "sketch")
+        DatasetCard(
+            id=f"domainnet-126-{domain}",
+            title=f"DomainNet-126, {domain}",
+            about=_divided(images),
+            **_DOMAINNET,
+        )
+        for domain, images in (
+            ("real", 70_000),
+            ("clipart", 19_000),
+            ("painting", 31_500),
+            ("sketch", 24_500),
+        )
     ),
     DatasetCard(
         id="mufac",
@@ -283,6 +313,7 @@ PUBLISHED: tuple[DatasetCard, ...] = (
         classes=8,
         shape=(3, 128, 128),
         sizes=None,
+        about=(9_000, 1_000, 1_539),
         embedded=False,
         augmentation=True,
         where=(
@@ -315,6 +346,7 @@ PUBLISHED: tuple[DatasetCard, ...] = (
         classes=10,
         shape=(3, 128, 128),
         sizes=None,
+        about=_divided(23_700),
         embedded=False,
         augmentation=True,
         where=(

@@ -24,7 +24,6 @@ MAX_SIDE = 4096  # pixels; a larger image is a mistake or an attack on memory
 MAX_BYTES = 16 << 30  # unpacked; a compressed file can promise any size
 COPIES = 3  # of an npz file's arrays while they become a data set
 SMALL_BYTES = 64 << 20  # not worth a look at the memory
-GREY = ("1", "L", "I;16", "I", "F", "LA")
 
 
 def load_npz(name: str, root: Path) -> Splits:
@@ -384,7 +383,7 @@ def _common_mode(path: Path) -> str:
     for file in datasets.files_in(path):
         if file.suffix.lower() in datasets.IMAGE_SUFFIXES:
             with _open_image(file) as image:
-                if image.mode not in GREY:
+                if image.mode not in datasets.GREY:
                     return "RGB"
     return "L"
 

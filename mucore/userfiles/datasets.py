@@ -15,6 +15,7 @@ from mucore.userfiles import doors, paths
 
 CHUNK = 1 << 20
 IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".webp", ".gif"})
+GREY = ("1", "L", "I;16", "I", "F", "LA")  # modes of Pillow without colour
 IDENTITIES = "identities.csv"
 SPLITS = ("train", "val", "test")  # val may be missing
 

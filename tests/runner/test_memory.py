@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import psutil
 import pytest
 
@@ -124,6 +125,30 @@ def test_nothing_is_said_of_data_that_nobody_has_seen(tmp_path):
     (tmp_path / "mine.npz").write_bytes(b"whatever is in it")
     assert memory_of(spec(dataset=f"npz:{tmp_path / 'mine.npz'}")) is None
     assert fit_of([spec(dataset=f"npz:{tmp_path / 'mine.npz'}")], "cpu", 1.0) is None
+
+
+def test_a_users_own_images_are_counted_by_the_header_of_their_file(tmp_path):
+    images, labels = np.zeros((300, 32, 32, 3), np.uint8), np.arange(300) % 10
+    np.savez(
+        tmp_path / "mine.npz",
+        x_train=images,
+        y_train=labels,
+        x_test=images[:40],
+        y_test=labels[:40],
+    )
+    mine = f"npz:{tmp_path / 'mine.npz'}"
+    found = known(dataset=mine, scenario="one_class")
+    assert found.data == 340 * 3 * 32 * 32
+    assert found.graph == known(scenario="one_class").graph  # as of any images of that size
+    work = passed("finetune", dataset=mine, scenario="class_wise")  # a class of ten goes
+    assert work.backward == spec().parameters["epochs"] * 270 * 0.9
+
+
+def test_every_catalogued_data_set_gets_an_estimate():
+    for card in catalog.datasets():
+        if not card.takes_path:
+            found = memory_of(spec("retrain", dataset=card.id, scenario="all_classes"))
+            assert found is not None and (found.data > 0) != card.streamed, card.id
 
 
 def test_work_in_retrains():

@@ -14,13 +14,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from mucore import catalog
-from mucore.catalog.cards import DatasetCard, MethodCard
+from mucore.catalog.cards import MethodCard
 from mucore.catalog.formulas import evaluate
 from mucore.catalog.networks import Network, network
 from mucore.errors import BadValue, UnknownName
 from mucore.fitting import BUDGET, fitting
 from mucore.spec import RunSpec, complete
 from mucore.spec.budget import samples_of
+from mucore.userfiles.sizes import DataSize, size_of
 
 FLOAT = 4
 PROCESS = 4e8  # Python, PyTorch and pandas
@@ -63,13 +64,13 @@ class Work:
 
 
 def memory_of(spec: RunSpec) -> Memory | None:
-    """What a run takes; None where the size of its data is not known before they are loaded, or the
-    card of its method is gone.
+    """What a run takes; None where nothing says how large its data are, or the card of its method
+    is gone.
     """
     found = _facts(spec)
     if found is None:
         return None
-    card, values, net, dataset = found
+    card, values, net, size = found
     weights, state = values["weights"], values["state"]
     if spec.method in ("original", "retrain"):
         batch, optimizer = spec.recipe.batch_size, _copies(spec.recipe.optimizer, spec.recipe)
@@ -83,9 +84,10 @@ def memory_of(spec: RunSpec) -> Memory | None:
             else float(bool(values.get("momentum")))
         )
         method, record = (evaluate(text, values) for text in (footprint.scratch, footprint.record))
-    train, validation, test = _sizes(dataset, spec)
+    train, validation, test = _sizes(size, spec)
+    streamed = catalog.dataset(spec.dataset).streamed
     return Memory(
-        data=0.0 if dataset.streamed else (train + validation + test) * values["image"] / FLOAT,
+        data=0.0 if streamed else (train + validation + test) * values["image"] / FLOAT,
         networks=2 * state,
         training=state + (1 + optimizer) * weights,
         graph=max(
@@ -268,23 +270,25 @@ def values_of(
     }
 
 
-def _facts(spec: RunSpec) -> tuple[MethodCard, dict[str, Any], Network, DatasetCard] | None:
-    """The card of a run's method, what its formulas count with, its network and its data set."""
+def _facts(spec: RunSpec) -> tuple[MethodCard, dict[str, Any], Network, DataSize] | None:
+    """The card of a run's method, what its formulas count with, its network, and how large its data
+    are.
+    """
     try:
-        card, dataset = catalog.method(spec.method), catalog.dataset(spec.dataset)
+        card, size = catalog.method(spec.method), size_of(spec.dataset, spec.data_hash)
     except (UnknownName, BadValue):
         return None
-    if dataset.shape is None or dataset.classes is None or dataset.sizes is None:
+    if size is None:
         return None
-    channels = 1 if spec.recipe.greyscale else dataset.shape[0]
-    shape = channels, *dataset.shape[1:]
+    channels = 1 if spec.recipe.greyscale else size.shape[0]
+    shape = channels, *size.shape[1:]
     net = network(spec.model, shape)
-    train, validation, _ = _sizes(dataset, spec)
-    forget, leaving = _forgotten(spec, dataset, train)
+    train, validation, _ = _sizes(size, spec)
+    forget, leaving = _forgotten(spec, size.classes, train)
     values = values_of(
         net,
         shape=shape,
-        classes=dataset.classes,
+        classes=size.classes,
         sizes={
             "train": train,
             "forget": forget,
@@ -296,36 +300,34 @@ def _facts(spec: RunSpec) -> tuple[MethodCard, dict[str, Any], Network, DatasetC
         recipe_batch=spec.recipe.batch_size,
     )
     values = {"batch_size": spec.recipe.batch_size} | values | complete(card, spec.parameters)
-    return card, values, net, dataset
+    return card, values, net, size
 
 
-def _sizes(dataset: DatasetCard, spec: RunSpec) -> tuple[int, int, int]:
+def _sizes(size: DataSize, spec: RunSpec) -> tuple[int, int, int]:
     """Training, validation and test samples as the recipe cuts them."""
-    assert dataset.sizes is not None
-    train, validation, test = dataset.sizes
+    train, validation, test = size.train, size.validation, size.test
     if spec.recipe.validation_from == "test":
         train, validation = train + validation, test // 2
         test -= validation
-    if spec.recipe.per_class and dataset.classes:
-        train = min(train, spec.recipe.per_class * dataset.classes)
+    if spec.recipe.per_class:
+        train = min(train, spec.recipe.per_class * size.classes)
     return train, validation, test
 
 
-def _forgotten(spec: RunSpec, dataset: DatasetCard, train: int) -> tuple[int, int]:
+def _forgotten(spec: RunSpec, classes: int, train: int) -> tuple[int, int]:
     """How many samples a scenario forgets, about, and how many classes go entirely."""
     if spec.scenario is None:
         return 0, 0
-    assert dataset.classes is not None
     card, values = catalog.scenario(spec.scenario), spec.scenario_parameters
     if card.class_wise:
         leaving = len(values.get("class_ids") or ()) or int(values.get("n") or 1)
-        return round(train * leaving / dataset.classes), leaving
+        return round(train * leaving / classes), leaving
     if values.get("ids"):
         return len(values["ids"]), 0
     budget = values.get("budget", values.get("fraction"))
     if budget is None:
         return round(FORGOTTEN * train), 0
-    within = train // dataset.classes if "class_id" in values else train
+    within = train // classes if "class_id" in values else train
     try:
         return samples_of(budget, within, "the training set"), 0
     except BadValue:  # the run itself will say so

@@ -17,6 +17,7 @@ from mucore.errors import UnknownName
 from mucore.spec import RunSpec, records_of, settings
 from mucore.store import Store
 from mucore.store.rows import Result
+from mucore.userfiles.sizes import DataSize, size_of
 
 RECENT = 10  # past runs of each kind that an estimate is the median of
 # A machine to measure by: multiply-adds a second, seconds a step, seconds of an evaluation however
@@ -25,7 +26,7 @@ RECENT = 10  # past runs of each kind that an estimate is the median of
 SPEED, STEP, EVALUATION = 3e10, 4e-3, 0.3
 # forward passes that a sample costs with its gradient, and in an evaluation with all its metrics
 TRAINING, PREDICTING = 3.0, 2.0
-UNKNOWN_SIZE, UNKNOWN_SHAPE = 10_000, (3, 32, 32)  # of data whose card does not say
+UNKNOWN = DataSize((3, 32, 32), 10, 10_000, 0, 2_000)  # of data that nobody can look at
 # How many times too much or too little an estimate may be: from the same run with other seeds, the
 # same method and recipe, the same method on the same data and model, the same method elsewhere, and
 # from the cards alone.
@@ -55,15 +56,14 @@ def nominal(spec: Mapping[str, Any]) -> tuple[float, float]:
     """Seconds of work and of evaluation that the run of `RunSpec.model_dump` would take on the
     nominal machine.
     """
-    card = catalog.dataset(spec["dataset"])
-    train, validation, test = card.sizes or (UNKNOWN_SIZE, 0, UNKNOWN_SIZE // 5)
-    per_class = spec["recipe"].get("per_class", 0)
-    if per_class and card.classes:
-        train = min(train, per_class * card.classes)
-    forward = catalog.model(spec["model"]).macs * math.prod((card.shape or UNKNOWN_SHAPE)[1:])
+    size = size_of(spec["dataset"], spec.get("data_hash", "")) or UNKNOWN
+    train = size.train
+    if per_class := spec["recipe"].get("per_class", 0):
+        train = min(train, per_class * size.classes)
+    forward = catalog.model(spec["model"]).macs * math.prod(size.shape[1:])
     samples = passes(spec) * train
     work = samples * TRAINING * forward / SPEED + samples / spec["recipe"]["batch_size"] * STEP
-    return work, EVALUATION + (train + validation + test) * PREDICTING * forward / SPEED
+    return work, EVALUATION + (train + size.validation + size.test) * PREDICTING * forward / SPEED
 
 
 def passes(spec: Mapping[str, Any]) -> float:
