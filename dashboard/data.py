@@ -355,6 +355,12 @@ def plan(grid: Grid) -> Plan:
     return _plan(store, _history(), str(store.home), _moves(store), grid.model_dump_json())
 
 
+def precision_gain() -> str:
+    """What another precision would gain where runs are computed, in a sentence."""
+    device, _ = estimate.available(own_store())
+    return estimate.gain(device)
+
+
 def experiment_plan(grid: Grid, *, models: int, originals: Originals) -> Plan:
     """What a forgetting-quality experiment comes to, as `plan` has it. Raises a `MucoreError` with
     a sentence.

@@ -276,14 +276,18 @@ def setting_text(name: str, value: Any) -> str:
     return str(value)
 
 
+PRECISIONS = {"fp32": "fp32", "bf16": "bf16", "auto": "precision auto"}
+
+
 def recipe_text(recipe: str | Mapping[str, Any]) -> str:
     """A recipe as the title of the preset it equals, or as its few deciding figures; of an earlier
-    revision, which one.
+    revision, or of another precision, which one.
     """
     values = json.loads(recipe) if isinstance(recipe, str) else dict(recipe)
     preset, changes = nearest_preset(values)
-    revision = changes.pop("revision", None)
+    revision, precision = changes.pop("revision", None), changes.pop("precision", None)
     earlier = "" if revision is None else f", revision {revision}"
+    earlier += "" if precision is None else f", {PRECISIONS[precision]}"
     if not changes:
         return catalog.preset(preset).title + earlier
     optimizer = OPTIMIZERS[values.get("optimizer", "sgd")]

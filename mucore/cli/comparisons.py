@@ -115,6 +115,10 @@ def plan(options: GridOptions, *, as_json: Json = False) -> None:
             + (f" Peak memory {size(planned.memory_bytes)}." if planned.memory_bytes else "")
         )
     print(planned.basis)
+    if planned.fit is not None and planned.fit.run.recipe.precision != "fp32":
+        from mucore.runner.estimate import gain
+
+        print(gain(planned.fit.device))
     _say_memory(planned.fit)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -29,6 +29,7 @@ from mucore.runner.kept import Kept
 from mucore.scenarios import select
 from mucore.spec import RunSpec, refuse_task
 from mucore.store import Store
+from mucore.store.results import setting_columns
 from mucore.store.rows import Model, Result
 from mucore.store.trouble import awaited
 from mucore.userfiles import paths, weights
@@ -82,14 +83,31 @@ class Session:
         ) = None
 
     def run(self, spec: RunSpec, seed: int, callbacks: Callbacks = NO_CALLBACKS) -> Run:
-        precision = resolve_precision(spec.recipe.precision, self.device)
         return Run(
             seed=seed,
             device=self.device,
-            precision=precision,
+            precision=self._precision(spec),
             on_progress=callbacks.on_progress,
             cancelled=callbacks.cancelled,
         )
+
+    def _precision(self, spec: RunSpec) -> Literal["fp32", "bf16"]:
+        """`auto` is decided once for a data set, model and recipe, by the first that is trained:
+        what runs later on another machine follows, so that all that is compared has one precision.
+        """
+        if spec.recipe.precision == "auto":
+            original = self.store.get_model(spec.original().model_key)
+            found = original.precision if original is not None else self._usual_precision(spec)
+            if found is not None:
+                return "bf16" if found == "bf16" else "fp32"
+        return resolve_precision(spec.recipe.precision, self.device)
+
+    def _usual_precision(self, spec: RunSpec) -> str | None:
+        """That of the stored results of the same data set, model and recipe, of any seed."""
+        recipe = setting_columns(spec.model_dump(mode="json"))["recipe"]
+        stored = self.store.summaries(dataset=spec.dataset, model=spec.model)
+        alike = stored.loc[stored["recipe"] == recipe, "precision"]
+        return None if alike.empty else str(alike.iloc[0])
 
     def splits(self, spec: RunSpec) -> datasets.Splits:
         """The data set of a spec, poisoned where its scenario poisons it. Raises `BadFile`,

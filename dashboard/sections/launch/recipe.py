@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import streamlit as st
 
-from dashboard import state
+from dashboard import data, state
 from dashboard.text import units
 from dashboard.widgets import fields as parts
 from dashboard.widgets import forms
@@ -129,6 +129,8 @@ def recipe_form(preset: str) -> dict[str, Any]:
                     typed = state.select(
                         field_label(name), f"recipe.{name}", options, default=value
                     )
+                    if name == "precision":
+                        st.caption(escape(data.precision_gain()))
                 elif isinstance(value, bool):
                     typed = state.toggle(field_label(name), f"recipe.{name}", default=value)
                 else:

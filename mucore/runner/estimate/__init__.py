@@ -14,13 +14,14 @@ workers as the queue does. Nothing here is exact, so the result is a range.
 
 past_runs.py says what each run is expected to take, remaining.py adds that up for the jobs that are
 left, and jobs.py asks both for a plan and for the queue. memory.py says what a run holds at once,
-and machine.py what there is.
+and machine.py what there is; precision.py what bf16 gains.
 """
 
 from mucore.runner.estimate.jobs import WAKING, OfPlan, counting, of_jobs, of_plan
 from mucore.runner.estimate.machine import available, remember, whole_memory
 from mucore.runner.estimate.memory import Fit, Memory, Work, check_fit, fit_of, memory_of, work_of
 from mucore.runner.estimate.past_runs import SPREADS, UNCALIBRATED, Expected, Forecast, forecast
+from mucore.runner.estimate.precision import gain
 from mucore.runner.estimate.remaining import Left, Span, about, schedule, time_left
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "counting",
     "fit_of",
     "forecast",
+    "gain",
     "memory_of",
     "of_jobs",
     "of_plan",
