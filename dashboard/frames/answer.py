@@ -68,14 +68,10 @@ def best_answers(table: ResultsTable) -> tuple[Answer, ...]:
         made.append(Answer("Best utility", row.title, detail + _rivals(useful, "useful")))
     if cheap := _ranked(found, lambda row: row.cells["rte"].value):
         row, cost = cheap[0]
-        made.append(
-            Answer(
-                "Cheapest",
-                row.title,
-                f"{number(100 * cost.mean, 'ratio')} % of Retrain's time",
-                ("rte",),
-            )
-        )
+        detail = f"{number(100 * cost.mean, 'ratio')} % of Retrain's time"
+        if (cell := row.cells.get("rte_work")) is not None and cell.value is not None:
+            detail += f", {number(100 * cell.value.mean, 'ratio')} % of its work"
+        made.append(Answer("Cheapest", row.title, detail, ("rte",)))
     return tuple(made)
 
 

@@ -16,12 +16,13 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
-from scipy.spatial import KDTree
+import scipy  # its parts load when they are named
 
 from dashboard.text import verdicts
 from dashboard.text.labels import (
     MISSING,
     THIN,
+    Unit,
     forget_set_text,
     method_names,
     number,
@@ -232,7 +233,7 @@ def forgotten_together(points: np.ndarray, forgotten: np.ndarray) -> float | Non
     if len(places) <= NEIGHBOURS:
         return None
     positions = np.asarray(points, np.float64)
-    _, near = KDTree(positions).query(positions[places], k=NEIGHBOURS + 1)
+    _, near = scipy.spatial.KDTree(positions).query(positions[places], k=NEIGHBOURS + 1)
     # a sample is its own nearest, but not always the first where several share a position
     others = near != places[:, None]
     others[others.all(axis=1), -1] = False
@@ -410,12 +411,20 @@ def runs_frame(
     titles: Mapping[str, str],
     judged: Mapping[str, Judged],
 ) -> pd.DataFrame:
-    """One line a run: verdict and distance to Retrain of its line, accuracies in percent, cost, and
-    how it ended. Text as shown.
+    """One line a run: verdict and distance to Retrain of its line, accuracies in percent, cost in
+    seconds and, where any run counted it, in work, and how it ended. Text as shown.
     """
     wide = values[values["key"].isin(runs["key"])].pivot_table(
         index="key", columns="metric", values="value", aggfunc="first"
     )
+    columns: list[tuple[str, str, Unit]] = [
+        ("TA (%)", "ta", "percent"),
+        ("RA (%)", "ra", "percent"),
+        ("FA (%)", "fa", "percent"),
+        ("RTE", "rte", "ratio"),
+    ]
+    if "rte_work" in wide.columns:
+        columns.append(("Work", "rte_work", "ratio"))
     made = []
     for key, status, device in zip(runs["key"], runs["status"], runs["device"], strict=True):
         own = judged.get(key)
@@ -426,12 +435,7 @@ def runs_frame(
             else verdicts.text(own.verdict),
         }
         line["Distance"] = number(None if own is None else own.distance, "percent")
-        for head, metric, unit in (
-            ("TA (%)", "ta", "percent"),
-            ("RA (%)", "ra", "percent"),
-            ("FA (%)", "fa", "percent"),
-            ("RTE", "rte", "ratio"),
-        ):
+        for head, metric, unit in columns:
             known = metric in wide.columns and key in wide.index
             line[head] = number(float(wide.loc[key, metric]) if known else None, unit)
         made.append(line | {"Status": status, "Device": device})

@@ -147,12 +147,15 @@ def settings_sentence(title: str, settings: Sequence[Setting]) -> str:
 
 
 def settings_frame(settings: Sequence[Setting]) -> pd.DataFrame:
-    """The method page's table: one line a setting, text as shown."""
+    """The method page's table: one line a setting, text as shown; with the share of Retrain's work
+    where any run counted its own.
+    """
     shown = [
         ("ta", "gap", "TA gap"),
         ("ra", "gap", "RA gap"),
         ("fa", "gap", "FA gap"),
         ("rte", "value", "RTE"),
+        *([("rte_work", "value", "Work")] if any("rte_work" in s.cells for s in settings) else []),
         ("l2_normalised", "value", "ℓ2"),
     ]
     made = []
@@ -163,8 +166,8 @@ def settings_frame(settings: Sequence[Setting]) -> pd.DataFrame:
             setting.distance.mean if setting.distance else None, "percent"
         )
         for name, view, head in shown:
-            cell = setting.cells[name]
-            estimate = cell.gap if view == "gap" else cell.value
+            cell = setting.cells.get(name)
+            estimate = None if cell is None else cell.gap if view == "gap" else cell.value
             unit: Unit = "percent" if view == "gap" else "ratio"
             line[head] = number(estimate.mean if estimate else None, unit, signed=view == "gap")
         made.append(line)

@@ -53,8 +53,9 @@ def gathered(keys: Sequence[str], offered: pd.DataFrame, every: pd.DataFrame) ->
     if not results:
         return None
     runs = every.set_index("key").loc[[result.key for result in results]].reset_index()
+    among = every[(every["method"] == "retrain") | every["key"].isin(runs["key"])]
     retrains = {
-        key: data.result(other) if (other := compare_frames.retrain_of(every, key)) else None
+        key: data.result(other) if (other := compare_frames.retrain_of(among, key)) else None
         for key in runs["key"]
     }
     judged = data.judged(compare_frames.alike(every, runs))
@@ -69,13 +70,12 @@ def gathered(keys: Sequence[str], offered: pd.DataFrame, every: pd.DataFrame) ->
 
 def show(chosen: Chosen) -> None:
     """The compared runs; a click on a line opens its run."""
-    first = chosen.results[0].spec
-    frame = compare_frames.runs_frame(
-        chosen.runs, data.metric_values(dataset=first["dataset"]), chosen.titles, chosen.judged
-    )
+    values = data.metric_values(keys=tuple(sorted(chosen.runs["key"])))
+    frame = compare_frames.runs_frame(chosen.runs, values, chosen.titles, chosen.judged)
     st.caption("The compared runs. Click a line for all about it.")
     help_of = {f"{name.upper()} (%)": metric_help(name) for name in ("ta", "ra", "fa")} | {
-        "RTE": metric_help("rte")
+        "RTE": metric_help("rte"),
+        "Work": metric_help("rte_work"),
     }
     help_of["Distance"] = (
         "To Retrain, in points: the mean over the metrics that decide, and over "

@@ -383,6 +383,20 @@ def test_only_methods_that_forgot_are_called_nearest_most_useful_or_cheapest():
     assert outside.value == "2" and tells(outside.detail, "2 lines", "original", "Retrain")
 
 
+def test_the_cheapest_says_its_work_where_it_was_counted():
+    numbers = {
+        "finetune": full(0.01, 0.4, 0.001),
+        "scrub": full(-0.04, 0.04, 0.2) | {"rte_work": (0.1, None)},
+    }
+    lines = [run(name) for name in numbers]
+    table = table_of(
+        [(line, numbers[line["method"]]) for line in lines],
+        judged=judged_of(lines, {name: WORDS_OF[name] for name in numbers}, AWAY),
+    )
+    (cheap,) = [each for each in frames.answers(table) if each.label == "Cheapest"]
+    assert cheap.detail == "20 % of Retrain's time, 10 % of its work"
+
+
 def test_where_no_method_forgot_the_answer_is_none():
     bad: dict[str, Word] = {
         name: "damaged" if word == "forgot" else word for name, word in WORDS_OF.items()
@@ -664,6 +678,7 @@ def test_method_settings_keep_scenarios_apart():
     assert list(frame["FA gap"]) == ["−20.0", "−10.0", "−30.0", "+10.0"]
     assert list(frame["RTE"]) == ["–", "–", "0.10", "–"]
     assert set(frame["Verdict"]) == set(frame["Distance (points)"]) == {"–"}  # nobody judged
+    assert "Work" not in frame  # results of earlier versions have none
 
 
 def test_a_method_says_in_how_many_settings_it_did_what():
