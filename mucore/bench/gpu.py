@@ -82,7 +82,7 @@ class Size:
 
 
 FULL = Size(50_000, 32, "resnet18", 128, 4096, 15, (1, 2, 4), METHODS)
-QUICK = Size(200, 8, "resnet9-small", 32, 64, 1, (1, 2), METHODS[:2])
+QUICK = Size(200, 8, "resnet9-small", 32, 64, 1, (1, 2), METHODS)
 
 
 class Budget:
@@ -147,6 +147,7 @@ class Found:
     """What later parts need of earlier ones."""
 
     rates: dict[Variant, float] = field(default_factory=dict)  # of bare loops, images a second
+    trained: dict[Variant, float] = field(default_factory=dict)  # of epochs as trainings run
     retrain: float | None = None  # seconds
 
     @property
@@ -162,15 +163,23 @@ def measure_gpu(budget: Budget, size: Size, dataset: str, session: Session) -> N
         return 0.0 if size is QUICK else seconds
 
     budget.part("Bare loops", needs(40), lambda: bare_rates(size, dataset, session, found))
-    budget.part("Epochs of training", needs(60), lambda: epochs(size, dataset, session, found))
+    # two epochs in each precision, which may take longer than a bare loop does
+    passes = [2 * size.images / found.rates[each] for each in VARIANTS if each in found.rates]
+    budget.part(
+        "Epochs of training",
+        needs(max(60.0, sum(passes) / 2 / SHARE_OF_BARE)),
+        lambda: epochs(size, dataset, session, found),
+    )
     best = found.fastest
     budget.part(
         "Running out of memory",
         needs(20),
         lambda: out_of_memory(size.setting(dataset, best).spec("retrain"), session, size.large),
     )
-    # original and Retrain may take a third of all, at the rate of the bare loop
-    epoch = size.images / found.rates.get(best, size.images)
+    # original and Retrain may take a third of all; where no epoch was measured, it is taken to be
+    # half as fast as the bare loop
+    rate = found.trained.get(best, found.rates.get(best, 2 * size.images) / 2)
+    epoch = size.images / rate
     count = max(1, min(size.epochs, int(budget.seconds / 3 / (2 * epoch))))
     long = size.setting(dataset, best, count)
     budget.part(
@@ -235,6 +244,7 @@ def epochs(size: Size, dataset: str, session: Session, found: Found) -> list[Lin
             with run.clock():
                 training.train(model, samples, spec.recipe, run)
             rate = len(samples) / run.cost.seconds
+            found.trained[variant] = min(rate, found.trained.get(variant, rate))
             share = rate / found.rates[variant]
             lines.append(
                 Line(
