@@ -60,15 +60,16 @@ def section(measured: list[list[str]]) -> str:
         head += [f"{what}: GB", "of that its own", "Retrains"]
     parts = [
         HEAD,
-        "Written by `python scripts/large_models.py --measure --write`: what a plan says, without "
-        "making a network. Authors' settings, the standard recipe (15 epochs, batches of 64), one "
-        "class to be forgotten. GB is all that lies in memory at once; of it, what the method "
-        "holds for itself and its record of training stand apart. The rest is the images (those of "
-        "ImageNet stay in their files), two networks, gradient, optimiser, a copy of the weights, "
-        "and above all what a batch leaves behind for its gradient: where a number is large, it is "
-        "the authors' batch size, which can be set. Retrains are samples that pass the network, "
-        "with a gradient counted three times, as a share of Retrain's; rules that stop a method "
-        "early are taken never to speak, and passes over made-up images count.",
+        f"Written by `python scripts/large_models.py {'--measure ' if measured else ''}--write`: "
+        "what a plan says, without making a network. Authors' settings, the standard recipe (15 "
+        "epochs, batches of 64), one class to be forgotten. GB is all that lies in memory at "
+        "once; of it, what the method holds for itself and its record of training stand apart. "
+        "The rest is the images (those of ImageNet stay in their files), two networks, gradient, "
+        "optimiser, a copy of the weights, and above all what a batch leaves behind for its "
+        "gradient: where a number is large, it is the authors' batch size, which can be set. "
+        "Retrains are samples that pass the network, with a gradient counted three times, as a "
+        "share of Retrain's; rules that stop a method early are taken never to speak, and passes "
+        "over made-up images count.",
         table(head, lines),
     ]
     if measured:
