@@ -512,7 +512,9 @@ def _judged(
 def _records(_store: Store, name: str, change: int, asked: Settings) -> tuple[Result, ...]:
     datasets, models, scenarios = asked
     return tuple(
-        _store.results(metrics=looked_at(), dataset=datasets, model=models, scenario=scenarios)
+        _store.results(
+            metrics=looked_at(), brief=True, dataset=datasets, model=models, scenario=scenarios
+        )
     )
 
 

@@ -41,9 +41,14 @@ class GuestStore(Store):
         self.make_read_only(sentence)
 
     def results(
-        self, *, metrics: bool | Collection[str] = True, **filters: Unpack[Filters]
+        self,
+        *,
+        metrics: bool | Collection[str] = True,
+        brief: bool = False,
+        **filters: Unpack[Filters],
     ) -> list[Result]:
-        return [self._result(one) for one in super().results(metrics=metrics, **filters)]
+        found = super().results(metrics=metrics, brief=brief, **filters)
+        return [self._result(one) for one in found]
 
     def summaries(self, **filters: Unpack[Filters]) -> pd.DataFrame:
         frame = super().summaries(**filters)

@@ -143,13 +143,13 @@ def judge_stored(store: Store, **filters: Unpack[Filters]) -> dict[str, Judged]:
     their settings, chosen or not.
     """
     metrics = looked_at()
-    wanted = store.results(metrics=metrics, **filters)
+    wanted = store.results(metrics=metrics, brief=True, **filters)
     if not wanted:
         return {}
     where: Filters = {"method": ["original", "retrain"]}
     for name in ("dataset", "model", "scenario"):
         where[name] = sorted({run.spec[name] for run in wanted if run.spec.get("scenario")})
-    references = store.results(metrics=metrics, **where)
+    references = store.results(metrics=metrics, brief=True, **where)
     found = judge_runs({run.key: run for run in (*wanted, *references)}.values())
     return {run.key: found[run.key] for run in wanted if run.key in found}
 
@@ -161,11 +161,14 @@ def _line(run: Result) -> tuple[str, str]:
 def _settings(results: Iterable[Result]) -> dict[tuple[str, ...], list[Result]]:
     """The runs of each setting; other data or weights under one name are a setting of their own."""
     found: dict[tuple[str, ...], list[Result]] = {}
+    texts: dict[str, dict[str, str]] = {}  # runs that differ in their seeds alone are many
     for result in results:
         spec = result.spec
         if spec.get("scenario") is None:
             continue
-        columns = setting_columns(spec)
+        said = repr([spec.get(name) for name in ("scenario_parameters", "after", "recipe")])
+        if (columns := texts.get(said)) is None:
+            columns = texts[said] = setting_columns(spec)
         names = (
             spec["dataset"],
             spec["model"],

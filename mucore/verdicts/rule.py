@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -152,7 +153,7 @@ class Line:
     blind: bool = False
     collapsed: bool = False
 
-    @property
+    @cached_property
     def seeds(self) -> int:
         return max((len(each) for each in self.values.values()), default=0)
 
@@ -281,9 +282,8 @@ def _missing(line: Line, bands: Mapping[str, Band], rules: Rules) -> str:
 
 def _complete(line: Line, metric: str) -> bool:
     parts = [part.get(metric, ()) for part in (line.values, line.original, line.retrain)]
-    return (
-        all(len(part) == line.seeds and np.isfinite(part).all() for part in parts)
-        and line.seeds > 0
+    return line.seeds > 0 and all(
+        len(part) == line.seeds and all(map(math.isfinite, part)) for part in parts
     )
 
 
