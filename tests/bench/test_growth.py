@@ -45,6 +45,7 @@ def test_a_method_of_whole_classes_is_asked_for_whole_classes():
     specs = [point.spec("gkt", True) for point in shares]
     assert specs[0] is None
     assert [len(spec.scenario_parameters["class_ids"]) for spec in specs if spec] == [1, 2, 5]
+    assert {spec.parameters["batches"] for spec in specs if spec} == {4}  # of 4,000
     spec = shares[0].spec("finetune", True)
     assert spec is not None and spec.scenario_parameters["budget"] == 0.05
 
