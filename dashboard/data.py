@@ -31,6 +31,7 @@ from mucore.outputs import Outputs
 from mucore.runner import analyses as analysis_jobs
 from mucore.runner import estimate
 from mucore.runner.executors import ensure_workers
+from mucore.runner.jobs import end_of_log
 from mucore.runner.plan import Grid, Plan, make_plan
 from mucore.runner.quality import Originals, plan_experiment
 from mucore.spec import RunSpec
@@ -419,10 +420,10 @@ def disk_use() -> dict[str, int]:
 
 
 def log_tail(job: Job, *, size: int = 4000) -> str:
-    """The last `size` bytes of a job's log, whole lines; "" where there is none."""
-    if not job.log:
-        return ""
-    return _tail(own_store().home / "logs" / Path(job.log).name, size)
+    """The last `size` bytes of a job's log, whole lines, from its file or, where that lies on
+    another machine, from the store; "" where there is none.
+    """
+    return end_of_log(own_store(), job, size) if job.log else ""
 
 
 def _tail(path: Path, size: int) -> str:

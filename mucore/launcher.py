@@ -250,6 +250,7 @@ class App:
         if not self.workers:
             return
         from mucore.errors import MucoreError
+        from mucore.store.liveness import host
 
         try:
             living = self.store.workers()
@@ -262,8 +263,10 @@ class App:
             for child in self.workers
             if child.process is not None and child.alive()
         }
-        others = [worker for worker in living if worker.pid not in mine]
-        for worker in others:
+        # on other machines processes have the same numbers
+        here = {worker.id for worker in living if worker.id.startswith(f"{host()}-")}
+        others = [one for one in living if not (one.id in here and one.pid in mine)]
+        for worker in (one for one in others if one.id in here):
             if worker.pid not in self.orphans and (process := left_behind(worker.pid)) is not None:
                 self.orphans[worker.pid] = process
                 say(

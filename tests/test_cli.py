@@ -510,3 +510,19 @@ def test_a_worker_without_a_thread_is_refused(home, capsys, count):
 
 def test_errors_of_the_package_are_mucore_errors():
     assert issubclass(BadValue, MucoreError) and issubclass(UnknownName, MucoreError)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://me:sesame@host/base",
+        "postgresql+psycopg://me:sesame@host/base",
+        "postgresql://host/base?user=me&password=sesame",
+    ],
+)
+def test_a_password_is_kept_out_of_the_list_of_processes(url, home, capsys, monkeypatch):
+    monkeypatch.delenv("MUCORE_STORE_URL", raising=False)
+    assert cli.main(["worker", "--store-url", url]) == 2
+    said = capsys.readouterr()
+    assert "MUCORE_STORE_URL" in said.err and "sesame" not in said.err + said.out
+    assert "MUCORE_STORE_URL" not in os.environ and not home.exists()

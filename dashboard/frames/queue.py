@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from mucore.runner.estimate import Left, Span
-from mucore.store.rows import Job, JobState
+from mucore.store.rows import Job, JobState, Worker
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,46 @@ class Overview:
     stopped: int  # failed, cancelled or lost, and not tried again
     share: float  # 0..1, running jobs counted by how much of each is done
     left: Span | None  # wall time left; None where nothing is left
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device of a machine with the workers on it. Bytes and load are None where no worker says
+    so; a load of 1 is a program for each CPU of the machine.
+    """
+
+    machine: str
+    name: str
+    workers: int
+    busy: int
+    threads: int
+    memory_used: float | None
+    memory_total: float | None
+    load: float | None
+
+
+def devices(workers: Sequence[Worker]) -> list[Device]:
+    """Workers by machine and device, in order of names."""
+    groups: dict[tuple[str, str], list[Worker]] = {}
+    for worker in workers:
+        identity = str(worker.facts.get("device_id", worker.device))
+        groups.setdefault((worker.host, identity), []).append(worker)
+    found = []
+    for (machine, _), members in groups.items():
+        latest = max(members, key=lambda worker: worker.heartbeat)
+        found.append(
+            Device(
+                machine=machine,
+                name=str(latest.facts.get("device_name", latest.device)),
+                workers=len(members),
+                busy=sum(worker.state == "busy" for worker in members),
+                threads=sum(worker.threads for worker in members),
+                memory_used=latest.facts.get("memory_used"),
+                memory_total=latest.facts.get("memory_total"),
+                load=latest.facts.get("load"),
+            )
+        )
+    return sorted(found, key=lambda one: (one.machine, one.name))
 
 
 def newest(jobs: Sequence[Job]) -> list[Job]:

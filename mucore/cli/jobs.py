@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
+import re
 import sys
 import time
 from typing import TYPE_CHECKING, Annotated, get_args
@@ -23,12 +25,17 @@ if TYPE_CHECKING:
 
 OPENING_SECONDS = 300.0
 MOST_THREADS = 4096
+_SECRET = re.compile(r"//[^/@]*:[^/@]+@|[?&](password|passfile)=", re.IGNORECASE)
 
 
 def worker(
     *,
     device: Device = "auto",
     threads: Annotated[int | None, WHOLE, Parameter(help="CPU threads; default: all.")] = None,
+    store_url: Annotated[
+        str | None,
+        Parameter(help="Address of the database, without a password; default: MUCORE_STORE_URL."),
+    ] = None,
     idle_exit: Annotated[
         float | None, Parameter(help="End after so many seconds without work; default: never.")
     ] = None,
@@ -42,7 +49,7 @@ def worker(
     ] = None,
 ) -> None:
     """Take queued jobs and compute them until stopped. Ctrl-C gives the job in hand back to the
-    queue.
+    queue, and so does SIGTERM.
     """
     for flag, value, most in (
         ("--threads", threads, MOST_THREADS),
@@ -53,6 +60,8 @@ def worker(
             raise BadValue(f"{flag} must be a whole number from 1 to {most:,}, not {value}.")
     if idle_exit is not None and not 0 <= idle_exit < math.inf:
         raise BadValue(f"--idle-exit must be a number of seconds from 0, not {idle_exit}.")
+    if store_url is not None:
+        os.environ["MUCORE_STORE_URL"] = _without_password(store_url)
     with _open_when_possible() as store:
         only = store.job(job) if job is not None else None
         if only is not None and only.kind == "analysis":  # which may need no torch
@@ -73,6 +82,16 @@ def worker(
         )
 
 
+def _without_password(url: str) -> str:
+    """The address as it is. Raises `BadValue` where it holds a password."""
+    if _SECRET.search(url):
+        raise BadValue(
+            "--store-url takes no password, for everybody on a machine can read its command lines. "
+            "Put the whole address into MUCORE_STORE_URL, or the password into ~/.pgpass."
+        )
+    return url
+
+
 def _open_when_possible() -> Store:
     """A worker that is started while the database is not there waits some minutes for it."""
     from mucore.store.trouble import patient, waiting
@@ -91,6 +110,11 @@ def jobs(
     ] = None,
     comparison: str | None = None,
     limit: Annotated[int, WHOLE, Parameter(help="Most rows.")] = 50,
+    log: Annotated[
+        int | None,
+        WHOLE,
+        Parameter(help="The end of the log of this job, wherever it ran, in place of the list."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Show the queue: what waits, runs, and how it ended."""
@@ -103,6 +127,11 @@ def jobs(
     if limit < 1:
         raise BadValue(f"--limit must be at least 1, not {limit}.")
     with open_home() as store:
+        if log is not None:
+            from mucore.runner.jobs import end_of_log
+
+            print(end_of_log(store, store.job(log)), end="")
+            return
         chosen = comparison_id(store, comparison) if comparison is not None else None
         found = store.jobs(
             states=[name for name in get_args(JobState) if name in names] or None,

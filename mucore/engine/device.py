@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+import psutil
 import torch
 
 from mucore.errors import BadValue, said
@@ -62,6 +63,23 @@ def describe(device: torch.device) -> str:
     if device.type == "mps":
         return "Apple GPU"
     return f"CPU ({_cpu_model()})"
+
+
+def identity(device: torch.device) -> str:
+    """What tells the devices of one machine apart, whatever numbers processes give them."""
+    if device.type == "cuda":
+        return str(torch.cuda.get_device_properties(device).uuid)
+    return device.type
+
+
+def memory(device: torch.device) -> tuple[int, int]:
+    """Bytes of the device's memory that all programs use, and that there are."""
+    if device.type == "cuda":
+        free, total = torch.cuda.mem_get_info(device)
+    else:
+        now = psutil.virtual_memory()
+        free, total = now.available, now.total
+    return total - free, total
 
 
 def _cpu_model() -> str:

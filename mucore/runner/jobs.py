@@ -11,20 +11,24 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import logging
+import os
 import threading
 import time
 import traceback
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
+from typing import Any
 
 from mucore.errors import Cancelled, MucoreError
 from mucore.fitting import free_memory
 from mucore.store import LostJob, Store
+from mucore.store.liveness import process_lives
 from mucore.store.poison import ATTEMPT
 from mucore.store.rows import Job
 from mucore.store.trouble import awaited, waiting
 
 BEAT_SECONDS = 5.0
+LOG_BYTES = 8000  # of the end of a job's log that the store keeps
 PROGRESS_SECONDS = 1.0  # how often progress is written, if there is any
 # How long a run waits with what it has computed before its job goes back to the queue.
 PATIENCE_SECONDS = 300.0
@@ -48,6 +52,7 @@ def run_job(job: Job, store: Store, pulse: Pulse, work: Callable[[], None]) -> N
             except LostJob:
                 log.warning("another process took this job over; its work here is dropped")
                 event = "lost"
+            pulse.keep_log(job)
         pulse.tell(event, job if event == "lost" else store.job(job.id))
 
 
@@ -96,7 +101,7 @@ class Pulse:
     `cancelled()`.
 
     `worker` is the id that jobs are claimed under; where it has no row among the workers, only its
-    job beats.
+    job beats. `facts` gives those of `Worker.facts`.
     """
 
     def __init__(
@@ -105,10 +110,12 @@ class Pulse:
         worker: str,
         stop: threading.Event | None = None,
         on_event: Listener | None = None,
+        facts: Callable[[], Mapping[str, Any]] | None = None,
     ):
         self.worker = worker
         self.note = ""  # why it is idle although runs wait
-        self._store, self._on_event = store, on_event
+        self._store, self._on_event, self._facts = store, on_event, facts
+        self._kept = ""  # of the log of the job in hand
         self._stop = stop or threading.Event()
         self._job: Job | None = None
         self._lock = threading.Lock()
@@ -168,13 +175,23 @@ class Pulse:
     def of(self, job: Job) -> Generator[None]:
         with self._lock:
             self._job, self._step, self._fraction = job, "starting", 0.0
-            self._losses, self._awaited, self.lost = [], "", False
+            self._losses, self._awaited, self.lost, self._kept = [], "", False, ""
             self._wish.clear()
         try:
             yield
         finally:
             with self._lock:
                 self._job = None
+
+    def keep_log(self, job: Job) -> None:
+        """The end of the job's log into the store, if it has grown. A log is worth no trouble."""
+        try:
+            text = log_tail(self._store.home, job.id, LOG_BYTES)
+            if text != self._kept:
+                self._store.keep_log(job.id, text, worker_id=self.worker)
+                self._kept = text
+        except MucoreError as problem:
+            log.warning("the end of the log is not kept: %s", problem)
 
     def close(self) -> None:
         self._closed.set()
@@ -192,9 +209,13 @@ class Pulse:
             beats = time.monotonic() >= due
             try:
                 if beats or news[:2] != said[:2]:
-                    self._store.beat_worker(self.worker, "busy" if job else "idle", self.note)
+                    facts = self._facts() if self._facts is not None else None
+                    state = "busy" if job else "idle"
+                    self._store.beat_worker(self.worker, state, self.note, facts=facts)
                 if job is not None and (beats or news != said):
                     self._beat(job, step, fraction, losses)
+                    if beats:
+                        self.keep_log(job)
                 if beats:
                     due = time.monotonic() + BEAT_SECONDS
                 said, pause = news, PROGRESS_SECONDS
@@ -220,6 +241,27 @@ class Pulse:
             self._wish.set()
         if self._on_event is not None:
             self._on_event("progress", self._store.job(job.id))
+
+
+def log_tail(home: Path, job_id: int, size: int) -> str:
+    """The last `size` bytes of a job's log in this home, whole lines; "" where there is none."""
+    try:
+        with (home / "logs" / f"job-{job_id}.log").open("rb") as file:
+            start = max(0, file.seek(0, os.SEEK_END) - size)
+            file.seek(start)
+            text = file.read().decode("utf-8", errors="replace")
+    except OSError:
+        return ""
+    return text.split("\n", 1)[-1] if start else text
+
+
+def end_of_log(store: Store, job: Job, size: int = LOG_BYTES) -> str:
+    """The end of a job's log: from its file where it ran on this machine last, else as the store
+    keeps it; "" where there is none.
+    """
+    here = log_tail(store.home, job.id, size)
+    elsewhere = job.worker is not None and process_lives(job.worker) is None
+    return here if here and not elsewhere else store.kept_log(job.id)[-size:] or here
 
 
 @contextlib.contextmanager

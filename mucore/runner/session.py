@@ -18,7 +18,7 @@ from mucore.datasets.poisoned import poisoned
 from mucore.engine import ensemble
 from mucore.engine.collect import BATCH, collect
 from mucore.engine.data import Samples, UnlearningData, on_device
-from mucore.engine.device import describe, resolve_device, resolve_precision
+from mucore.engine.device import describe, identity, resolve_device, resolve_precision
 from mucore.engine.features import prototypes
 from mucore.engine.run import NO_CALLBACKS, Callbacks, Run
 from mucore.errors import BadFile, BadValue, MucoreError, StoreError
@@ -29,6 +29,7 @@ from mucore.runner.kept import Kept
 from mucore.scenarios import select
 from mucore.spec import RunSpec, refuse_task
 from mucore.store import Store
+from mucore.store.liveness import host
 from mucore.store.results import setting_columns
 from mucore.store.rows import Model, Result
 from mucore.store.trouble import awaited
@@ -66,10 +67,12 @@ class Session:
     else comes from the store.
     """
 
-    def __init__(self, store: Store, device: str = "auto"):
+    def __init__(self, store: Store, device: str = "auto", *, gpu_share: float = 1.0):
         self.store = store
+        self.gpu_share = gpu_share  # of its memory; the rest is others'
         self.device = resolve_device(device)
         self.device_name = describe(self.device)
+        self.device_id = identity(self.device)
         self._splits: datasets.Splits | None = None
         # the poison, and how the recipe cuts the data set
         self._division: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
@@ -309,8 +312,20 @@ class Session:
             "device": self.device_name,
             "precision": run.precision,
             "threads": torch.get_num_threads(),
-            "shared_device": sum(worker.state == "busy" for worker in self.store.workers()) > 1,
+            "shared_device": self.gpu_share < 1 or self._has_company(),
         }
+
+    def _has_company(self) -> bool:
+        """Whether another worker computes on this device, too, by what the store knows."""
+        here = f"{host()}-"
+        same = [
+            worker
+            for worker in self.store.workers()
+            if worker.state == "busy"
+            and worker.id.startswith(here)
+            and worker.facts.get("device_id", worker.device) == self.device_id
+        ]
+        return len(same) > 1
 
     # -- the forget set
 

@@ -17,12 +17,14 @@ import threading
 import time
 from collections.abc import Callable, Collection
 from functools import partial
+from typing import Any
 
 import psutil
 import torch
 
 import mucore
 from mucore.engine.chunks import free_bytes
+from mucore.engine.device import memory
 from mucore.engine.memory import give_back, keep_freed
 from mucore.engine.run import Callbacks, Progress
 from mucore.errors import BadValue, Cancelled, MucoreError
@@ -36,8 +38,11 @@ from mucore.store import Store
 from mucore.store.rows import ACTIVE, Job
 from mucore.store.trouble import awaited, waiting
 
-POLL_SECONDS = 0.5
+POLL_SECONDS = 0.5  # how often a worker without work asks for some
 REAP_SECONDS = 2.0  # how often a worker looks for dead ones
+# Of more workers than these each looks and asks more rarely, so that all of them ask as often as
+# these would; but not more rarely than every ten seconds.
+CROWD, LONGEST_SECONDS = 8, 10.0
 
 
 def work(
@@ -50,31 +55,42 @@ def work(
     on_event: Listener | None = None,
     parent_pid: int | None = None,
     stop: threading.Event | None = None,
+    last_job: threading.Event | None = None,
+    gpu_share: float = 1.0,
 ) -> None:
     """Take jobs until told to stop.
 
     `only`: take jobs with these keys only. `until_done`: return when none of them is queued or
     running any more, whoever runs it. `idle_exit`: return after so many seconds without work.
     `parent_pid`: return when that process is gone and nothing is left to do. `stop`: return as soon
-    as it is set; the running job goes back to the queue.
+    as it is set; the running job goes back to the queue. `last_job`: once it is set, return when
+    the running job has ended. `gpu_share`: the part of the GPU's memory that this worker may take;
+    below 1 others compute on it, too, and results say so of their times.
 
     May run in any thread of a process that does something else beside, one at a time: it handles no
     signals (`stop_on_signals` is for a process that is nothing but a worker).
     """
-    session = Session(store, device)
+    session = Session(store, device, gpu_share=gpu_share)
     remove_left_over(store.home)
-    stop = stop or threading.Event()
+    stop, last_job = stop or threading.Event(), last_job or threading.Event()
     if session.device.type == "cpu":
         keep_freed()
     elif session.device.type == "cuda":
         size = torch.cuda.get_device_properties(session.device).total_memory
-        estimate.remember(store.home, str(session.device), size)
+        estimate.remember(store.home, str(session.device), int(size * gpu_share))
+        if gpu_share < 1:
+            torch.cuda.set_per_process_memory_fraction(gpu_share, session.device.index)
     versions = {"torch": torch.__version__}
     with waiting(_hold(stop)), contextlib.suppress(Cancelled):
-        me = store.register_worker(str(session.device), torch.get_num_threads(), versions=versions)
-        pulse = Pulse(store, me.id, stop, on_event)
+        facts = partial(_facts, session)
+        me = store.register_worker(
+            str(session.device), torch.get_num_threads(), versions=versions, facts=facts()
+        )
+        pulse = Pulse(store, me.id, stop, on_event, facts)
         try:
-            _take_jobs(store, session, pulse, stop, only, until_done, idle_exit, parent_pid)
+            _take_jobs(
+                store, session, pulse, stop, last_job, only, until_done, idle_exit, parent_pid
+            )
         finally:
             pulse.close()
             _leave(store, me.id)
@@ -85,6 +101,7 @@ def _take_jobs(
     session: Session,
     pulse: Pulse,
     stop: threading.Event,
+    last_job: threading.Event,
     only: Collection[str] | None,
     until_done: bool,
     idle_exit: float | None,
@@ -92,10 +109,11 @@ def _take_jobs(
 ) -> None:
     parent = _process(parent_pid)
     idle_since = time.monotonic()
-    looked = -REAP_SECONDS
-    while not stop.is_set():
-        if time.monotonic() - looked >= REAP_SECONDS:
+    looked, crowd = -LONGEST_SECONDS, 1.0
+    while not (stop.is_set() or last_job.is_set()):
+        if time.monotonic() - looked >= min(REAP_SECONDS * crowd, LONGEST_SECONDS):
             store.reap()
+            crowd = max(1.0, store.count_workers() / CROWD)
             looked = time.monotonic()
         job = store.claim(pulse.worker, only=only)
         if job is not None:
@@ -119,7 +137,21 @@ def _take_jobs(
         ):
             return
         pulse.note = _why_idle(store.left_to_others())
-        stop.wait(POLL_SECONDS)
+        stop.wait(min(POLL_SECONDS * crowd, LONGEST_SECONDS))
+
+
+def _facts(session: Session) -> dict[str, Any]:
+    """What pages say of this worker: its device, and how much of that and of the CPUs is in use."""
+    used, total = memory(session.device)
+    load = os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else None
+    return {
+        "device_name": session.device_name,
+        "device_id": session.device_id,
+        "gpu_share": session.gpu_share,
+        "memory_used": used,
+        "memory_total": total,
+        "load": load,
+    }
 
 
 def _why_idle(runs: int) -> str:

@@ -368,12 +368,17 @@ def _address(home: Path, url: str | None) -> URL:
     try:
         address = make_url(url)
         backend = address.get_backend_name()
-    except exc.ArgumentError:
+    except (exc.ArgumentError, ValueError):
         backend = ""
     if backend not in ("sqlite", "postgresql", "postgres"):
         raise StoreError(
             "The address of a store looks like postgresql://user:password@host/database or "
             "sqlite:///file."
+        )
+    if backend != "sqlite" and "@" in (address.database or ""):
+        raise StoreError(
+            "The address of the store is read wrongly, because its name or password holds a / that "
+            "is not written as %2F. Write @, :, / and % in them as %40, %3A, %2F and %25."
         )
     return address if backend == "sqlite" else address.set(drivername="postgresql+psycopg")
 

@@ -39,6 +39,10 @@ _UNMET = 2**31 - 1
 MOST_ID = 2**31 - 1  # of a row, and what a statement may ask for at once
 # columns that no page shows
 _INSIDE = ("short_of_memory", "delays", "generation")
+_KEEP_LOG = sa.text(
+    "INSERT INTO job_log (job, text) VALUES (:job, :text) "
+    "ON CONFLICT (job) DO UPDATE SET text = excluded.text"
+)
 
 
 class Jobs(Claims):
@@ -198,6 +202,24 @@ class Jobs(Claims):
         if row is None:
             raise lost(job_id)
         return bool(row.cancel_requested)
+
+    def keep_log(self, job_id: int, text: str, *, worker_id: str) -> None:
+        """Keep the end of a job's log, for readers on other machines, in the place of what was kept
+        before; unless the job runs under another worker by now.
+        """
+        table = schema.job
+        ours = sa.or_(table.c.worker == worker_id, table.c.state != "running")
+        with self.write(alone=False) as connection:
+            query = sa.select(table.c.id).where(table.c.id == job_id, ours)
+            if connection.execute(query).first() is not None:
+                connection.execute(_KEEP_LOG, {"job": job_id, "text": text.replace("\0", "")})
+
+    def kept_log(self, job_id: int) -> str:
+        """What `keep_log` keeps of a job; "" where that is nothing."""
+        log = schema.job_log
+        with self.read() as connection:
+            query = sa.select(log.c.text).where(log.c.job == job_id)
+            return connection.execute(query).scalar() or ""
 
     @patient
     def finish_job(
@@ -411,17 +433,21 @@ class Jobs(Claims):
             return []
         table = schema.job
         with self.read() as connection:
-            running = connection.execute(sa.select(table).where(table.c.state == "running")).all()
+            # of many; all else is read of those that are dead
+            known = sa.select(table.c.id, table.c.worker, table.c.heartbeat)
+            running = connection.execute(known.where(table.c.state == "running")).all()
             moment = self.moment(connection)
-        dead = [
-            row
-            for row in running
-            if not self.lookout.lives(
-                f"job {row.id}", row.worker or "", row.heartbeat, moment, grace_seconds
-            )
-        ]
-        if not dead:
-            return []
+            numbers = [
+                row.id
+                for row in running
+                if not self.lookout.lives(
+                    f"job {row.id}", row.worker or "", row.heartbeat, moment, grace_seconds
+                )
+            ]
+            if not numbers:
+                return []
+            still = sa.and_(table.c.id.in_(numbers), table.c.state == "running")
+            dead = connection.execute(sa.select(table).where(still)).all()
         changed: list[int] = []
         asked = time.monotonic()
         with self.write("jobs") as connection:

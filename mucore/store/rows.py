@@ -114,6 +114,10 @@ class Worker:
     # of mucore and of libraries, and the revisions of the cards of methods and metrics
     versions: Mapping[str, str] = field(default_factory=dict, hash=False)
     note: str = ""  # why it is idle although runs wait
+    # device_name, device_id (equal for one GPU or one machine's CPU), gpu_share; and as of the last
+    # heartbeat memory_used and memory_total of the device in bytes, load of the machine's CPUs, 1
+    # where each has one program to run
+    facts: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,7 +35,7 @@ from sqlalchemy.types import TypeDecorator
 
 from mucore.errors import StoreError, said
 
-SCHEMA = 3
+SCHEMA = 4
 # by the schema that they lead to, statements for a store of the one before; SQLite and Postgres
 # read them alike
 UPGRADES = {
@@ -49,6 +49,11 @@ UPGRADES = {
         "ALTER TABLE job ADD COLUMN generation INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE worker ADD COLUMN versions TEXT NOT NULL DEFAULT '{}'",
         "ALTER TABLE worker ADD COLUMN note TEXT NOT NULL DEFAULT ''",
+    ),
+    4: (
+        "ALTER TABLE worker ADD COLUMN facts TEXT NOT NULL DEFAULT '{}'",
+        "CREATE TABLE job_log (job INTEGER NOT NULL PRIMARY KEY REFERENCES job (id) ON DELETE "
+        "CASCADE, text TEXT NOT NULL)",
     ),
 }
 # of these what only Postgres needs, which knows how long whole numbers are
@@ -211,6 +216,15 @@ job_need = Table(
     Column("key", String, nullable=False),
 )
 
+# The end of a job's log, since its file lies on the machine where the job ran. A table of its own:
+# lists of jobs do not carry it.
+job_log = Table(
+    "job_log",
+    metadata,
+    Column("job", Integer, ForeignKey("job.id", ondelete="CASCADE"), primary_key=True),
+    Column("text", Text, nullable=False),
+)
+
 worker = Table(
     "worker",
     metadata,
@@ -225,6 +239,7 @@ worker = Table(
     Column("heartbeat", Time, nullable=False),
     Column("versions", Text, nullable=False, server_default="{}"),
     Column("note", Text, nullable=False, server_default=""),
+    Column("facts", Text, nullable=False, server_default="{}"),
 )
 
 

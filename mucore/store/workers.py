@@ -28,12 +28,17 @@ class Workers(Database):
 
     @patient
     def register_worker(
-        self, device: str, threads: int, *, versions: Mapping[str, str] | None = None
+        self,
+        device: str,
+        threads: int,
+        *,
+        versions: Mapping[str, str] | None = None,
+        facts: Mapping[str, Any] | None = None,
     ) -> Worker:
         """Make this process known as a worker. Calling it twice in one process renews the row.
 
         `versions` are those of libraries; the version of mucore and the revisions of its cards are
-        added.
+        added. `facts` are those of `Worker.facts`.
         """
         time = now()
         worker = Worker(
@@ -47,28 +52,38 @@ class Workers(Database):
             started=time,
             heartbeat=time,
             versions={"mucore": mucore.__version__, **(versions or {}), **revisions()},
+            facts=facts or {},
         )
         self._registered = {**(self._registered or {}), worker.id: worker}
         return self._put_worker(worker)
 
-    def beat_worker(self, worker_id: str, state: Literal["idle", "busy"], note: str = "") -> None:
+    def beat_worker(
+        self,
+        worker_id: str,
+        state: Literal["idle", "busy"],
+        note: str = "",
+        *,
+        facts: Mapping[str, Any] | None = None,
+    ) -> None:
         """Say that the worker lives. A row that another machine took for dead comes back.
 
-        `note`: a sentence why it is idle although runs wait.
+        `note`: a sentence why it is idle although runs wait. `facts`: what they are by now.
         """
         table = schema.worker
         mine = table.c.id == worker_id
         alike = sa.and_(mine, table.c.state == state, table.c.note == note)
         with self.write(alone=False) as connection:
-            beat = sa.update(table).where(alike).values(heartbeat=self.clock())
+            now_so = {"facts": to_json(dict(facts))} if facts is not None else {}
+            beat = sa.update(table).where(alike).values(heartbeat=self.clock(), **now_so)
             if connection.execute(beat).rowcount:
                 return
         with self.write("jobs") as connection:
-            values = {"state": state, "note": note, "heartbeat": self.clock()}
+            values = {"state": state, "note": note, "heartbeat": self.clock(), **now_so}
             if connection.execute(sa.update(table).where(mine).values(values)).rowcount:
                 return
         if self._registered and worker_id in self._registered:
-            self._put_worker(replace(self._registered[worker_id], state=state, note=note))
+            known = self._registered[worker_id]
+            self._put_worker(replace(known, state=state, note=note, facts=facts or known.facts))
 
     @patient
     def remove_worker(self, worker_id: str) -> None:
@@ -104,9 +119,17 @@ class Workers(Database):
                     connection.execute(sa.delete(table).where(same))
         return [worker for worker in every if worker not in dead]
 
+    @patient
+    def count_workers(self) -> int:
+        """How many there are, with those that died a moment ago."""
+        with self.read() as connection:
+            query = sa.select(sa.func.count()).select_from(schema.worker)
+            return connection.execute(query).scalar_one()
+
     def _put_worker(self, worker: Worker) -> Worker:
         table = schema.worker
-        row: dict[str, Any] = {**asdict(worker), "versions": to_json(dict(worker.versions))}
+        row: dict[str, Any] = asdict(worker)
+        row |= {name: to_json(dict(row[name])) for name in ("versions", "facts")}
         with self.write("jobs") as connection:
             row["heartbeat"] = self.clock()
             connection.execute(sa.delete(table).where(table.c.id == worker.id))
@@ -115,4 +138,4 @@ class Workers(Database):
 
 
 def _worker(row: Mapping[str, Any]) -> Worker:
-    return Worker(**{**row, "versions": from_json(row["versions"])})
+    return Worker(**{**row, **{name: from_json(row[name]) for name in ("versions", "facts")}})

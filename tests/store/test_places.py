@@ -13,6 +13,7 @@ from uuid import uuid4
 import numpy as np
 import pytest
 from builders import START
+from s3 import running_s3
 
 from mucore.errors import BadFile, BadValue, StoreError
 from mucore.store import Artifacts, Model, open_store
@@ -24,23 +25,8 @@ NAME, OTHER = "ab" * 16 + ".safetensors", "cd" * 16 + ".parquet"
 @pytest.fixture(scope="module")
 def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of an empty bucket on a server of our own."""
-    server_module = pytest.importorskip("moto.server")
-    pytest.importorskip("s3fs")
-    server = server_module.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-            patch.setenv(name, "testing")
-        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
-        patch.setenv("AWS_CONFIG_FILE", str(tmp_path_factory.mktemp("aws") / "config"))
-        import s3fs
-
-        s3fs.S3FileSystem().mkdir("bucket")
+    with running_s3(tmp_path_factory.mktemp("aws")):
         yield "s3://bucket"
-        s3fs.S3FileSystem.clear_instance_cache()
-    server.stop()
 
 
 @pytest.fixture(params=["folder", "memory", "s3"])

@@ -652,6 +652,31 @@ def test_workers_come_and_go(store: Store) -> None:
     assert store.workers() == []
 
 
+def test_a_heartbeat_brings_what_a_worker_says_of_its_device(store: Store) -> None:
+    worker = store.register_worker("cuda", 4, facts={"device_id": "a", "memory_used": 1})
+    assert store.workers()[0].facts == {"device_id": "a", "memory_used": 1}
+    before = store.change_counter()
+    store.beat_worker(worker.id, "idle", facts={"device_id": "a", "memory_used": 2})
+    assert store.workers()[0].facts["memory_used"] == 2
+    assert store.change_counter() == before  # no page reads anything again
+    store.beat_worker(worker.id, "idle")
+    assert store.workers()[0].facts["memory_used"] == 2
+
+
+def test_the_end_of_a_log_is_kept_for_others_unless_the_job_is_anothers(store: Store) -> None:
+    (job,) = store.enqueue([ORIGINAL])
+    assert store.kept_log(job.id) == "" and store.claim("mine") is not None
+    for text in ("first", "second\0"):
+        store.keep_log(job.id, text, worker_id="mine")
+    store.keep_log(job.id, "of one that lost it", worker_id="another")
+    assert store.kept_log(job.id) == "second"
+    store.finish_job(job.id, "failed", error="x", worker_id="mine")
+    store.keep_log(job.id, "its end", worker_id="mine")
+    assert store.kept_log(job.id) == "its end" and store.kept_log(job.id + 1) == ""
+    store.keep_log(job.id + 1, "of no job", worker_id="mine")
+    assert store.kept_log(job.id + 1) == ""
+
+
 def test_dead_workers_are_removed(store: Store) -> None:
     worker = store.register_worker("cpu", 1)
     gone = [
@@ -682,10 +707,10 @@ def test_dead_workers_are_removed(store: Store) -> None:
 # Every call of a store by what it does: one that is new stands in neither list and fails the test.
 READING = """
     among artifacts change_counter check_claim check_writable clock close comparison comparisons
-    count_active count_results disk_use get_model get_result home job jobs known left_to_others
-    lookout make_read_only metric_values moment no_space read read_only reap recent_results results
-    sentences sqlite stored_models summaries url waiting_for where with_outputs workers working_on
-    artifacts_url
+    count_active count_results count_workers disk_use get_model get_result home job jobs
+    kept_log known left_to_others lookout make_read_only metric_values moment no_space read
+    read_only reap recent_results results sentences sqlite stored_models summaries url
+    waiting_for where with_outputs workers working_on artifacts_url
 """.split()
 MODEL = Model(
     model_key="k",
@@ -725,6 +750,7 @@ WRITING: dict[str, Callable[[Store], object]] = {
     "rename_comparison": lambda store: store.rename_comparison(1, "x", ""),
     "retry": lambda store: store.retry(1),
     "write": lambda store: store.write().__enter__(),
+    "keep_log": lambda store: store.keep_log(1, "x", worker_id="w"),
     "moved": lambda store: store.write().__enter__(),  # it needs the connection of a write
     # what is written beside the database, and processes that write
     "artifacts.put_arrays": lambda store: store.artifacts.put_arrays({"w": np.zeros(2)}),

@@ -81,9 +81,10 @@ def test_a_store_of_the_first_schema_is_brought_to_this_one(
     with open_store(tmp_path, url=shared_url) as store:
         (before,) = store.enqueue([make_spec_row(scenario=None)])
         with store.write() as connection:
-            for statement in (*UPGRADES[2], *UPGRADES[3]):
-                _, _, table, _, _, column, *_ = statement.split()
-                connection.exec_driver_sql(f"ALTER TABLE {table} DROP COLUMN {column}")
+            for statement in (one for number in UPGRADES for one in UPGRADES[number]):
+                what, _, table, *rest = statement.split()
+                back = f"ALTER TABLE {table} DROP COLUMN {rest[2]}"
+                connection.exec_driver_sql(f"DROP TABLE {table}" if what == "CREATE" else back)
             if not store.sqlite:
                 for statement in POSTGRES_UPGRADES[3]:
                     connection.exec_driver_sql(statement.replace("BIGINT", "INTEGER"))
@@ -93,6 +94,8 @@ def test_a_store_of_the_first_schema_is_brought_to_this_one(
     for _ in range(2):  # the second finds nothing to do
         with open_store(tmp_path, url=shared_url) as store:
             assert store.jobs() == [before] and before.kind == "run"
+            store.keep_log(before.id, "a log", worker_id="w")
+            assert store.kept_log(before.id) == "a log"
             assert store.enqueue_analysis("a" * 32, {}, "a map").kind == "analysis"
             large = make_result(training_seed=2**62)
             store.put_result(large)
@@ -204,3 +207,21 @@ def test_a_new_home_is_its_owners_alone_and_an_old_one_stays_as_it_is(tmp_path: 
     for home, mode in ((tmp_path / "new", 0o700), (shared, 0o770)):
         open_store(home).close()
         assert home.stat().st_mode & 0o777 == mode
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://me:sesame@127.0.0.1:1/base",
+        "postgresql://me:sesame@127.0.0.1:x/base",
+        "postgresql://me:12/sesame@127.0.0.1:1/base",
+        "postgresql://me:sesame/word@127.0.0.1:1/base",
+        "postgresql://me:sesame%zz@127.0.0.1:1/base",
+        "sesame",
+    ],
+)
+def test_no_sentence_names_a_password(url: str, tmp_path: Path) -> None:
+    pytest.importorskip("psycopg")
+    with pytest.raises(StoreError) as caught:
+        open_store(tmp_path, url=url)
+    assert "sesame" not in str(caught.value)

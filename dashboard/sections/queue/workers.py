@@ -2,21 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import pandas as pd
 import streamlit as st
 
 from dashboard import access, data
-from dashboard.sections.queue import actions
+from dashboard.frames import queue as queue_frames
+from dashboard.sections.queue import actions, shared
 from dashboard.text import units
 from dashboard.widgets.markdown import escape
+from mucore.store.rows import Worker
+
+
+def table(workers: Sequence[Worker]) -> None:
+    """Where they are and how much is in use there: a line, or a table where there are several
+    places. Guests do not learn what machines are called.
+    """
+    places = queue_frames.devices(workers)
+    threads = units.count(sum(one.threads for one in places), "thread")
+    words = f":material/memory: {units.count(len(workers), 'worker')}, {threads}"
+    if len(places) == 1:
+        parts = [words, escape(places[0].name), _memory(places[0]), _load(places[0])]
+        st.caption(" · ".join(part for part in parts if part))
+        return
+    machines = len({one.machine for one in places})
+    st.caption(f"{words} on {units.count(machines, 'machine')}")
+    columns = {
+        "Machine": [one.machine for one in places],
+        "Device": [one.name for one in places],
+        "Workers": [f"{one.workers}, {one.busy} busy" for one in places],
+        "Memory in use": [_memory(one) for one in places],
+        "Load": [_load(one) for one in places],
+    }
+    if not access.presents():
+        del columns["Machine"]
+    frame = pd.DataFrame(columns)
+    st.dataframe(frame, hide_index=True, height=shared.height(frame), key="workers")
+
+
+def _memory(place: queue_frames.Device) -> str:
+    if place.memory_used is None or place.memory_total is None:
+        return ""
+    return f"{units.size(place.memory_used)} of {units.size(place.memory_total)} in use"
+
+
+def _load(place: queue_frames.Device) -> str:
+    return "" if place.load is None else f"CPU load {100 * place.load:.0f} %"
 
 
 def show(busy: bool) -> None:
     workers = data.workers()
     if workers:
-        devices = ", ".join(
-            f"{worker.device} ({units.count(worker.threads, 'thread')})" for worker in workers
-        )
-        st.caption(f":material/memory: {units.count(len(workers), 'worker')}: {escape(devices)}")
+        table(workers)
         for note in dict.fromkeys(worker.note for worker in workers if worker.note):
             st.caption(f":material/info: {escape(access.shown(note))}")
     elif data.workers_starting():

@@ -5,6 +5,7 @@ beside another process that writes.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import sqlite3
@@ -491,3 +492,33 @@ def test_pages_follow_another_process_that_dies(home):
     queue.run()
     assert not queue.exception
     assert "Waiting (1)" in words_on(queue) and "No worker is running" in words_on(queue)
+
+
+def test_queue_shows_workers_by_machine_and_device(home):
+    facts = {"device_name": "A GPU", "memory_used": 2e9, "memory_total": 8e9, "load": 0.5}
+    with open_store(home) as store:
+        worker = store.register_worker("cuda", 4, facts={**facts, "device_id": "GPU-1"})
+        at = open_page("queue")
+        assert tells(words_on(at), "1 worker", "4 threads", "A GPU", "2.0 GB", "50 %")
+        assert not at.dataframe
+        for number in (1, 2):
+            remote = dataclasses.replace(
+                worker,
+                id=f"elsewhere-{number}-1.00",
+                host="elsewhere",
+                facts={"device_id": f"GPU-{number}", "device_name": f"GPU {number}"},
+            )
+            store._put_worker(remote)
+        table = next(one.value for one in open_page("queue").dataframe if "Machine" in one.value)
+    assert len(table) == 3 and list(table["Machine"]).count("elsewhere") == 2
+    assert set(table["Device"]) == {"A GPU", "GPU 1", "GPU 2"}
+
+
+def test_queue_shows_the_end_of_a_log_that_lies_on_another_machine(home):
+    with open_store(home) as store:
+        (job,) = store.enqueue([make_spec_row(scenario=None)])
+        store.claim("elsewhere-7-1.00")
+        store.keep_log(job.id, "what was said there", worker_id="elsewhere-7-1.00")
+        store.finish_job(job.id, "failed", error="It failed.", worker_id="elsewhere-7-1.00")
+    at = open_page("queue")
+    assert any("what was said there" in one.value for one in at.code)
