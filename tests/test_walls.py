@@ -145,6 +145,13 @@ def test_blocks_are_for_methods_and_what_is_trained_for_them() -> None:
     ]
 
 
+def test_only_the_command_line_knows_a_cluster_and_one_module_knows_ray() -> None:
+    users = {name for name in MODULES if any(inside(o, "mucore.cluster") for o in IMPORTS[name])}
+    assert {name for name in users if not inside(name, "mucore.cluster")} == {"mucore.cli.cluster"}
+    of_ray = {name for name, path in MODULES.items() if "import ray" in path.read_text("utf-8")}
+    assert of_ray == {"mucore.cluster.crew"}
+
+
 def test_only_the_command_line_measures_speed() -> None:
     users = {name for name in MODULES if any(inside(o, "mucore.bench") for o in IMPORTS[name])}
     assert {name for name in users if not inside(name, "mucore.bench")} == {"mucore.cli.bench"}

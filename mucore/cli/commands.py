@@ -16,7 +16,7 @@ import cyclopts
 
 import mucore
 from mucore import unforeseen
-from mucore.cli import bench, catalogue, comparisons, jobs, pages, stored
+from mucore.cli import bench, catalogue, cluster, comparisons, jobs, pages, stored
 from mucore.cli.base import INTERRUPTED, UNFORESEEN, WRONG, complain
 from mucore.errors import BadValue, MucoreError, Unforeseen
 from mucore.userfiles import paths
@@ -57,6 +57,7 @@ for command in (
     jobs.jobs,
     jobs.cancel,
     jobs.retry,
+    cluster.app,
     bench.bench,
 ):
     app.command(command)

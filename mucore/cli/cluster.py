@@ -1,0 +1,194 @@
+"""Commands on workers of a Ray cluster."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import cyclopts
+from cyclopts import Parameter
+
+from mucore.cli.base import FAILED, WHOLE, Json, complain, open_home
+from mucore.cli.printing import print_table, to_json
+from mucore.errors import BadValue
+
+if TYPE_CHECKING:
+    from mucore.cluster.crew import Crew, Standing
+    from mucore.cluster.member import Order
+    from mucore.store import Store
+    from mucore.store.rows import Job
+
+PATIENCE_SECONDS = 180.0  # for workers to come up: each loads PyTorch
+
+Address = Annotated[
+    str,
+    Parameter(help="Ray's head as HOST:PORT; auto: of the cluster that this machine is part of."),
+]
+
+app = cyclopts.App(
+    name="cluster", help="Workers on the machines of a Ray cluster (docs/cluster.md)."
+)
+
+
+@app.command
+def up(
+    *,
+    workers: Annotated[int, WHOLE, Parameter(help="How many.")],
+    gpus_per_worker: Annotated[
+        float, Parameter(help="1, a part of one such as 0.5, or 0: the CPU.")
+    ] = 1.0,
+    cpus_per_worker: Annotated[int, WHOLE, Parameter(help="CPUs, which are threads, of each.")] = 4,
+    address: Address = "auto",
+) -> int:
+    """Start workers, which stay until `cluster down`, whatever becomes of this program. They take
+    jobs from the store that MUCORE_STORE_URL names here.
+    """
+    from mucore.cluster.crew import check
+    from mucore.cluster.member import Order
+
+    order = Order(
+        cpus=cpus_per_worker,
+        gpus=gpus_per_worker,
+        home=os.environ.get("MUCORE_HOME") or None,
+        url=os.environ.get("MUCORE_STORE_URL") or None,
+        artifacts=os.environ.get("MUCORE_ARTIFACTS") or None,
+    )
+    check(order, workers)
+    with _crew(address) as crew, open_home() as store:
+        _check_reach(order, crew)
+        if there := crew.names():
+            raise BadValue(
+                f"{_count(len(there))} there already, each with {there[0].takes}. Change their "
+                "number with `mucore cluster scale`, or end them with `mucore cluster down`."
+            )
+        crew.start(order, workers)
+        return _await(crew, store)
+
+
+@app.command
+def status(*, address: Address = "auto", as_json: Json = False) -> int:
+    """How the workers are, and what they compute."""
+    with _crew(address) as crew, open_home() as store:
+        return _show(crew.standings(), store, as_json=as_json)
+
+
+@app.command
+def scale(workers: Annotated[int, WHOLE], *, address: Address = "auto") -> int:
+    """Have so many workers: start more like those that are there, or end the last ones as `down`
+    does.
+    """
+    from mucore.cluster.member import Order
+
+    order = Order(
+        home=os.environ.get("MUCORE_HOME") or None,
+        url=os.environ.get("MUCORE_STORE_URL") or None,
+        artifacts=os.environ.get("MUCORE_ARTIFACTS") or None,
+    )
+    with _crew(address) as crew, open_home() as store:
+        _check_reach(order, crew)
+        crew.scale(order, workers)
+        return _await(crew, store)
+
+
+@app.command
+def down(
+    *,
+    now: Annotated[
+        bool,
+        Parameter(
+            negative="",
+            help="End the processes at once; their runs are found dead and go on from their last "
+            "checkpoints elsewhere.",
+        ),
+    ] = False,
+    finish: Annotated[
+        float,
+        Parameter(help="Let runs in hand come to their end for up to so many seconds."),
+    ] = 0.0,
+    address: Address = "auto",
+) -> int:
+    """End all workers. Runs in hand go back to the queue with their checkpoints."""
+    if not 0 <= finish <= 10**7:
+        raise BadValue(f"--finish must be a number of seconds from 0, not {finish}.")
+    with _crew(address) as crew:
+        there = crew.names()
+        cut = [] if now else crew.end(there, finish_seconds=finish)
+        if now:
+            crew.kill(there)
+        if left := crew.names():
+            return complain(f"{_count(len(left))} still there. Try again.", FAILED)
+    print(f"{len(there)} ended." if there else "There were no workers.")
+    if cut:
+        names = ", ".join(f"worker {one.number}" for one in cut)
+        print(f"Ended in the middle of a run, which others will find: {names}.")
+    return 0
+
+
+def _crew(address: str) -> Any:
+    from mucore.cluster.crew import connected
+
+    return connected(address)
+
+
+def _check_reach(order: Order, crew: Crew) -> None:
+    """Raise `BadValue` where workers on several machines could not reach the store."""
+    machines = len(crew.addresses())
+    if order.url is None and machines > 1:
+        raise BadValue(
+            f"The cluster has {machines} machines, and the store is a file on this one. Set "
+            "MUCORE_STORE_URL to a Postgres that all of them reach (docs/cluster.md)."
+        )
+
+
+def _await(crew: Crew, store: Store) -> int:
+    """Wait until every worker works or says why not, and show them."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        standings = crew.standings()
+        if not any(one.coming for one in standings) or time.monotonic() > deadline:
+            return _show(standings, store, as_json=False)
+        time.sleep(1.0)
+
+
+def _show(standings: list[Standing], store: Store, *, as_json: bool) -> int:
+    running = {job.worker: job for job in store.jobs(states=["running"], limit=10_000)}
+    rows = [_row(one, running) for one in standings]
+    if as_json:
+        print(to_json(rows, indent=2))
+        return 0
+    if not rows:
+        print("There are no workers. Start some with `mucore cluster up`.")
+        return 0
+    columns = ("worker", "machine", "takes", "state", "run")
+    print_table(columns, [tuple(row[name] for name in columns) for row in rows])
+    for said in dict.fromkeys(row["problem"] for row in rows if row["problem"]):
+        print(said, file=sys.stderr)
+    if any(one.report is not None and not one.report.protected for one in standings):
+        print(
+            "This Ray asks for no token: whoever reaches its ports can run code as you. Start it "
+            "with RAY_AUTH_MODE=token.",
+            file=sys.stderr,
+        )
+    return 0
+
+
+def _row(one: Standing, running: dict[str | None, Job]) -> dict[str, Any]:
+    report = one.report
+    job = running.get(report.worker) if report is not None else None
+    return {
+        "worker": one.named.number,
+        "machine": report.host if report is not None else "",
+        "takes": one.named.takes,
+        "state": report.state if report is not None else one.silence,
+        "run": f"{job.label} ({job.progress:.0%})" if job is not None else "",
+        "job": job.id if job is not None else None,
+        "problem": report.problem if report is not None else "",
+        "report": dataclasses.asdict(report) if report is not None else None,
+    }
+
+
+def _count(workers: int) -> str:
+    return "1 worker is" if workers == 1 else f"{workers} workers are"

@@ -1,0 +1,288 @@
+"""The workers of a Ray cluster: start, ask, change in number, end. Only this module imports Ray.
+
+They are detached actors with names in one namespace, so whoever reaches the cluster finds them, and
+they outlive the program that started them. A name says what the worker takes, "worker-3:4:0.5" four
+CPUs and half a GPU, so that `scale` starts others like it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import socket
+import time
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from types import ModuleType
+from typing import Any
+
+from mucore.cluster.member import HAND_BACK_SECONDS, Member, Order, Report
+from mucore.errors import BadValue, MucoreError
+
+NAMESPACE = "mucore"
+MOST = 10_000
+ANSWER_SECONDS = 5.0
+# One thread for `end`, which waits, the rest for questions meanwhile.
+THREADS = 4
+
+
+class ClusterError(MucoreError):
+    """Ray is not installed, or its cluster does not answer."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """A worker of the cluster as Ray knows it."""
+
+    name: str
+    number: int
+    cpus: int
+    gpus: float
+
+    @property
+    def takes(self) -> str:
+        """What it takes, in words."""
+        cpus = f"{self.cpus} CPU{'s' if self.cpus > 1 else ''}"
+        return cpus + (f" and {self.gpus:g} GPU{'s' if self.gpus > 1 else ''}" if self.gpus else "")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A worker with its report. One that does not answer has none: it `waits`, for a place or
+    for somebody to mend what `silence` names, or it is on its way.
+    """
+
+    named: Named
+    report: Report | None
+    silence: str = ""
+    waits: bool = False
+
+    @property
+    def coming(self) -> bool:
+        """Whether it will say more in a moment."""
+        return not self.waits if self.report is None else self.report.state == "starting"
+
+
+class Crew:
+    """The workers of one cluster. Made by `connected`."""
+
+    def __init__(self, ray: ModuleType):
+        self._ray = ray
+
+    def names(self) -> list[Named]:
+        """The workers that were asked for, in order of their numbers."""
+        found = (_named(name) for name in self._ray.util.list_named_actors())
+        return sorted((one for one in found if one is not None), key=lambda one: one.number)
+
+    def start(self, order: Order, count: int) -> list[Named]:
+        """`count` more workers; those that find no place wait for one. Raises `BadValue`."""
+        check(order, count)
+        taken = {one.number for one in self.names()}
+        numbers = [n for n in range(len(taken) + count) if n not in taken][:count]
+        return [self._start(order, number) for number in numbers]
+
+    def scale(self, order: Order, count: int) -> list[Named]:
+        """Have `count` workers that take what those that are there take: start some, or end those
+        with the highest numbers. Returns those that were started or ended. Raises `BadValue`.
+        """
+        there = self.names()
+        if not there:
+            raise BadValue("There are no workers to scale. Start some with `mucore cluster up`.")
+        order = replace(order, cpus=there[0].cpus, gpus=there[0].gpus)
+        if count >= len(there):
+            return self.start(order, count - len(there)) if count > len(there) else []
+        check(order, count)
+        self.end(there[count:])
+        return there[count:]
+
+    def standings(self, seconds: float = ANSWER_SECONDS) -> list[Standing]:
+        """How each worker is, as far as it says so within `seconds`."""
+        there = self.names()
+        asked: dict[str, Any] = {}
+        for one in there:
+            with contextlib.suppress(ValueError):  # it has ended meanwhile
+                asked[one.name] = self._ray.get_actor(one.name).report.remote()
+        answered = self._answers(asked, seconds)
+        return [
+            self._standing(one, answered.get(one.name), there) for one in there if one.name in asked
+        ]
+
+    def end(self, which: Sequence[Named], *, finish_seconds: float = 0.0) -> list[Named]:
+        """End workers once they have handed back, or within `finish_seconds` finished, what they
+        had in hand. Returns those whose process had to be ended with a run in hand.
+        """
+        asked: dict[str, Any] = {}
+        for one in which:
+            with contextlib.suppress(ValueError):
+                asked[one.name] = self._ray.get_actor(one.name).end.remote(finish_seconds)
+        # one that has no process yet, or none any more, answers nothing
+        silent = {s.named.name for s in self.standings() if s.report is None}
+        polite = {name: ref for name, ref in asked.items() if name not in silent}
+        ended = self._answers(polite, finish_seconds + HAND_BACK_SECONDS + ANSWER_SECONDS)
+        self.kill(which)
+        return [one for one in which if one.name in polite and ended.get(one.name) is not True]
+
+    def kill(self, which: Sequence[Named]) -> None:
+        """End the processes of workers at once, for good."""
+        for one in which:
+            with contextlib.suppress(ValueError):
+                self._ray.kill(self._ray.get_actor(one.name), no_restart=True)
+        gone = {one.name for one in which}
+        deadline = time.monotonic() + HAND_BACK_SECONDS
+        while gone & {one.name for one in self.names()} and time.monotonic() < deadline:
+            time.sleep(0.1)
+
+    def addresses(self) -> set[str]:
+        """Of the machines of the cluster."""
+        return {node["NodeManagerAddress"] for node in self._nodes()}
+
+    # -- inside
+
+    def _start(self, order: Order, number: int) -> Named:
+        name = f"worker-{number}:{order.cpus}:{order.gpus:g}"
+        self._ray.remote(Member).options(
+            name=name,
+            namespace=NAMESPACE,
+            lifetime="detached",
+            num_cpus=order.cpus,
+            num_gpus=order.gpus,
+            max_restarts=-1,
+            max_concurrency=THREADS,
+            scheduling_strategy="SPREAD",
+        ).remote(order)
+        return Named(name, number, order.cpus, order.gpus)
+
+    def _answers(self, asked: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """The answers that come within `seconds`. Of a worker that could not be made, and is not
+        tried again, it is the error; one that dies meanwhile gives none.
+        """
+        refs = list(asked.values())
+        ready, _ = self._ray.wait(refs, num_returns=len(refs), timeout=seconds) if refs else ([], 0)
+        answers = {}
+        for name, ref in asked.items():
+            if ref in ready:
+                try:
+                    answers[name] = self._ray.get(ref)
+                except self._ray.exceptions.ActorDiedError as error:
+                    answers[name] = error
+                except self._ray.exceptions.RayError:
+                    continue
+        return answers
+
+    def _nodes(self) -> list[dict[str, Any]]:
+        return [node for node in self._ray.nodes() if node["Alive"]]
+
+    def _standing(self, one: Named, answer: Any, there: Sequence[Named]) -> Standing:
+        if isinstance(answer, Report):
+            return Standing(one, answer)
+        if answer is not None:
+            why = str(answer).strip().splitlines()[-1].strip()
+            return Standing(one, None, f"cannot be started: {why}", waits=True)
+        return self._silent(one, there)
+
+    def _silent(self, one: Named, there: Sequence[Named]) -> Standing:
+        """Why a worker may not answer: no machine is large enough, all are full, or it is on its
+        way.
+        """
+        rooms = [
+            int(
+                min(
+                    node["Resources"].get("CPU", 0.0) // one.cpus,
+                    node["Resources"].get("GPU", 0.0) / one.gpus if one.gpus else MOST,
+                )
+            )
+            for node in self._nodes()
+        ]
+        alike = sum((other.cpus, other.gpus) == (one.cpus, one.gpus) for other in there)
+        if not any(rooms):
+            why = f"waits for a machine with {one.takes}; none of the cluster has it"
+            return Standing(one, None, why, waits=True)
+        if alike > sum(rooms):
+            why = f"waits for {one.takes} to be free; all machines are full"
+            return Standing(one, None, why, waits=True)
+        return Standing(one, None, "is being started, or moved from a machine that is gone")
+
+
+def check(order: Order, count: int) -> None:
+    """Raise `BadValue` for numbers that no cluster can have."""
+    if not 1 <= count <= MOST:
+        raise BadValue(f"The number of workers is from 1 to {MOST:,}, but got {count}.")
+    if not 1 <= order.cpus <= 4096:
+        raise BadValue(f"A worker takes 1 to 4096 CPUs, but got {order.cpus}.")
+    if not (0 <= order.gpus < 1 or order.gpus == 1):
+        raise BadValue(
+            "A worker computes on one GPU at most: --gpus-per-worker is 1, a part such as 0.5, or "
+            f"0 for the CPU, but got {order.gpus:g}."
+        )
+
+
+@contextlib.contextmanager
+def connected(address: str = "auto") -> Generator[Crew]:
+    """The crew of the Ray cluster at `address`: "host:port" of its head, or "auto" for that which
+    this machine is part of. Raises `ClusterError`.
+    """
+    # Ray lets everybody in by default. Who wants that says so by RAY_AUTH_MODE=disabled.
+    os.environ.setdefault("RAY_AUTH_MODE", "token")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # Ray's next default: workers on the CPU need no change of what GPUs they see
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    try:
+        import ray
+        from ray.exceptions import RayError
+    except ImportError:
+        raise ClusterError(
+            "Workers on a cluster need Ray, which is not installed. Install it with: pip install "
+            "'mucore[cluster]'"
+        ) from None
+    _check_answers(address)
+    try:
+        ray.init(
+            address=address, namespace=NAMESPACE, log_to_driver=False, logging_level=logging.ERROR
+        )
+    except (ConnectionError, RuntimeError, ValueError, RayError) as error:
+        raise ClusterError(_sentence(error, address)) from error
+    try:
+        yield Crew(ray)
+    except RayError as error:
+        raise ClusterError(_sentence(error, address)) from error
+    finally:
+        ray.shutdown()
+
+
+def _check_answers(address: str) -> None:
+    """Raise `ClusterError` where nobody listens: Ray itself would try for minutes."""
+    host, colon, port = address.rpartition(":")
+    if address == "auto":
+        return
+    if not colon or not port.isdecimal() or int(port) > 65535:
+        raise BadValue(f"--address is auto or HOST:PORT of Ray's head, but got {address!r}.")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=ANSWER_SECONDS).close()
+    except OSError as error:
+        raise ClusterError(_sentence(error, address)) from error
+
+
+def _sentence(error: Exception, address: str) -> str:
+    if type(error).__name__ == "AuthenticationError":
+        return (
+            "Ray lets in only those who know its token. Make one on the head with `ray "
+            "get-auth-token --generate` and copy ~/.ray/auth_token to each machine, readable by "
+            "its user alone."
+        )
+    first = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+    where = "on this machine" if address == "auto" else f"at {address}"
+    return (
+        f"No Ray cluster answers {where} ({first}). Start it on its head with `RAY_AUTH_MODE=token "
+        "ray start --head --node-ip-address=ADDRESS`, where ADDRESS is the head's private one."
+    )
+
+
+def _named(name: str) -> Named | None:
+    head, _, rest = name.partition(":")
+    cpus, _, gpus = rest.partition(":")
+    number = head.removeprefix("worker-")
+    try:
+        return Named(name, int(number), int(cpus), float(gpus))
+    except ValueError:  # an actor of another program in our namespace
+        return None

@@ -1,0 +1,158 @@
+"""A worker of a cluster, without the cluster: what it answers. And what commands refuse."""
+
+import os
+import sys
+from types import SimpleNamespace
+
+import pytest
+from launching import launched
+from waiting import wait_for
+
+from mucore.cli import main
+from mucore.cluster.crew import Crew, Named, Standing, check
+from mucore.cluster.member import Member, Order, Report
+from mucore.errors import BadValue
+from mucore.store import open_store
+
+
+@pytest.fixture
+def store(tmp_path):
+    with open_store(tmp_path / "home") as opened:
+        yield opened
+
+
+def test_it_answers_while_a_run_computes_and_hands_the_run_back(store):
+    launched(store, epochs=2000)
+    member = Member(Order(home=str(store.home)))
+    job = wait_for(
+        lambda: next((job for job in store.jobs(states=["running"]) if job.progress > 0), None),
+        seconds=200,
+    )
+    report = member.report()
+    assert (report.state, report.worker, report.pid) == ("working", job.worker, os.getpid())
+    assert member.end()
+    assert member.report().state == "ended" and store.workers() == []
+    assert store.job(job.id).state == "queued" and store.job(job.id).attempts == 0
+
+
+def test_it_finishes_what_it_has_in_hand_and_takes_no_more(store):
+    launched(store, epochs=30)
+    member = Member(Order(home=str(store.home)))
+    job = wait_for(lambda: next(iter(store.jobs(states=["running"])), None), 200)
+    assert member.end(finish_seconds=100.0)
+    assert store.job(job.id).state == "done"
+    assert {each.state for each in store.jobs() if each.id != job.id} == {"queued"}
+
+
+def test_trouble_is_told_and_tried_again(store, tmp_path):
+    made = launched(store, epochs=2)
+    url = f"sqlite:///{store.home / 'store.sqlite'}"
+    with open_store(store.home, url=url) as once:
+        mark = once.artifacts.mark
+    store.artifacts.place.set_mark("7")  # as of other files
+    member = Member(Order(home=str(store.home), url=url))
+    problem = wait_for(lambda: member.report().problem or None, 200)
+    assert member.report().state == "in trouble" and str(store.artifacts.place) in problem
+    store.artifacts.place.set_mark(mark)
+    wait_for(lambda: store.known(made.keys) == set(made.keys), 200)
+    assert member.report().problem == "" and member.end()
+
+
+def test_an_order_shows_no_password():
+    order = Order(url="postgresql://me:sesame@host/base", artifacts="s3://me:sesame@bucket")
+    assert "sesame" not in repr(order)
+
+
+@pytest.mark.parametrize(
+    ("order", "count"),
+    [
+        (Order(), 0),
+        (Order(), 10**9),
+        (Order(cpus=0), 1),
+        (Order(gpus=2), 1),
+        (Order(gpus=-0.5), 1),
+        (Order(gpus=float("nan")), 1),
+    ],
+)
+def test_numbers_that_no_cluster_has_are_refused(order, count):
+    with pytest.raises(BadValue):
+        check(order, count)
+
+
+def test_who_does_not_answer_is_awaited_unless_there_is_no_place():
+    one = Named("worker-0:4:0.5", 0, 4, 0.5)
+    assert Standing(one, None).coming and not Standing(one, None, waits=True).coming
+    assert one.takes == "4 CPUs and 0.5 GPU"
+
+
+def test_without_ray_a_sentence_says_how_to_install_it(monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert main(["cluster", "status"]) == 2
+    assert "pip install 'mucore[cluster]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "nowhere", "host:99999"])
+def test_an_address_where_nobody_answers_is_said_at_once(address, monkeypatch, capsys, tmp_path):
+    pytest.importorskip("ray")
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path))
+    assert main(["cluster", "up", "--workers", "1", "--address", address]) == 2
+    assert address in capsys.readouterr().err
+
+
+class StandIn:
+    """What `Crew` asks of Ray, of a cluster with one machine of two CPUs."""
+
+    class exceptions:  # noqa: N801 - as Ray calls it
+        class RayError(Exception):
+            pass
+
+        class ActorDiedError(RayError):
+            pass
+
+    def __init__(self, **answers):
+        self.answers = answers
+        self.util = self
+
+    def list_named_actors(self):
+        return [*self.answers, "of another program"]
+
+    def get_actor(self, name):
+        return SimpleNamespace(report=SimpleNamespace(remote=lambda: name))
+
+    def wait(self, refs, **_):
+        return [ref for ref in refs if self.answers[ref] is not None], []
+
+    def get(self, ref):
+        if isinstance(self.answers[ref], Exception):
+            raise self.answers[ref]
+        return self.answers[ref]
+
+    def nodes(self):
+        return [{"Alive": True, "Resources": {"CPU": 2.0}, "NodeManagerAddress": "10.0.0.5"}]
+
+
+def test_each_worker_that_does_not_answer_is_said_to_for_its_own_reason():
+    works = Report("a-1-1.00", "a", 1, "working", "", True)
+    died = StandIn.exceptions.ActorDiedError("It died\nNo module named 'mucore'\n")
+    ray = StandIn(
+        **{
+            "worker-0:1:0": works,
+            "worker-1:1:0": None,  # there is room
+            "worker-2:4:0": None,
+            "worker-3:1:1": None,
+            "worker-4:1:0": died,
+            "worker-5:1:0": StandIn.exceptions.RayError("gone for a moment"),
+        }
+    )
+    crew = Crew(ray)  # ty: ignore[invalid-argument-type]
+    first, second, third, fourth, fifth, sixth = crew.standings()
+    assert first.report == works and not first.coming
+    assert [one.waits for one in (third, fourth, fifth)] == [True, True, True]
+    assert third.named.takes in third.silence and fourth.named.takes in fourth.silence
+    assert "'mucore'" in fifth.silence
+    # four take one CPU each, of two
+    assert [one.waits for one in (second, sixth)] == [True, True]
+    assert crew.addresses() == {"10.0.0.5"}
+    some = Crew(StandIn(**{"worker-0:1:0": works, "worker-1:1:0": None}))  # ty: ignore[invalid-argument-type]
+    assert some.standings()[1].coming

@@ -1,0 +1,52 @@
+"""Small comparisons that are launched as the page launches them, and what must be equal of their
+results wherever they were computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mucore.runner.plan import Grid, MethodChoice, Plan, ScenarioChoice, launch, make_plan
+from mucore.store import Store
+from mucore.store.rows import Result
+
+
+def launched(store: Store, **choices: Any) -> Plan:
+    """A comparison with the choices of `small_grid`, in the queue."""
+    made = make_plan(small_grid(**choices), store)
+    launch(made, store, name="a comparison")
+    return made
+
+
+def small_grid(*, epochs: int = 2, methods: Sequence[str] = ("finetune",), seeds: int = 1) -> Grid:
+    """Of an MLP on `digits`."""
+    return Grid(
+        dataset="digits",
+        model="mlp",
+        preset="quick",
+        recipe={"epochs": epochs},
+        scenarios=[ScenarioChoice(id="one_class")],
+        methods=[MethodChoice(id=method) for method in methods],
+        training_seeds=list(range(seeds)),
+    )
+
+
+def essence(result: Result | None) -> dict[str, Any]:
+    """All of a result but what it cost: numbers, and the names of its files, which are hashes of
+    their contents.
+    """
+    assert result is not None
+    clocks = ("rte", "speedup", "memory", "seconds")
+    return {
+        "metrics": {
+            name: (measured.value, measured.gap, measured.error)
+            for name, measured in result.metrics.items()
+            if not any(word in name for word in clocks)
+        },
+        "losses": result.losses,
+        "confusion": result.confusion,
+        "forget": (result.forget_hash, result.forget_count),
+        "outputs": result.outputs,
+        "weights": result.weights,
+    }
