@@ -64,12 +64,12 @@ def accuracy_above(model: nn.Module, samples: Samples, run: Run, target: float) 
     if not total:
         return None
     size = _size(model, samples, PIECE)
-    answers = _answers(model, samples, run, size)
-    for wanted in samples.labels.split(size):
+    labels = samples.labels.split(size)
+    for said, wanted in zip(_answers(model, samples, run, size), labels, strict=True):
+        left -= int((said != wanted).sum())
         if not left / total > target:
             return None
-        left -= int((next(answers) != wanted).sum())
-    return left / total if left / total > target else None
+    return left / total
 
 
 @torch.no_grad()

@@ -56,10 +56,10 @@ def test_accuracy_above_a_target_is_the_accuracy_or_nothing(share: float, target
 
 def test_a_look_whether_a_set_is_above_ends_with_the_mistakes():
     model = toy.trained("mlp")
-    for share, target, read in ((0.0, 1.0, 0), (1.0, 0.99, PIECE)):
+    for share, target in ((0.0, 1.0), (1.0, 0.99)):
         run = Run(seed=0)
         assert accuracy_above(model, partly_wrong(share), run, target) is None
-        assert run.cost.reads["retain/forward"] == read
+        assert run.cost.reads == {"retain/forward": PIECE}
 
 
 def test_a_look_at_a_set_that_is_known_takes_one_piece():
