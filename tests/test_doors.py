@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
 import signal
 import sqlite3
 import traceback
@@ -80,10 +81,18 @@ def unseen(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with results, which tests copy."""
+    home = tmp_path_factory.mktemp("filled") / "home"
+    fill(home, "full")
+    return home
+
+
 @pytest.fixture
-def quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home with results, in which nothing is computed."""
-    fill(tmp_path / "home", "full")
+def quiet(filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a home with results in it, in which nothing is computed."""
+    shutil.copytree(filled, tmp_path / "home")
     monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
     monkeypatch.setattr("mucore.runner.worker.work", lambda *_, **__: None)
     monkeypatch.setattr("mucore.runner.analyses.work_on", lambda *_, **__: None)
