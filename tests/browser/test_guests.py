@@ -88,6 +88,8 @@ def test_the_presenter_works_and_a_guest_reads_along(
 ) -> None:
     received: list[bytes] = []
     mine, theirs = new_page(chromium), new_page(chromium)
+    for page in (mine, theirs):
+        page.set_default_timeout(PATIENT)
     theirs.on("websocket", lambda socket: socket.on("framereceived", lambda f: keep(received, f)))
 
     address = presenters_address(room)
@@ -110,8 +112,8 @@ def test_the_presenter_works_and_a_guest_reads_along(
     theirs.goto(f"{room.url}/results?comparison=1")
     expect(theirs.locator("tr[data-row]").first).to_be_visible(timeout=PATIENT)
     expect(theirs.get_by_text("The presenter's results")).to_be_visible()
-    with theirs.expect_download(timeout=PATIENT) as download:
-        theirs.get_by_role("button", name="CSV, full precision").click(timeout=PATIENT)
+    with theirs.expect_download() as download:
+        theirs.get_by_role("button", name="CSV, full precision").click()
     assert "finetune" in Path(download.value.path()).read_text()
     theirs.locator("tr[data-row]", has_text="Fine-tune").first.click()
     repeats = theirs.get_by_text("The command that repeats this run")
