@@ -5,13 +5,19 @@ kept.
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import fault_campaign
 import pytest
+from builders import make_spec_row
+from faults.deaths import _Fate
 from faults.ground import Tally
+
+from mucore.store import open_store
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -49,3 +55,19 @@ def test_a_broken_promise_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[
         campaign.tallies = {group.id: Tally() for group in fault_campaign.GROUPS} | {name: tally}
         assert not campaign.kept
     assert "It burns." in campaign.report()
+
+
+def test_half_of_the_deaths_leave_a_way_to_get_further(tmp_path: Path) -> None:
+    """Such a worker does not die where its job has died before, however long it takes there."""
+    with open_store(tmp_path) as store:
+        (seen,) = store.enqueue([make_spec_row().original()])
+    died = {"training: epoch 1 of 3, 0 %": 9}
+    spared = 0
+    for seed in range(200):
+        fate = _Fate(random.Random(seed), 0.0)
+        kept = not fate.strikes(replace(seen, step="starting"))
+        spared += kept
+        again = replace(seen, step="training: epoch 1 of 3", deaths=died)
+        assert fate.strikes(again) is not kept
+        assert fate.strikes(replace(again, step="training: epoch 2 of 3"))
+    assert 70 < spared < 130

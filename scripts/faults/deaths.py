@@ -13,13 +13,15 @@ import psutil
 import sqlalchemy as sa
 
 from faults.ground import (
+    FLAGS,
+    GRID,
+    OWN,
     PATIENCE,
     Field,
     Ground,
     Group,
     Skipped,
     Tally,
-    flags,
     pick,
     wait_for,
 )
@@ -46,14 +48,18 @@ def kill_workers(ground: Ground, rng: random.Random, tally: Tally, most: int) ->
     or `most` have died.
     """
     most = min(most, 6 if ground.short else 40)
-    with ground.field(tally, url=_database(ground, rng)) as field:
+    grid = GRID
+    if rng.random() < 0.75:  # a user's own method takes longer to start than all others together
+        grid = grid.model_copy(update={"methods": [m for m in grid.methods if m.id != OWN]})
+    with ground.field(tally, url=_database(ground, rng), grid=grid) as field:
         field.launch()
         fates: dict[int, _Fate] = {}
         while most > 0 and not field.settled():
             field.keep(2)
             for worker in field.workers:
                 fate = fates.setdefault(worker.pid, _Fate(rng, 1.0 if ground.short else 4.0))
-                if most > 0 and fate.strikes(job := field.job_of(worker)):
+                job = field.job_of(worker)
+                if most > 0 and fate.strikes(job):
                     _end(worker, job, rng, tally)
                     most -= 1
             time.sleep(0.1)
@@ -63,24 +69,25 @@ def kill_workers(ground: Ground, rng: random.Random, tally: Tally, most: int) ->
 
 
 class _Fate:
-    """When a worker is to die: some seconds after it was started, has a job, or has got further in
-    one than before it began to compute. That last is half of them: whoever always dies before
-    anything is computed comes to no end.
+    """When a worker is to die: some seconds after it was started, after it has taken a job, or
+    after that job has got where it has not died before. The last is half of them: whoever always
+    dies at one place comes to no end, and mucore gives that job up.
     """
 
     def __init__(self, rng: random.Random, seconds: float):
-        self._kind = rng.choices(("started", "has a job", "computes"), (0.1, 0.4, 0.5))[0]
+        self._kind = rng.choices(("started", "has a job", "got further"), (0.1, 0.4, 0.5))[0]
         self._pause, self._since = pick(rng, seconds), 0.0
 
     def strikes(self, job: Job | None) -> bool:
-        met = {
-            "started": True,
-            "has a job": job is not None,
-            "computes": job is not None and job.step not in ("", "starting"),
-        }
-        if met[self._kind] and not self._since:
+        if not self._since and self._met(job):
             self._since = time.monotonic()
         return self._since > 0 and time.monotonic() - self._since >= self._pause
+
+    def _met(self, job: Job | None) -> bool:
+        if job is None or self._kind == "started":
+            return self._kind == "started"
+        died_there = any(place.startswith(f"{job.step},") for place in job.deaths)
+        return self._kind == "has a job" or (job.step not in ("", "starting") and not died_there)
 
 
 def _end(worker: Process, job: Job | None, rng: random.Random, tally: Tally) -> None:
@@ -111,7 +118,7 @@ def kill_run(ground: Ground, rng: random.Random, tally: Tally, most: int) -> Non
     """`run` in a terminal, ended in three ways, and the same command again until it is through."""
     with ground.field(tally) as field:
         field.allowed |= {"cancelled"}  # the wish of who pressed Ctrl-C
-        command = ["run", *flags(ground.grid), "--json", "--home", str(field.store.home)]
+        command = ["run", *FLAGS, "--json", "--home", str(field.store.home)]
         for _ in range(min(most, 3 if ground.short else 8)):
             process = ground.start(*command)
             number = rng.choice(list(RUN_SIGNALS))

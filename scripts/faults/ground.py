@@ -39,23 +39,22 @@ T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 900.0  # seconds until somebody who waits gives up; a busy machine takes long
 MARK = "MUCORE_CAMPAIGN"  # in the environment of every process of a campaign
+INTERRUPTED = threading.Event()  # somebody wants the campaign to end: nothing is waited for
 OWN = "under_fire"  # a method of a user's own that is part of the comparison
 
-# Five seconds of training, so that most deaths fall into one, and methods of several kinds.
+# A comparison of half a minute: two trainings, and methods of several kinds.
 GRID = Grid(
     dataset="digits",
     model="mlp",
     preset="quick",
-    recipe={"epochs": 30},
+    recipe={"epochs": 12},
     scenarios=[ScenarioChoice(id="one_class")],
     methods=[MethodChoice(id=name) for name in ("finetune", "scrub", "ssd", OWN)],
-    training_seeds=[0, 1],
 )
-SMALL = GRID.model_copy(update={"training_seeds": [0], "recipe": {"epochs": 12}})
 # The same on the command line.
 FLAGS = (
     "--dataset digits --model mlp --preset quick --scenario one_class --methods finetune,scrub,ssd,"
-    f"{OWN} --device cpu"
+    f"{OWN} --set recipe.epochs=12 --device cpu"
 ).split()
 
 _METHOD = f'''
@@ -92,7 +91,7 @@ class Tally:
     skipped: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        return {**vars(self), "did": dict(self.did)}
+        return {**vars(self), "did": dict(self.did), "broken": list(self.broken)}
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Tally:
@@ -118,7 +117,6 @@ class Ground:
 
     def __init__(self, folder: Path, *, short: bool):
         self.folder, self.short = folder, short
-        self.grid = SMALL if short else GRID
         self.canary = folder / "a script has run"  # what hostile files would write
         self.processes: list[Process | subprocess.Popen] = []
         self._stack, self._lock = ExitStack(), threading.Lock()
@@ -212,26 +210,35 @@ class Ground:
         """What the comparison comes to where nobody disturbs it, by key."""
         if not self._undisturbed:
             with open_store(self.folder / "undisturbed") as store:
-                plan = make_plan(self.grid, store)
+                plan = make_plan(GRID, store)
                 launch(plan, store, name="undisturbed")
                 worker = self.worker(store)
                 wait_for(lambda: not store.jobs(states=ACTIVE), "the undisturbed comparison")
                 worker.end()
-                found = {result.key: content(result) for result in store.results(keys=plan.keys)}
-                assert set(found) == set(plan.keys), [job.error for job in store.jobs()]
-            self._undisturbed = found
+                results = store.results(keys=plan.keys)
+                assert len(results) == len(plan.keys), [job.error for job in store.jobs()]
+            self._undisturbed = {result.key: content(result) for result in results}
         return self._undisturbed
 
     @contextmanager
     def field(
-        self, tally: Tally, *, url: str | None = None, home: Path | None = None
+        self,
+        tally: Tally,
+        *,
+        url: str | None = None,
+        home: Path | None = None,
+        grid: Grid = GRID,
     ) -> Generator[Field]:
-        """The comparison in a home of its own, which goes at the end, once it was judged."""
-        wanted = self.undisturbed()
+        """The comparison, or a part of it, in a home of its own, which goes at the end, once it was
+        judged.
+        """
+        undisturbed = self.undisturbed()
         home = home or self.folder / f"home-{time.time_ns()}"
         try:
             with open_store(home, url=url) as store:
-                fired_at = Field(self, store, make_plan(self.grid, store), wanted)
+                plan = make_plan(grid, store)
+                wanted = {key: undisturbed[key] for key in plan.keys}
+                fired_at = Field(self, store, plan, wanted)
                 try:
                     yield fired_at
                     fired_at.judge(tally)
@@ -370,7 +377,8 @@ def wait_for(condition: Callable[[], T | None], what: str, seconds: float = PATI
     while time.monotonic() < until:
         if value := condition():
             return value
-        time.sleep(0.1)
+        if INTERRUPTED.wait(0.1):
+            raise Skipped("The campaign was interrupted.")
     raise TimeoutError(f"waited {seconds:g} s in vain for {what}")
 
 
@@ -384,12 +392,6 @@ def kill(process: Process | subprocess.Popen) -> None:
     process.kill()
     if isinstance(process, subprocess.Popen):
         process.wait()
-
-
-def flags(grid: Grid) -> list[str]:
-    """A grid of the campaign on the command line."""
-    seeds = ",".join(map(str, grid.training_seeds))
-    return [*FLAGS, "--seeds", seeds, "--set", f"recipe.epochs={grid.recipe['epochs']}"]
 
 
 Round = Callable[[Ground, random.Random, Tally, int], None]

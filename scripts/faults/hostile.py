@@ -91,7 +91,7 @@ def run_methods(ground: Ground, rng: random.Random, tally: Tally, most: int) -> 
             usual = list(field.plan.grid.methods)
             mixed = [*usual, *(MethodChoice(id=name) for name in names)]
             rng.shuffle(mixed)
-            grid = field.plan.grid.model_copy(update={"methods": mixed, "training_seeds": [0]})
+            grid = field.plan.grid.model_copy(update={"methods": mixed})
             ill = make_plan(grid, field.store)
             launch(ill, field.store, name="hostile")
             field.launch()
