@@ -99,7 +99,7 @@ def test_names_are_checked_and_all_methods_are_those_that_need_nothing_of_the_us
 
 def test_the_section_names_what_is_costly_and_has_no_bound(monkeypatch, tmp_path):
     path = tmp_path / "bounds.toml"
-    path.write_text('ntk = "One row of the Jacobian a logit."\n')
+    path.write_text('[ntk]\npublished = "0.046"\nbound = "One row of the Jacobian a logit."\n')
     monkeypatch.setattr(methods, "BOUNDS", path)
 
     def line(name: str, ratio: float, held: float = 0.0, **more) -> methods.Measured:
@@ -116,11 +116,14 @@ def test_the_section_names_what_is_costly_and_has_no_bound(monkeypatch, tmp_path
     text = methods.section(found, 3, page.machine("cpu"))
     assert "| scar (diverged) | 0.10 | 0.10 |" in text
     assert "copies: ntk, scar. Without a lower bound below: scar." in text
-    assert "- `ntk`: One row of the Jacobian a logit." in text
+    row = next(line for line in text.splitlines() if "One row of the Jacobian a logit." in line)
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells[1:4] == ["0.046", "–", "1.90; 13.0 held, 0.0 kept"]
     assert "pgu was not measured: out of memory" in text
     assert catalog.method("ntk").storage in text
 
 
 def test_bounds_are_of_methods():
     assert {catalog.method(name).id for name in methods.bounds()} == set(methods.bounds())
-    assert all(text.endswith(".") for text in methods.bounds().values())
+    for said in methods.bounds().values():
+        assert set(said) <= {"published", "official", "bound"} and said["bound"].endswith(".")
