@@ -57,7 +57,14 @@ def _door(function: Callable[P, T]) -> Callable[P, T]:
     return guarded
 
 
-__all__ = ["compare", "forgetting_quality", "load_model", "save_weights", "statistics"]
+__all__ = [
+    "compare",
+    "forgetting_quality",
+    "load_model",
+    "save_weights",
+    "statistics",
+    "tune",
+]
 
 
 @_door
@@ -208,6 +215,65 @@ def forgetting_quality(
 def _row(finding: Finding) -> dict[str, Any]:
     spec = {"method": finding.spec.method, "parameters": finding.spec.parameters}
     return {**spec, **asdict(finding.assessment), "reverted": finding.reverted}
+
+
+@_door
+def tune(
+    *,
+    dataset: str = "",
+    model: str = "",
+    preset: str = "standard",
+    recipe: Mapping[str, Any] | None = None,
+    scenario: str | Sequence[str] = (),
+    scenario_parameters: Mapping[str, Any] | None = None,
+    methods: str | Sequence[str] = "all",
+    trials: int = 24,
+    seed: int = 100,
+    cap: float = 1 / 3,
+    jobs: int = 1,
+    studies: str | Path = "",
+    device: str = "auto",
+    home: str | Path | None = None,
+) -> pd.DataFrame:
+    """Search settings of methods for each scenario, and return one row a method and scenario: how
+    far from Retrain the authors' setting and the best are, and `values`, the setting that was
+    chosen, as `compare` takes it in `parameters`; None where there is none.
+
+    Every method has `trials` settings on training seed `seed`, none of which may take more than the
+    share `cap` of Retrain's work; the best go on to the next two seeds. No test data are looked at.
+    `jobs` processes share the work. Study files lie in `studies`, else under the home, and a search
+    that was stopped goes on from them. What is left open is filled in as by `compare`. Methods that
+    cannot be searched are warned of. Raises `MucoreError`.
+    """
+    import pandas as pd
+
+    from mucore.numbers import finite, integer
+    from mucore.runner.plan import parse_grid
+    from mucore.store import open_store
+    from mucore.tuning.report import record
+    from mucore.tuning.together import FOLDER, search, studies_of, wish_of
+
+    trials, seed, jobs = integer(trials, "trials"), integer(seed, "seed"), integer(jobs, "jobs")
+    _texts(device=device)
+    grid = parse_grid(
+        {
+            **_setting(preset, dataset, model, scenario, scenario_parameters),
+            "recipe": _values("recipe", recipe),
+            "methods": _methods(methods, None),
+        }
+    )
+    store = open_store(_home(home))
+    try:
+        root = Path(_path("studies", studies)).expanduser() if studies else store.home / FOLDER
+        wish, reasons = wish_of(grid, trials=trials, seed=seed, cap=finite(cap, "cap"))
+        if methods != "all":
+            for reason in reasons:
+                warnings.warn(f"Left out: {reason}", stacklevel=3)
+        search(grid, wish, store, root, jobs=jobs, device=device)
+        found = [record(task, study, trials, root) for task, study in studies_of(wish, root)]
+    finally:
+        store.close()
+    return pd.DataFrame(found)
 
 
 @_door

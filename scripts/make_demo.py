@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 
 from mucore import analysis, catalog
-from mucore.catalog.tuning import found
+from mucore.catalog.tuning import shipped
 from mucore.errors import MucoreError
 from mucore.metrics.forgetting_quality import FEW_MODELS
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, make_plan
@@ -54,7 +54,7 @@ ELSEWHERE = ("sisa", "amun", "pgu")  # with the authors' settings near a Retrain
 DEAR = (*ELSEWHERE, "second_order", "ntk")  # these two take one and more
 FAR = ("gkt",)  # some 140 of them, so it is left out
 SWIFT = tuple(name for name in EVERY if name not in (*DEAR, *FAR))
-TUNED = tuple(found())
+TUNED = tuple({each.method: None for each in shipped()})
 POISON = (*TEN, "first_order", "unrolling", "l1_sparse", "fcs", "niu", "boundary_shrink")
 PERSONS = (
     "retrain",

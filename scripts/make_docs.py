@@ -27,6 +27,7 @@ from mucore.catalog import (
     metrics,
     models,
     scenarios,
+    tuning,
     verdicts,
 )
 
@@ -107,10 +108,11 @@ def method_paragraph(card: MethodCard) -> str:
     if card.code:
         sentences.append(f"Official code: {sentence(card.code)}")
     sentences.append(f"Reads the {reads(card)}." if card.reads else "Reads no samples.")
-    if card.tuned:
-        sentences.append(
-            f"Tuned: {', '.join(f'`{name}` {value(it)}' for name, it in card.tuned.items())}."
-        )
+    for found in tuning.shipped():
+        if found.method == card.id:
+            chosen = ", ".join(f"`{name}` {value(it)}" for name, it in found.values.items())
+            under = listed(f"`{name}`" for name in found.scenarios)
+            sentences.append(f"Tuned for {under}: {chosen}.")
     for name, values in card.scenario_values.items():
         sentences.append(
             f"The authors' values under `{name}`: "

@@ -100,6 +100,7 @@ CLOSED = {
         "mucore.store",
     ),
     "mucore.blocks": ("mucore.methods", "mucore.probes", "mucore.runner", "mucore.store"),
+    "mucore.runner": ("mucore.tuning", "mucore.cli", "mucore.bench"),
     "mucore.methods": ("mucore.runner", "mucore.store", "mucore.metrics", "mucore.cli"),
     "mucore.bench": ("mucore.cli", "mucore.export", "mucore.analysis"),
     "dashboard.widgets": ("dashboard.sections", "dashboard.views"),

@@ -10,16 +10,20 @@ import pandas as pd
 
 from dashboard.text.labels import MISSING, setting_text
 from mucore import catalog
-from mucore.catalog import MethodCard
+from mucore.catalog import MethodCard, tuning
 from mucore.catalog.cards import Parameter
-from mucore.spec import Recipe, scaled_epochs, stated
+from mucore.catalog.tuning import Tuned
+from mucore.spec import FIRST, Recipe, scaled_epochs, stated
 
 
 def parameters_frame(card: MethodCard, recipe: Recipe) -> pd.DataFrame:
     """A method's settings: the authors' values, those values on `recipe` (epochs shrink), tuned
-    ones if any, range and help.
+    ones by the task that they were found for, range and help.
     """
     made = []
+    tuned = {_heading(each): each.values for each in tuning.settings(card.id)}
+    if not tuned and card.tuned:
+        tuned = {"Tuned": card.tuned}
     here = {
         parameter.name: scaled_epochs(parameter, card, recipe) for parameter in card.parameters
     } | stated(card, recipe)
@@ -33,19 +37,28 @@ def parameters_frame(card: MethodCard, recipe: Recipe) -> pd.DataFrame:
                 "Setting": parameter.name,
                 "Authors": setting_text(parameter.name, parameter.default),
                 "On this recipe": setting_text(parameter.name, here[parameter.name]),
-                "Tuned": setting_text(parameter.name, card.tuned[parameter.name])
-                if parameter.name in card.tuned
-                else MISSING,
+                **{
+                    heading: setting_text(parameter.name, values[parameter.name])
+                    if parameter.name in values
+                    else MISSING
+                    for heading, values in tuned.items()
+                },
                 "Range": span,
                 "Meaning": f"{parameter.help} Unit: {parameter.unit}."
                 if parameter.unit
                 else parameter.help,
             }
         )
-    frame = pd.DataFrame(
-        made, columns=["Setting", "Authors", "On this recipe", "Tuned", "Range", "Meaning"]
+    return pd.DataFrame(
+        made, columns=["Setting", "Authors", "On this recipe", *tuned, "Range", "Meaning"]
     )
-    return frame if card.tuned else frame.drop(columns="Tuned")
+
+
+def _heading(tuned: Tuned) -> str:
+    """ "Tuned: Part of one class"; with data set and model where they are not the usual ones."""
+    names = " and ".join(catalog.scenario(each).title for each in tuned.scenarios)
+    usual = (tuned.dataset, tuned.model) == (FIRST.dataset, FIRST.model)
+    return f"Tuned: {names}" + ("" if usual else f" ({tuned.dataset}, {tuned.model})")
 
 
 Kind = Literal["verdict", "metric", "scenario", "method", "dataset", "setting"]

@@ -17,6 +17,7 @@ from dashboard.text.presets import OWN, has_values, presets
 from dashboard.widgets import header
 from dashboard.widgets.markdown import escape
 from mucore import catalog, titles
+from mucore.catalog import tuning
 from mucore.errors import UnknownName
 
 ALL = "all"
@@ -358,12 +359,10 @@ def has_settings(runs: pd.DataFrame, settings: str) -> pd.Series:
 
 
 def _as_tuned(runs: pd.DataFrame) -> pd.Series:
-    tuned = {card.id: card.tuned for card in catalog.methods() if card.tuned}
     pairs = list(zip(runs["method"], runs["parameters"], strict=True))
     same = {
-        (method, text): has_values(text, tuned[method])
+        (method, text): any(has_values(text, each.values) for each in tuning.settings(method))
         for method, text in set(pairs)
-        if method in tuned
     }
     return pd.Series([same.get(pair, False) for pair in pairs], index=runs.index)
 

@@ -51,18 +51,24 @@ class Parameter:
 class Between:
     """Where a tuned value is looked for: a number from low to high, both included; whole where the
     parameter is.
+
+    A bound that the data decide is a formula (mucore/catalog/formulas.py), such as "train /
+    forget". With `when`, a formula over the same names and the parameters searched before, the
+    parameter is searched where that is true alone, and stays at the authors' value elsewhere.
     """
 
-    low: float
-    high: float
+    low: float | str
+    high: float | str
     log: bool = False
+    when: str = ""
 
 
 @dataclass(frozen=True)
 class Among:
-    """Where a tuned value is looked for: one of a few."""
+    """Where a tuned value is looked for: one of a few; `when` as for `Between`."""
 
     values: tuple[Any, ...]
+    when: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,13 +88,13 @@ class Footprint:
     # samples passed without and with a gradient; with a stop rule that never speaks
     forward: str = "0"
     backward: str = "0"
+    # whether there is such a rule, so that both are bounds
+    stops: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class MethodCard:
-    """One unlearning method. `parameters` carry the authors' values as defaults; `tuned` overrides
-    some of them.
-    """
+    """One unlearning method. `parameters` carry the authors' values as defaults."""
 
     id: str
     title: str
@@ -107,10 +113,11 @@ class MethodCard:
     # of that, parameter -> values; empty: there are none.
     no_records_when: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     parameters: tuple[Parameter, ...] = ()
-    # Where scripts/tune.py looks for `tuned`: the ranges of papers and codes. A parameter that is
-    # not named stays at the authors' value.
+    # Where `mucore tune` looks: the ranges of papers and codes. A parameter that is not named stays
+    # at the authors' value.
     search: Mapping[str, Between | Among] = field(default_factory=dict)
-    # what it found: filled in from tuned.json
+    # Of a user's own method, values of the preset `tuned` where no search has found any
+    # (mucore/catalog/tuning.py); mucore's have none.
     tuned: Mapping[str, Any] = field(default_factory=dict)
     # what the authors set otherwise under a scenario
     scenario_values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -16,7 +16,7 @@ import cyclopts
 
 import mucore
 from mucore import unforeseen
-from mucore.cli import bench, catalogue, cluster, comparisons, jobs, pages, stored
+from mucore.cli import bench, catalogue, cluster, comparisons, jobs, pages, stored, tuning
 from mucore.cli.base import INTERRUPTED, UNFORESEEN, WRONG, complain
 from mucore.errors import BadValue, MucoreError, Unforeseen
 from mucore.userfiles import paths
@@ -46,6 +46,7 @@ for command in (
     comparisons.plan,
     comparisons.run,
     comparisons.quality,
+    tuning.tune,
     stored.results,
     stored.export,
     stored.stats,

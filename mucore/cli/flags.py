@@ -167,6 +167,8 @@ def build_grid(options: GridOptions) -> tuple[Grid, list[str]]:
             "further request as --then."
         )
     scenarios += [_request(text, dataset, preset.id) for text in options.then]
+    if options.method_preset == "tuned":
+        notes += _borrowed([card.id for card in cards], scenarios, dataset, model)
     grid = parse_grid(
         {
             "dataset": dataset,
@@ -316,6 +318,27 @@ def _sweeps(
         name: [dict(zip(keys, each, strict=True)) for each in product(*keys.values())]
         for name, keys in values.items()
     }
+
+
+def _borrowed(
+    methods: Sequence[str], scenarios: Sequence[Mapping[str, Any]], dataset: str, model: str
+) -> list[str]:
+    """Sentences on tuned settings that were found for another task than the one they run in."""
+    from mucore.catalog import tuning
+    from mucore.userfiles import datasets
+
+    found = tuning.borrowed(
+        methods,
+        dict.fromkeys(each["id"] for each in scenarios),
+        dataset=dataset,
+        data_hash=datasets.data_hash(dataset),
+        model=catalog.model(model).id,
+    )
+    return [
+        f"Under {each.scenario} there are no tuned settings of {', '.join(each.methods)} for this "
+        f"data set and model; those of {each.source.title} are taken. `tune` searches them."
+        for each in found
+    ]
 
 
 def _numbers(text: str, flag: str) -> list[float]:

@@ -31,7 +31,7 @@ def poisoned(splits: Splits, poison: rules.Poison) -> Splits:
     if poison["scenario"] == "backdoor":
         trigger = torch.from_numpy(rules.trigger_mask(poison, *splits.shape[1:]))
         train = replace(
-            train, pixels=_stamped(train.pixels, torch.from_numpy(chosen), trigger, poison["value"])
+            train, pixels=stamped(train.pixels, torch.from_numpy(chosen), trigger, poison["value"])
         )
         changes = {
             "trigger": trigger,
@@ -49,10 +49,10 @@ def poisoned(splits: Splits, poison: rules.Poison) -> Splits:
 
 def _triggered(split: Split, trigger: Tensor, value: int) -> Split:
     everything = torch.ones(len(split), dtype=torch.bool)
-    return replace(split, pixels=_stamped(split.pixels, everything, trigger, value))
+    return replace(split, pixels=stamped(split.pixels, everything, trigger, value))
 
 
-def _stamped(pixels: Any, chosen: Tensor, trigger: Tensor, value: int) -> Any:
+def stamped(pixels: Any, chosen: Tensor, trigger: Tensor, value: int) -> Any:
     """A copy of uint8 `pixels` (n, c, h, w) in which the images `chosen` (n,) have `value` where
     `trigger` (h, w) is True.
     """
@@ -83,4 +83,4 @@ class Stamped:
         """uint8 pixels (n, c, h, w) for int64 positions (n,)."""
         pixels = self.images.take(positions)
         chosen = self.chosen[positions.cpu()].to(pixels.device)
-        return _stamped(pixels, chosen, self.trigger.to(pixels.device), self.value)
+        return stamped(pixels, chosen, self.trigger.to(pixels.device), self.value)

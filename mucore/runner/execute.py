@@ -83,7 +83,7 @@ def _computed(spec: RunSpec, session: Session, callbacks: Callbacks) -> Result:
     forget, data = _forgetting(spec, session, original, evaluation)
     retrained = stored_retrained(spec, session)
     start = _start(spec, session, original, callbacks)
-    model, record = _model(spec, session, start, forget, data, callbacks)
+    model, record = model_of(spec, session, start, forget, data, callbacks)
 
     evaluation.progress("predicting", 0.0, force=True)
     evaluating, processor = time.perf_counter(), time.process_time()
@@ -143,10 +143,10 @@ def _start(spec: RunSpec, session: Session, original: Trained, callbacks: Callba
         return found
     start = _start(before, session, original, callbacks)
     run = session.run(before, 0, callbacks)
-    return _model(before, session, start, *_forgetting(before, session, original, run), callbacks)
+    return model_of(before, session, start, *_forgetting(before, session, original, run), callbacks)
 
 
-def _model(
+def model_of(
     spec: RunSpec,
     session: Session,
     start: Trained,

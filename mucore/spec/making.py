@@ -79,7 +79,15 @@ def make_spec(
         poison = {"scenario": card.id, **chosen} if card.poisons else {}
     reference = method_card.family == "reference"
     effective = method_parameters(
-        method_card, recipe, parameters or {}, preset=method_preset, scenario=scenario, paper=paper
+        method_card,
+        recipe,
+        parameters or {},
+        preset=method_preset,
+        scenario=scenario,
+        paper=paper,
+        dataset=dataset,
+        data_hash=data_hash,
+        model=catalog.model(model).id,
     )
     if scenario is not None:
         refuse_values(method_card, effective, scenario)

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, Literal
 
 from mucore import catalog
+from mucore.catalog import tuning
 from mucore.catalog.cards import MethodCard, Parameter
 from mucore.errors import BadValue
 from mucore.spec.recipe import REVISION, Recipe, make_recipe
@@ -25,26 +26,42 @@ def method_parameters(
     preset: MethodPreset = "authors",
     scenario: str | None = None,
     paper: str | None = None,
+    dataset: str = "",
+    data_hash: str = "",
+    model: str = "",
 ) -> dict[str, Any]:
     """The effective parameters: the preset's values, scaled to the recipe where the card says so,
     then `given` on top.
 
     The authors' values are those for `scenario` where the card has some of its own for it; under
     the preset of a paper that sets others for the method (`PresetCard.methods`), they are that
-    paper's: `paper` is that preset, see `stated`. Values in `given` and in `tuned` are taken as
-    they are; only the authors' epochs are scaled. References and exact methods are not tuned: there
-    is nothing that they should come nearer to, so both presets are the same.
+    paper's: `paper` is that preset, see `stated`. Tuned values are those of the task, or of the
+    nearest one (`catalog.tuning.nearest`), on top of the authors'. They and values in `given` are
+    taken as they are; only the authors' epochs are scaled. References and exact methods are not
+    tuned: there is nothing that they should come nearer to, so both presets are the same.
     """
     if preset not in ("authors", "tuned"):
         raise BadValue(f"A method preset is authors or tuned, but got {preset!r}.")
-    if preset == "tuned" and not card.tuned and card.family not in ("reference", "exact"):
-        raise BadValue(
-            f"{card.id} has no tuned preset yet. Use the authors' preset, or set values yourself."
-        )
     base = {p.name: scaled_epochs(p, card, recipe) for p in card.parameters} | dict(
         card.scenario_values.get(scenario or "", {})
     )
-    base |= card.tuned if preset == "tuned" else stated(card, recipe, scenario, paper)
+    if preset == "authors":
+        base |= stated(card, recipe, scenario, paper)
+    elif card.family not in ("reference", "exact"):
+        found = tuning.nearest(
+            card.id,
+            dataset=dataset,
+            data_hash=data_hash,
+            model=model,
+            scenario=scenario or "",
+            otherwise=card.tuned,
+        )
+        if found is None:
+            raise BadValue(
+                f"{card.id} has no tuned preset yet. Search one with `mucore tune`, use the "
+                "authors' preset, or set values yourself."
+            )
+        base |= found.values
     return resolve(card.parameters, {**base, **given}, owner=f"method {card.id}")
 
 

@@ -14,7 +14,8 @@ from mucore.store.claims import LostJob
 from mucore.store.guests import GuestStore
 from mucore.store.pack import open_pack, pack_provenance, write_pack
 from mucore.store.rows import ACTIVE, Comparison, Job, JobState, Measured, Model, Result, Worker
-from mucore.store.store import REMOVAL, Store, default_home, open_store
+from mucore.store.store import REMOVAL, Store, open_store
+from mucore.userfiles.paths import default_home
 
 __all__ = [
     "ACTIVE",

@@ -23,6 +23,7 @@ from mucore.store.rows import ACTIVE
 from mucore.store.schema import from_json
 from mucore.store.workers import Workers
 from mucore.userfiles import paths
+from mucore.userfiles.paths import default_home
 
 Policy = Literal["all", "outputs", "numbers"]
 REFERENCES = ("original", "retrain")
@@ -297,13 +298,6 @@ def _remove_old(paths: Iterable[Path], *, young_seconds: float) -> tuple[int, in
             continue
         files, freed = files + 1, freed + facts.st_size
     return files, freed
-
-
-def default_home() -> Path:
-    """`MUCORE_HOME`, or `.mucore` in the user's home folder."""
-    return paths.path(
-        os.environ.get("MUCORE_HOME") or str(Path.home() / ".mucore"), what="The home"
-    )
 
 
 def open_store(

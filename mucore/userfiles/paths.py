@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 from typing import Literal
@@ -27,6 +28,11 @@ def path(text: str, *, what: str = "A path") -> Path:
             f"{what} begins with {said(user)}, but this machine knows no folder of such a user. "
             "Write the whole path."
         ) from None
+
+
+def default_home() -> Path:
+    """`MUCORE_HOME`, or `.mucore` in the user's home folder. Raises `BadFile`."""
+    return path(os.environ.get("MUCORE_HOME") or str(Path.home() / ".mucore"), what="The home")
 
 
 def kind(path: Path) -> Literal["file", "folder", "other", ""]:

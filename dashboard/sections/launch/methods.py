@@ -14,9 +14,11 @@ from dashboard.widgets import fields, forms, uploads
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.own_files import check_weights
 from mucore import catalog
+from mucore.catalog import tuning
 from mucore.catalog.cards import MethodCard, Task
 from mucore.errors import BadValue
 from mucore.spec import method_parameters, refuse_scenario, refuse_task, stated
+from mucore.userfiles import datasets
 
 # ticked at first: quick ones, each of another family
 FIRST_METHODS = ("gradient_ascent", "scrub", "random_labels", "finetune", "duck")
@@ -123,7 +125,7 @@ def method_settings(
         card = catalog.method(name)
         choice: dict[str, Any] = {
             "id": name,
-            "preset": "tuned" if settings == "tuned" and card.tuned else "authors",
+            "preset": "tuned" if settings == "tuned" and _is_tuned(name) else "authors",
         }
         if settings == "own" or card.needs_file:
             start = method_parameters(card, basis.recipe, {}, scenario=scenario, paper=basis.preset)
@@ -160,13 +162,40 @@ def method_settings(
     if settings == "authors":
         say_preset(names, basis, scenarios)
     if settings == "tuned" and (
-        untuned := [catalog.method(name).title for name in names if not catalog.method(name).tuned]
+        untuned := [catalog.method(name).title for name in names if not _is_tuned(name)]
     ):
         st.caption(
             "There are no tuned values yet for these, so the authors' are used: "
             f"{', '.join(untuned)}."
         )
+    if settings == "tuned":
+        _say_borrowed(names, basis, scenarios)
     return choices
+
+
+def _is_tuned(name: str) -> bool:
+    card = catalog.method(name)
+    return bool(tuning.settings(card.id) or card.tuned)
+
+
+def _say_borrowed(names: Sequence[str], basis: Basis, scenarios: Sequence[str]) -> None:
+    """Which tuned settings were found for another task than the one they are to run in."""
+    found = tuning.borrowed(
+        names,
+        scenarios,
+        dataset=basis.dataset,
+        # of own data that are not there yet nothing is known
+        data_hash=datasets.data_hash(basis.dataset) if basis.facts is not None else "",
+        model=basis.model,
+    )
+    for each in found:
+        where = " and ".join(catalog.scenario(name).title for name in each.source.scenarios)
+        methods = ", ".join(catalog.method(name).title for name in each.methods)
+        st.caption(
+            f"Under “{catalog.scenario(each.scenario).title}” nothing was tuned on these data and "
+            f"this model for {methods}; settings of “{where}” on {each.source.dataset}, "
+            f"{each.source.model}, are taken."
+        )
 
 
 def say_preset(names: Sequence[str], basis: Basis, scenarios: Sequence[str]) -> None:

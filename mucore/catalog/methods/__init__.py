@@ -4,19 +4,17 @@ Every file here is a card and is found by itself: file, card and function (mucor
 name. A file whose name begins with an underscore is none.
 
 Default values are the authors' (preset `authors`), as far as their paper or official code states
-them; `help` says where it does not. The preset `tuned` is what scripts/tune.py found within the
-card's `search` (mucore/catalog/tuning.py). A card's `revision` is part of the cache key: raise it
-whenever the function behind it can give another result.
+them; `help` says where it does not. The preset `tuned` is what `mucore tune` found within the
+card's `search`, task by task (mucore/catalog/tuning.py). A card's `revision` is part of the cache
+key: raise it whenever the function behind it can give another result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
-from mucore.catalog import tuning
 from mucore.catalog.cards import MethodCard
 from mucore.errors import BadFile
 
@@ -70,10 +68,6 @@ def _place(card: MethodCard) -> tuple[int, int, str]:
     return list(FAMILIES).index(card.family), card.year, card.title.casefold()
 
 
-_TUNED = tuning.found()
-_CARDS = [
-    replace(card, tuned=_TUNED.get(card.id, card.tuned))
-    for card in sorted(cards_in(Path(__file__).parent, __name__), key=_place)
-]
+_CARDS = sorted(cards_in(Path(__file__).parent, __name__), key=_place)
 ORIGINAL = next(card for card in _CARDS if card.id == "original")
 METHODS: tuple[MethodCard, ...] = tuple(card for card in _CARDS if card is not ORIGINAL)

@@ -6,8 +6,8 @@ from mucore.catalog.cards import Between, Parameter
 
 MUBOX_EPOCHS = 200  # MUBox trains 200 epochs; the defaults below were run on such models
 
-# of a search: a fifth of a training of 15 epochs
-RETAIN_EPOCHS = Between(1, 3)
+# of a search: passes over the retain set up to a third of the training, the cap of all methods
+RETAIN_EPOCHS = Between(1, "max(1, recipe_epochs / 3)")
 
 
 def lr(

@@ -61,7 +61,7 @@ CARD = MethodCard(
         bn("train"),
     ),
     search={
-        "lr": Between(1e-4, 1e-1, log=True),
+        "lr": Between(1e-4, 0.5, log=True),
         "epochs": RETAIN_EPOCHS,
         "k": Between(1, 4),
         "batch_size": Among((64, 128, 256)),

@@ -84,10 +84,11 @@ CARD = MethodCard(
         "lr": Between(1e-4, 1e-2, log=True),
         "temperature": Between(0.1, 1.0),
         "lambda_unlearn": Between(0.5, 10.0, log=True),
-        "lambda_ce": Between(0.5, 2.0, log=True),
+        "lambda_ce": Between(0.2, 10.0, log=True),
         "repeats": Between(1, 8),
     },
     footprint=Footprint(
+        stops=True,
         graph="2 * (class_batch_size if leaving else batch_size)",
         forward=("epochs * (validation * leaving / classes if leaving else forget + validation)"),
         backward=(

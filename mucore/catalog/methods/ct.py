@@ -42,7 +42,7 @@ CARD = MethodCard(
         batch(64),
     ),
     search={
-        "lr": Between(1e-3, 1e-1, log=True),
+        "lr": Between(1e-3, 0.5, log=True),
         "epochs": RETAIN_EPOCHS,
         "batch_size": Among((64, 128)),
     },

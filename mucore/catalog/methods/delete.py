@@ -40,7 +40,7 @@ CARD = MethodCard(
         bn("frozen"),
     ),
     search={
-        "lr": Between(1e-5, 1e-1, log=True),
+        "lr": Between(1e-6, 1e-1, log=True),
         "epochs": Between(5, 20),
         "bn": Among(("frozen", "train")),
     },

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, clip, decay, epochs, lr, momentum
+from mucore.catalog.methods._settings import (
+    MUBOX_EPOCHS,
+    RETAIN_EPOCHS,
+    batch,
+    clip,
+    decay,
+    epochs,
+    lr,
+    momentum,
+)
 
 CARD = MethodCard(
     id="eu_k",
@@ -71,8 +80,8 @@ CARD = MethodCard(
         clip(None),
     ),
     search={
-        "lr": Between(1e-2, 0.3, log=True),
-        "epochs": Between(2, 8),
+        "lr": Between(1e-3, 0.5, log=True),
+        "epochs": RETAIN_EPOCHS,
         "k": Between(1, 3),
         "batch_size": Among((64, 128, 256)),
     },

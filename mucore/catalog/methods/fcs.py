@@ -63,7 +63,7 @@ CARD = MethodCard(
     search={
         "lr": Between(1e-4, 1e-1, log=True),
         "forget_lr": Between(1e-4, 1e-1, log=True),
-        "contrast_lr": Between(1e-4, 1e-1, log=True),
+        "contrast_lr": Between(1e-5, 1e-1, log=True),
         "epochs": RETAIN_EPOCHS,
         "temperature": Between(0.5, 5.0),
     },

@@ -42,7 +42,7 @@ CARD = MethodCard(
         batch(256),
     ),
     search={
-        "lr": Between(1e-4, 1e-1, log=True),
+        "lr": Between(1e-4, 0.5, log=True),
         "epochs": RETAIN_EPOCHS,
         "batch_size": Among((64, 128, 256)),
     },

@@ -94,7 +94,7 @@ CARD = MethodCard(
         ),
     ),
     search={
-        "lr": Between(1e-3, 1e-1, log=True),
+        "lr": Between(1e-3, 0.5, log=True),
         "epochs": RETAIN_EPOCHS,
         # the papers' upper end is 1e-3; fewer steps need more
         "alpha": Between(1e-6, 1e-2, log=True),

@@ -64,8 +64,8 @@ CARD = MethodCard(
     search={
         "lr": Between(1e-5, 1e-2, log=True),
         "epochs": Between(1, 10),
-        "alpha": Among((1.0, 2.0, 4.0, 8.0)),
-        "retain_fraction": Among((0.1, 0.3, 1.0)),
+        "alpha": Among((1.0, 2.0, 4.0, 8.0, 16.0)),
+        "retain_fraction": Among((0.03, 0.1, 0.3, 1.0)),
     },
     paper_epochs=MUBOX_EPOCHS,
     footprint=Footprint(

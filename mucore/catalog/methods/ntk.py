@@ -115,12 +115,13 @@ CARD = MethodCard(
     search={
         "mu": Between(0.01, 1.0, log=True),
         "scale": Among(("trapezium", "fixed")),
-        "kappa": Between(1.0, 100.0, log=True),
+        "kappa": Between(1.0, 100.0, log=True, when="scale == 'fixed'"),
         "retain_samples": Among((100, 200, 500)),
         "iterations": Among((10, 30, 100)),
     },
     not_confinable="it moves all weights at once, by the gradients of the whole network.",
     footprint=Footprint(
+        stops=True,
         scratch=(
             "rows * weights + 16 * rows ** 2 if (rows := classes * (forget + min(retain, "
             "retain_samples or retain))) <= 4000 and rows * weights <= 2 ** 30 else 3 * "

@@ -107,12 +107,13 @@ CARD = MethodCard(
         "retained_var": Between(0.8, 0.99),
         "entropy_weight": Among((0.0, 0.1, 0.2, 0.5)),
         "batch_size": Among((128,)),
-        "class_stop": Among(("validation",)),
+        "class_stop": Among(("validation",), when="leaving > 0"),
     },
     scenario_values=dict.fromkeys(sorted(POISONED), _DEPOISON)
     | dict.fromkeys(sorted(CLASS_WISE), _CLASSES),
     not_confinable="it goes in directions that are computed for every layer.",
     footprint=Footprint(
+        stops=True,
         # of moments: what the bases take; of the widest layer: its moments and eigenvectors
         scratch=(
             "(0.4 if variant == 'depoison' else 0.15) * moments + max(16 * widest ** 2, 0 if "

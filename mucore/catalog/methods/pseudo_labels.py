@@ -93,7 +93,7 @@ CARD = MethodCard(
         ),
     ),
     search={
-        "lr": Between(1e-5, 1e-1, log=True),
+        "lr": Between(1e-6, 1e-1, log=True),
         "epochs": Between(1, 25),
         "bn": Among(("frozen", "train")),
     },

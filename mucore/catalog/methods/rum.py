@@ -131,7 +131,7 @@ CARD = MethodCard(
     ),
     search={
         "low": Among(("nothing", "finetune")),
-        "medium_lr": Between(1e-3, 0.1, log=True),
+        "medium_lr": Between(1e-4, 0.1, log=True),
         "medium_epochs": Between(1, 2),
         "high": Among(("salun", "neggrad_plus")),
         "high_lr": Between(1e-3, 0.1, log=True),

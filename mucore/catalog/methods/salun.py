@@ -66,7 +66,7 @@ CARD = MethodCard(
     search={
         "lr": Between(5e-4, 1e-1, log=True),
         "epochs": RETAIN_EPOCHS,
-        "density": Among((0.1, 0.3, 0.5, 0.7, 0.9)),
+        "density": Among((0.05, 0.1, 0.3, 0.5, 0.7, 0.9)),
         "label_pool": Among(("all", "others")),
         "batch_size": Among((64, 128, 256)),
     },

@@ -153,13 +153,15 @@ CARD = MethodCard(
         ),
     ),
     search={
-        "lr": Between(1e-5, 2e-3, log=True),
-        "epochs": Between(5, 30),
+        "lr": Between(1e-5, 1e-2, log=True),
+        "epochs": Between(1, 30, log=True),
         "lambda_2": Between(0.05, 10.0, log=True),
-        "delta": Among((0.25, 0.5, 1.0)),
-        "surrogate_batches": Among((1, 3, 5)),
+        "delta": Among((0.1, 0.25, 0.5, 1.0)),
+        "surrogate_batches": Among((1, 3, 5), when="leaving == 0"),
+        "class_surrogate_batches": Among((1, 3, 5), when="leaving > 0"),
     },
     footprint=Footprint(
+        stops=True,
         scratch=(
             "(said if (said := 4 * classes * (retain if surrogate == 'retain' else "
             "10_000)) <= state else 0) + (0 if said <= state and surrogate == 'retain' "

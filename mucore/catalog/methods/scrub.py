@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, clip, decay, epochs, lr, momentum
+from mucore.catalog.methods._settings import (
+    MUBOX_EPOCHS,
+    RETAIN_EPOCHS,
+    batch,
+    clip,
+    decay,
+    epochs,
+    lr,
+    momentum,
+)
 
 CARD = MethodCard(
     id="scrub",
@@ -96,9 +105,9 @@ CARD = MethodCard(
     ),
     search={
         "lr": Between(1e-4, 5e-2, log=True),
-        "epochs": Between(2, 4),
+        "epochs": RETAIN_EPOCHS,
         "msteps": Between(1, 3),
-        "alpha": Among((0.001, 0.01, 0.1, 0.5, 1.0)),
+        "alpha": Among((0.0001, 0.001, 0.01, 0.1, 0.5, 1.0)),
         "retain_batch_size": Among((64, 128)),
         "forget_batch_size": Among((16, 64, 256, 512)),
     },

@@ -101,7 +101,7 @@ CARD = MethodCard(
         "lr": Between(1e-3, 1e-1, log=True),
         "iterations": Between(50, 400, log=True),
         "alpha": Between(0.1, 1e3, log=True),
-        "gamma": Among((0.3, 1.0, 3.0)),
+        "gamma": Among((0.1, 0.3, 1.0, 3.0)),
     },
     paper_epochs=MUBOX_EPOCHS,
     footprint=Footprint(

@@ -86,11 +86,15 @@ CARD = MethodCard(
         ),
     ),
     search={
-        "alpha": Between(1.0, 100.0, log=True),
-        "lam": Among((0.1, 0.5, 1.0)),
+        # Importance on all data is a mean that the forget set has its share in, so no ratio of the
+        # two is above |D| / |D_f|, and a larger α selects nothing.
+        "alpha": Between(1.0, "train / forget", log=True),
+        "lam": Among((0.1, 0.5, 1.0, 2.0)),
         "fisher": Among(("batch", "sample")),
-        "order": Among(("shuffled", "retain_then_forget")),
-        "batch_size": Among((128,)),  # one for both scenarios, where the authors have two
+        # squares of single samples do not know in which batch they were
+        "order": Among(
+            ("mixed", "by_class", "shuffled", "retain_then_forget"), when="fisher == 'batch'"
+        ),
     },
     scenario_values=SSD_CLASSES,
     not_confinable="it dampens weights in every layer, by their importance.",

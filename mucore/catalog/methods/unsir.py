@@ -135,11 +135,11 @@ CARD = MethodCard(
         batch(64, "instance_batch_size"),
     ),
     search={
-        "class_noise_steps": Between(20, 80),
-        "impair_lr": Between(1e-4, 2e-2, log=True),
-        "repair_lr": Between(1e-4, 2e-2, log=True),
-        "instance_lr": Between(1e-4, 1e-1, log=True),
-        "instance_epochs": Between(1, 3),
+        "class_noise_steps": Between(20, 80, when="leaving > 0"),
+        "impair_lr": Between(1e-4, 1e-1, log=True, when="leaving > 0"),
+        "repair_lr": Between(1e-4, 1e-1, log=True, when="leaving > 0"),
+        "instance_lr": Between(1e-4, 1e-1, log=True, when="leaving == 0"),
+        "instance_epochs": Between(1, 5, when="leaving == 0"),
     },
     footprint=Footprint(
         scratch="0 if form == 'instance' or not leaving else leaving * batch_size * image",

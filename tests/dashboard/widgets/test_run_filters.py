@@ -15,6 +15,7 @@ from dashboard import data
 from dashboard.text import labels
 from dashboard.widgets import run_filters
 from mucore import catalog
+from mucore.catalog import tuning
 from mucore.store import open_store, write_pack
 
 opened = partial(open_page, "results")
@@ -67,11 +68,12 @@ def test_own_results_show_all_settings_and_the_address_names_the_chosen(home):
 
 def test_authors_settings_that_no_search_could_better_are_tuned_ones_too(home):
     fill_with_both(home)
-    card = catalog.method("ssd")
+    found = tuning.nearest("ssd", scenario="one_class")
+    assert found is not None
     with open_store(home) as store:
         spec = make_spec_row(scenario="one_class", method="ssd")
         store.put_result(
-            make_result(spec.model_copy(update={"parameters": {**spec.parameters, **card.tuned}}))
+            make_result(spec.model_copy(update={"parameters": {**spec.parameters, **found.values}}))
         )
     assert titles(opened(settings="tuned")) == ["SCRUB", "SSD"]
 

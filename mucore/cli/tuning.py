@@ -1,0 +1,330 @@
+"""`tune`: search settings for methods, with progress, and say what was found."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from mucore.cli.base import FAILED, INTERRUPTED, Device, Json, complain, open_home, say_left_out
+from mucore.cli.flags import GridOptions, build_grid, split_names
+from mucore.cli.printing import print_table, to_json
+from mucore.errors import BadValue, Cancelled
+
+if TYPE_CHECKING:
+    from mucore.engine.run import Progress as Step
+    from mucore.runner.plan import Grid
+    from mucore.tuning.search import Event, Wish
+    from mucore.tuning.study import Study
+    from mucore.tuning.task import Task
+
+LONG = 120  # seconds from which a second process is worth a word
+
+
+def tune(
+    *,
+    methods: Annotated[
+        list[str],
+        Parameter(
+            negative="",
+            consume_multiple=True,
+            help="Method ids, separated by commas or spaces, or all.",
+        ),
+    ],
+    dataset: Annotated[
+        str | None, Parameter(help="A data set's id, npz:PATH or folder:PATH.")
+    ] = None,
+    model: Annotated[str | None, Parameter(help="A model's id.")] = None,
+    scenario: Annotated[
+        list[str] | None,
+        Parameter(
+            negative="",
+            consume_multiple=True,
+            help="Scenario ids, separated by commas or spaces; each is searched for itself.",
+        ),
+    ] = None,
+    preset: Annotated[
+        str, Parameter(help="Recipe of the original and the retrained model.")
+    ] = "standard",
+    budget: Annotated[str | None, Parameter(help="How much to forget, as for run.")] = None,
+    changes: Annotated[
+        list[str] | None,
+        Parameter(
+            name="--set",
+            negative="",
+            help="scenario.KEY=VALUE or recipe.KEY=VALUE; may be repeated.",
+        ),
+    ] = None,
+    trials: Annotated[
+        int, Parameter(help="Settings that are tried, the authors' among them, for each method.")
+    ] = 24,
+    seed: Annotated[
+        int, Parameter(help="First seed of the search; the two after it check the best settings.")
+    ] = 100,
+    cap: Annotated[
+        float, Parameter(help="What a trial may take at most, as a share of Retrain's work.")
+    ] = 1 / 3,
+    jobs: Annotated[int, Parameter(help="Processes that search at once, one thread each.")] = 1,
+    studies: Annotated[
+        str, Parameter(help="Folder of the study files (default: studies in the home).")
+    ] = "",
+    plan_only: Annotated[
+        bool,
+        Parameter(
+            name="--plan", negative="", help="Say what would be searched and how long, and stop."
+        ),
+    ] = False,
+    device: Device = "auto",
+    as_json: Json = False,
+) -> int:
+    """Search settings of methods for a task: equal trials and work for each, nearest to Retrain on
+    validation data wins. Goes on where it was when it is started again.
+    """
+    from mucore.tuning.plan import plan
+    from mucore.tuning.together import FOLDER, check_jobs, search, studies_of, wish_of
+
+    say_left_out()
+    check_jobs(jobs)
+    grid = _grid(methods, dataset, model, scenario, preset, budget, changes or [])
+    with open_home() as store:
+        root = Path(studies).expanduser() if studies else store.home / FOLDER
+        wish, reasons = wish_of(grid, trials=trials, seed=seed, cap=cap)
+        for reason in reasons:
+            print(f"Left out: {reason}", file=sys.stderr)
+        planned = plan(wish, store, root)
+        _say_plan(wish, planned, jobs)
+        if plan_only:
+            return 0
+        with _Shown(wish, root, planned.trials + planned.done) as shown:
+            try:
+                search(
+                    grid,
+                    wish,
+                    store,
+                    root,
+                    jobs=jobs,
+                    device=device,
+                    cancelled=shown.stopped.is_set,
+                    on_event=shown.event,
+                    on_progress=shown.step,
+                )
+            except Cancelled:
+                pass
+        found = studies_of(wish, root)
+        _say_found(found, wish, root, grid, as_json=as_json)
+    if shown.stopped.is_set():
+        done = sum(len(study.trials) for _, study in found)
+        return complain(
+            f"Interrupted with {done} trials kept in {root}; the same command goes on from there.",
+            INTERRUPTED,
+        )
+    return 0 if any(study.choice() is not None for _, study in found) else FAILED
+
+
+def _grid(
+    methods: Sequence[str],
+    dataset: str | None,
+    model: str | None,
+    scenario: list[str] | None,
+    preset: str,
+    budget: str | None,
+    changes: Sequence[str],
+) -> Grid:
+    for change in changes:
+        owner = change.partition(".")[0]
+        if owner not in ("scenario", "recipe", *split_names(scenario or [])):
+            raise BadValue(
+                f"--set of a search is about scenario.KEY or recipe.KEY, but got {change!r}: what "
+                "a method is set to is what the search looks for."
+            )
+    options = GridOptions(
+        methods=list(methods),
+        dataset=dataset,
+        model=model,
+        scenario=scenario,
+        preset=preset,
+        budget=budget,
+        changes=list(changes),
+    )
+    grid, notes = build_grid(options)
+    for note in notes:
+        print(note, file=sys.stderr)
+    return grid
+
+
+def _say_plan(wish: Wish, planned: Any, jobs: int) -> None:
+    from mucore.runner.estimate import Span, about
+
+    studies = sum(len(methods) for _, methods in wish.tasks)
+    names = "; ".join(task.title for task, _ in wish.tasks)
+    print(
+        f"{studies} {'study' if studies == 1 else 'studies'} ({names}): each tries {wish.trials} "
+        f"settings on seed {wish.seed}, the authors' first, and the best on seeds {wish.seed + 1} "
+        f"and {wish.seed + 2}. A trial may take {wish.cap:.2g} of Retrain's work. Test data are "
+        "not looked at.",
+        file=sys.stderr,
+    )
+    if not planned.trials:
+        print("All of it is there already.", file=sys.stderr)
+        return
+    time = planned.time
+    each = Span(*(value / jobs for value in (time.low, time.likely, time.high)))
+    text = about(each)
+    had = f" {planned.done} trials are there already." if planned.done else ""
+    print(
+        f"{planned.references} trainings of references and at most {planned.trials} trials are "
+        f"left, {text}.{had}",
+        file=sys.stderr,
+    )
+    cores = os.cpu_count() or 1
+    if jobs == 1 < cores and studies > 1 and time.likely > LONG:
+        print(
+            f"This machine has {cores} cores: --jobs {min(cores, studies)} searches several "
+            "methods at once.",
+            file=sys.stderr,
+        )
+
+
+class _Shown:
+    """Progress on stderr, and Ctrl-C: the first lets the trial in hand go and keeps all others, the
+    second ends the process.
+    """
+
+    def __init__(self, wish: Wish, root: Path, total: int):
+        self.wish, self.root, self.total = wish, root, total
+        self.stopped = threading.Event()
+        self._handlers: dict[int, Any] = {}
+
+    def __enter__(self) -> _Shown:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+
+        self._console = Console(stderr=True)
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=self._console,
+            transient=True,
+            disable=not self._console.is_terminal,
+        )
+        self._what = "references"
+        self._task = self._bar.add_task(self._what, total=self.total, completed=self._done())
+        self._bar.start()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._handlers[number] = signal.signal(number, self._interrupt)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+        self._bar.stop()
+
+    def _interrupt(self, number: int, frame: object) -> None:
+        if self.stopped.is_set():
+            raise KeyboardInterrupt
+        self.stopped.set()
+
+    def _done(self) -> int:
+        from mucore.tuning.together import studies_of
+
+        return sum(len(study.trials) for _, study in studies_of(self.wish, self.root))
+
+    def step(self, step: Step) -> None:
+        self._bar.update(self._task, description=f"{self._what} · {step.step} {step.fraction:.0%}")
+
+    def event(self, event: Event) -> None:
+        study = event.study
+        if study is None or event.trial is None:
+            self._what = f"references of {event.task.scenario}"
+            self._bar.update(self._task, description=self._what)
+            return
+        first = len(study.first)
+        self._what = f"{event.method} under {event.task.scenario}, {first} of {self.wish.trials}"
+        self._bar.update(self._task, completed=self._done(), description=self._what)
+        if study.finished(self.wish.trials):
+            self._console.print(_line(event.task, study), highlight=False, markup=False)
+
+
+def _line(task: Task, study: Study) -> str:
+    choice, authors = study.choice(), study.authors
+    tried = f"{len(study.trials)} trials"
+    before = f"the authors' setting {_score(authors.score)}" if authors else ""
+    if choice is None:
+        return f"{study.method} under {task.scenario}: no candidate in {tried}, {before}"
+    return f"{study.method} under {task.scenario}: {_score(choice.score)} in {tried}, {before}"
+
+
+def _score(value: float) -> str:
+    return f"{value:.2f}" if value < 10 else f"{value:.0f}"
+
+
+def _say_found(
+    found: Sequence[tuple[Task, Study]], wish: Wish, root: Path, grid: Grid, *, as_json: bool
+) -> None:
+    from mucore.tuning.report import record
+
+    records = [record(task, study, wish.trials, root) for task, study in found]
+    if as_json:
+        print(to_json(records, indent=2))
+        return
+    if not records:
+        return
+    print_table(
+        ("scenario", "method", "trials", "authors'", "best", "3 seeds", "work", "setting"),
+        [
+            (
+                each["scenario"],
+                each["method"] + (" (open)" if each["open"] else ""),
+                f"{each['first']}+{each['trials'] - each['first']}",
+                "" if each["authors"] is None else _score(each["authors"]),
+                "" if each["best"] is None else _score(each["best"]),
+                "none" if each["score"] is None else _score(each["score"]),
+                "" if each["work"] is None else f"{each['work']:.2f}",
+                ", ".join(f"{name} {_value(v)}" for name, v in (each["values"] or {}).items()),
+            )
+            for each in records
+        ],
+    )
+    print(
+        "Scores are distances to Retrain in units of the spread between Retrains: about 0.8 is "
+        "another seed's Retrain, 5 is visibly off. Best: on the search's seed alone, which "
+        "flatters; 3 seeds: the mean that chose. Work: share of Retrain's.",
+        file=sys.stderr,
+    )
+    for sentence in dict.fromkeys(s for each in records for s in each["cautions"]):
+        print(sentence, file=sys.stderr)
+    if any(each["score"] is not None for each in records):
+        print(f"To use what was found: {_command(grid, records)}", file=sys.stderr)
+
+
+def _command(grid: Grid, records: Sequence[dict[str, Any]]) -> str:
+    methods = dict.fromkeys(each["method"] for each in records if each["score"] is not None)
+    scenarios = dict.fromkeys(each["scenario"] for each in records)
+    return (
+        f"python -m mucore run --dataset {grid.dataset} --model {grid.model} --preset "
+        f"{grid.preset} --scenario {','.join(scenarios)} --methods {','.join(methods)} "
+        "--method-preset tuned --seeds 0-4"
+    )
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, float) and math.isfinite(value):
+        return f"{value:.3g}"
+    return "none" if value is None else str(value)

@@ -1,0 +1,42 @@
+"""What searches came to, as the file that the preset `tuned` reads (mucore/catalog/tuning.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from mucore.catalog import tuning
+from mucore.catalog.tuning import Tuned
+from mucore.tuning.study import Study, write_json
+
+
+def settings(studies: Iterable[Study]) -> list[Tuned]:
+    """The setting of each study whose second stage is over and that has a candidate."""
+    found = []
+    for study in studies:
+        choice = study.choice()
+        if choice is None or study.next_check() is not None:
+            continue
+        task = study.task
+        found.append(
+            Tuned(
+                method=study.method,
+                values=choice.values,
+                dataset=task["dataset"],
+                data_hash=task["data_hash"],
+                model=task["model"],
+                preset=task["preset"],
+                scenarios=(task["scenario"],),
+                trials=len(study.first),
+            )
+        )
+    return found
+
+
+def write(path: Path, studies: Iterable[Study], *, beside: Iterable[Tuned] = ()) -> list[Tuned]:
+    """Write the settings of `studies` to `path`, and those of `beside` that are for other tasks or
+    methods.
+    """
+    made = settings(studies)
+    write_json(path, tuning.content([*made, *beside]))
+    return made

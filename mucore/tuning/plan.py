@@ -1,0 +1,86 @@
+"""What a search comes to before it begins: references to make, trials to run, and how long."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+from pathlib import Path
+
+from mucore import catalog
+from mucore.runner.estimate import Span, forecast
+from mucore.spec import RunSpec
+from mucore.store import Store
+from mucore.tuning.search import SPREAD_SEEDS, Wish, revision_of
+from mucore.tuning.study import Folder, Study
+from mucore.tuning.task import Task
+
+JUDGING = 0.5  # seconds that a trial takes beside its method, on the machine of docs/benchmarks.md
+SPENT = 0.5  # of the cap, where nothing is known of a method yet
+UNSURE = 1.6  # an estimate may be as many times too long or too short
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`references` are trainings, `trials` at most: the second stage ends earlier where nobody can
+    win any more. `time` is that of one process.
+    """
+
+    references: int
+    trials: int
+    done: int
+    time: Span
+
+
+def plan(wish: Wish, store: Store, root: Path) -> Plan:
+    """Raises `BadFile` where the folder is another task's."""
+    references, trials, done, seconds = 0, 0, 0, 0.0
+    for task, methods in wish.tasks:
+        folder = Folder(root, task)
+        studies = {name: folder.study(name, revision=revision_of(name)) for name in methods}
+        left = {name: _left(wish, study) for name, study in studies.items()}
+        done += sum(len(study.trials) for study in studies.values() if study is not None)
+        if not any(left.values()):
+            continue
+        missing = missing_references(wish, task, store, spread=folder.facts() is None)
+        retrain = task.spec("retrain", seed=wish.seed)
+        expected = forecast(store, [*missing, retrain]).expect([*missing, retrain])
+        references += len(missing)
+        seconds += sum(expected[spec.key].seconds for spec in missing)
+        unknown = SPENT * wish.cap * expected[retrain.key].seconds
+        for name, count in left.items():
+            trials += count
+            seconds += count * (_seconds(studies[name], unknown) + JUDGING)
+    return Plan(references, trials, done, Span(seconds / UNSURE, seconds, seconds * UNSURE))
+
+
+def missing_references(wish: Wish, task: Task, store: Store, *, spread: bool) -> list[RunSpec]:
+    """The trainings that a task still needs; `spread`: those behind the noise units, too."""
+    card = catalog.scenario(task.scenario)
+    wanted = []
+    for seed in (wish.seed, wish.seed + 1, wish.seed + 2):
+        retrain = task.spec("retrain", seed=seed)
+        wanted += [retrain.original(), retrain]
+    for seed in SPREAD_SEEDS if spread else ():
+        retrain = task.spec("retrain", seed=seed)
+        wanted += [retrain.original()] * bool(card.needs & {"losses", "downstream"}) + [retrain]
+    return [
+        spec
+        for spec in wanted
+        if (kept := store.get_model(spec.model_key)) is None or kept.weights is None
+    ]
+
+
+def _left(wish: Wish, study: Study | None) -> int:
+    """Trials that a study still takes at most."""
+    if study is None:
+        return wish.most
+    if study.finished(wish.trials):
+        return 0
+    first = max(wish.trials - len(study.first), 0)
+    return max(wish.most - len(study.trials), first, 1)
+
+
+def _seconds(study: Study | None, otherwise: float) -> float:
+    """What a trial of the method takes, from those that there are."""
+    known = [trial.seconds for trial in study.trials if trial.seconds] if study else []
+    return statistics.fmean(known) if known else otherwise

@@ -1,0 +1,94 @@
+"""A study in numbers and sentences, for tables, JSON and docs/tuning.md."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from mucore.tuning import objective
+from mucore.tuning.space import Space
+from mucore.tuning.study import Facts, Folder, Study
+from mucore.tuning.task import Task
+
+
+def record(task: Task, study: Study, trials: int, root: Path) -> dict[str, Any]:
+    """What a study came to, as JSON has it; scores are None where there is no candidate."""
+    choice, best, facts = study.choice(), study.best(), Folder(root, task).facts()
+    return {
+        "task": task.name,
+        "scenario": task.scenario,
+        "method": study.method,
+        "first": len(study.first),
+        "trials": len(study.trials),
+        "finished": study.finished(trials),
+        "open": study.open,
+        "cap": study.cap,
+        "authors": study.authors.score if study.authors is not None else None,
+        "best": best[0].score if best else None,
+        "score": choice.score if choice is not None else None,
+        "scores": list(choice.scores) if choice is not None else [],
+        "work": choice.work if choice is not None else None,
+        "values": dict(choice.values) if choice is not None else None,
+        "edges": list(edges(study, facts)),
+        "file": str(Folder(root, task).study_file(study.method)),
+        "cautions": cautions(task, study, trials, facts),
+    }
+
+
+def edges(study: Study, facts: Facts | None) -> tuple[str, ...]:
+    """Where the chosen setting lies at an edge of the space: "lr, upper end"."""
+    choice = study.choice()
+    if choice is None or facts is None:
+        return ()
+    return Space(study.method, facts.sizes, {}).edges(choice.values)
+
+
+def cautions(task: Task, study: Study, trials: int, facts: Facts | None) -> list[str]:
+    """Sentences on what to beware of."""
+    said, method = [], study.method
+    if facts is not None and not visible(facts, task.scenario, study.seed):
+        said.append(
+            f"{task.title}: original and Retrain are too near to each other in forget accuracy to "
+            "tell whether a setting moved anything, so one that does nothing may win."
+        )
+    if study.open and len(study.first) < trials:
+        said.append(
+            f"{method} under {task.scenario}: so little of its space takes less than a whole "
+            f"Retrain that {len(study.first)} of {trials} settings were tried."
+        )
+    if study.choice() is None and study.finished(trials):
+        said.append(
+            f"{method} under {task.scenario}: none of {len(study.first)} settings may be chosen: "
+            f"{_why_none(study)}. More trials (--trials) or a wider `search` on its card may find "
+            "one."
+        )
+    elif found := edges(study, facts):
+        said.append(
+            f"{method} under {task.scenario}: the chosen setting lies at the edge of the space "
+            f"({'; '.join(found)}). Widen `search` on its card and start again: trials are kept."
+        )
+    if study.open:
+        said.append(
+            f"{method} under {task.scenario} is open: it can do nothing for the work that others "
+            f"may take, so its cap is {study.cap:.2g} of a Retrain."
+        )
+    return said
+
+
+def visible(facts: Facts, scenario: str, seed: int) -> bool:
+    """Whether original and Retrain of the search's seed are far enough apart to tell if a setting
+    moved.
+    """
+    name, at = objective.telling(scenario), facts.seeds[str(seed)]
+    return objective.is_visible(at["original"][name], at["retrain"][name], facts.units[name])
+
+
+def _why_none(study: Study) -> str:
+    first = study.first
+    still, over = (sum(getattr(trial, name) for trial in first) for name in ("still", "over"))
+    ended = sum(bool(trial.ended) and not trial.over for trial in first)
+    later = len(first) - still - over - ended
+    return (
+        f"{still} moved nothing, {over} took too much, {ended} failed, {later} did so on another "
+        "seed or were not among the best"
+    )

@@ -1,0 +1,270 @@
+"""The search: equal trials and an equal cap of work for every method, in two stages, written down
+trial by trial.
+
+1. Every setting runs on the first seed: the authors' first, then what the sampler draws.
+2. The best five run on two more seeds. The best mean of the three wins.
+
+Each trial runs on one thread, so that a study comes out alike however many processes share the
+work, and a search that was stopped goes on as if it had not been.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import sqlite3
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from mucore import catalog
+from mucore.catalog import plugins
+from mucore.engine.run import Callbacks, Progress
+from mucore.errors import BadValue, Cancelled
+from mucore.runner.session import Session
+from mucore.runner.training_records import threads
+from mucore.store import Store
+from mucore.tuning import objective
+from mucore.tuning.judge import Judge
+from mucore.tuning.space import Space, draw
+from mucore.tuning.study import BEST, Facts, Folder, Study, Trial, ranked
+from mucore.tuning.task import Task
+
+Values = Mapping[str, object]
+TRIALS = 24  # of the first stage
+SEED = 100  # the first of the search; results are reported on others
+SPREAD_SEEDS = range(5)  # of the Retrains that make the noise units: none of the search's
+CAP = 1 / 3  # of Retrain's gradient samples, for every setting that is drawn
+OPEN = 1.0  # the same for a method that can do nothing as cheap as that: below a whole Retrain
+SLACK = 1.05  # what a setting may take more than its formula says
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What to search: `methods` under each task, `trials` of the first stage each."""
+
+    tasks: Sequence[tuple[Task, Sequence[str]]]
+    trials: int = TRIALS
+    seed: int = SEED
+    cap: float = CAP
+
+    def __post_init__(self) -> None:
+        if self.trials < 1:
+            raise BadValue(f"A search needs one trial at least, but got {self.trials}.")
+        if not 0 < self.cap <= 1:
+            raise BadValue(
+                f"The cap is a share of Retrain's work, in (0, 1], but got {self.cap:g}. At 1 a "
+                "method may take as long as what it should spare."
+            )
+        if {self.seed, self.seed + 1, self.seed + 2} & set(SPREAD_SEEDS):
+            raise BadValue(
+                f"The search may not use the seeds {SPREAD_SEEDS[0]} to {SPREAD_SEEDS[-1]}, on "
+                f"which its noise is measured, but got {self.seed} to {self.seed + 2}. Choose "
+                f"another first seed, such as {SEED}."
+            )
+
+    @property
+    def most(self) -> int:
+        """The most trials of one method, both stages."""
+        return self.trials + 2 * min(BEST, self.trials)
+
+
+@dataclass(frozen=True)
+class Event:
+    """What just happened: a reference was made (`trial` None), or a trial ended."""
+
+    task: Task
+    method: str
+    study: Study | None = None
+    trial: Trial | None = None
+
+
+class Search:
+    """Works on the studies below `root` until none of `wish` is left that nobody else works on.
+
+    `on_event` is told of each step, `on_progress` of the run in hand; `cancelled` is asked at every
+    step of it. What is finished is written down before anything else begins.
+    """
+
+    def __init__(
+        self,
+        wish: Wish,
+        store: Store,
+        root: Path,
+        *,
+        device: str = "auto",
+        cancelled: Callable[[], bool] | None = None,
+        on_event: Callable[[Event], None] = lambda _: None,
+        on_progress: Callable[[Progress], None] | None = None,
+    ):
+        self.wish, self.root, self.on_event = wish, root, on_event
+        self.session = Session(store, device)
+        self.callbacks = Callbacks(on_progress=on_progress, cancelled=cancelled)
+        self._judges: dict[int, Judge] = {}
+
+    def run(self) -> None:
+        """Raises `Cancelled` where a person asked for the end, and `MucoreError`."""
+        with threads(1):
+            for task, methods in self.wish.tasks:
+                folder = Folder(self.root, task)
+                self._judges = {}  # only one task's networks and data stay in memory
+                left = [name for name in methods if not self._done(folder, name)]
+                if not left:
+                    continue
+                facts = self.references(task)
+                for method in left:
+                    with claimed(self._lock(folder, method)) as mine:
+                        if mine:
+                            self._study(folder, facts, method)
+
+    def references(self, task: Task) -> Facts:
+        """What all methods of a task share: made where it is missing, else read."""
+        folder = Folder(self.root, task)
+        with claimed(self._lock(folder, "references"), wait=self.callbacks.cancelled or _never):
+            facts = folder.facts()
+            if facts is None:
+                retrains, sizes = {}, {}
+                for seed in SPREAD_SEEDS:
+                    judge = Judge(task, seed, self.session, self.callbacks, original=False)
+                    retrains[str(seed)], sizes = judge.retrain, judge.sizes()
+                    self.on_event(Event(task, "retrain"))
+                units = objective.units(list(retrains.values()))
+                facts = Facts(task.content(), sizes, units, retrains, {})
+            for seed in (self.wish.seed, self.wish.seed + 1, self.wish.seed + 2):
+                judge = self._judge(task, seed)
+                self.on_event(Event(task, "retrain"))
+                numbers = {
+                    "original": judge.original,
+                    "retrain": judge.retrain,
+                    "score": judge.score_of_original(facts.units),
+                }
+                if str(seed) not in facts.seeds:
+                    facts = replace(facts, seeds={**facts.seeds, str(seed): numbers})
+            folder.write_facts(facts)
+        return facts
+
+    def _judge(self, task: Task, seed: int) -> Judge:
+        if seed not in self._judges:
+            self._judges[seed] = Judge(task, seed, self.session, self.callbacks)
+        return self._judges[seed]
+
+    def _done(self, folder: Folder, method: str) -> bool:
+        study = folder.study(method, revision=revision_of(method))
+        return study is not None and study.finished(self.wish.trials)
+
+    def _study(self, folder: Folder, facts: Facts, method: str) -> None:
+        """Bring one study to its end."""
+        judge = self._judge(folder.task, self.wish.seed)
+        space = judge.space(method)
+        study = folder.study(method, revision=revision_of(method))
+        if study is None:
+            fits = draw(space, [], seed=self.wish.seed, most=self.wish.cap * judge.whole)
+            study = Study(
+                task=folder.task.content(),
+                method=method,
+                revision=revision_of(method),
+                seed=self.wish.seed,
+                cap=self.wish.cap if fits is not None else OPEN,
+                open=fits is None,
+            )
+        elif study.seed != self.wish.seed:
+            raise BadValue(
+                f"The study of {method} began on seed {study.seed} and goes on there, but got seed "
+                f"{self.wish.seed}. Name another folder with --studies to begin a second one."
+            )
+        while (wanted := self._next(study, space, judge)) is not None:
+            values, seed, authors = wanted
+            most = SLACK * study.cap
+            trial = self._trial(
+                folder.task, facts, study, values, seed, most=OPEN if authors else most, cap=most
+            )
+            study = replace(study, trials=(*study.trials, trial))
+            folder.write(study)
+            self.on_event(Event(folder.task, method, study, trial))
+
+    def _next(self, study: Study, space: Space, judge: Judge) -> tuple[Values, int, bool] | None:
+        """The next setting, its seed, and whether it is the authors' first run."""
+        first = study.first
+        if not first:
+            return space.authors(), study.seed, True
+        if len(first) < self.wish.trials:
+            drawn = draw(
+                space, ranked(first), seed=study.seed, most=SLACK * study.cap * judge.whole
+            )
+            if drawn is not None:
+                return drawn, study.seed, False
+        check = study.next_check()
+        return None if check is None else (*check, False)
+
+    def _trial(
+        self,
+        task: Task,
+        facts: Facts,
+        study: Study,
+        values: Values,
+        seed: int,
+        *,
+        most: float,
+        cap: float,
+    ) -> Trial:
+        """A setting that was tried before comes out as it did: methods are deterministic."""
+        if (known := study.of(values, seed)) is not None:
+            return replace(known, seconds=0.0)
+        judge = self._judge(task, seed)
+        space = judge.space(study.method)
+        predicted = space.predicted(values) / judge.whole
+        if not space.fits(values, most * judge.whole):
+            return Trial(
+                seed=seed,
+                values=values,
+                score=objective.WORST,
+                work=float(f"{predicted:.6g}"),
+                seconds=0.0,
+                over=True,
+                ended=f"it would take {predicted:.3g} of Retrain's gradient samples",
+            )
+        return judge.attempt(study.method, values, facts.units, most=most, cap=cap)
+
+    def _lock(self, folder: Folder, name: str) -> Path:
+        """Beside the store, so that folders of studies hold studies alone."""
+        where = hashlib.sha256(str(folder.path.resolve()).encode()).hexdigest()[:12]
+        return self.session.store.home / "tuning" / f"{where}-{name}.lock"
+
+
+def _never() -> bool:
+    return False
+
+
+def revision_of(method: str) -> str:
+    """What names the code of a method: its card's revision, or the hash of a user's own file."""
+    card = catalog.method(method)
+    own = plugins.find(method) if card.family == "own" else None
+    return own.source_hash if own is not None else str(card.revision)
+
+
+@contextlib.contextmanager
+def claimed(path: Path, *, wait: Callable[[], bool] | None = None) -> Generator[bool]:
+    """Whether this process has the lock `path` for itself inside. With `wait` it waits for whoever
+    has it, and asks that function whether to give up, which raises `Cancelled`.
+
+    The lock is a database's, which every system lets go when a process dies.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    connection = sqlite3.connect(path, timeout=0, isolation_level=None)
+    try:
+        while not (mine := _begin(connection)) and wait is not None:
+            if wait():
+                raise Cancelled
+            time.sleep(0.2)
+        yield mine
+    finally:
+        connection.close()
+
+
+def _begin(connection: sqlite3.Connection) -> bool:
+    try:
+        connection.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError:
+        return False
+    return True

@@ -1,0 +1,314 @@
+"""Studies as files: what was tried for one method under one task, and what follows from it. A study
+goes on where it was, on any machine, so nights add up.
+
+    FOLDER/<task>/task.json      the task, its noise units, and what its references are like
+    FOLDER/<task>/<method>.json  one trial a line
+
+Imports no torch.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mucore.errors import BadFile, StoreError
+from mucore.files import write
+from mucore.tuning.objective import REVISION, WORST
+from mucore.tuning.task import Task
+
+BEST = 5  # settings that go on to the second stage
+Numbers = Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """One setting on one seed. `values` are of the parameters that are searched, `numbers` those of
+    `objective.NUMBERS` for the unlearned network, `gaps` the same less Retrain's.
+
+    `work` is in gradient samples, as a share of Retrain's; `seconds` are the processor's for the
+    method alone. `ended` says why there are no numbers; "" where there are.
+    """
+
+    seed: int
+    values: Mapping[str, Any]
+    score: float
+    work: float
+    seconds: float
+    numbers: Numbers = field(default_factory=dict)
+    gaps: Numbers = field(default_factory=dict)
+    still: bool = False  # moved nothing that counts
+    over: bool = False  # took more work than the search allows
+    ended: str = ""
+
+    @property
+    def candidate(self) -> bool:
+        """Whether the setting may be chosen, as far as this seed can tell."""
+        return not (self.still or self.over or self.ended)
+
+    def same(self, values: Mapping[str, Any]) -> bool:
+        return dict(self.values) == dict(values)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The setting that a study came to: its scores, one a seed, and its mean work."""
+
+    values: Mapping[str, Any]
+    scores: tuple[float, ...]
+    work: float
+
+    @property
+    def score(self) -> float:
+        return statistics.fmean(self.scores)
+
+
+@dataclass(frozen=True)
+class Study:
+    """The trials of one method. `revision` is that of its code: the card's, or the hash of a user's
+    own file. `cap` is the share of Retrain's gradient samples that a trial may take; `open` says
+    that nothing the method can do costs as little as the others may, so its cap is another.
+    """
+
+    task: Mapping[str, Any]
+    method: str
+    revision: str
+    seed: int
+    cap: float
+    open: bool
+    trials: tuple[Trial, ...] = ()
+
+    @property
+    def first(self) -> list[Trial]:
+        """The first stage: every setting on the first seed, in order."""
+        return [trial for trial in self.trials if trial.seed == self.seed]
+
+    def seeds(self) -> tuple[int, int, int]:
+        return self.seed, self.seed + 1, self.seed + 2
+
+    def best(self) -> list[Trial]:
+        """The best `BEST` different settings of the first stage that may be chosen, the best
+        first; of equal ones the cheaper.
+        """
+        found: list[Trial] = []
+        ranked = sorted(
+            (trial for trial in self.first if trial.candidate),
+            key=lambda trial: (trial.score, trial.work),
+        )
+        for trial in ranked:
+            if not any(trial.same(other.values) for other in found):
+                found.append(trial)
+        return found[:BEST]
+
+    def of(self, values: Mapping[str, Any], seed: int) -> Trial | None:
+        """The trial of a setting on a seed, if there is one."""
+        return next((t for t in self.trials if t.seed == seed and t.same(values)), None)
+
+    def total(self, values: Mapping[str, Any]) -> tuple[float, int, bool]:
+        """The sum of a setting's scores over the seeds that it has, how many these are, and whether
+        it may still be chosen.
+        """
+        trials = [trial for seed in self.seeds() if (trial := self.of(values, seed)) is not None]
+        return (
+            sum(trial.score for trial in trials),
+            len(trials),
+            all(trial.candidate for trial in trials),
+        )
+
+    def next_check(self) -> tuple[Mapping[str, Any], int] | None:
+        """The setting and the seed that the second stage tries next; None where it is over.
+
+        A setting goes no further once its sum is above that of one that has all seeds: scores only
+        add, so it could not win any more. That spares runs and changes no choice.
+        """
+        best = self.best()
+        leading = min(
+            (
+                total
+                for total, count, fit in (self.total(trial.values) for trial in best)
+                if fit and count == len(self.seeds())
+            ),
+            default=float("inf"),
+        )
+        for trial in best:
+            total, count, fit = self.total(trial.values)
+            if fit and count < len(self.seeds()) and total <= leading:
+                return trial.values, self.seeds()[count]
+        return None
+
+    def finished(self, trials: int) -> bool:
+        return len(self.first) >= trials and self.next_check() is None
+
+    def choice(self) -> Choice | None:
+        """The setting with the best mean score over the seeds; of equal ones the cheaper. None
+        where no setting may be chosen, or none has all seeds yet.
+        """
+        found = []
+        for trial in self.best():
+            _, count, fit = self.total(trial.values)
+            if fit and count == len(self.seeds()):
+                rows = [self.of(trial.values, seed) for seed in self.seeds()]
+                scores = tuple(row.score for row in rows if row is not None)
+                spent = statistics.fmean(row.work for row in rows if row is not None)
+                found.append(Choice(trial.values, scores, spent))
+        return min(found, key=lambda each: (each.score, each.work), default=None)
+
+    def falling(self) -> list[float | None]:
+        """The best score after each trial of the first stage, None before the first candidate."""
+        best, found = None, []
+        for trial in self.first:
+            if trial.candidate and (best is None or trial.score < best):
+                best = trial.score
+            found.append(best)
+        return found
+
+    @property
+    def authors(self) -> Trial | None:
+        """The trial of the authors' setting, the first of all."""
+        return self.first[0] if self.first else None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What all methods of a task share: `sizes`, which formulas count with (`formulas.NAMES`);
+    noise units, made of `retrains` (seed -> numbers); and of the search's seeds the numbers of
+    original and Retrain and the original's score.
+    """
+
+    task: Mapping[str, Any]
+    sizes: Numbers
+    units: Numbers
+    retrains: Mapping[str, Numbers]
+    seeds: Mapping[str, Mapping[str, Any]]
+
+
+class Folder:
+    """The studies of one task, in a folder of their own below `root`."""
+
+    def __init__(self, root: Path, task: Task):
+        self.task, self.path = task, root / task.name
+
+    def study_file(self, method: str) -> Path:
+        return self.path / f"{method}.json"
+
+    def facts(self) -> Facts | None:
+        """Raises `BadFile` where the folder is another task's, or of another rule."""
+        content = read(self.path / "task.json")
+        if content is None:
+            return None
+        if content["rule"] != REVISION:
+            raise BadFile(
+                f"{self.path} was found by rule {content['rule']} of the search, but this version "
+                f"has rule {REVISION}, whose scores differ. Name another folder with --studies."
+            )
+        if content["task"] != self.task.content():
+            raise BadFile(
+                f"{self.path} holds studies of another task. Name another folder with --studies."
+            )
+        return _facts(content)
+
+    def write_facts(self, facts: Facts) -> None:
+        write_json(self.path / "task.json", {"rule": REVISION, **asdict(facts)})
+
+    def study(self, method: str, *, revision: str) -> Study | None:
+        """The study of a method with its code as it is now; None where there is none. A study of
+        earlier code is put aside, for its scores are not those of this one.
+        """
+        found = load(self.study_file(method))
+        if found is None:
+            return None
+        if found.revision != revision:
+            aside = self.path / "earlier" / f"{method}-{found.revision}.json"
+            try:
+                aside.parent.mkdir(exist_ok=True)
+                self.study_file(method).replace(aside)
+            except OSError as error:
+                raise StoreError(f"{aside} could not be written: {error.strerror}.") from None
+            return None
+        return found
+
+    def write(self, study: Study) -> None:
+        """One trial a line, so that differences can be read."""
+        head = {
+            name: value for name, value in asdict(study).items() if name not in ("trials", "task")
+        }
+        rows = ",\n".join(f"  {_line(_row(trial))}" for trial in study.trials)
+        text = (
+            f'{{"rule": {REVISION},\n "task": {_line(study.task)},\n "study": {_line(head)},\n'
+            f' "trials": [\n{rows}\n ]}}\n'
+        )
+        write(self.study_file(study.method), text.encode())
+
+
+def load(path: Path) -> Study | None:
+    """A study from its file; None where there is none. Raises `BadFile`."""
+    content = read(path)
+    if content is None:
+        return None
+    try:
+        if content["rule"] != REVISION:
+            raise BadFile(
+                f"{path} was found by rule {content['rule']} of the search, but this version has "
+                f"rule {REVISION}, whose scores differ. Name another folder with --studies."
+            )
+        return Study(
+            task=content["task"],
+            **content["study"],
+            trials=tuple(Trial(**row) for row in content["trials"]),
+        )
+    except (KeyError, TypeError) as error:
+        raise BadFile(
+            f"{path} is no study: {error}. Remove it, or put it back as it was."
+        ) from None
+
+
+def studies_in(root: Path) -> list[Study]:
+    """All studies below a folder, by task and method."""
+    found = [load(path) for path in sorted(root.glob("*/*.json")) if path.name != "task.json"]
+    return [study for study in found if study is not None]
+
+
+def facts_in(root: Path) -> list[Facts]:
+    """What the tasks below a folder share, by name."""
+    contents: Iterable[Any] = map(read, sorted(root.glob("*/task.json")))
+    return [_facts(each) for each in contents if each is not None]
+
+
+def _facts(content: Mapping[str, Any]) -> Facts:
+    return Facts(**{name: value for name, value in content.items() if name != "rule"})
+
+
+def ranked(trials: Sequence[Trial]) -> list[tuple[Mapping[str, Any], float]]:
+    """Settings with the score that the sampler learns from: what took too much is as bad as it
+    gets.
+    """
+    return [(trial.values, WORST if trial.over else trial.score) for trial in trials]
+
+
+def read(path: Path) -> Any:
+    """The content of a JSON file; None where there is none. Raises `BadFile`."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise BadFile(f"{path} cannot be read: {error}. Remove it, or put it back.") from None
+
+
+def write_json(path: Path, content: Any) -> None:
+    write(path, (json.dumps(content, indent=1) + "\n").encode())
+
+
+def _row(trial: Trial) -> dict[str, Any]:
+    """A trial without what is as usual."""
+    usual = {"numbers": {}, "gaps": {}, "still": False, "over": False, "ended": ""}
+    content = asdict(trial)
+    return {name: value for name, value in content.items() if usual.get(name, ...) != value}
+
+
+def _line(content: Any) -> str:
+    return json.dumps(content, separators=(", ", ": "))

@@ -1,0 +1,126 @@
+"""A task: one scenario on one data set, model and recipe. Settings are searched for a task and hold
+for that one alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mucore import catalog
+from mucore.errors import Refused
+from mucore.runner.plan import Grid, expand
+from mucore.spec import RunSpec, make_recipe, make_spec, refuse_task
+from mucore.userfiles import datasets
+
+
+@dataclass(frozen=True)
+class Task:
+    """`base` is Retrain of the task, of any seed; `preset` is the recipe that it was made from."""
+
+    base: RunSpec
+    preset: str
+
+    def spec(
+        self, method: str, values: Mapping[str, Any] | None = None, *, seed: int = 0
+    ) -> RunSpec:
+        """The run of a method with the authors' settings and `values` on top. The forget set and
+        what attacks draw belong to the task; `seed` is of training and unlearning.
+
+        Raises `Refused`, `BadValue`, `UnknownName`.
+        """
+        base = self.base
+        return make_spec(
+            dataset=base.dataset,
+            model=base.model,
+            recipe=base.recipe,
+            paper=self.preset,
+            scenario=base.scenario,
+            scenario_parameters=base.scenario_parameters,
+            method=method,
+            parameters=values or {},
+            training_seed=seed,
+            unlearning_seed=seed,
+            evaluation_seed=base.evaluation_seed,
+            mia_samples=base.mia_samples,
+            data_hash=base.data_hash,
+            original_hash=base.original_hash,
+            pretrained_hash=base.pretrained_hash,
+        )
+
+    @property
+    def scenario(self) -> str:
+        assert self.base.scenario is not None
+        return self.base.scenario
+
+    def content(self) -> dict[str, Any]:
+        """What the task is, as JSON has it; a user's data by their content, not by their place."""
+        base = self.base
+        return {
+            "dataset": base.dataset.partition(":")[0],
+            "data_hash": base.data_hash if catalog.dataset(base.dataset).takes_path else "",
+            "model": base.model,
+            "preset": self.preset,
+            "recipe": base.recipe.model_dump(mode="json"),
+            "scenario": self.scenario,
+            "scenario_parameters": json.loads(json.dumps(base.scenario_parameters)),
+            "original_hash": base.original_hash,
+            "pretrained_hash": base.pretrained_hash,
+        }
+
+    @property
+    def name(self) -> str:
+        """The name of its folder: data set, model, recipe, scenario, and a hash where any of them
+        is not as its card has it.
+        """
+        content = self.content()
+        words = [content[part] for part in ("dataset", "model", "preset", "scenario")]
+        defaults = {p.name: p.default for p in catalog.scenario(self.scenario).parameters}
+        usual = {
+            "data_hash": "",
+            "recipe": make_recipe(self.preset).model_dump(mode="json"),
+            "scenario_parameters": json.loads(json.dumps(defaults)),
+            "original_hash": "",
+            "pretrained_hash": "",
+        }
+        if content != content | usual:
+            text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+            words.append(hashlib.sha256(text.encode()).hexdigest()[:8])
+        return "-".join(words)
+
+    @property
+    def title(self) -> str:
+        content = self.content()
+        where = [content[part] for part in ("dataset", "model", "preset")]
+        return f"{self.scenario} on {', '.join(where)}"
+
+
+def tasks_of(grid: Grid) -> list[Task]:
+    """The tasks of a grid, one a scenario. Raises as `expand`."""
+    specs, _ = expand(grid.model_copy(update={"methods": [], "sequence": False}))
+    found = {spec.scenario: spec for spec in specs if spec.method == "retrain"}
+    return [Task(spec, grid.preset) for name, spec in found.items() if name is not None]
+
+
+def methods_of(grid: Grid, task: Task) -> tuple[list[str], dict[str, str]]:
+    """The methods of a grid that can be searched under a task, and of the others why not."""
+    chosen, left_out = [], {}
+    for name in dict.fromkeys(choice.id for choice in grid.methods):
+        card = catalog.method(name)
+        if card.family in ("reference", "exact"):
+            left_out[card.id] = (
+                f"{card.id} is exact: there is nothing that it should come nearer to."
+            )
+        elif not card.search:
+            left_out[card.id] = f"The card of {card.id} names no parameter to search."
+        else:
+            try:
+                refuse_task(card, datasets.task_of(task.base.dataset))
+                task.spec(card.id)
+                chosen.append(card.id)
+            except Refused as error:
+                left_out[card.id] = str(error)
+    return chosen, left_out

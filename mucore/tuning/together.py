@@ -1,0 +1,166 @@
+"""One search in several processes: each takes the next study that nobody else works on, so they
+need nothing of each other but the files.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from mucore.catalog import tuning
+from mucore.engine.run import Progress
+from mucore.errors import BadValue, Cancelled, MucoreError
+from mucore.runner.plan import Grid, parse_grid
+from mucore.store import Store, open_store
+from mucore.tuning import found
+from mucore.tuning.search import CAP, SEED, TRIALS, Event, Search, Wish, revision_of
+from mucore.tuning.study import Folder, Study, studies_in
+from mucore.tuning.task import Task, methods_of, tasks_of
+
+FOLDER = "studies"  # in the home, where nobody names another
+
+
+def wish_of(
+    grid: Grid, *, trials: int = TRIALS, seed: int = SEED, cap: float = CAP
+) -> tuple[Wish, list[str]]:
+    """What a grid asks to search, and why some of it is left out. Raises `BadValue` where nothing
+    is left.
+    """
+    tasks, reasons = [], {}
+    for task in tasks_of(grid):
+        chosen, left_out = methods_of(grid, task)
+        reasons |= left_out
+        if chosen:
+            tasks.append((task, chosen))
+    if not tasks:
+        raise BadValue(f"Nothing is left to search. {' '.join(dict.fromkeys(reasons.values()))}")
+    return Wish(tasks, trials=trials, seed=seed, cap=cap), list(dict.fromkeys(reasons.values()))
+
+
+def search(
+    grid: Grid,
+    wish: Wish,
+    store: Store,
+    root: Path,
+    *,
+    jobs: int = 1,
+    device: str = "auto",
+    cancelled: Callable[[], bool] | None = None,
+    on_event: Callable[[Event], None] = lambda _: None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> None:
+    """Bring all studies of `wish`, made of `grid`, to their end, in `jobs` processes of one thread
+    each, this one among them; then write the settings that were found into the home.
+
+    Raises `Cancelled`, and `MucoreError`. What ended before is kept, and written, either way.
+    """
+    check_jobs(jobs)
+    own = Search(
+        wish,
+        store,
+        root,
+        device=device,
+        cancelled=cancelled,
+        on_event=on_event,
+        on_progress=on_progress,
+    )
+    others: list[subprocess.Popen[bytes]] = []
+    try:
+        if jobs > 1:
+            for task, _ in wish.tasks:  # or all processes would wait for the first to make them
+                own.references(task)
+            others = [_start(grid, wish, store.home, root, device) for _ in range(jobs - 1)]
+        own.run()
+        for other in others:
+            while True:
+                try:
+                    code = other.wait(0.2)
+                    break
+                except subprocess.TimeoutExpired:
+                    if cancelled is not None and cancelled():
+                        raise Cancelled from None
+            if code:
+                raise MucoreError(
+                    "A process of the search ended early; its reason stands above. What it had "
+                    "finished is kept, and the same command goes on from there."
+                )
+    finally:
+        for other in others:
+            if other.poll() is None:
+                other.terminate()
+        for other in others:
+            other.wait()
+        found.write(store.home / tuning.FILE, studies_in(root), beside=tuning.at(store.home))
+
+
+def check_jobs(jobs: int) -> None:
+    """Raise `BadValue` where nobody would work."""
+    if jobs < 1:
+        raise BadValue(f"A search needs one process at least, but got {jobs}.")
+
+
+def studies_of(wish: Wish, root: Path) -> list[tuple[Task, Study]]:
+    """The studies that there are of what was wished for."""
+    pairs = []
+    for task, methods in wish.tasks:
+        folder = Folder(root, task)
+        for name in methods:
+            study = folder.study(name, revision=revision_of(name))
+            if study is not None:
+                pairs.append((task, study))
+    return pairs
+
+
+def _start(grid: Grid, wish: Wish, home: Path, root: Path, device: str) -> subprocess.Popen[bytes]:
+    content = {
+        "grid": grid.model_dump(mode="json"),
+        "trials": wish.trials,
+        "seed": wish.seed,
+        "cap": wish.cap,
+        "root": str(root),
+        "device": device,
+        "parent": os.getpid(),
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mucore.tuning"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, "MUCORE_HOME": str(home), "OMP_NUM_THREADS": "1"},
+    )
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(content).encode())
+    process.stdin.close()
+    return process
+
+
+def main() -> int:
+    """A further process of a search: what to do comes on stdin. Ends at the next step when it is
+    told to, or when the process that started it is gone.
+    """
+    content = json.loads(sys.stdin.read())
+    stopped = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopped.set())
+    grid = parse_grid(content["grid"])
+    wish, _ = wish_of(grid, **{name: content[name] for name in ("trials", "seed", "cap")})
+    try:
+        with open_store() as store:
+            Search(
+                wish,
+                store,
+                Path(content["root"]),
+                device=content["device"],
+                cancelled=lambda: stopped.is_set() or os.getppid() != content["parent"],
+            ).run()
+    except Cancelled:
+        return 0
+    except MucoreError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0

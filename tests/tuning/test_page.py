@@ -1,0 +1,148 @@
+"""docs/tuning.md: what studies and the demo say, by numbers that can be followed."""
+
+from dataclasses import replace
+
+import demo_results
+import pytest
+import tuning_page
+from builders import make_result, make_spec_row
+
+from mucore.runner.plan import parse_grid
+from mucore.spec import make_recipe
+from mucore.store import open_store, write_pack
+from mucore.tuning.study import Facts, Folder, Study, Trial
+from mucore.tuning.task import tasks_of
+
+SETTING = tuning_page.SETTING
+UNITS = {"ra": 0.01, "fa": 0.02, "va": 0.01, "mia": 0.05}
+ORIGINAL = {"ra": 1.0, "fa": 1.0, "va": 0.9, "mia": 0.1}
+RETRAIN = {"ra": 1.0, "fa": 0.8, "va": 0.9, "mia": 0.3}
+
+
+def measured(store, method, preset, seed, gaps, scenario="one_class", rate=None, **of_scenario):
+    """A result with gaps of retain, forget and test accuracy and the attack."""
+    spec = make_spec_row(
+        dataset=SETTING["dataset"],
+        model=SETTING["model"],
+        scenario=scenario,
+        method=method,
+        training_seed=seed,
+        scenario_parameters=of_scenario,
+    )
+    lr = rate if rate is not None else {"authors": 0.1, "tuned": 0.2}[preset]
+    spec = spec.model_copy(
+        update={
+            "recipe": make_recipe("standard"),
+            "method_preset": preset,
+            "parameters": {**spec.parameters, "lr": lr, "epochs": 2, "batch_size": 128},
+        }
+    )
+    names = ("ra", "fa", "ta", "mia_confidence")
+    values = {"rte": 0.1} | dict.fromkeys(names, 0.5)
+    store.put_result(make_result(spec, metrics=values, gaps=dict(zip(names, gaps, strict=True))))
+
+
+@pytest.fixture
+def demo(tmp_path, monkeypatch):
+    """A demo of what `put` puts into its store, and a folder of studies."""
+    monkeypatch.setattr(tuning_page, "STUDIES", tmp_path / "studies")
+
+    def put(fill):
+        with open_store(tmp_path / "home") as store:
+            fill(store)
+            write_pack(store, tmp_path / "pack")
+        monkeypatch.setattr(demo_results, "DEMO", tmp_path / "pack")
+        return tuning_page.tuning_page()
+
+    return put
+
+
+def test_the_page_compares_both_presets_over_the_seeds_that_have_tuned_runs(demo, monkeypatch):
+    def fill(store):
+        measured(store, "scrub", "authors", 0, (0.1, 0.3, -0.2, -0.2))  # 20 points
+        # another forget set
+        measured(store, "scrub", "authors", 0, (0.9, 0.9, 0.9, 0.9), budget=0.05)
+        measured(store, "scrub", "authors", 1, (0.0, 0.4, 0.0, 0.0))  # 10 points
+        measured(store, "scrub", "authors", 2, (0.9, 0.9, 0.9, 0.9))  # no tuned run of this seed
+        measured(store, "scrub", "tuned", 0, (0.0, -0.1, 0.1, 0.0))  # 5 points
+        measured(store, "scrub", "tuned", 1, (0.0, 0.1, -0.1, 0.0))
+        measured(store, "salun", "authors", 0, (0.0, 0.0, 0.0, 0.0))
+        # 3 points, and one seed of two
+        measured(store, "salun", "tuned", 0, (0.04, 0.04, 0.04, 0.0))
+        measured(store, "pgu", "authors", 0, (0.04, 0.0, 0.0, 0.0))  # 1 point
+        measured(store, "pgu", "tuned", 0, (0.08, 0.0, 0.0, 0.0))  # 2 points
+        # a seed that the authors' settings did not run on
+        measured(store, "pgu", "tuned", 1, (0.0, 0.0, 0.0, 0.0))
+
+    page = demo(fill)
+    assert "| `scrub` | 15.0 (+35.0), RTE 0.1 | 5.0 (+0.0), RTE 0.1 | – | – |" in page
+    assert (
+        "| `salun` | 0.0 (+0.0), RTE 0.1, 1 of 2 seeds | 3.0 (+4.0), RTE 0.1, 1 of 2 seeds | – | "
+        "– |"
+    ) in page
+    assert (
+        "`one_class`: 1 of 3 methods came nearer to Retrain. Further away: `pgu` (1.0 to 2.0) "
+        "and `salun` (0.0 to 3.0)."
+    ) in page
+    assert "training seeds 0 and 1" in page and "| `gkt` | refused | refused | – | – |" in page
+
+
+def studied(root, method, scores, *, still=(), later=()):
+    """A finished study whose n-th trial has the rate n/100 and the n-th score."""
+    grid = {**SETTING, "scenarios": [{"id": "one_class"}], "methods": []}
+    (task,) = tasks_of(parse_grid(grid))
+    folder = Folder(root, task)
+    seeds = {
+        str(seed): {"original": ORIGINAL, "retrain": RETRAIN, "score": 6.0}
+        for seed in (100, 101, 102)
+    }
+    retrains = {str(seed): RETRAIN for seed in range(5)}
+    sizes = {"train": 9000, "forget": 180, "recipe_epochs": 15, "leaving": 0}
+    folder.write_facts(Facts(task.content(), sizes, UNITS, retrains, seeds))
+
+    def trial(number, score, seed):
+        values = {"lr": number / 100, "epochs": 2, "batch_size": 128}
+        return Trial(seed=seed, values=values, score=score, work=0.1, seconds=1.0)
+
+    first = [
+        replace(trial(number, score, 100), still=number in still)
+        for number, score in enumerate(scores, 1)
+    ]
+    rest = [trial(number, score, seed) for number, score, seed in later]
+    folder.write(Study(task.content(), method, "1", 100, 1 / 3, False, (*first, *rest)))
+
+
+def test_a_study_shows_how_the_best_fell_and_what_came_of_it(demo, tmp_path):
+    scores = [9.0] * 24
+    scores[4], scores[11], scores[19] = 4.0, 3.0, 2.0  # trials 5, 12 and 20
+    # what has come to more than 8 before its last seed goes no further
+    later = [(20, 2.5, 101), (20, 3.5, 102), (12, 6.0, 101), (5, 5.0, 101)]
+    studied(tmp_path / "studies", "finetune", scores, still=(1, 2), later=later)
+    scores = [9.0] * 24
+    studied(tmp_path / "studies", "cf_k", scores, still=range(1, 25))
+
+    def fill(store):
+        # gaps of 1, 2, 1 and 2 units: J = 1.5; another rate is another setting
+        measured(store, "finetune", "tuned", 0, (0.01, -0.04, 0.01, 0.1), rate=0.2)
+        measured(store, "finetune", "tuned", 1, (0.03, -0.12, 0.03, 0.3), rate=0.2)
+        measured(store, "finetune", "tuned", 2, (0.9, 0.9, 0.9, 0.9), rate=0.3)
+
+    page = demo(fill)
+    row = next(line for line in page.splitlines() if line.startswith("| `finetune` | 24"))
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells == [
+        "`finetune`",
+        "24 + 4 (2 still)",
+        "9.00",
+        "4.00, 3.00, 2.00",
+        "2.00, 2.50, 3.50",
+        "3.00 (2)",  # 1.5 and 4.5
+        "0.10",
+        "–",
+    ]
+    assert "| `cf_k` | 24 + 0 (24 still) | 9.00 | –, –, – | none |" in page
+    said = next(line for line in page.splitlines() if line.startswith("Of 2 methods"))
+    # the mean of 2.5 and 3.5 is 1 above the score that was chosen by; found as number 20 of 24
+    assert "1 have a setting; in 1 of them" in said and "1 were found in the last third" in said
+    assert "is 1 higher" in said and "Without a candidate: `cf_k`." in said
+    assert "Doing nothing has J = 6." in page and "`scrub`" in page.split("Not searched")[1]

@@ -1,0 +1,164 @@
+"""Which tuned setting a run takes: that of its task, else the nearest one's, which is said."""
+
+import json
+from typing import Any
+
+import make_tuned
+import pytest
+
+from mucore import catalog, cli
+from mucore.catalog import tuning
+from mucore.catalog.tuning import Tuned
+from mucore.errors import BadFile
+from mucore.spec import make_recipe, make_spec, method_parameters
+from mucore.tuning import found
+from mucore.tuning.study import studies_in
+
+USUAL = {"dataset": "fashion-mnist-10k", "model": "resnet9-small"}
+
+
+def setting(lr, *scenarios, dataset="fashion-mnist-10k", model="resnet9-small", data_hash=""):
+    return Tuned(
+        "finetune", {"lr": lr}, dataset, data_hash, model, "standard", tuple(scenarios), 24
+    )
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path))
+    monkeypatch.setattr(tuning, "SHIPPED", tmp_path / "shipped.json")
+
+    def put(*own, shipped=()):
+        for name, settings in ((tuning.FILE, own), ("shipped.json", shipped)):
+            (tmp_path / name).write_text(json.dumps(tuning.content(settings)))
+
+    return put
+
+
+def taken(**task: Any):
+    wanted: dict[str, Any] = USUAL | task
+    found = tuning.nearest("finetune", **wanted)
+    return None if found is None else found.values["lr"]
+
+
+def test_the_nearest_task_goes_by_scenario_then_data_then_model(home):
+    home(
+        setting(0.1, "one_class"),
+        setting(0.2, "class_wise"),
+        setting(0.3, "all_classes", dataset="digits", model="mlp"),
+        setting(0.4, "one_class", "class_wise", dataset="digits", model="mlp"),
+    )
+    assert taken(scenario="one_class") == 0.1
+    assert taken(scenario="class_wise") == 0.2
+    # elsewhere, but this scenario, before another one on these data
+    assert taken(scenario="all_classes") == 0.3
+    assert taken(scenario="one_class", dataset="digits", model="mlp") == 0.1
+    # no task of this scenario: whole classes go by whole classes, samples by samples
+    assert taken(scenario="random_classes") == 0.2
+    assert taken(scenario="worst_case") == 0.1
+    assert taken(scenario="worst_case", dataset="digits", model="mlp") == 0.3
+    # of one found for two scenarios, either is nearer than a third
+    home(setting(0.3, "all_classes"), setting(0.4, "one_class", "class_wise"))
+    assert taken(scenario="one_class") == 0.4 and taken(scenario="worst_case") == 0.3
+
+
+def test_own_data_are_told_by_their_content_and_own_searches_come_first(home):
+    home(
+        setting(0.1, "one_class", dataset="npz", data_hash="a"),
+        setting(0.2, "one_class"),
+        shipped=[setting(0.3, "one_class")],
+    )
+    own = {"dataset": "npz:/somewhere/mine.npz", "scenario": "one_class"}
+    assert taken(**own, data_hash="a") == 0.1
+    assert taken(scenario="one_class") == 0.2
+    home(shipped=[setting(0.3, "one_class")])
+    assert taken(scenario="one_class") == 0.3
+
+
+def test_a_run_takes_it_with_the_authors_values_beside_it(home):
+    home(setting(0.1, "one_class"), setting(0.2, "class_wise"))
+    recipe = make_recipe("standard")
+    for scenario, rate in (("one_class", 0.1), ("class_wise", 0.2)):
+        common: dict[str, Any] = {
+            **USUAL,
+            "recipe": recipe,
+            "scenario": scenario,
+            "method": "finetune",
+        }
+        tuned = make_spec(**common, method_preset="tuned")
+        authors = make_spec(**common)
+        assert tuned.parameters == {**authors.parameters, "lr": rate}
+        # what is given goes first, and the preset's name is no part of the key
+        given = make_spec(**common, parameters={"lr": rate})
+        assert given.key == tuned.key != authors.key
+
+
+def test_what_is_taken_from_another_task_is_said(home, capsys):
+    home(setting(0.1, "one_class"), setting(0.2, "class_wise"))
+    (found,) = tuning.borrowed(
+        ["finetune", "scrub"], ["one_class", "worst_case"], **USUAL, data_hash=""
+    )
+    assert (found.scenario, found.methods, found.source.scenarios) == (
+        "worst_case",
+        ("finetune",),
+        ("one_class",),
+    )
+    flags = ["--model", "mlp", "--methods", "finetune", "--method-preset", "tuned"]
+    assert cli.main(["plan", "--dataset", "digits", "--scenario", "class_wise", *flags]) == 0
+    said = capsys.readouterr().err
+    assert "class_wise on fashion-mnist-10k, resnet9-small" in said
+    assert not tuning.borrowed(["finetune"], ["class_wise"], **USUAL, data_hash="")
+
+
+def test_exact_methods_have_one_preset(home):
+    recipe = make_recipe("standard")
+    for method in ("retrain", "sisa"):
+        card = catalog.method(method)
+        assert method_parameters(card, recipe, {}, preset="tuned") == method_parameters(
+            card, recipe, {}
+        )
+
+
+def test_a_broken_file_is_named(home, tmp_path):
+    home()
+    for text in ("{", "[]", '{"tasks": [{"methods": 3}]}'):
+        (tmp_path / tuning.FILE).write_text(text)
+        with pytest.raises(BadFile, match=r"tuned\.json"):
+            tuning.settings("finetune")
+
+
+def test_what_is_written_replaces_that_of_its_own_task_alone(home, tmp_path):
+    home(setting(0.1, "one_class"), setting(0.2, "class_wise"))
+    before = tuning.own()
+    found.write(tmp_path / tuning.FILE, [], beside=before)
+    assert tuning.own() == before
+    content = tuning.content([setting(0.5, "one_class"), *before])
+    (tmp_path / tuning.FILE).write_text(json.dumps(content))
+    assert [each.values["lr"] for each in tuning.own()] == [0.5, 0.2]
+
+
+def test_what_ships_is_what_the_studies_and_the_earlier_search_came_to():
+    content = json.loads(tuning.SHIPPED.read_text())
+    made = found.settings(studies_in(make_tuned.STUDIES))
+    wanted = tuning.content([*made, *make_tuned.joint()])
+    assert content == json.loads(json.dumps(wanted))
+
+
+@pytest.mark.parametrize("method", sorted({each.method for each in tuning.shipped()}))
+def test_shipped_settings_are_legal_where_they_were_found(method):
+    for each in tuning.shipped():
+        if each.method != method:
+            continue
+        card = catalog.method(method)
+        for scenario in each.scenarios:
+            if not catalog.serves(card, scenario):
+                continue
+            spec = make_spec(
+                dataset=each.dataset,
+                model=each.model,
+                recipe=make_recipe(each.preset),
+                scenario=scenario,
+                method=method,
+                parameters=each.values,
+            )
+            assert json.loads(json.dumps(each.values)).items() <= spec.parameters.items()

@@ -1,0 +1,316 @@
+"""Searches on digits: alike however they are interrupted and shared out, blind to test data."""
+
+import json
+import shutil
+import threading
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import own_methods
+import pytest
+import torch
+
+from mucore import catalog, datasets
+from mucore.catalog import plugins, tuning
+from mucore.errors import BadValue, Cancelled
+from mucore.runner.plan import parse_grid
+from mucore.runner.session import Session
+from mucore.spec import make_spec
+from mucore.store import open_store
+from mucore.tuning import objective
+from mucore.tuning import search as searching
+from mucore.tuning.judge import Judge
+from mucore.tuning.plan import plan
+from mucore.tuning.search import SPREAD_SEEDS, Search, Wish, claimed
+from mucore.tuning.study import Folder, load, studies_in
+from mucore.tuning.together import search, studies_of, wish_of
+
+RECIPE = {"epochs": 3, "lr": 0.1}
+
+
+def grid_of(*methods, scenario="class_wise", dataset="digits", **values):
+    return parse_grid(
+        {
+            "dataset": dataset,
+            "model": "mlp",
+            "preset": "quick",
+            "recipe": RECIPE,
+            "scenarios": [{"id": scenario, "parameters": values}],
+            "methods": [{"id": name} for name in methods],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A home with the references of the task, and nothing searched yet."""
+    path = tmp_path_factory.mktemp("tuning") / "home"
+    wish, _ = wish_of(grid_of("finetune"))
+    with open_store(path) as store:
+        for task, _ in wish.tasks:
+            Search(wish, store, path / "studies", device="cpu").references(task)
+    return path
+
+
+@pytest.fixture
+def copied(home, tmp_path):
+    """The same, whatever was searched in `home` since."""
+    shutil.copytree(home, tmp_path / "home")
+    for path in (tmp_path / "home" / "studies").glob("*/*.json"):
+        if path.name != "task.json":
+            path.unlink()
+    return tmp_path / "home"
+
+
+def searched(home, grid, *, trials, **options):
+    wish, _ = wish_of(grid, trials=trials)
+    with open_store(home) as store:
+        search(grid, wish, store, home / "studies", device="cpu", **options)
+        return [study for _, study in studies_of(wish, home / "studies")]
+
+
+def rows(study):
+    return [replace(trial, seconds=0.0) for trial in study.trials]
+
+
+def test_a_search_that_was_stopped_goes_on_as_if_it_had_not(home, copied):
+    grid = grid_of("finetune")
+    (once,) = searched(home, grid, trials=10)
+    steps, stopped = [], threading.Event()
+
+    def count(event):
+        steps.append(event)
+        if event.study is not None and len(event.study.trials) == 9:
+            stopped.set()
+
+    with pytest.raises(Cancelled):
+        searched(copied, grid, trials=10, cancelled=stopped.is_set, on_event=count)
+    (half,) = studies_in(copied / "studies")
+    assert len(half.trials) == 9
+    (twice,) = searched(copied, grid, trials=10)
+    assert rows(twice) == rows(once) and twice.finished(10)
+
+
+def test_processes_share_a_search_and_come_to_the_same(home, copied):
+    grid = grid_of("finetune", "gradient_ascent", "ssd")
+    alone = searched(home, grid, trials=4)
+    together = searched(copied, grid, trials=4, jobs=2)
+    assert [rows(study) for study in together] == [rows(study) for study in alone]
+    assert (copied / tuning.FILE).read_text() == (home / tuning.FILE).read_text()
+
+
+def test_the_authors_setting_comes_first_and_scores_follow_from_gaps(home):
+    (study,) = searched(home, grid_of("scrub"), trials=3)
+    (task, _), *_ = wish_of(grid_of("scrub"))[0].tasks
+    facts = Folder(home / "studies", task).facts()
+    assert facts is not None
+    usual = task.spec("scrub").parameters
+    assert study.first[0].values == {name: usual[name] for name in catalog.method("scrub").search}
+    names = objective.terms("class_wise")
+    for trial in study.trials:
+        at = facts.seeds[str(trial.seed)]
+        for name, gap in trial.gaps.items():
+            assert gap == pytest.approx(trial.numbers[name] - at["retrain"][name], abs=1e-6)
+        wanted = objective.score(trial.gaps, facts.units, names)
+        if trial.still:
+            wanted = objective.penalised(wanted, original=at["score"])
+        assert trial.score == pytest.approx(wanted, rel=1e-4)
+    # units are those of the Retrains that are written down beside them
+    assert facts.units == pytest.approx(objective.units(list(facts.retrains.values())))
+    assert {*map(int, facts.retrains)} == {*SPREAD_SEEDS}
+    assert not {*map(int, facts.retrains)} & {*study.seeds()}
+
+
+def test_no_test_data_are_looked_at(copied, monkeypatch):
+    real = Session.samples
+
+    def samples(self, spec, name):
+        assert name in ("train", "validation")
+        return real(self, spec, name)
+
+    monkeypatch.setattr(Session, "samples", samples)
+    (study,) = searched(copied, grid_of("scrub"), trials=2)
+    assert len(study.first) == 2
+
+
+def test_what_is_chosen_is_the_tuned_preset_of_its_task_and_of_no_other(
+    home, tmp_path, monkeypatch
+):
+    (study,) = searched(home, grid_of("ssd"), trials=8)
+    choice = study.choice()
+    assert choice is not None
+    monkeypatch.setenv("MUCORE_HOME", str(home))
+    common: dict[str, Any] = {
+        "dataset": "digits",
+        "model": "mlp",
+        "method": "ssd",
+        "method_preset": "tuned",
+    }
+    recipe = wish_of(grid_of("ssd"))[0].tasks[0][0].base.recipe
+    spec = make_spec(**common, recipe=recipe, scenario="class_wise")
+    assert choice.values.items() <= spec.parameters.items()
+    # another scenario takes what was tuned for that scenario, elsewhere, before another's here
+    found = tuning.nearest("ssd", dataset="digits", model="mlp", scenario="one_class")
+    assert found is not None and "one_class" in found.scenarios
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "empty"))
+    other = make_spec(**common, recipe=recipe, scenario="class_wise")
+    assert not choice.values.items() <= other.parameters.items()
+
+
+def test_a_setting_that_moves_nothing_is_no_candidate(home):
+    (study,) = searched(home, grid_of("gradient_ascent"), trials=4)
+    assert any(trial.still for trial in study.first)
+    at = {trial.seed: trial for trial in study.first if trial.still}
+    (task, _), *_ = wish_of(grid_of("gradient_ascent"))[0].tasks
+    facts = Folder(home / "studies", task).facts()
+    assert facts is not None
+    assert all(trial.score > facts.seeds[str(seed)]["score"] for seed, trial in at.items())
+    assert all(not trial.still for trial in study.best())
+
+
+@pytest.fixture
+def judge(home):
+    (task, _), *_ = wish_of(grid_of("finetune"))[0].tasks
+    with open_store(home) as store:
+        yield Judge(task, 100, Session(store, "cpu"))
+
+
+def test_weights_that_stay_as_they_were_count_as_standing_still(judge, monkeypatch):
+    units = dict.fromkeys(objective.NUMBERS, 0.01)
+    # under units as wide as this nobody could tell from forget accuracy
+    wide = dict.fromkeys(objective.NUMBERS, 1.0)
+    kept = judge.attempt("finetune", {"lr": 1e-6, "epochs": 0}, wide, most=1.0, cap=1.0)
+    assert kept.still and kept.work == 0 and not kept.candidate
+    moved = judge.attempt("finetune", {"lr": 0.01, "epochs": 1}, wide, most=1.0, cap=1.0)
+    assert not moved.still and moved.work == pytest.approx(1 / RECIPE["epochs"])
+    assert judge.attempt("finetune", {"lr": 1e-5, "epochs": 1}, units, most=1.0, cap=1.0).still
+
+
+def test_what_takes_too_much_ends_there_and_counts(judge):
+    units = dict.fromkeys(objective.NUMBERS, 0.01)
+    trial = judge.attempt("finetune", {"lr": 0.01, "epochs": 3}, units, most=0.5, cap=0.5)
+    assert trial.over and trial.ended and trial.score == objective.WORST
+    assert 0.5 < trial.work < 0.7
+    free = judge.attempt("finetune", {"lr": 0.01, "epochs": 2}, units, most=1.0, cap=0.5)
+    assert free.over and not free.ended and not free.candidate and free.score < objective.WORST
+
+
+def test_what_diverges_or_collapses_is_as_bad_as_can_be(judge):
+    units = dict.fromkeys(objective.NUMBERS, 0.01)
+    # up the loss of the forget set alone, for as long as three Retrains
+    wild = {"lr": 1.0, "epochs": 60, "stop_loss": None, "grad_clip": None, "bn": "train"}
+    trial = judge.attempt("gradient_ascent", wild, units, most=10.0, cap=10.0)
+    assert trial.ended and trial.score == objective.WORST and not trial.candidate
+
+
+def test_a_method_that_can_do_nothing_as_cheap_is_open(copied):
+    grid = grid_of("finetune")
+    wish, _ = wish_of(grid, trials=2, cap=0.01)
+    with open_store(copied) as store:
+        search(grid, wish, store, copied / "studies", device="cpu")
+        ((_, study),) = studies_of(wish, copied / "studies")
+    assert study.open and study.cap == 1.0 and len(study.first) == 2
+
+
+def test_a_study_grows_when_more_trials_are_asked_for(copied):
+    grid = grid_of("finetune")
+    (few,) = searched(copied, grid, trials=2)
+    (more,) = searched(copied, grid, trials=4)
+    assert rows(more)[:2] == rows(few)[:2] and len(more.first) == 4
+    with open_store(copied) as store:
+        wish, _ = wish_of(grid, trials=4)
+        found = plan(wish, store, copied / "studies")
+        assert (found.trials, found.references) == (0, 0) and found.done == len(more.trials)
+        wish, _ = wish_of(grid, trials=24)
+        assert plan(wish, store, copied / "studies").trials >= 20
+
+
+def test_data_and_method_of_a_users_own_are_searched_alike(tmp_path, monkeypatch):
+    path = tmp_path / "mine.npz"
+    known = datasets.load("digits")
+    arrays = {
+        f"{axis}_{name}": tensor.numpy()
+        for name in ("train", "test")
+        for axis, tensor in (
+            ("x", getattr(known, name).pixels[:, 0]),
+            ("y", getattr(known, name).labels),
+        )
+    }
+    np.savez(path, allow_pickle=False, **arrays)
+    folder = tmp_path / "methods"
+    folder.mkdir()
+    name = own_methods.copy_of(folder, "finetune")
+    monkeypatch.setenv(plugins.FOLDERS, str(folder))
+    grid = grid_of(name, dataset=f"npz:{path}")
+    home = tmp_path / "home"
+    (study,) = searched(home, grid, trials=2)
+    own = plugins.find(name)
+    assert own is not None and study.revision == own.source_hash
+    assert not any(trial.ended for trial in study.first)
+    assert study.task["dataset"] == "npz" and str(tmp_path) not in json.dumps(study.task)
+    monkeypatch.setenv("MUCORE_HOME", str(home))
+    if (choice := study.choice()) is not None:
+        found = tuning.nearest(
+            name,
+            dataset=grid.dataset,
+            data_hash=study.task["data_hash"],
+            model="mlp",
+            scenario="class_wise",
+        )
+        assert found is not None and found.values == choice.values
+
+
+def test_poison_is_judged_where_it_acts(tmp_path):
+    grid = grid_of("finetune", scenario="backdoor")
+    (task, _), *_ = wish_of(grid)[0].tasks
+    with open_store(tmp_path / "home") as store:
+        judge = Judge(task, 100, Session(store, "cpu"))
+        poison, splits = judge.spec.poison, judge.session.splits(judge.spec)
+    assert judge._poisoned is not None and splits.trigger is not None
+    assert (judge._poisoned.labels != poison["target"]).all()
+    pixels = judge._poisoned.images.take(torch.arange(len(judge._poisoned)))
+    assert (pixels[:, :, splits.trigger] == poison["value"]).all()
+    assert {*objective.terms("backdoor")} <= judge.retrain.keys()
+    assert judge.retrain["fa_true"] > judge.original["fa_true"]
+
+
+def test_wishes_that_make_no_sense_are_refused():
+    wrong: list[dict[str, Any]] = [{"trials": 0}, {"cap": 0.0}, {"cap": 1.5}, {"seed": 3}]
+    for options in wrong:
+        with pytest.raises(BadValue):
+            Wish([], **options)
+    with pytest.raises(BadValue, match="exact"):
+        wish_of(grid_of("sisa"))
+    _, reasons = wish_of(grid_of("finetune", "scrub_rewind"))
+    assert len(reasons) == 1 and "scrub_rewind" in reasons[0]
+
+
+def test_one_process_at_a_time_works_on_a_study(tmp_path):
+    with claimed(tmp_path / "a.lock") as mine:
+        assert mine
+        with claimed(tmp_path / "a.lock") as other:
+            assert not other
+        with pytest.raises(Cancelled), claimed(tmp_path / "a.lock", wait=lambda: True):
+            raise AssertionError
+        with claimed(tmp_path / "b.lock") as free:
+            assert free
+    with claimed(tmp_path / "a.lock") as again:
+        assert again
+
+
+def test_equal_settings_run_once(home, monkeypatch):
+    grid = grid_of("finetune")
+    searched(home, grid, trials=2)
+    wish, _ = wish_of(grid, trials=2)
+    (task, _), *_ = wish.tasks
+    with open_store(home) as store:
+        worker = Search(wish, store, home / "studies", device="cpu")
+        study = load(Folder(home / "studies", task).study_file("finetune"))
+        assert study is not None
+        monkeypatch.setattr(searching, "Judge", None)  # nobody is asked
+        facts = Folder(home / "studies", task).facts()
+        assert facts is not None
+        known = study.first[0]
+        again = worker._trial(task, facts, study, known.values, 100, most=1.0, cap=1.0)
+    assert again == replace(known, seconds=0.0)

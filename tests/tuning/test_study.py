@@ -1,0 +1,141 @@
+"""What follows from the trials of a study, and its file."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mucore.errors import BadFile
+from mucore.runner.plan import parse_grid
+from mucore.tuning.study import BEST, Facts, Folder, Study, Trial, facts_in, load, studies_in
+from mucore.tuning.task import tasks_of
+
+SEEDS = (100, 101, 102)
+
+
+def trial(lr, score, seed=100, **changes):
+    return replace(
+        Trial(seed=seed, values={"lr": lr}, score=score, work=0.1, seconds=1.0), **changes
+    )
+
+
+def study(*trials):
+    return Study({}, "finetune", "1", 100, 0.3, False, tuple(trials))
+
+
+def finished_by(scores, first):
+    """A study that goes on until it is over, with scores (setting -> one a seed)."""
+    made = study(*(trial(lr, scores[lr][0]) for lr in first))
+    while (wanted := made.next_check()) is not None:
+        values, seed = wanted
+        score = scores[values["lr"]][SEEDS.index(seed)]
+        made = replace(made, trials=(*made.trials, trial(values["lr"], score, seed)))
+    return made
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 30)] * 3), min_size=1, max_size=9))
+def test_ending_what_cannot_win_changes_no_choice(rows):
+    scores = {float(number): row for number, row in enumerate(rows)}
+    made = finished_by(scores, list(scores))
+    choice = made.choice()
+    assert choice is not None and made.finished(len(rows))
+    best = sorted(scores.items(), key=lambda each: (each[1][0], each[0]))[:BEST]
+    assert choice.score == pytest.approx(min(sum(row) for _, row in best) / 3)
+    assert len(made.trials) <= len(rows) + 2 * BEST
+
+
+def test_what_cannot_win_runs_no_further():
+    made = finished_by({1.0: (1, 1, 1), 2.0: (2, 9, 0), 3.0: (4, 0, 0)}, [1.0, 2.0, 3.0])
+    assert [(t.values["lr"], t.seed) for t in made.trials[3:]] == [
+        (1.0, 101),
+        (1.0, 102),
+        (2.0, 101),
+    ]
+
+
+def test_only_what_moved_within_its_means_on_every_seed_may_be_chosen():
+    made = study(
+        trial(1.0, 0.1, still=True),
+        trial(2.0, 0.2, over=True),
+        trial(3.0, 200.0, ended="it diverged"),
+        trial(4.0, 3.0),
+        trial(4.0, 3.0),  # drawn twice
+        trial(5.0, 4.0),
+    )
+    assert [each.values["lr"] for each in made.best()] == [4.0, 5.0]
+    assert made.falling() == [None, None, None, 3.0, 3.0, 3.0]
+    later = replace(made, trials=(*made.trials, trial(4.0, 1.0, 101, still=True)))
+    assert later.next_check() == ({"lr": 5.0}, 101)
+    whole = replace(later, trials=(*later.trials, trial(5.0, 4.0, 101), trial(5.0, 1.0, 102)))
+    choice = whole.choice()
+    assert choice is not None and (choice.values, choice.scores) == ({"lr": 5.0}, (4.0, 4.0, 1.0))
+    nothing = study(trial(1.0, 0.1, still=True))
+    assert nothing.choice() is None and nothing.finished(1)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    grid = {"dataset": "digits", "model": "mlp", "scenarios": [{"id": "one_class"}], "methods": []}
+    (task,) = tasks_of(parse_grid(grid))
+    return Folder(tmp_path / "studies", task)
+
+
+def test_a_study_comes_back_from_its_file_as_it_was(folder):
+    made = replace(
+        study(trial(0.1 + 0.2, 1 / 3, numbers={"fa": 0.5}, gaps={"fa": -0.1}), trial(1.0, 2.0)),
+        task=folder.task.content(),
+    )
+    folder.write(made)
+    assert folder.study("finetune", revision="1") == made
+    assert studies_in(folder.path.parent) == [made]
+    # a trial a line, so that a change of one is a change of one line
+    lines = folder.study_file("finetune").read_text().splitlines()
+    assert sum('"seed": 100, "values"' in line for line in lines) == 2
+
+
+def test_a_study_of_other_code_is_put_aside_and_kept(folder):
+    made = replace(study(trial(1.0, 2.0)), task=folder.task.content())
+    folder.write(made)
+    assert folder.study("finetune", revision="2") is None
+    assert folder.study("finetune", revision="1") is None
+    assert load(folder.path / "earlier" / "finetune-1.json") == made
+    assert studies_in(folder.path.parent) == []
+
+
+def test_facts_of_another_task_or_rule_are_refused(folder):
+    assert folder.facts() is None
+    facts = Facts(folder.task.content(), {"train": 5}, {"fa": 0.1}, {"0": {"fa": 0.5}}, {})
+    folder.write_facts(facts)
+    assert folder.facts() == facts and facts_in(folder.path.parent) == [facts]
+    path = folder.path / "task.json"
+    content = json.loads(path.read_text())
+    for change in ({"rule": 0}, {"task": content["task"] | {"scenario": "class_wise"}}):
+        path.write_text(json.dumps(content | change))
+        with pytest.raises(BadFile, match="--studies"):
+            folder.facts()
+    path.write_text("{")
+    with pytest.raises(BadFile, match=r"task\.json"):
+        folder.facts()
+
+
+def test_a_tasks_name_says_what_is_not_as_usual():
+    def name(**changes):
+        grid = {
+            "dataset": "digits",
+            "model": "mlp",
+            "scenarios": [{"id": "one_class", "parameters": changes.pop("parameters", {})}],
+            "methods": [],
+        }
+        (task,) = tasks_of(parse_grid(grid | changes))
+        return task.name
+
+    assert name() == "digits-mlp-standard-one_class"
+    others = {
+        name(parameters={"class_id": 3}),
+        name(parameters={"budget": 0.5}),
+        name(recipe={"epochs": 7}),
+    }
+    assert len(others) == 3
+    assert all(each.startswith("digits-mlp-standard-one_class-") for each in others)
