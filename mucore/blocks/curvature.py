@@ -418,30 +418,35 @@ def conjugate_gradients(
     applies a symmetric positive approximation of A⁻¹. One product more than `iterations` measures
     the residual: rounding parts the one that the recursion carries along from |b - A x|.
 
-    With `partial`, directions are multiplied by what it gives, which may leave out more of A the
-    smaller the residual is. Where a whole product then finds x above the tolerance, it goes on from
-    there; that look counts as an iteration.
+    With `partial`, directions are first multiplied by what it gives, which may leave out more of A
+    the smaller the residual is. Where a whole product then finds x above the tolerance, whole ones
+    go on from there, as many as `iterations` again: what was left out may have cost the directions
+    their conjugacy, so that more of the same need not help.
     """
     size = b.norm()
     if not torch.isfinite(size):
         return Solution(torch.full_like(b, torch.nan), 0, math.nan, False)
     x, r = torch.zeros_like(b), b.clone()
-    aim = tolerance * size * (1 - LEFT_OUT if partial else 1)
+    aim = tolerance * size
 
-    def multiply(direction: Tensor) -> Tensor:
-        left_out = float(LEFT_OUT * tolerance * size / r.norm())
-        return _enabled(partial(left_out) if partial else product, direction)
+    def whole(direction: Tensor) -> Tensor:
+        return _enabled(product, direction)
+
+    def most_of_it(direction: Tensor) -> Tensor:
+        assert partial is not None
+        return _enabled(partial(float(LEFT_OUT * aim / r.norm())), direction)
 
     done = 0
-    while True:
-        steps, usable = _descend(multiply, x, r, precondition, iterations - done, aim)
+    for multiply in (most_of_it, whole) if partial else (whole,):
+        near_enough = aim if multiply is whole else (1 - LEFT_OUT) * aim
+        steps, usable = _descend(multiply, x, r, precondition, iterations, near_enough)
         done += steps
         if steps or not usable:
-            r.copy_(b - _enabled(product, x))
+            r.copy_(b - whole(x))
         residual = (r.norm() / size).item() if size > 0 else 0.0
-        if residual <= tolerance or not (partial and usable and done < iterations):
-            return Solution(x, done, residual, residual <= tolerance)
-        done += 1
+        if residual <= tolerance or not usable or steps == iterations:
+            break
+    return Solution(x, done, residual, residual <= tolerance)
 
 
 def _descend(
@@ -591,7 +596,7 @@ class Inverse:
         product = product_on(used)
         if self.solver != "lissa":
             most = self.iterations or CG_ITERATIONS
-            tell = told(run, most + 1)
+            tell = told(run, (2 if self.solver == "cg_ggn" else 1) * (most + 1))
             partial = None
             if self.solver == "cg_ggn":
                 heaviest = heaviest_part(model, used, run, self.batch_size)

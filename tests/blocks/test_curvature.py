@@ -292,11 +292,12 @@ def test_conjugate_gradients_go_on_where_too_much_was_left_out(always: float | N
     assert found.converged
     assert found.residual == pytest.approx(((b - product(found.x)).norm() / b.norm()).item())
     # a tenth of the tolerance at |r| = |b|, and more as the residual falls
-    assert shares[0] == pytest.approx(1e-4) and max(shares) > 5e-4
+    assert shares[0] == pytest.approx(1e-4) and max(shares) > 4 * shares[0]
     short = curvature.conjugate_gradients(
         product, b, iterations=3, tolerance=1e-9, partial=lambda _: torch.clone
     )
-    assert short.iterations == 3 and not short.converged
+    # one by what leaves out too much, then as many whole ones as there may be
+    assert short.iterations == 1 + 3 and not short.converged
 
 
 def test_the_heaviest_part_is_what_the_trace_rests_on():

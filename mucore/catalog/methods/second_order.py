@@ -75,8 +75,9 @@ CARD = MethodCard(
             low=1,
             high=100_000,
             optional=True,
-            help="Products at most; none: 50 for conjugate gradients, 100 passes over the "
-            "data for LiSSA.",
+            help="Products at most, and where those that left samples out did not solve the "
+            "system as many again; none: 50 for conjugate gradients, 100 passes over the data for "
+            "LiSSA.",
         ),
         Parameter(
             name="patience",
