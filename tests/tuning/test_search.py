@@ -53,14 +53,19 @@ def home(tmp_path_factory):
     return path
 
 
+def fresh(home, path):
+    """A copy of a home in which nothing was searched yet."""
+    shutil.copytree(home, path)
+    for file in (path / "studies").glob("*/*.json"):
+        if file.name != "task.json":
+            file.unlink()
+    return path
+
+
 @pytest.fixture
 def copied(home, tmp_path):
     """The same, whatever was searched in `home` since."""
-    shutil.copytree(home, tmp_path / "home")
-    for path in (tmp_path / "home" / "studies").glob("*/*.json"):
-        if path.name != "task.json":
-            path.unlink()
-    return tmp_path / "home"
+    return fresh(home, tmp_path / "home")
 
 
 def searched(home, grid, *, trials, **options):
@@ -92,8 +97,9 @@ def test_a_search_that_was_stopped_goes_on_as_if_it_had_not(home, copied):
     assert rows(twice) == rows(once) and twice.finished(10)
 
 
-def test_processes_share_a_search_and_come_to_the_same(home, copied):
+def test_processes_share_a_search_and_come_to_the_same(home, copied, tmp_path):
     grid = grid_of("finetune", "gradient_ascent", "ssd")
+    home = fresh(home, tmp_path / "alone")
     alone = searched(home, grid, trials=4)
     together = searched(copied, grid, trials=4, jobs=2)
     assert [rows(study) for study in together] == [rows(study) for study in alone]
