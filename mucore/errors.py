@@ -9,24 +9,25 @@ import reprlib
 from collections.abc import Iterable
 from typing import Any
 
-_LONGEST = 80
-_short = reprlib.Repr()
-_short.maxstring = _short.maxother = _short.maxlong = _LONGEST
+LONGEST_PATH = 400  # letters of a path that a sentence tells whole
 
 
-def said(value: Any) -> str:
-    """A value as a sentence quotes it: as Python writes it, the middle left out where that is long.
+def said(value: Any, longest: int = 80) -> str:
+    """A value as a sentence quotes it: as Python writes it, the middle left out where that is
+    longer than `longest` letters.
 
     Numbers of thousands of digits, which Python refuses to write, and objects that cannot be
     written are told by their size or their type.
     """
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 10_000:
         return f"a number of about {value.bit_length() * 3 // 10:,} digits"
+    short = reprlib.Repr()
+    short.maxstring = short.maxother = short.maxlong = longest
     try:
-        text = _short.repr(value)
+        text = short.repr(value)
     except Exception:  # a `__repr__` of somebody's own
         return f"a {type(value).__name__}"
-    return text if len(text) <= 3 * _LONGEST else f"{text[: 3 * _LONGEST]}..."
+    return text if len(text) <= 3 * longest else f"{text[: 3 * longest]}..."
 
 
 class MucoreError(Exception):

@@ -17,7 +17,16 @@ from pathlib import Path
 from types import TracebackType
 
 import mucore
-from mucore.errors import BadFile, BadValue, Cancelled, MucoreError, StoreError, Unforeseen, said
+from mucore.errors import (
+    LONGEST_PATH,
+    BadFile,
+    BadValue,
+    Cancelled,
+    MucoreError,
+    StoreError,
+    Unforeseen,
+    said,
+)
 
 FILE = "unforeseen.log"  # in the folder `logs` of the home
 _MOST_BYTES = 4_000_000  # then the log begins anew, and the one before is kept
@@ -43,8 +52,8 @@ def told(error: Exception, door: str, *, home: Path | None = None) -> MucoreErro
         )
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return BadFile(
-            f"{said(str(error.filename))} cannot be used: {error.strerror}. Check the path and "
-            "who may read and write there."
+            f"{said(str(error.filename), LONGEST_PATH)} cannot be used: {error.strerror}. Check "
+            "the path and who may read and write there."
         )
     if isinstance(error, ValueError) and "embedded null" in str(error):
         return BadValue("A path may not hold the character NUL. Take it out.")

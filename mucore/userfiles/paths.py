@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 from typing import Literal
 
-from mucore.errors import BadFile, said
+from mucore.errors import LONGEST_PATH, BadFile, said
 
 
 def path(text: str, *, what: str = "A path") -> Path:
@@ -45,8 +45,8 @@ def kind(path: Path) -> Literal["file", "folder", "other", ""]:
         return ""
     except (OSError, ValueError) as error:
         raise BadFile(
-            f"{said(str(path))} cannot be looked at: {getattr(error, 'strerror', None) or error}. "
-            "Check the path."
+            f"{said(str(path), LONGEST_PATH)} cannot be looked at: "
+            f"{getattr(error, 'strerror', None) or error}. Check the path."
         ) from None
     if stat.S_ISREG(mode):
         return "file"

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Protocol
 
-from mucore.errors import BadFile, said
+from mucore.errors import LONGEST_PATH, BadFile, said
 from mucore.userfiles import doors, paths
 
 SUFFIXES = (".safetensors", ".pt", ".pth")
@@ -44,7 +44,7 @@ def file_hash(text: str, *, what: str) -> str:
         return _hash(path.resolve(), facts.st_size, facts.st_mtime_ns)
     except OSError as error:
         raise BadFile(
-            f"{what} needs a file, but {said(str(path))} cannot be read: "
+            f"{what} needs a file, but {said(str(path), LONGEST_PATH)} cannot be read: "
             f"{error.strerror or error}. Check "
             "the path."
         ) from None

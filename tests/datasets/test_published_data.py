@@ -499,7 +499,7 @@ def test_domainnet_126_has_the_classes_of_its_lists(tmp_path: Path) -> None:
     assert tells(refusal("domainnet-126-sketch", tmp_path), "sketch/class_000/x.jpg zero")
     listing.write_text("sketch/class_000/x.jpg 0\n")
     title = catalog.dataset("domainnet-126-sketch").title
-    assert tells(refusal("domainnet-126-sketch", tmp_path), "1 classes", title, "126")
+    assert tells(refusal("domainnet-126-sketch", tmp_path), "1 class", title, "126")
 
 
 def test_cub_200_keeps_the_published_division(tmp_path: Path) -> None:

@@ -105,7 +105,8 @@ def test_formulas_hold_for_every_choice_of_a_parameter(method: str):
         for value in others:
             for field in fields(Footprint):
                 text = getattr(card.footprint, field.name)
-                assert not text or evaluate(text, known | {parameter.name: value}) >= 0
+                if text and isinstance(text, str):
+                    assert evaluate(text, known | {parameter.name: value}) >= 0
 
 
 # -- growth
