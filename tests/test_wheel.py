@@ -98,13 +98,15 @@ import sys
 from pathlib import Path
 import dashboard, mucore
 from mucore.datasets.fashion_mnist import EMBEDDED
+from streamlit import config
 from streamlit.testing.v1 import AppTest
+config.set_option("server.address", "127.0.0.1")  # as `mucore app` does
 for file in (mucore.__file__, dashboard.__file__, EMBEDDED):
     assert Path(file).is_file() and Path(file).is_relative_to(sys.prefix), file
 opened = AppTest.from_file(str(Path(dashboard.__file__).parent / "app.py"), default_timeout=120)
 opened.run()
 opened.switch_page("views/papers.py").run()
-assert not opened.exception and not opened.error, opened
+assert not opened.exception and not opened.error, [one.value for one in opened.error]
 print(len(opened.markdown))
 """
 
