@@ -596,9 +596,10 @@ class Inverse:
         product = product_on(used)
         if self.solver != "lissa":
             most = self.iterations or CG_ITERATIONS
-            tell = told(run, (2 if self.solver == "cg_ggn" else 1) * (most + 1))
+            gauss_newton = self.solver == "cg_ggn"
+            tell = told(run, 2 * most + 1 if gauss_newton else most + 1)
             partial = None
-            if self.solver == "cg_ggn":
+            if gauss_newton:
                 heaviest = heaviest_part(model, used, run, self.batch_size)
 
                 def partial(left_out: float) -> Product:
