@@ -42,6 +42,7 @@ GROUPS = (*deaths.GROUPS, *trouble.GROUPS, *hostile.GROUPS)
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reliability.md"
 HEAD = "## Last figures"
 SEED = 20261125
+IDLE = 4  # rounds in a row that did nothing: chance does not explain that any more
 
 
 class Campaign:
@@ -53,6 +54,7 @@ class Campaign:
         self.rounds: dict[str, int] = {}
         self.tallies = {group.id: Tally() for group in groups}
         self.seconds = 0.0
+        self._idle = {group.id: 0 for group in groups}
         self._lock = threading.Lock()
         if self._file.exists():
             kept = json.loads(self._file.read_text(encoding="utf-8"))
@@ -115,8 +117,10 @@ class Campaign:
         if ground.canary.exists():
             tally.broken.append("code in a file that is only data has run")
             ground.canary.unlink()
-        if not tally.skipped and group.so_far(tally) == before:
-            tally.broken.append(f"round {number} did nothing")
+        # all may be done before anything was to hit
+        self._idle[group.id] = self._idle[group.id] + 1 if group.so_far(tally) == before else 0
+        if not tally.skipped and self._idle[group.id] == IDLE:
+            tally.broken.append(f"{IDLE} rounds in a row did nothing")
             tally.skipped = "It did nothing."
         seconds = time.monotonic() - began
         print(f"{group.id} {number}, {seconds:.0f} s: {tally}", file=sys.stderr, flush=True)

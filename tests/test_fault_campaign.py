@@ -10,6 +10,8 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import fault_campaign
 import pytest
@@ -55,6 +57,23 @@ def test_a_broken_promise_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[
         campaign.tallies = {group.id: Tally() for group in fault_campaign.GROUPS} | {name: tally}
         assert not campaign.kept
     assert "It burns." in campaign.report()
+
+
+def test_a_group_may_come_too_late_but_not_always(tmp_path: Path) -> None:
+    hits = iter([1, 0, 0, 0, 1, 0, 0, 0, 0])
+
+    def round_of(ground, rng, tally, most) -> None:
+        tally.did["hit"] += next(hits)
+
+    group = replace(fault_campaign.GROUPS[0], round=round_of, counted=("hit",))
+    campaign = fault_campaign.Campaign(tmp_path, 1, [group], short=True)
+    ground: Any = SimpleNamespace(canary=tmp_path / "canary")
+    tally = campaign.tallies[group.id]
+    for _ in range(8):
+        campaign._round(ground, group, tally)
+        assert not tally.broken and not tally.skipped
+    campaign._round(ground, group, tally)
+    assert len(tally.broken) == 1 and tally.skipped
 
 
 def test_half_of_the_deaths_leave_a_way_to_get_further(tmp_path: Path) -> None:
