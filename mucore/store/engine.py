@@ -185,7 +185,7 @@ class Database:
             yield
         except MucoreError:
             raise
-        except exc.DBAPIError as error:
+        except (exc.DBAPIError, sqlite3.Error) as error:
             self.lookout.forget()  # others may not have been able to beat either
             raise self._translated(error) from error
         except ValueError as error:  # a date that is none, a text where a number was
@@ -340,9 +340,10 @@ class Database:
             )
         return None
 
-    def _translated(self, error: exc.DBAPIError) -> StoreError:
-        text = str(error.orig).strip()
-        if "is full" in text or getattr(error.orig, "sqlstate", None) == "53100":
+    def _translated(self, error: exc.DBAPIError | sqlite3.Error) -> StoreError:
+        orig = error.orig if isinstance(error, exc.DBAPIError) else error
+        text = str(orig).strip()
+        if "is full" in text or getattr(orig, "sqlstate", None) == "53100":
             return self.no_space()
         if "is locked" in text:
             return StoreError(
@@ -385,7 +386,7 @@ def _address(home: Path, url: str | None) -> URL:
 
 def _new_file(path: Path) -> None:
     """Make `path` an SQLite file in WAL mode unless it is one already. Raises `StoreError` for a
-    file of another kind.
+    file of another kind, and SQLite's own error where it cannot be made now.
     """
     if path.exists():
         with path.open("rb") as file:
@@ -408,10 +409,7 @@ def _new_file(path: Path) -> None:
             # Two processes that make the same file: the busy timeout does not cover a change of the
             # journal mode.
             if "is locked" not in str(error) or time.monotonic() > deadline:
-                raise StoreError(
-                    f"The store {path} cannot be made: {error}. Check the folder, or choose "
-                    "another home with --home."
-                ) from error
+                raise
             time.sleep(0.01)
         finally:
             connection.close()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import functools
 import math
+import sqlite3
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -67,14 +68,18 @@ def _awaited(error: BaseException) -> str | None:
     if isinstance(error, exc.TimeoutError):  # no connection of the pool is free
         return DATABASE
     if isinstance(error, exc.DBAPIError):
-        return _of_database(error)
+        ended = error.connection_invalidated or isinstance(error, exc.OperationalError)
+        return _of_database(error.orig, ended=ended)
+    if isinstance(error, sqlite3.Error):
+        return _of_database(error, ended=False)
     # libraries in other languages have their own errors for it
     return DISK if isinstance(error, Exception) and _FULL_WORDS[0] in str(error) else None
 
 
-def _of_database(error: exc.DBAPIError) -> str | None:
-    text, name = str(error.orig), getattr(error.orig, "sqlite_errorname", "")
-    state = getattr(error.orig, "sqlstate", None) or ""
+def _of_database(error: BaseException | None, *, ended: bool) -> str | None:
+    """Of the driver's own error; `ended`: the connection is gone."""
+    text, name = str(error), getattr(error, "sqlite_errorname", "")
+    state = getattr(error, "sqlstate", None) or ""
     # a full disk also shows where SQLite makes its shared memory longer
     if state == "53100" or name == "SQLITE_IOERR_SHMSIZE" or any(w in text for w in _FULL_WORDS):
         return DISK
@@ -84,7 +89,6 @@ def _of_database(error: exc.DBAPIError) -> str | None:
         return None
     if state:
         return DATABASE if state.startswith(_PASSING_STATES) else None
-    ended = error.connection_invalidated or isinstance(error, exc.OperationalError)
     return DATABASE if ended and not any(words in text for words in _WRONG_ADDRESS) else None
 
 

@@ -16,6 +16,7 @@ from mucore.errors import StoreError
 from mucore.store import Store, default_home, open_store
 from mucore.store import schema as tables
 from mucore.store.schema import POSTGRES_UPGRADES, SCHEMA, UPGRADES, store_info
+from mucore.store.trouble import LOCK, patient, waiting
 
 
 def test_the_home_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -225,3 +226,21 @@ def test_no_sentence_names_a_password(url: str, tmp_path: Path) -> None:
     with pytest.raises(StoreError) as caught:
         open_store(tmp_path, url=url)
     assert "sesame" not in str(caught.value)
+
+
+def test_a_lock_while_the_store_is_made_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mucore.store.engine.BUSY_SECONDS", 0.05)
+    holder = sqlite3.connect(tmp_path / "store.sqlite", isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")  # of a file that has nothing in it yet
+    with pytest.raises(StoreError, match="was busy"):
+        open_store(tmp_path)
+    told: list[str] = []
+
+    def wait(what: str, seconds: float) -> None:
+        told.append(what)
+        holder.close()
+
+    with waiting(wait), patient(open_store)(tmp_path) as store:
+        assert store.results() == [] and told == [LOCK]
