@@ -252,6 +252,7 @@ def tune(
     from mucore.store import open_store
     from mucore.tuning.report import record
     from mucore.tuning.together import FOLDER, search, studies_of, wish_of
+    from mucore.userfiles import paths
 
     trials, seed, jobs = integer(trials, "trials"), integer(seed, "seed"), integer(jobs, "jobs")
     _texts(device=device)
@@ -264,7 +265,8 @@ def tune(
     )
     store = open_store(_home(home))
     try:
-        root = Path(_path("studies", studies)).expanduser() if studies else store.home / FOLDER
+        named = _path("studies", studies)
+        root = paths.path(named, what="studies") if named else store.home / FOLDER
         wish, reasons = wish_of(grid, trials=trials, seed=seed, cap=finite(cap, "cap"))
         if methods != "all":
             for reason in reasons:

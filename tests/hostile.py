@@ -48,6 +48,10 @@ FLAGS: dict[str, str] = {
         "preset --seeds --unlearning-seeds --evaluation-seeds --mia-samples --sweep --noise "
         "--scope --original --json --home --nonsense"
     ),
+    "tune": (
+        "--dataset --model --scenario --methods --preset --budget --set --trials --seed --cap "
+        "--jobs --studies --plan --device --json"
+    ),
     "quality": "--models --originals --bins --intervals --seeds --budget --set --name",
     "results": "--dataset --model --scenario --method --comparison --json --home",
     "export": "--metrics --output --caption --dataset --comparison --format",
@@ -73,7 +77,8 @@ BEGINNING = {
     "analyse": ["tsne"],
     "worker": ["--idle-exit", "0"],
 }
-BEGINNING |= {"run": BEGINNING["plan"], "quality": [*BEGINNING["plan"], "--plan"]}
+BEGINNING |= {"run": BEGINNING["plan"], "tune": BEGINNING["plan"]}
+BEGINNING |= {"quality": [*BEGINNING["plan"], "--plan"]}
 TAKING = ("cancel", "retry", "weights", "analyse", "")  # more than flags
 SWITCHES = ("--json", "--yes", "--replace", "--list", "--anyway", "--version", "--help", "--plan")
 
@@ -135,6 +140,10 @@ ARGUMENTS = {
         "dataset model preset recipe scenario scenario_parameters methods parameters models "
         "originals bins intervals seed mia_samples original name device home"
     ),
+    "tune": (
+        "dataset model preset recipe scenario scenario_parameters methods trials seed cap jobs "
+        "studies device home"
+    ),
     "statistics": "metric methods agreement pack home dataset scenario comparison nonsense",
     "save_weights": "key path home",
     "load_model": "key device home",
@@ -150,7 +159,7 @@ USUAL: dict[str, dict[str, Any]] = {
     "save_weights": {"key": "abc", "path": "abc.pt"},
     "load_model": {"key": "abc"},
 }
-USUAL["forgetting_quality"] = USUAL["compare"]
+USUAL |= {"forgetting_quality": USUAL["compare"], "tune": USUAL["compare"]}
 
 
 @st.composite

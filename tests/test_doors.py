@@ -5,6 +5,7 @@ or a sentence. The short form is part of `make test`; the long one takes a thous
 from __future__ import annotations
 
 import io
+import json
 import re
 import shutil
 import signal
@@ -14,6 +15,7 @@ import warnings
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import hostile
@@ -27,9 +29,13 @@ from dashboard import access
 from dashboard.pages import PAGES
 from mucore import api, cli, unforeseen
 from mucore.errors import MucoreError, Unforeseen
+from mucore.runner.plan import Grid, ScenarioChoice
 from mucore.store import open_store
+from mucore.tuning import objective, search
+from mucore.tuning.task import tasks_of
 
 compare: Any = api.compare  # whatever it is called with
+tune: Any = api.tune
 LIMIT = 60  # seconds: a thing that never ends, and no measure of how fast anything is
 
 
@@ -97,6 +103,10 @@ def quiet(filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     monkeypatch.setattr("mucore.runner.worker.work", lambda *_, **__: None)
     monkeypatch.setattr("mucore.runner.analyses.work_on", lambda *_, **__: None)
     monkeypatch.setattr("mucore.runner.worker.stop_on_signals", lambda: None)
+    for name in ("run", "references"):
+        monkeypatch.setattr(f"mucore.tuning.search.Search.{name}", lambda *_, **__: None)
+    ended = SimpleNamespace(wait=lambda *_: 0, poll=lambda: 0)
+    monkeypatch.setattr("mucore.tuning.together._start", lambda *_: ended)
     monkeypatch.setattr("torch.set_num_threads", lambda _: None)
     return tmp_path
 
@@ -203,6 +213,11 @@ FOUND = [
     *(["worker", f"--parent-pid={text}"] for text in ("-1", "0", LONG, str(2**63))),
     *(["worker", f"--idle-exit={text}"] for text in ("nan", "-1", "inf")),
     *(["analyse", "tsne", "--params", text] for text in ("[" * 100_000, '{"a":' * 100_000, "null")),
+    *(["tune", *BASE, f"--trials={text}"] for text in ("0", "1.5", "10001", LONG, "²")),
+    *(["tune", *BASE, f"--seed={text}"] for text in ("-1", "3", "1.5", str(2**63 - 2), LONG)),
+    *(["tune", *BASE, f"--cap={text}"] for text in ("0", "2", "nan", "inf", "-1")),
+    *(["tune", *BASE, f"--jobs={text}"] for text in ("0", "1.5", "1025", LONG)),
+    *(["tune", *BASE, f"--studies={text}"] for text in ("~nouser/x", "\0", "x" * 5000)),
     ["forget-set", "--verify", "/dev/zero"],
     ["forget-set", "--verify", "\0"],
     ["plan", *BASE, "--original", "~nouser/x"],
@@ -281,6 +296,87 @@ def test_calls_that_failed_before(
     with pytest.raises(MucoreError) as problem, watched():
         compare(**usual | changes)
     assert not unseen and 0 < len(str(problem.value)) < 1500
+
+
+TUNED: dict[str, list[Any]] = {
+    "trials": [0, 1.5, 10_001, 10**5000, "²", None],
+    "seed": [-1, 3, 2**63 - 2, 10**5000, None],
+    "cap": [0, 2, float("nan"), "x", None],
+    "jobs": [0, 1025, 1.5, None],
+    "studies": [5, "~nouser/x", "\0", "x" * 5000, b"x"],
+    "device": [5, "cuda:99", "\0"],
+}
+TUNED_CALLS = [{name: value} for name, values in TUNED.items() for value in values]
+
+
+@pytest.mark.parametrize("changes", TUNED_CALLS, ids=lambda changes: " ".join(changes))
+def test_wrong_wishes_for_a_search(
+    changes: dict[str, Any], quiet: Path, unseen: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(quiet)
+    usual = {"dataset": "digits", "model": "mlp", "scenario": "one_class", "methods": "finetune"}
+    with pytest.raises(MucoreError) as problem, watched():
+        tune(**usual | changes)
+    assert not unseen and 0 < len(str(problem.value)) < 1500
+
+
+WHOLE_STUDY: dict[str, Any] = {
+    "rule": objective.REVISION,
+    "task": {},
+    "study": {
+        "method": "finetune",
+        "revision": search.revision_of("finetune"),
+        "seed": 100,
+        "cap": 0.3,
+        "open": False,
+    },
+    "trials": [{"seed": 100, "values": {"lr": 0.1}, "score": 1.0, "work": 0.1, "seconds": 1.0}],
+}
+WHOLE_FACTS: dict[str, Any] = {
+    "rule": objective.REVISION,
+    "task": {},
+    "sizes": {},
+    "units": {},
+    "retrains": {},
+    "seeds": {},
+}
+DAMAGED_STUDIES = ["", "{", "[]", "5", '"x"', "[" * 100_000]
+DAMAGED_STUDIES += [
+    json.dumps(WHOLE_STUDY | change)
+    for change in (
+        {"rule": []},
+        {"rule": 10**9},
+        {"study": []},
+        {"study": {}},
+        {"study": {**WHOLE_STUDY["study"], "seed": "x"}},
+        {"study": {**WHOLE_STUDY["study"], "open": None, "more": 1}},
+        {"trials": 5},
+        {"trials": [5]},
+        {"trials": [{**WHOLE_STUDY["trials"][0], "score": "x"}]},
+        {"trials": [{**WHOLE_STUDY["trials"][0], "values": [1]}]},
+        {"trials": [{**WHOLE_STUDY["trials"][0], "seed": None}]},
+    )
+]
+DAMAGED_STUDIES += [
+    json.dumps(WHOLE_FACTS | change)
+    for change in ({"units": 5}, {"units": {"fa": "x"}}, {"seeds": [1]}, {"retrains": {"0": 1}})
+]
+
+
+@pytest.mark.parametrize("content", DAMAGED_STUDIES, ids=lambda content: content[:40])
+def test_damaged_files_of_a_search_are_said(content: str, quiet: Path, unseen: list[str]) -> None:
+    (task,) = tasks_of(
+        Grid(dataset="digits", model="mlp", scenarios=[ScenarioChoice(id="one_class")], methods=[])
+    )
+    folder = quiet / "studies" / task.name
+    folder.mkdir(parents=True)
+    line = ["tune", *BASE, f"--studies={quiet / 'studies'}"]
+    for name, more in (("finetune", ["--plan"]), ("finetune", []), ("task", ["--plan"])):
+        (folder / f"{name}.json").write_text(content)
+        give_to_command_line(quiet, [*line, *more], unseen, allowed=(2,))
+        (folder / f"{name}.json").unlink()
+    (quiet / "home" / "tuned.json").write_text(content)
+    give_to_command_line(quiet, line, unseen, allowed=(2,))
 
 
 # -- the last step of each door

@@ -202,7 +202,7 @@ def _read(path: Path, changed: int, size: int) -> tuple[Tuned, ...]:
         return ()
     try:
         return tuple(_settings(json.loads(path.read_text(encoding="utf-8"))))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BadFile(
             f"{path} holds no tuned settings: {error}. Remove it, or put it back as it was."
         ) from None
@@ -214,8 +214,8 @@ def _settings(content: Mapping[str, Any]) -> Iterator[Tuned]:
         for method, found in task["methods"].items():
             yield Tuned(
                 method=method,
-                values=found["values"],
-                trials=found["trials"],
+                values=dict(found["values"]),
+                trials=int(found["trials"]),
                 scenarios=tuple(task["scenarios"]),
                 **where,
             )

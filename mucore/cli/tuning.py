@@ -13,10 +13,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from mucore.cli.base import FAILED, INTERRUPTED, Device, Json, complain, open_home, say_left_out
+from mucore.cli.base import (
+    FAILED,
+    INTERRUPTED,
+    WHOLE,
+    Device,
+    Json,
+    complain,
+    open_home,
+    say_left_out,
+)
 from mucore.cli.flags import GridOptions, build_grid, split_names
 from mucore.cli.printing import print_table, to_json
 from mucore.errors import BadValue, Cancelled
+from mucore.userfiles import paths
 
 if TYPE_CHECKING:
     from mucore.engine.run import Progress as Step
@@ -63,15 +73,21 @@ def tune(
         ),
     ] = None,
     trials: Annotated[
-        int, Parameter(help="Settings that are tried, the authors' among them, for each method.")
+        int,
+        WHOLE,
+        Parameter(help="Settings that are tried, the authors' among them, for each method."),
     ] = 24,
     seed: Annotated[
-        int, Parameter(help="First seed of the search; the two after it check the best settings.")
+        int,
+        WHOLE,
+        Parameter(help="First seed of the search; the two after it check the best settings."),
     ] = 100,
     cap: Annotated[
         float, Parameter(help="What a trial may take at most, as a share of Retrain's work.")
     ] = 1 / 3,
-    jobs: Annotated[int, Parameter(help="Processes that search at once, one thread each.")] = 1,
+    jobs: Annotated[
+        int, WHOLE, Parameter(help="Processes that search at once, one thread each.")
+    ] = 1,
     studies: Annotated[
         str, Parameter(help="Folder of the study files (default: studies in the home).")
     ] = "",
@@ -94,7 +110,7 @@ def tune(
     check_jobs(jobs)
     grid = _grid(methods, dataset, model, scenario, preset, budget, changes or [])
     with open_home() as store:
-        root = Path(studies).expanduser() if studies else store.home / FOLDER
+        root = paths.path(studies, what="--studies") if studies else store.home / FOLDER
         wish, reasons = wish_of(grid, trials=trials, seed=seed, cap=cap)
         for reason in reasons:
             print(f"Left out: {reason}", file=sys.stderr)

@@ -29,6 +29,7 @@ from mucore.runner.execute import model_of, unlearn_recorded
 from mucore.runner.session import ForgetSet, Session
 from mucore.scenarios.poison import flipped_classes
 from mucore.spec import RunSpec
+from mucore.store.trouble import awaited
 from mucore.tuning import objective
 from mucore.tuning.space import Space, work
 from mucore.tuning.study import Trial
@@ -226,8 +227,8 @@ class Judge:
         """Run a setting and score it. It ends, as bad as can be, past `most` gradient samples; one
         that took more than `cap` is `over`. Both are shares of Retrain's.
 
-        Raises `Cancelled` where a person asked for it, and `StoreError`, neither of which is the
-        setting's fault.
+        Raises `Cancelled` where a person asked for it, and `StoreError` and trouble that passes,
+        none of which is the setting's fault.
         """
         assert self.trained is not None
         spec = self.task.spec(method, values, seed=self.seed)
@@ -250,6 +251,8 @@ class Judge:
         except StoreError:
             raise
         except MucoreError as error:
+            if awaited(error) is not None:
+                raise
             ended = str(error)
         spent = _spent(run) / self.whole
         if not ended and spent > most:  # a user's own method is asked when it has ended

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import logging
 import sqlite3
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -21,18 +22,22 @@ from pathlib import Path
 from mucore import catalog
 from mucore.catalog import plugins
 from mucore.engine.run import Callbacks, Progress
-from mucore.errors import BadValue, Cancelled
+from mucore.errors import BadValue, Cancelled, said
+from mucore.numbers import MOST
 from mucore.runner.session import Session
 from mucore.runner.training_records import threads
 from mucore.store import Store
+from mucore.store.trouble import waiting
 from mucore.tuning import objective
 from mucore.tuning.judge import Judge
 from mucore.tuning.space import Space, draw
 from mucore.tuning.study import BEST, Facts, Folder, Study, Trial, ranked
 from mucore.tuning.task import Task
 
+log = logging.getLogger("mucore")
 Values = Mapping[str, object]
 TRIALS = 24  # of the first stage
+MOST_TRIALS = 10_000
 SEED = 100  # the first of the search; results are reported on others
 SPREAD_SEEDS = range(5)  # of the Retrains that make the noise units: none of the search's
 CAP = 1 / 3  # of Retrain's gradient samples, for every setting that is drawn
@@ -50,12 +55,20 @@ class Wish:
     cap: float = CAP
 
     def __post_init__(self) -> None:
-        if self.trials < 1:
-            raise BadValue(f"A search needs one trial at least, but got {self.trials}.")
+        if not 1 <= self.trials <= MOST_TRIALS:
+            raise BadValue(
+                f"A search has one trial at least and {MOST_TRIALS:,} at most for each method, but "
+                f"got {said(self.trials)}."
+            )
         if not 0 < self.cap <= 1:
             raise BadValue(
                 f"The cap is a share of Retrain's work, in (0, 1], but got {self.cap:g}. At 1 a "
                 "method may take as long as what it should spare."
+            )
+        if not 0 <= self.seed <= MOST - 2:
+            raise BadValue(
+                f"The first seed of a search is a whole number from 0 to {MOST - 2}, but got "
+                f"{said(self.seed)}."
             )
         if {self.seed, self.seed + 1, self.seed + 2} & set(SPREAD_SEEDS):
             raise BadValue(
@@ -84,7 +97,8 @@ class Search:
     """Works on the studies below `root` until none of `wish` is left that nobody else works on.
 
     `on_event` is told of each step, `on_progress` of the run in hand; `cancelled` is asked at every
-    step of it. What is finished is written down before anything else begins.
+    step of it. What is finished is written down before anything else begins. A store that is
+    locked, full or away is waited for.
     """
 
     def __init__(
@@ -105,7 +119,7 @@ class Search:
 
     def run(self) -> None:
         """Raises `Cancelled` where a person asked for the end, and `MucoreError`."""
-        with threads(1):
+        with threads(1), waiting(self._wait):
             for task, methods in self.wish.tasks:
                 folder = Folder(self.root, task)
                 self._judges = {}  # only one task's networks and data stay in memory
@@ -121,7 +135,8 @@ class Search:
     def references(self, task: Task) -> Facts:
         """What all methods of a task share: made where it is missing, else read."""
         folder = Folder(self.root, task)
-        with claimed(self._lock(folder, "references"), wait=self.callbacks.cancelled or _never):
+        lock = claimed(self._lock(folder, "references"), wait=self.callbacks.cancelled or _never)
+        with lock, waiting(self._wait):
             facts = folder.facts()
             if facts is None:
                 retrains, sizes = {}, {}
@@ -225,6 +240,15 @@ class Search:
                 ended=f"it would take {predicted:.3g} of Retrain's gradient samples",
             )
         return judge.attempt(study.method, values, facts.units, most=most, cap=cap)
+
+    def _wait(self, what: str, seconds: float) -> None:
+        """Sleep until trouble of the store is looked at again. Raises `Cancelled`."""
+        log.warning("waiting for %s", what)
+        ends = time.monotonic() + seconds
+        while (left := ends - time.monotonic()) > 0:
+            if self.callbacks.cancelled is not None and self.callbacks.cancelled():
+                raise Cancelled
+            time.sleep(min(left, 0.5))
 
     def _lock(self, folder: Folder, name: str) -> Path:
         """Beside the store, so that folders of studies hold studies alone."""

@@ -11,18 +11,23 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mucore.errors import BadFile, StoreError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from mucore.errors import LONGEST_PATH, BadFile, StoreError, said
 from mucore.files import write
+from mucore.store.trouble import patient
 from mucore.tuning.objective import REVISION, WORST
 from mucore.tuning.task import Task
 
 BEST = 5  # settings that go on to the second stage
 Numbers = Mapping[str, float]
+_AS_WRITTEN = ConfigDict(extra="forbid")  # of what is read from a file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +38,8 @@ class Trial:
     `work` is in gradient samples, as a share of Retrain's; `seconds` are the processor's for the
     method alone. `ended` says why there are no numbers; "" where there are.
     """
+
+    __pydantic_config__ = _AS_WRITTEN
 
     seed: int
     values: Mapping[str, Any]
@@ -73,6 +80,8 @@ class Study:
     own file. `cap` is the share of Retrain's gradient samples that a trial may take; `open` says
     that nothing the method can do costs as little as the others may, so its cap is another.
     """
+
+    __pydantic_config__ = _AS_WRITTEN
 
     task: Mapping[str, Any]
     method: str
@@ -179,11 +188,16 @@ class Facts:
     original and Retrain and the original's score.
     """
 
+    __pydantic_config__ = _AS_WRITTEN
+
     task: Mapping[str, Any]
     sizes: Numbers
     units: Numbers
     retrains: Mapping[str, Numbers]
     seeds: Mapping[str, Mapping[str, Any]]
+
+
+_STUDY, _FACTS = TypeAdapter(Study), TypeAdapter(Facts)
 
 
 class Folder:
@@ -197,20 +211,14 @@ class Folder:
 
     def facts(self) -> Facts | None:
         """Raises `BadFile` where the folder is another task's, or of another rule."""
-        content = read(self.path / "task.json")
-        if content is None:
-            return None
-        if content["rule"] != REVISION:
-            raise BadFile(
-                f"{self.path} was found by rule {content['rule']} of the search, but this version "
-                f"has rule {REVISION}, whose scores differ. Name another folder with --studies."
-            )
-        if content["task"] != self.task.content():
+        facts = _load_facts(self.path / "task.json")
+        if facts is not None and facts.task != self.task.content():
             raise BadFile(
                 f"{self.path} holds studies of another task. Name another folder with --studies."
             )
-        return _facts(content)
+        return facts
 
+    @patient
     def write_facts(self, facts: Facts) -> None:
         write_json(self.path / "task.json", {"rule": REVISION, **asdict(facts)})
 
@@ -231,6 +239,7 @@ class Folder:
             return None
         return found
 
+    @patient
     def write(self, study: Study) -> None:
         """One trial a line, so that differences can be read."""
         head = {
@@ -249,20 +258,44 @@ def load(path: Path) -> Study | None:
     content = read(path)
     if content is None:
         return None
-    try:
-        if content["rule"] != REVISION:
-            raise BadFile(
-                f"{path} was found by rule {content['rule']} of the search, but this version has "
-                f"rule {REVISION}, whose scores differ. Name another folder with --studies."
-            )
-        return Study(
-            task=content["task"],
-            **content["study"],
-            trials=tuple(Trial(**row) for row in content["trials"]),
-        )
-    except (KeyError, TypeError) as error:
+    with _whole(path, "a study"):
+        _check_rule(path, content)
+        head, trials = content["study"], content["trials"]
+        return _STUDY.validate_python({"task": content["task"], **head, "trials": trials})
+
+
+def _load_facts(path: Path) -> Facts | None:
+    """As `load`, for what the studies of a task share."""
+    content = read(path)
+    if content is None:
+        return None
+    with _whole(path, "what the studies of a task share"):
+        _check_rule(path, content)
+        return _FACTS.validate_python({n: v for n, v in content.items() if n != "rule"})
+
+
+def _check_rule(path: Path, content: Mapping[str, Any]) -> None:
+    if content["rule"] != REVISION:
         raise BadFile(
-            f"{path} is no study: {error}. Remove it, or put it back as it was."
+            f"{path} was found by rule {said(content['rule'])} of the search, but this version has "
+            f"rule {REVISION}, whose scores differ. Name another folder with --studies."
+        )
+
+
+@contextmanager
+def _whole(path: Path, what: str) -> Generator[None]:
+    """Raise `BadFile` where a file does not hold what it should."""
+    try:
+        yield
+    except ValidationError as error:
+        problem = error.errors()[0]
+        place = ".".join(map(str, problem["loc"]))
+        raise BadFile(
+            f"{path} is not {what}: {place}: {problem['msg']}. Remove it, or put it back as it was."
+        ) from None
+    except (KeyError, TypeError, AttributeError) as error:
+        raise BadFile(
+            f"{path} is not {what}: {said(str(error))}. Remove it, or put it back as it was."
         ) from None
 
 
@@ -274,12 +307,8 @@ def studies_in(root: Path) -> list[Study]:
 
 def facts_in(root: Path) -> list[Facts]:
     """What the tasks below a folder share, by name."""
-    contents: Iterable[Any] = map(read, sorted(root.glob("*/task.json")))
-    return [_facts(each) for each in contents if each is not None]
-
-
-def _facts(content: Mapping[str, Any]) -> Facts:
-    return Facts(**{name: value for name, value in content.items() if name != "rule"})
+    found = map(_load_facts, sorted(root.glob("*/task.json")))
+    return [each for each in found if each is not None]
 
 
 def ranked(trials: Sequence[Trial]) -> list[tuple[Mapping[str, Any], float]]:
@@ -295,8 +324,11 @@ def read(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
-        raise BadFile(f"{path} cannot be read: {error}. Remove it, or put it back.") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadFile(
+            f"{said(str(path), LONGEST_PATH)} cannot be read: {said(str(error))}. Remove it, or "
+            "put it back."
+        ) from None
 
 
 def write_json(path: Path, content: Any) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from mucore.catalog import tuning
 from mucore.engine.run import Progress
-from mucore.errors import BadValue, Cancelled, MucoreError
+from mucore.errors import BadValue, Cancelled, MucoreError, said
 from mucore.runner.plan import Grid, parse_grid
 from mucore.store import Store, open_store
 from mucore.tuning import found
@@ -24,6 +24,7 @@ from mucore.tuning.study import Folder, Study, studies_in
 from mucore.tuning.task import Task, methods_of, tasks_of
 
 FOLDER = "studies"  # in the home, where nobody names another
+MOST_JOBS = 1024
 
 
 def wish_of(
@@ -100,9 +101,11 @@ def search(
 
 
 def check_jobs(jobs: int) -> None:
-    """Raise `BadValue` where nobody would work."""
-    if jobs < 1:
-        raise BadValue(f"A search needs one process at least, but got {jobs}.")
+    """Raise `BadValue` where nobody would work, or more processes than a machine has room for."""
+    if not 1 <= jobs <= MOST_JOBS:
+        raise BadValue(
+            f"A search takes one process at least and {MOST_JOBS} at most, but got {said(jobs)}."
+        )
 
 
 def studies_of(wish: Wish, root: Path) -> list[tuple[Task, Study]]:

@@ -1,6 +1,8 @@
 """Searches on digits: alike however they are interrupted and shared out, blind to test data."""
 
+import errno
 import json
+import os
 import shutil
 import threading
 from dataclasses import replace
@@ -13,13 +15,15 @@ import torch
 
 from mucore import catalog, datasets
 from mucore.catalog import plugins, tuning
-from mucore.errors import BadValue, Cancelled
+from mucore.errors import BadValue, Cancelled, StoreError
 from mucore.runner.plan import parse_grid
 from mucore.runner.session import Session
 from mucore.spec import make_spec
 from mucore.store import open_store
+from mucore.store.trouble import DISK
 from mucore.tuning import objective
 from mucore.tuning import search as searching
+from mucore.tuning import study as studying
 from mucore.tuning.judge import Judge
 from mucore.tuning.plan import plan
 from mucore.tuning.search import SPREAD_SEEDS, Search, Wish, claimed
@@ -320,3 +324,32 @@ def test_equal_settings_run_once(home, monkeypatch):
         known = study.first[0]
         again = worker._trial(task, facts, study, known.values, 100, most=1.0, cap=1.0)
     assert again == replace(known, seconds=0.0)
+
+
+def test_a_full_disk_is_waited_for(copied, monkeypatch, caplog):
+    left = ["first", "second"]
+    write = studying.write
+
+    def limited(path, content):
+        if path.name == "ssd.json" and left:
+            left.pop()
+            full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            raise StoreError(f"{path} could not be written.") from full
+        write(path, content)
+
+    monkeypatch.setattr(studying, "write", limited)
+    (study,) = searched(copied, grid_of("ssd"), trials=2)
+    assert len(study.first) == 2 and study.finished(2) and not left
+    assert sum(DISK in record.getMessage() for record in caplog.records) == 2
+
+
+def test_a_search_that_waits_can_be_ended(copied, monkeypatch):
+    def full(path, content):
+        stopped.set()
+        raise StoreError("full") from OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    stopped = threading.Event()
+    monkeypatch.setattr(studying, "write", full)
+    with pytest.raises(Cancelled), open_store(copied) as store:
+        wish, _ = wish_of(grid_of("ssd"), trials=2)
+        Search(wish, store, copied / "studies", device="cpu", cancelled=stopped.is_set).run()
