@@ -29,7 +29,7 @@ from mucore.analysis import neighbours as neighbour_search
 from mucore.errors import BadFile, MucoreError
 from mucore.outputs import Outputs
 from mucore.runner import analyses as analysis_jobs
-from mucore.runner import estimate
+from mucore.runner import apart, estimate
 from mucore.runner.executors import ensure_workers
 from mucore.runner.jobs import end_of_log
 from mucore.runner.plan import Grid, Plan, make_plan
@@ -260,14 +260,11 @@ def start_analysis(kind: str, parameters: dict[str, Any]) -> None:
 
 
 def start_again(job: Job) -> None:
-    """Compute the analysis of a job that failed once more. Raises a `MucoreError`."""
-    pack = job.spec["pack"]
-    analysis_jobs.start(
-        own_store(),
-        job.spec["analysis"],
-        job.spec["parameters"],
-        pack=Path(pack) if pack else None,
-    )
+    """Start an analysis or a search once more that ended without a result or that no process has
+    taken up. Raises a `MucoreError`.
+    """
+    store = own_store()
+    apart.start(store, job if job.state in ACTIVE else store.retry(job.id))
 
 
 def _pack() -> Path | None:

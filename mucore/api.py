@@ -251,7 +251,8 @@ def tune(
     from mucore.runner.plan import parse_grid
     from mucore.store import open_store
     from mucore.tuning.report import record
-    from mucore.tuning.together import FOLDER, search, studies_of, wish_of
+    from mucore.tuning.together import search
+    from mucore.tuning.wish import FOLDER, studies_of, wish_of
     from mucore.userfiles import paths
 
     trials, seed, jobs = integer(trials, "trials"), integer(seed, "seed"), integer(jobs, "jobs")

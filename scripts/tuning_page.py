@@ -19,8 +19,8 @@ from mucore.catalog.tuning import Tuned
 from mucore.store.rows import Result
 from mucore.tuning import objective
 from mucore.tuning.report import edges, visible
-from mucore.tuning.search import CAP, SEED, SPREAD_SEEDS, TRIALS
 from mucore.tuning.study import BEST, Facts, Study, facts_in, studies_in
+from mucore.tuning.wish import CAP, SEED, SPREAD_SEEDS, TRIALS
 
 MADE = (
     "<!-- Made by scripts/make_docs.py from data/studies, mucore/catalog/tuned.json and the demo "

@@ -8,6 +8,8 @@ from typing import Any
 
 import streamlit as st
 
+from dashboard import state
+from dashboard.sections.launch import search
 from dashboard.sections.launch.dataset import choose_data
 from dashboard.sections.launch.methods import choose_methods, method_settings
 from dashboard.sections.launch.plan import choose_models, choose_seeds, plan_of, summary
@@ -32,9 +34,10 @@ with left:
     say_setting(place, catalog.preset(basis.preset))
     names = list(dict.fromkeys(one["id"] for one in scenarios))
     sequence = in_sequence(scenarios)
-    methods, sensitivity = choose_sensitivity(
-        method_settings(choose_methods(names, task), basis, names), basis, names
-    )
+    methods = method_settings(choose_methods(names, task), basis, names)
+    if state.param("settings") == "tuned":
+        search.offer({**basis.content(), "scenarios": scenarios, "methods": methods})
+    methods, sensitivity = choose_sensitivity(methods, basis, names)
     seeds = choose_seeds()
     models = choose_models()
 content: dict[str, Any] = {

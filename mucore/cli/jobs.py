@@ -71,6 +71,11 @@ def worker(
             return
         from mucore.runner.worker import set_threads, stop_on_signals, work
 
+        if only is not None and only.kind == "search":
+            from mucore.tuning import jobs as searches
+
+            searches.work_on(store, only, device=device, stop=stop_on_signals())
+            return
         set_threads(threads)
         work(
             store,

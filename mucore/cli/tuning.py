@@ -31,9 +31,10 @@ from mucore.userfiles import paths
 if TYPE_CHECKING:
     from mucore.engine.run import Progress as Step
     from mucore.runner.plan import Grid
-    from mucore.tuning.search import Event, Wish
+    from mucore.tuning.search import Event
     from mucore.tuning.study import Study
     from mucore.tuning.task import Task
+    from mucore.tuning.wish import Wish
 
 LONG = 120  # seconds from which a second process is worth a word
 
@@ -104,7 +105,8 @@ def tune(
     validation data wins. Goes on where it was when it is started again.
     """
     from mucore.tuning.plan import plan
-    from mucore.tuning.together import FOLDER, check_jobs, search, studies_of, wish_of
+    from mucore.tuning.together import check_jobs, search
+    from mucore.tuning.wish import FOLDER, studies_of, wish_of
 
     say_left_out()
     check_jobs(jobs)
@@ -258,7 +260,7 @@ class _Shown:
         self.stopped.set()
 
     def _done(self) -> int:
-        from mucore.tuning.together import studies_of
+        from mucore.tuning.wish import studies_of
 
         return sum(len(study.trials) for _, study in studies_of(self.wish, self.root))
 

@@ -1,36 +1,23 @@
 """Analyses (mucore/analysis) as jobs: what queues one, computes it, and says how far it has come.
 
 A person waits for an analysis, perhaps while a worker is busy for an hour. So whoever queues one
-starts a process, too, that takes this one job and nothing else, is no worker to anybody, and does
-without torch where the analysis does. A worker that is free may be faster. Imports no torch.
+starts a process for it, too (apart.py), which does without torch where the analysis does. A worker
+that is free may be faster. Imports no torch.
 """
 
 from __future__ import annotations
 
-import subprocess
-import time
 from collections.abc import Mapping
 from contextlib import nullcontext
-from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from mucore import analysis
 from mucore.errors import Cancelled
-from mucore.runner.executors import start_process
-from mucore.runner.jobs import Listener, Pulse, run_job
+from mucore.runner import apart
+from mucore.runner.jobs import Listener, Pulse
 from mucore.store import Store, open_pack
-from mucore.store.liveness import process_id
 from mucore.store.rows import Job
-from mucore.store.trouble import waiting
-
-# A process that was started for a job takes it within seconds, on a busy machine, too.
-PATIENCE = timedelta(seconds=30)
-UNTAKEN = "No process has taken up the computation (logs/workers.log may say why). Start it again."
-
-
-STARTED: list[subprocess.Popen] = []  # by this process
 
 
 class State(NamedTuple):
@@ -71,11 +58,8 @@ def start(
     Raises `UnknownName`, `BadValue`, `BadFile`, `StoreError`.
     """
     job = enqueue(store, kind, parameters, pack=pack)
-    if job is None or job.state == "running":
-        return
-    # a child that has ended counts as a process until its parent takes note
-    STARTED[:] = [process for process in STARTED if process.poll() is None]
-    STARTED.append(start_process(store, ["worker", "--job", str(job.id)]))
+    if job is not None:
+        apart.start(store, job)
 
 
 def state(store: Store, key: str) -> State:
@@ -89,8 +73,8 @@ def state(store: Store, key: str) -> State:
         return State("failed", error=job.error or "")
     if job.state == "queued" and job.waits_for is not None:
         return State("running", step=f"waiting for {job.waits_for}")
-    if job.state == "queued" and datetime.now(UTC) - job.queued > PATIENCE:
-        return State("failed", error=UNTAKEN)
+    if apart.untaken(job):
+        return State("failed", error=apart.UNTAKEN)
     return State("running", job.progress, job.step)
 
 
@@ -100,20 +84,7 @@ def _newest(store: Store, key: str) -> Job | None:
 
 def work_on(store: Store, job: Job, *, on_event: Listener | None = None) -> Job:
     """Take this job, if it still waits, to its end; the job as it is then."""
-    with waiting(lambda _what, seconds: time.sleep(seconds)):
-        store.reap()
-        while True:
-            claimed = store.claim(process_id(), only=[job.key])
-            if claimed is not None:
-                pulse = Pulse(store, process_id(), on_event=on_event)
-                try:
-                    run_job(claimed, store, pulse, partial(compute, claimed, store, pulse))
-                finally:
-                    pulse.close()
-            job = store.job(job.id)
-            if job.state != "queued" or job.waits_for is None:
-                return job
-            time.sleep(1.0)  # it met trouble that passes
+    return apart.work_on(store, job, compute, on_event=on_event)
 
 
 def compute(job: Job, store: Store, pulse: Pulse) -> None:

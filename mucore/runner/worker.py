@@ -125,7 +125,7 @@ def _take_jobs(
             give_back()
             idle_since = time.monotonic()
             continue
-        if until_done and not store.jobs(states=ACTIVE, keys=only, limit=1):
+        if until_done and not _left(store, only):
             return
         idle = time.monotonic() - idle_since
         if idle_exit is not None and idle >= idle_exit:
@@ -133,11 +133,18 @@ def _take_jobs(
         if (
             parent_pid is not None
             and (parent is None or not parent.is_running())
-            and not store.jobs(states=ACTIVE, limit=1)
+            and not _left(store)
         ):
             return
         pulse.note = _why_idle(store.left_to_others())
         stop.wait(min(POLL_SECONDS * crowd, LONGEST_SECONDS))
+
+
+def _left(store: Store, only: Collection[str] | None = None) -> bool:
+    """Whether anything is queued or running that a worker takes, of these keys or of all."""
+    return any(
+        store.jobs(states=ACTIVE, keys=only, kind=kind, limit=1) for kind in ("run", "analysis")
+    )
 
 
 def _facts(session: Session) -> dict[str, Any]:

@@ -1,11 +1,12 @@
-"""The job table: runs on their way to a result, and analyses of runs.
+"""The job table: runs on their way to a result, analyses of runs, and searches of settings.
 
 Life of a job: queued -> running -> done, failed or cancelled. A running job whose worker died goes
 back to queued, or to lost when that has happened too often (poison.py); one that meets trouble that
 passes (trouble.py) goes back for a while. A key has at most one queued or running job (a unique
 index sees to it), so no two workers compute the same key, and a worker that has lost its job to
 another one can write nothing more for it. A person waits for an analysis, so it goes before every
-queued run.
+queued run. A search leaves files on the machine that was asked for it, so no worker that takes what
+comes takes one.
 """
 
 from __future__ import annotations
@@ -100,11 +101,18 @@ class Jobs(Claims):
         """Queue an analysis before everything that is queued. The existing job, if it is queued or
         running, which then is no longer asked to end.
         """
+        return self._enqueue_other("analysis", key, spec, label)
+
+    def enqueue_search(self, key: str, spec: Mapping[str, Any], label: str) -> Job:
+        """The same for a search, which `claim` gives to who asks for its key alone."""
+        return self._enqueue_other("search", key, spec, label)
+
+    def _enqueue_other(self, kind: JobKind, key: str, spec: Mapping[str, Any], label: str) -> Job:
         with self.write("jobs") as connection:
             active = self._active(connection, [key])
             if key not in active:
                 row = {
-                    "kind": "analysis",
+                    "kind": kind,
                     "key": key,
                     "spec": to_json(dict(spec)),
                     "label": label,
@@ -119,10 +127,10 @@ class Jobs(Claims):
         """Take the first queued job, none of whose needed keys is queued or running; None if there
         is none.
 
-        `only` restricts the choice to these keys. Jobs that wait for a run which ended without a
-        result are failed on the way, and jobs whose result exists by now are done. A run is left to
-        others where this code gives it another key, or measures by earlier metrics, than the code
-        that planned it (`left_to_others`).
+        `only` restricts the choice to these keys; a search is given to who names its key. Jobs that
+        wait for a run which ended without a result are failed on the way, and jobs whose result
+        exists by now are done. A run is left to others where this code gives it another key, or
+        measures by earlier metrics, than the code that planned it (`left_to_others`).
         """
         with self.read() as connection:
             unsettled = self._unsettled(connection)
@@ -347,7 +355,7 @@ class Jobs(Claims):
                 raise BadValue(f"Job {job_id} need not run again: its result exists by now.")
             active = self._active(connection, keys)
             table = schema.job
-            first = row.kind == "analysis"
+            first = row.kind != "run"
             priority = (self._first_priority if first else self._next_priority)(connection)
             for key in keys:
                 newest = connection.execute(
@@ -521,6 +529,8 @@ class Jobs(Claims):
         )
         if only is not None:
             free = free.where(self.among(table.c.key, only))
+        else:
+            free = free.where(table.c.kind != "search")
         if lock:
             free = free.with_for_update(skip_locked=True)
         known = self._same = self._same if self._same is not None else {}
@@ -528,7 +538,7 @@ class Jobs(Claims):
             others = [key for key, same in known.items() if not same]
             mine = free.where(~self.among(table.c.key, others)) if others else free
             row = connection.execute(mine).one_or_none()
-            if row is None or row.kind == "analysis":
+            if row is None or row.kind != "run":
                 return row
             if row.key not in known:
                 known[row.key] = planned.gives(from_json(row.spec), row.key)

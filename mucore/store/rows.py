@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-JobKind = Literal["run", "analysis"]
+JobKind = Literal["run", "analysis", "search"]
 JobState = Literal["queued", "running", "done", "failed", "cancelled", "lost"]
 # As in engine/run.py, which this module must not import; a column of text, so a store of an earlier
 # version reads and takes all of them.
@@ -67,9 +67,11 @@ class Result:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """A row of the job table: a run on its way to a result, or an analysis of runs.
+    """A row of the job table: a run on its way to a result, an analysis of runs, or a search of
+    settings.
 
-    `spec` of an analysis is what mucore/runner/analyses.py made of it, and `key` names its file.
+    `spec` of an analysis is what mucore/runner/analyses.py made of it, and `key` names its file;
+    that of a search is made by mucore/tuning/jobs.py.
     """
 
     id: int

@@ -10,9 +10,9 @@ from mucore import catalog
 from mucore.runner.estimate import Span, forecast
 from mucore.spec import RunSpec
 from mucore.store import Store
-from mucore.tuning.search import SPREAD_SEEDS, Wish, revision_of
 from mucore.tuning.study import Folder, Study
 from mucore.tuning.task import Task
+from mucore.tuning.wish import SPREAD_SEEDS, Wish, revision_of
 
 JUDGING = 0.5  # seconds that a trial takes beside its method, on the machine of docs/benchmarks.md
 SPENT = 0.5  # of the cap, where nothing is known of a method yet

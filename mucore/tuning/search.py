@@ -15,15 +15,12 @@ import hashlib
 import logging
 import sqlite3
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mucore import catalog
-from mucore.catalog import plugins
 from mucore.engine.run import Callbacks, Progress
-from mucore.errors import BadValue, Cancelled, said
-from mucore.numbers import MOST
+from mucore.errors import BadValue, Cancelled
 from mucore.runner.session import Session
 from mucore.runner.training_records import threads
 from mucore.store import Store
@@ -31,56 +28,13 @@ from mucore.store.trouble import waiting
 from mucore.tuning import objective
 from mucore.tuning.judge import Judge
 from mucore.tuning.space import Space, draw
-from mucore.tuning.study import BEST, Facts, Folder, Study, Trial, ranked
+from mucore.tuning.study import Facts, Folder, Study, Trial, ranked
 from mucore.tuning.task import Task
+from mucore.tuning.wish import OPEN, SPREAD_SEEDS, Wish, revision_of
 
 log = logging.getLogger("mucore")
 Values = Mapping[str, object]
-TRIALS = 24  # of the first stage
-MOST_TRIALS = 10_000
-SEED = 100  # the first of the search; results are reported on others
-SPREAD_SEEDS = range(5)  # of the Retrains that make the noise units: none of the search's
-CAP = 1 / 3  # of Retrain's gradient samples, for every setting that is drawn
-OPEN = 1.0  # the same for a method that can do nothing as cheap as that: below a whole Retrain
 SLACK = 1.05  # what a setting may take more than its formula says
-
-
-@dataclass(frozen=True)
-class Wish:
-    """What to search: `methods` under each task, `trials` of the first stage each."""
-
-    tasks: Sequence[tuple[Task, Sequence[str]]]
-    trials: int = TRIALS
-    seed: int = SEED
-    cap: float = CAP
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.trials <= MOST_TRIALS:
-            raise BadValue(
-                f"A search has one trial at least and {MOST_TRIALS:,} at most for each method, but "
-                f"got {said(self.trials)}."
-            )
-        if not 0 < self.cap <= 1:
-            raise BadValue(
-                f"The cap is a share of Retrain's work, in (0, 1], but got {self.cap:g}. At 1 a "
-                "method may take as long as what it should spare."
-            )
-        if not 0 <= self.seed <= MOST - 2:
-            raise BadValue(
-                f"The first seed of a search is a whole number from 0 to {MOST - 2}, but got "
-                f"{said(self.seed)}."
-            )
-        if {self.seed, self.seed + 1, self.seed + 2} & set(SPREAD_SEEDS):
-            raise BadValue(
-                f"The search may not use the seeds {SPREAD_SEEDS[0]} to {SPREAD_SEEDS[-1]}, on "
-                f"which its noise is measured, but got {self.seed} to {self.seed + 2}. Choose "
-                f"another first seed, such as {SEED}."
-            )
-
-    @property
-    def most(self) -> int:
-        """The most trials of one method, both stages."""
-        return self.trials + 2 * min(BEST, self.trials)
 
 
 @dataclass(frozen=True)
@@ -258,13 +212,6 @@ class Search:
 
 def _never() -> bool:
     return False
-
-
-def revision_of(method: str) -> str:
-    """What names the code of a method: its card's revision, or the hash of a user's own file."""
-    card = catalog.method(method)
-    own = plugins.find(method) if card.family == "own" else None
-    return own.source_hash if own is not None else str(card.revision)
 
 
 @contextlib.contextmanager

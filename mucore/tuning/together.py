@@ -19,29 +19,11 @@ from mucore.errors import BadValue, Cancelled, MucoreError, said
 from mucore.runner.plan import Grid, parse_grid
 from mucore.store import Store, open_store
 from mucore.tuning import found
-from mucore.tuning.search import CAP, SEED, TRIALS, Event, Search, Wish, revision_of
-from mucore.tuning.study import Folder, Study, studies_in
-from mucore.tuning.task import Task, methods_of, tasks_of
+from mucore.tuning.search import Event, Search, claimed
+from mucore.tuning.study import studies_in
+from mucore.tuning.wish import Wish, wish_of
 
-FOLDER = "studies"  # in the home, where nobody names another
 MOST_JOBS = 1024
-
-
-def wish_of(
-    grid: Grid, *, trials: int = TRIALS, seed: int = SEED, cap: float = CAP
-) -> tuple[Wish, list[str]]:
-    """What a grid asks to search, and why some of it is left out. Raises `BadValue` where nothing
-    is left.
-    """
-    tasks, reasons = [], {}
-    for task in tasks_of(grid):
-        chosen, left_out = methods_of(grid, task)
-        reasons |= left_out
-        if chosen:
-            tasks.append((task, chosen))
-    if not tasks:
-        raise BadValue(f"Nothing is left to search. {' '.join(dict.fromkeys(reasons.values()))}")
-    return Wish(tasks, trials=trials, seed=seed, cap=cap), list(dict.fromkeys(reasons.values()))
 
 
 def search(
@@ -97,7 +79,8 @@ def search(
                 other.terminate()
         for other in others:
             other.wait()
-        found.write(store.home / tuning.FILE, studies_in(root), beside=tuning.at(store.home))
+        with claimed(store.home / "tuning" / "found.lock", wait=lambda: False):
+            found.write(store.home / tuning.FILE, studies_in(root), beside=tuning.at(store.home))
 
 
 def check_jobs(jobs: int) -> None:
@@ -106,18 +89,6 @@ def check_jobs(jobs: int) -> None:
         raise BadValue(
             f"A search takes one process at least and {MOST_JOBS} at most, but got {said(jobs)}."
         )
-
-
-def studies_of(wish: Wish, root: Path) -> list[tuple[Task, Study]]:
-    """The studies that there are of what was wished for."""
-    pairs = []
-    for task, methods in wish.tasks:
-        folder = Folder(root, task)
-        for name in methods:
-            study = folder.study(name, revision=revision_of(name))
-            if study is not None:
-                pairs.append((task, study))
-    return pairs
 
 
 def _start(grid: Grid, wish: Wish, home: Path, root: Path, device: str) -> subprocess.Popen[bytes]:

@@ -20,7 +20,7 @@ import pytest
 from mucore import analysis
 from mucore.analysis import Kind, neighbours
 from mucore.errors import BadFile, BadValue, UnknownName
-from mucore.runner import analyses, estimate
+from mucore.runner import analyses, apart, estimate
 from mucore.runner.worker import work
 from mucore.store import Store, open_store
 from mucore.store.pack import write_pack
@@ -31,7 +31,7 @@ from tests.builders import make_outputs, make_result, make_spec_row
 def store(tmp_path: Path) -> Iterator[Store]:
     with open_store(tmp_path / "home") as store:
         yield store
-    for process in analyses.STARTED:
+    for process in apart.STARTED:
         process.wait(60)
 
 
@@ -176,7 +176,7 @@ def test_a_process_that_was_killed_leaves_it_to_the_next(store, parameters):
 def test_one_that_nobody_takes_up_says_so(store, parameters, monkeypatch):
     job = analyses.enqueue(store, "neighbours", parameters)
     assert job is not None
-    monkeypatch.setattr(analyses, "PATIENCE", timedelta(0))
-    assert analyses.state(store, job.key) == analyses.State("failed", error=analyses.UNTAKEN)
+    monkeypatch.setattr(apart, "PATIENCE", timedelta(0))
+    assert analyses.state(store, job.key) == analyses.State("failed", error=apart.UNTAKEN)
     analyses.start(store, "neighbours", parameters)
     assert [each.id for each in store.jobs()] == [job.id]

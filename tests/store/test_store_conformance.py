@@ -617,6 +617,18 @@ def test_an_analysis_goes_before_every_run_and_is_asked_for_once(store: Store) -
     assert [each.id for each in claimed if each] == [second.id, job.id, runs[0].id]
 
 
+def test_a_search_is_given_to_who_names_its_key_alone(store: Store) -> None:
+    (run,) = store.enqueue([ORIGINAL])
+    job = store.enqueue_search("f" * 32, {"search": {}}, "a search")
+    assert store.enqueue_search("f" * 32, {"search": {}}, "a search") == job
+    assert (job.kind, job.needs, store.count_active()) == ("search", (), 1)
+    taken = [store.claim("w"), store.claim("w"), store.claim("w", only=[job.key])]
+    assert [each and each.id for each in taken] == [run.id, None, job.id]
+    store.finish_job(job.id, "failed", error="Why.", worker_id="w")
+    again = store.retry(job.id)
+    assert (again.kind, again.spec) == ("search", job.spec) and store.claim("w") is None
+
+
 def test_a_cancelled_analysis_that_is_wanted_again_goes_on(store: Store) -> None:
     job = store.enqueue_analysis("f" * 32, {}, "a map")
     store.claim("w")
@@ -736,6 +748,7 @@ WRITING: dict[str, Callable[[Store], object]] = {
     "delete_result": lambda store: store.delete_result(SPEC.key),
     "enqueue": lambda store: store.enqueue([SPEC]),
     "enqueue_analysis": lambda store: store.enqueue_analysis("k", {}, "x"),
+    "enqueue_search": lambda store: store.enqueue_search("k", {}, "x"),
     "finish_job": lambda store: store.finish_job(1, "done", worker_id="w"),
     "gc": lambda store: store.gc("all"),
     "insert_comparison": lambda store: store.insert_comparison(

@@ -26,9 +26,10 @@ from mucore.tuning import search as searching
 from mucore.tuning import study as studying
 from mucore.tuning.judge import Judge
 from mucore.tuning.plan import plan
-from mucore.tuning.search import SPREAD_SEEDS, Search, Wish, claimed
+from mucore.tuning.search import Search, claimed
 from mucore.tuning.study import Folder, load, studies_in
-from mucore.tuning.together import search, studies_of, wish_of
+from mucore.tuning.together import search
+from mucore.tuning.wish import SPREAD_SEEDS, Wish, studies_of, wish_of
 
 RECIPE = {"epochs": 3, "lr": 0.1}
 

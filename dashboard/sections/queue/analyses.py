@@ -1,4 +1,6 @@
-"""Long analyses that pages have asked for: those that wait, run or failed."""
+"""What processes of their own work on, analyses and searches of settings: those that wait, run or
+failed.
+"""
 
 from __future__ import annotations
 
@@ -10,43 +12,50 @@ from dashboard import access, data, state
 from dashboard.frames import queue as queue_frames
 from dashboard.widgets.markdown import escape
 from mucore.errors import MucoreError
-from mucore.store.rows import Job
+from mucore.runner import apart
+from mucore.store.rows import Job, JobKind
 
 LISTED = 20
 
 
 def show() -> None:
-    """The analyses that wait, run or failed; nothing where there are none."""
-    jobs = queue_frames.unfinished(data.jobs(kind="analysis"))
+    """Both kinds; nothing where there are none."""
+    _list("Searches", "search")
+    _list("Analyses", "analysis")
+
+
+def _list(title: str, kind: JobKind) -> None:
+    jobs = queue_frames.unfinished(data.jobs(kind=kind))
     if not jobs:
         return
-    st.subheader(f"Analyses ({len(jobs)})", anchor=False)
+    st.subheader(f"{title} ({len(jobs)})", anchor=False)
     for job in jobs[:LISTED]:
-        active = job.state in ("queued", "running")
+        active, untaken = job.state in ("queued", "running"), apart.untaken(job)
         with st.container(border=True):
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.markdown(f"**{escape(job.label)}**", width="stretch")
-                if not access.presents():
-                    pass
-                elif active:
-                    st.button(
-                        "Stopping" if job.cancel_requested else "Cancel",
-                        key=f"cancel_analysis:{job.id}",
-                        icon=":material/stop_circle:",
-                        on_click=_try,
-                        args=(lambda job: data.own_store().cancel(job.id), job),
-                        disabled=job.cancel_requested,
-                    )
-                else:
-                    st.button(
-                        "Try again",
-                        key=f"retry_analysis:{job.id}",
-                        icon=":material/replay:",
-                        on_click=_try,
-                        args=(data.start_again, job),
-                    )
-            if active:
-                st.progress(job.progress, text=job.step or "waiting")
+                if access.presents():
+                    if untaken or not active:
+                        st.button(
+                            "Start again" if untaken else "Try again",
+                            key=f"retry_analysis:{job.id}",
+                            icon=":material/replay:",
+                            on_click=_try,
+                            args=(data.start_again, job),
+                        )
+                    if active:
+                        st.button(
+                            "Stopping" if job.cancel_requested else "Cancel",
+                            key=f"cancel_analysis:{job.id}",
+                            icon=":material/stop_circle:",
+                            on_click=_try,
+                            args=(lambda job: data.own_store().cancel(job.id), job),
+                            disabled=job.cancel_requested,
+                        )
+            if untaken:
+                st.markdown(f":red[{escape(apart.UNTAKEN)}]")
+            elif active:
+                st.progress(job.progress, text=escape(job.step) or "waiting")
             else:
                 st.markdown(f":red[{escape(job.error or '')}]")
 

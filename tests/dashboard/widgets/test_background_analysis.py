@@ -16,7 +16,7 @@ from facts import tells
 from dashboard import data
 from mucore import analysis
 from mucore.errors import UnknownName
-from mucore.runner import analyses
+from mucore.runner import analyses, apart
 from mucore.store import open_pack, open_store
 from mucore.store.pack import write_pack
 from tests.builders import make_outputs, make_result
@@ -26,7 +26,7 @@ from tests.pages import open_page, words_on
 @pytest.fixture
 def home(home: Path) -> Iterator[Path]:
     yield home
-    for process in analyses.STARTED:
+    for process in apart.STARTED:
         process.wait(60)
 
 
@@ -128,15 +128,13 @@ def test_the_queue_page_lists_them_cancels_and_tries_again(home, monkeypatch):
         waiting = analyses.enqueue(store, "neighbours", parameters)
         assert waiting is not None
     started = []
-    monkeypatch.setattr(
-        analyses, "start", lambda store, kind, asked, *, pack: started.append(asked)
-    )
+    monkeypatch.setattr(apart, "start", lambda store, job: started.append(job))
     at = open_page("queue")
     assert not at.exception
     assert waiting.label in words_on(at) and "It has no features." in words_on(at)
     at.button(key=f"cancel_analysis:{waiting.id}").click().run()
     at.button(key=f"retry_analysis:{failed.id}").click().run()
-    assert started == [failed.spec["parameters"]]
+    assert [job.spec for job in started] == [failed.spec] and started[0].state == "queued"
     with open_store(home) as store:
         assert store.job(waiting.id).state == "cancelled"
     assert data.analysis("neighbours", parameters).state == "absent"

@@ -1,0 +1,67 @@
+"""What searches of settings came to, as a table. Plain functions of records
+(`mucore/tuning/report.py`), no Streamlit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from dashboard.text import labels
+from mucore import catalog
+
+MEANING = (
+    "Distances to Retrain in units of the spread between Retrains: about 0.8 is what another "
+    "seed's Retrain has, 5 is visibly off. Three seeds: the mean that chose the setting."
+)
+
+
+def table(records: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """A row a study that has trials: authors' and best distance, the mean of three seeds, work as a
+    share of Retrain's, the setting; dashes where there is no candidate.
+    """
+    return pd.DataFrame(
+        [
+            {
+                "Method": catalog.method(each["method"]).title,
+                "Scenario": catalog.scenario(each["scenario"]).title,
+                "Trials": each["trials"],
+                "Authors'": _shown(each["authors"]),
+                "Best": _shown(each["best"]),
+                "Three seeds": _shown(each["score"]),
+                "Work": _shown(each["work"]),
+                "Setting": labels.settings_text(each["values"]) if each["values"] else "",
+            }
+            for each in records
+        ]
+    )
+
+
+def cautions(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What to beware of, a sentence a study at most."""
+    return [said for each in records if (said := _caution(each))]
+
+
+def _caution(record: Mapping[str, Any]) -> str:
+    who = catalog.method(record["method"]).title
+    where = f"“{catalog.scenario(record['scenario']).title}”"
+    if not record["finished"]:
+        return f"{who} under {where} is not searched to the end."
+    if record["score"] is None:
+        return (
+            f"{who} under {where} has no setting that may be chosen: each of "
+            f"{record['first']} moved nothing, took too much work or failed, on one of three seeds "
+            "at least. More trials may find one."
+        )
+    if record["edges"]:
+        return (
+            f"The best setting of {who} under {where} lies at the edge of what is searched "
+            f"({'; '.join(record['edges'])}); a better one may lie beyond."
+        )
+    return ""
+
+
+def _shown(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"

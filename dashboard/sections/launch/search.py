@@ -1,0 +1,82 @@
+"""Launch: search settings for exactly what is chosen, where the tuned ones are of another task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dashboard import data, state
+from dashboard.frames import searches
+from dashboard.pages import BY_ID
+from dashboard.text import labels, units
+from dashboard.widgets import fields
+from dashboard.widgets.markdown import escape
+from mucore.errors import MucoreError
+from mucore.runner.estimate import about
+from mucore.runner.plan import parse_grid
+from mucore.tuning import jobs
+from mucore.tuning.plan import plan
+from mucore.tuning.report import record
+from mucore.tuning.wish import FOLDER, TRIALS, studies_of, wish_of
+
+MOST = 500  # trials of a method
+
+
+def offer(content: dict[str, Any]) -> None:
+    """The search for a grid's scenarios and methods: what it comes to, its button, and what earlier
+    ones found.
+    """
+    if not content["scenarios"] or not content["methods"] or fields.problems():
+        return
+    if not state.toggle(
+        "Search settings for these methods and this task",
+        "search",
+        help="Tries settings of each method under each scenario, with equal means for all, and "
+        "keeps those that come nearest to Retrain on validation data. From then on “Tuned” takes "
+        "them.",
+    ):
+        return
+    known = [each["id"] for each in content["methods"]]
+    with st.container(border=True):
+        trials = state.number(
+            "Trials of a method",
+            "trials",
+            default=TRIALS,
+            min_value=1,
+            max_value=MOST,
+            help="The authors' settings are the first. The best five run on two more seeds.",
+        )
+        store = data.own_store()
+        root = store.home / FOLDER
+        try:
+            grid = parse_grid(
+                {**content, "methods": [{"id": each["id"]} for each in content["methods"]]}
+            )
+            wish, left_out = wish_of(grid, trials=int(trials))
+            planned = plan(wish, store, root)
+        except MucoreError as failure:
+            st.caption(f":material/block: {escape(labels.with_titles(str(failure), *known))}")
+            return
+        for reason in left_out:
+            st.caption(f":material/block: {escape(labels.with_titles(reason, *known))}")
+        if planned.trials:
+            had = (
+                f" {units.count(planned.done, 'trial')} are there already." if planned.done else ""
+            )
+            st.caption(
+                f"{units.count(planned.references, 'training')} of originals and Retrains and at "
+                f"most {units.count(planned.trials, 'trial')}: {about(planned.time)}.{had} It goes "
+                "on when you leave this page, and looks at no test data."
+            )
+            if st.button("Search", key="start_search", icon=":material/manage_search:"):
+                jobs.start(store, grid, wish)
+                st.switch_page(BY_ID["queue"].file)
+        else:
+            st.caption("All of this has been searched, and “Tuned” takes what was found.")
+        records = [record(task, study, wish.trials, root) for task, study in studies_of(wish, root)]
+        if records:
+            st.dataframe(searches.table(records), hide_index=True, key="searched")
+            st.caption(searches.MEANING)
+            for sentence in searches.cautions(records):
+                st.caption(f":material/warning: {escape(sentence)}")

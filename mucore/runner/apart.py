@@ -1,0 +1,91 @@
+"""Jobs that a process of their own takes: one that is started for this job and nothing else, and is
+no worker to anybody. Imports no torch.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+from mucore.runner.executors import start_process
+from mucore.runner.jobs import Listener, Pulse, run_job
+from mucore.store import Store
+from mucore.store.liveness import host, process_id
+from mucore.store.rows import Job
+from mucore.store.trouble import waiting
+
+# A process that was started for a job takes it within seconds, on a busy machine, too.
+PATIENCE = timedelta(seconds=30)
+UNTAKEN = "No process has taken up the computation (logs/workers.log may say why). Start it again."
+
+MOST = 20  # that are taken up at once
+
+STARTED: list[subprocess.Popen] = []  # by this process
+
+
+def start(store: Store, job: Job) -> None:
+    """Start a detached process that takes this job, unless one is at it already. Raises
+    `StoreError`, `ReadOnly`.
+    """
+    if job.state == "running":
+        return
+    # a child that has ended counts as a process until its parent takes note
+    STARTED[:] = [process for process in STARTED if process.poll() is None]
+    STARTED.append(start_process(store, ["worker", "--job", str(job.id)]))
+
+
+def take_up(store: Store) -> None:
+    """Start queued ones anew, whose process has died: analyses, and searches of this home. Raises
+    as `start`.
+    """
+    store.reap()
+    here = place(store)
+    for kind in ("analysis", "search"):
+        for job in store.jobs(states=["queued"], kind=kind, limit=MOST):
+            if job.spec.get("home", here) == here:
+                start(store, job)
+
+
+def place(store: Store) -> str:
+    """What names a home on all machines that share a database."""
+    return f"{host()}:{store.home}"
+
+
+def untaken(job: Job) -> bool:
+    """Whether the process that was started for a queued job has not come, or has died."""
+    return (
+        job.state == "queued"
+        and job.waits_for is None
+        and datetime.now(UTC) - job.queued > PATIENCE
+    )
+
+
+def work_on(
+    store: Store,
+    job: Job,
+    compute: Callable[[Job, Store, Pulse], None],
+    *,
+    stop: threading.Event | None = None,
+    on_event: Listener | None = None,
+) -> Job:
+    """Take this job, if it still waits, to its end; the job as it is then. Once `stop` is set it
+    goes back to the queue.
+    """
+    with waiting(lambda _what, seconds: time.sleep(seconds)):
+        store.reap()
+        while True:
+            claimed = store.claim(process_id(), only=[job.key])
+            if claimed is not None:
+                pulse = Pulse(store, process_id(), stop, on_event=on_event)
+                try:
+                    run_job(claimed, store, pulse, partial(compute, claimed, store, pulse))
+                finally:
+                    pulse.close()
+            job = store.job(job.id)
+            if job.state != "queued" or job.waits_for is None or (stop and stop.is_set()):
+                return job
+            time.sleep(1.0)  # it met trouble that passes

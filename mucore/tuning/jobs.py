@@ -1,0 +1,120 @@
+"""A search as a job, for pages: a process of its own works on it, on the machine that was asked,
+for studies are files in its home. It is seen, cancelled and started again like any other job.
+
+Imports no torch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from functools import partial
+from typing import TYPE_CHECKING
+
+from mucore import catalog
+from mucore.runner import apart
+from mucore.runner.jobs import Pulse
+from mucore.runner.plan import Grid, parse_grid
+from mucore.store import Store
+from mucore.store.rows import Job
+from mucore.tuning.study import Folder
+from mucore.tuning.wish import FOLDER, Wish, revision_of, wish_of
+
+if TYPE_CHECKING:
+    from mucore.tuning.search import Event
+
+NAMED = 3  # methods or scenarios that a title names
+
+
+def enqueue(store: Store, grid: Grid, wish: Wish) -> Job:
+    """Queue the search of `wish`, made of `grid`; the job of the same search where one is queued or
+    runs already.
+    """
+    content = {
+        "search": grid.model_dump(mode="json"),
+        "home": apart.place(store),
+        "trials": wish.trials,
+        "seed": wish.seed,
+        "cap": wish.cap,
+    }
+    asked = [[task.content(), list(methods)] for task, methods in wish.tasks]
+    text = json.dumps([asked, wish.trials, wish.seed, wish.cap], sort_keys=True)
+    key = hashlib.sha256(text.encode()).hexdigest()[:32]
+    return store.enqueue_search(key, content, title(wish))
+
+
+def start(store: Store, grid: Grid, wish: Wish) -> Job:
+    """`enqueue`, and start a detached process that searches, unless one is at it already."""
+    job = enqueue(store, grid, wish)
+    apart.start(store, job)
+    return job
+
+
+def title(wish: Wish) -> str:
+    """ "Search of settings: SCRUB and DUCK under Whole class"."""
+    methods = dict.fromkeys(name for _, names in wish.tasks for name in names)
+    scenarios = [catalog.scenario(task.scenario).title for task, _ in wish.tasks]
+    who = _listed([catalog.method(name).title for name in methods], "methods")
+    return f"Search of settings: {who} under {_listed(scenarios, 'scenarios')}"
+
+
+def work_on(
+    store: Store, job: Job, *, device: str = "auto", stop: threading.Event | None = None
+) -> Job:
+    """Take this job, if it still waits, to its end; the job as it is then."""
+    return apart.work_on(store, job, partial(compute, device=device), stop=stop)
+
+
+def compute(job: Job, store: Store, pulse: Pulse, *, device: str = "auto") -> None:
+    """Search, and leave what was found in the home. One processor is left to those who read pages;
+    a GPU takes one process. Raises `Cancelled`, `MucoreError`.
+    """
+    from mucore.engine.device import resolve_device
+    from mucore.tuning.together import search
+
+    grid = parse_grid(job.spec["search"])
+    wish, _ = wish_of(grid, **{name: job.spec[name] for name in ("trials", "seed", "cap")})
+    on_cpu = resolve_device(device).type == "cpu"
+    pulse.report("references", share(store, wish))
+
+    def event(event: Event) -> None:
+        study, scenario = event.study, catalog.scenario(event.task.scenario).title
+        step = f"references of {scenario}"
+        if study is not None:
+            step = f"{catalog.method(event.method).title}, {scenario}: {len(study.trials)} trials"
+        pulse.report(step, share(store, wish))
+
+    search(
+        grid,
+        wish,
+        store,
+        store.home / FOLDER,
+        jobs=max((os.cpu_count() or 1) - 1, 1) if on_cpu else 1,
+        device=device,
+        cancelled=pulse.cancelled,
+        on_event=event,
+    )
+
+
+def share(store: Store, wish: Wish) -> float:
+    """How much of a search is done, 0 to 1: of each study its trials, or all where it is over."""
+    done = []
+    for task, methods in wish.tasks:
+        folder = Folder(store.home / FOLDER, task)
+        for name in methods:
+            study = folder.study(name, revision=revision_of(name))
+            if study is None:
+                done.append(0.0)
+            elif study.finished(wish.trials):
+                done.append(1.0)
+            else:
+                done.append(min(len(study.trials) / wish.most, 1.0))
+    return sum(done) / len(done)
+
+
+def _listed(names: list[str], what: str) -> str:
+    if len(names) > NAMED:
+        return f"{len(names)} {what}"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

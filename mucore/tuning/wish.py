@@ -1,0 +1,100 @@
+"""What somebody wants searched: methods, tasks, and the means that every method has.
+
+Imports no torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mucore import catalog
+from mucore.catalog import plugins
+from mucore.errors import BadValue, said
+from mucore.numbers import MOST
+from mucore.runner.plan import Grid
+from mucore.tuning.study import BEST, Folder, Study
+from mucore.tuning.task import Task, methods_of, tasks_of
+
+FOLDER = "studies"  # in the home, where nobody names another
+TRIALS = 24  # of the first stage
+MOST_TRIALS = 10_000
+SEED = 100  # the first of the search; results are reported on others
+SPREAD_SEEDS = range(5)  # of the Retrains that make the noise units: none of the search's
+CAP = 1 / 3  # of Retrain's gradient samples, for every setting that is drawn
+OPEN = 1.0  # the same for a method that can do nothing as cheap as that: below a whole Retrain
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What to search: `methods` under each task, `trials` of the first stage each."""
+
+    tasks: Sequence[tuple[Task, Sequence[str]]]
+    trials: int = TRIALS
+    seed: int = SEED
+    cap: float = CAP
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.trials <= MOST_TRIALS:
+            raise BadValue(
+                f"A search has one trial at least and {MOST_TRIALS:,} at most for each method, but "
+                f"got {said(self.trials)}."
+            )
+        if not 0 < self.cap <= 1:
+            raise BadValue(
+                f"The cap is a share of Retrain's work, in (0, 1], but got {self.cap:g}. At 1 a "
+                "method may take as long as what it should spare."
+            )
+        if not 0 <= self.seed <= MOST - 2:
+            raise BadValue(
+                f"The first seed of a search is a whole number from 0 to {MOST - 2}, but got "
+                f"{said(self.seed)}."
+            )
+        if {self.seed, self.seed + 1, self.seed + 2} & set(SPREAD_SEEDS):
+            raise BadValue(
+                f"The search may not use the seeds {SPREAD_SEEDS[0]} to {SPREAD_SEEDS[-1]}, on "
+                f"which its noise is measured, but got {self.seed} to {self.seed + 2}. Choose "
+                f"another first seed, such as {SEED}."
+            )
+
+    @property
+    def most(self) -> int:
+        """The most trials of one method, both stages."""
+        return self.trials + 2 * min(BEST, self.trials)
+
+
+def wish_of(
+    grid: Grid, *, trials: int = TRIALS, seed: int = SEED, cap: float = CAP
+) -> tuple[Wish, list[str]]:
+    """What a grid asks to search, and why some of it is left out. Raises `BadValue` where nothing
+    is left.
+    """
+    tasks, reasons = [], {}
+    for task in tasks_of(grid):
+        chosen, left_out = methods_of(grid, task)
+        reasons |= left_out
+        if chosen:
+            tasks.append((task, chosen))
+    if not tasks:
+        raise BadValue(f"Nothing is left to search. {' '.join(dict.fromkeys(reasons.values()))}")
+    return Wish(tasks, trials=trials, seed=seed, cap=cap), list(dict.fromkeys(reasons.values()))
+
+
+def studies_of(wish: Wish, root: Path) -> list[tuple[Task, Study]]:
+    """The studies that there are of what was wished for."""
+    pairs = []
+    for task, methods in wish.tasks:
+        folder = Folder(root, task)
+        for name in methods:
+            study = folder.study(name, revision=revision_of(name))
+            if study is not None:
+                pairs.append((task, study))
+    return pairs
+
+
+def revision_of(method: str) -> str:
+    """What names the code of a method: its card's revision, or the hash of a user's own file."""
+    card = catalog.method(method)
+    own = plugins.find(method) if card.family == "own" else None
+    return own.source_hash if own is not None else str(card.revision)

@@ -1,0 +1,62 @@
+"""Searching settings from the Launch page: what it comes to, its start, and what was found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pages import open_page, words_on
+
+from dashboard import data
+from mucore.runner import apart
+from mucore.tuning import jobs
+
+TASK: dict[str, Any] = {
+    "dataset": "digits",
+    "model": "mlp",
+    "preset": "quick",
+    "recipe.epochs": "3",
+    "scenarios": ["class_wise"],
+    "methods": ["finetune", "ssd"],
+    "settings": "tuned",
+}
+
+
+@pytest.fixture
+def started(monkeypatch) -> list[Any]:
+    found: list[Any] = []
+    monkeypatch.setattr(apart, "start", lambda store, job: found.append(job))
+    return found
+
+
+def test_a_search_is_planned_started_and_seen_on_the_queue(home, started):
+    assert "start_search" not in {each.key for each in open_page("launch", **TASK).button}
+    at = open_page("launch", **TASK, search="1", trials="3")
+    assert not at.exception and "18 trials" in words_on(at) and "11 trainings" in words_on(at)
+    at.button(key="start_search").click().run()
+    (job,) = data.jobs(kind="search")
+    assert (started[0].id, job.spec["trials"]) == (job.id, 3)
+    queue = open_page("queue")
+    assert not queue.exception and job.label in words_on(queue)
+    queue.button(key=f"cancel_analysis:{job.id}").click().run()
+    assert data.jobs(kind="search")[0].state == "cancelled"
+
+
+def test_what_was_found_stands_below(home, started):
+    at = open_page("launch", **TASK, search="1", trials="3")
+    at.button(key="start_search").click().run()
+    (job,) = data.jobs(kind="search")
+    assert jobs.work_on(data.own_store(), job, device="cpu").state == "done"
+    at = open_page("launch", **TASK, search="1", trials="3")
+    assert not at.exception
+    frame = at.dataframe[-1].value
+    assert len(frame) == 2 and (frame["Trials"] >= 3).all()
+    assert "start_search" not in {each.key for each in at.button}
+
+
+@pytest.mark.parametrize(
+    "changes", [{"methods": ["sisa"]}, {"trials": "0"}, {"trials": "many"}, {"methods": [""]}]
+)
+def test_what_cannot_be_searched_is_said(home, started, changes):
+    at = open_page("launch", **{**TASK, "search": "1", **changes})
+    assert not at.exception and not started

@@ -1,0 +1,112 @@
+"""A search as a job: queued once, worked on by a process of its own, cancelled, taken up again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mucore.runner import apart
+from mucore.runner.plan import parse_grid
+from mucore.runner.worker import work
+from mucore.store import Store, open_store
+from mucore.store.liveness import process_id
+from mucore.tuning import jobs
+from mucore.tuning.study import studies_in
+from mucore.tuning.wish import FOLDER, studies_of, wish_of
+
+GRID = parse_grid(
+    {
+        "dataset": "digits",
+        "model": "mlp",
+        "preset": "quick",
+        "recipe": {"epochs": 3},
+        "scenarios": [{"id": "class_wise"}],
+        "methods": [{"id": "finetune"}, {"id": "ssd"}],
+    }
+)
+WISH, _ = wish_of(GRID, trials=3)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path / "home") as store:
+        yield store
+    for process in apart.STARTED:
+        process.wait(60)
+
+
+def wait_for(condition: Callable[[], Any]) -> None:
+    until = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def test_a_search_is_queued_once_and_taken_by_no_worker(store):
+    job = jobs.enqueue(store, GRID, WISH)
+    assert (job.kind, job.state) == ("search", "queued")
+    assert jobs.enqueue(store, GRID, WISH) == job
+    more, _ = wish_of(GRID, trials=4)
+    assert jobs.enqueue(store, GRID, more).key != job.key
+    work(store, device="cpu", until_done=True)  # it does not wait for searches either
+    assert store.job(job.id).state == "queued" and not list(store.home.rglob("*.json"))
+
+
+def test_it_ends_with_studies_and_settings_in_the_home(store):
+    job = jobs.work_on(store, jobs.enqueue(store, GRID, WISH), device="cpu")
+    assert (job.state, job.progress, job.error) == ("done", 1.0, None)
+    found = dict((study.method, study) for _, study in studies_of(WISH, store.home / FOLDER))
+    assert found.keys() == {"finetune", "ssd"}
+    assert all(study.finished(3) for study in found.values())
+    assert jobs.share(store, WISH) == 1.0
+    assert (store.home / "tuned.json").exists()
+
+
+def test_a_cancelled_one_keeps_its_trials_and_goes_on_from_there(store, monkeypatch):
+    job = jobs.enqueue(store, GRID, WISH)
+    real = jobs.share
+
+    def cancel(store, wish):
+        if (part := real(store, wish)) > 0:
+            store.cancel(job.id)
+        return part
+
+    monkeypatch.setattr(jobs, "share", cancel)
+    assert jobs.work_on(store, job, device="cpu").state == "cancelled"
+    monkeypatch.undo()
+    before = [study.trials for study in studies_in(store.home / FOLDER)]
+    assert before and before[0]
+    assert jobs.work_on(store, store.retry(job.id), device="cpu").state == "done"
+    after = [study.trials for study in studies_in(store.home / FOLDER)]
+    assert after[0][: len(before[0])] == before[0]
+
+
+def test_the_next_start_of_the_program_takes_up_what_is_queued_in_its_home(store, monkeypatch):
+    started: list[int] = []
+    monkeypatch.setattr(apart, "start", lambda store, job: started.append(job.id))
+    job = jobs.enqueue(store, GRID, WISH)
+    store.enqueue_search("a" * 32, {"home": "elsewhere:/home"}, "another machine's")
+    store.enqueue_analysis("b" * 32, {"analysis": "tsne"}, "a map")
+    apart.take_up(store)
+    assert [store.job(each).key for each in started] == ["b" * 32, job.key]
+
+
+@pytest.mark.slow
+def test_a_process_of_its_own_searches_and_another_goes_on_when_it_was_killed(store):
+    job = jobs.start(store, GRID, WISH)
+    wait_for(lambda: list((store.home / FOLDER).glob("*/finetune.json")))
+    worker = store.job(job.id).worker
+    assert worker is not None and worker != process_id()
+    os.kill(apart.STARTED[-1].pid, signal.SIGKILL)
+    apart.STARTED[-1].wait()
+    wait_for(store.reap)
+    assert store.job(job.id).state == "queued"
+    jobs.start(store, GRID, WISH)
+    wait_for(lambda: store.job(job.id).state == "done")
+    assert all(study.finished(3) for study in studies_in(store.home / FOLDER))
