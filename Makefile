@@ -72,6 +72,7 @@ bench: $(VENV)/.stamp-app
 	$(PY) -m mucore bench --write $(ARGS)
 	$(PY) scripts/bench_pages.py --write
 	$(PY) scripts/bench_lessons.py --write
+	$(PY) scripts/bench_guests.py --write
 
 demo: $(VENV)/.stamp-app
 	$(PY) scripts/make_demo.py --fresh $(ARGS)
