@@ -66,11 +66,11 @@ def original_outputs(
     run: Run,
 ) -> Outputs | None:
     """What the trained original says of its own splits and of the scenario's; of these it is asked
-    now, where features need it.
+    now, where features need it. None for its own training.
     """
+    if data is None:  # where it is made again, what is stored of it may be damaged
+        return None
     trained = stored_outputs(session, session.store.get_result(spec.original().key))
-    if data is None:
-        return trained
     if spec.method == "original":
         return outputs
     untouched = session.store.get_result(spec.untouched().key)

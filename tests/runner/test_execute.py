@@ -228,19 +228,26 @@ def harm(path, how):
         path.write_bytes(content if how == "flipped" else content[:-9])
 
 
+@pytest.mark.parametrize("which", ["original", "retrained", "both"])
 @pytest.mark.parametrize("how", ["removed", "flipped", "cut"])
-def test_files_of_retrain_that_are_lost_are_made_again_and_its_numbers_stay(session, how):
+def test_files_of_references_that_are_lost_are_made_again_and_their_numbers_stay(
+    session, how, which
+):
     whole = execute(spec(), session)
-    retrain = session.store.get_result(spec().retrained().key)
-    for name in (retrain.outputs, retrain.weights):
+    references = {"original": spec().original().key, "retrained": spec().retrained().key}
+    before = [
+        session.store.get_result(key) for name, key in references.items() if which in (name, "both")
+    ]
+    for name in (name for each in before for name in (each.outputs, each.weights)):
         harm(session.store.artifacts.place.local(name), how)
     later = Session(session.store, "cpu")  # with nothing in memory
     result = execute(spec(unlearning_seed=1), later)
     assert missing(result) == missing(whole)
-    again = session.store.get_result(retrain.key)
-    assert again == replace(retrain, outputs=again.outputs, weights=again.weights)
-    assert session.store.artifacts.whole(again.outputs)
-    assert session.store.artifacts.whole(again.weights)
+    for each in before:
+        again = session.store.get_result(each.key)
+        assert again == replace(each, outputs=again.outputs, weights=again.weights)
+        assert session.store.artifacts.whole(again.outputs)
+        assert session.store.artifacts.whole(again.weights)
     # cleared away by the store itself, they stay away
     session.store.gc("numbers", young_seconds=0)
     result = execute(spec(unlearning_seed=2), Session(session.store, "cpu"))
