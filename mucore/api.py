@@ -477,23 +477,13 @@ def _compute(plan: Plan, store: Store, *, name: str, device: str, anyway: bool) 
     """Queue what a plan lacks and work on it until it is done; returns the jobs that ended without
     a result.
     """
-    from mucore.runner.plan import launch, uploaded_files
+    from mucore.runner.plan import launch
 
     if plan.to_run:  # else nothing here needs PyTorch
-        from mucore.engine.chunks import free_bytes
-        from mucore.engine.device import resolve_device
-        from mucore.runner.estimate import check_fit, fit_of, whole_memory
-        from mucore.runner.session import check_uploaded
+        from mucore.runner.before import check
 
-        check_uploaded(plan.to_run, uploaded_files(plan.grid), store)
-        resolved = resolve_device(device)
-        fit = fit_of(
-            plan.to_run,
-            str(resolved),
-            free_bytes(resolved),
-            whole_memory(store.home, str(resolved)),
-        )
-        if said := check_fit(fit, anyway=anyway, insist="insist with anyway=True"):
+        insist = "insist with anyway=True"
+        if said := check(plan, store, device=device, anyway=anyway, insist=insist):
             warnings.warn(said, stacklevel=4)
     comparison = launch(plan, store, name=name, note="from Python")
     if not plan.to_run:

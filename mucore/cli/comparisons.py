@@ -186,27 +186,14 @@ def _compute(
     """Queue what is missing and work on it here until it is done or interrupted; `show` gets every
     run of the plan as it comes.
     """
-    from mucore.runner.plan import launch, uploaded_files
+    from mucore.runner.plan import launch
 
     if planned.to_run:
-        from mucore.engine.chunks import free_bytes
-        from mucore.engine.device import resolve_device
-        from mucore.runner.estimate import check_fit, fit_of, whole_memory
+        from mucore.runner.before import check
 
-        # a device that is not there must not leave a queue behind
-        resolved = resolve_device(device)
-        fit = fit_of(
-            planned.to_run,
-            str(resolved),
-            free_bytes(resolved),
-            whole_memory(store.home, str(resolved)),
-        )
-        if said := check_fit(fit, anyway=anyway, insist="add --anyway to try it all the same"):
+        insist = "add --anyway to try it all the same"
+        if said := check(planned, store, device=device, anyway=anyway, insist=insist):
             print(said, file=sys.stderr)
-        if files := uploaded_files(planned.grid):  # nor must a file that cannot be used
-            from mucore.runner.session import check_uploaded
-
-            check_uploaded(planned.to_run, files, store)
     watch = Watch(store, planned, launch(planned, store, name=name, note=note), show)
     with watch:
         if planned.to_run:

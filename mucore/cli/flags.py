@@ -1,4 +1,4 @@
-"""The flags of `run` and `plan`, and the grid that they ask for."""
+"""The flags of `run`, `plan` and `tune`, and the grid that they ask for."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class GridOptions:
-    """What to compare; `run` and `plan` take the same flags."""
+class TaskOptions:
+    """What is to be forgotten, and by whom: what `run`, `plan` and `tune` ask alike."""
 
     methods: Annotated[
         list[str],
@@ -54,6 +54,13 @@ class GridOptions:
         str | None,
         Parameter(help="How much to forget: a share (0.2, 20%) or a number of samples (200)."),
     ] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class GridOptions(TaskOptions):
+    """What to compare; `run` and `plan` take the same flags."""
+
     then: Annotated[
         list[str],
         Parameter(

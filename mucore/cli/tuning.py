@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import shlex
 import signal
 import sys
 import threading
@@ -23,7 +24,7 @@ from mucore.cli.base import (
     open_home,
     say_left_out,
 )
-from mucore.cli.flags import GridOptions, build_grid, split_names
+from mucore.cli.flags import GridOptions, TaskOptions, build_grid, split_names
 from mucore.cli.printing import print_table, to_json
 from mucore.errors import BadValue, Cancelled
 from mucore.userfiles import paths
@@ -40,31 +41,8 @@ LONG = 120  # seconds from which a second process is worth a word
 
 
 def tune(
+    task: TaskOptions,
     *,
-    methods: Annotated[
-        list[str],
-        Parameter(
-            negative="",
-            consume_multiple=True,
-            help="Method ids, separated by commas or spaces, or all.",
-        ),
-    ],
-    dataset: Annotated[
-        str | None, Parameter(help="A data set's id, npz:PATH or folder:PATH.")
-    ] = None,
-    model: Annotated[str | None, Parameter(help="A model's id.")] = None,
-    scenario: Annotated[
-        list[str] | None,
-        Parameter(
-            negative="",
-            consume_multiple=True,
-            help="Scenario ids, separated by commas or spaces; each is searched for itself.",
-        ),
-    ] = None,
-    preset: Annotated[
-        str, Parameter(help="Recipe of the original and the retrained model.")
-    ] = "standard",
-    budget: Annotated[str | None, Parameter(help="How much to forget, as for run.")] = None,
     changes: Annotated[
         list[str] | None,
         Parameter(
@@ -110,7 +88,7 @@ def tune(
 
     say_left_out()
     check_jobs(jobs)
-    grid = _grid(methods, dataset, model, scenario, preset, budget, changes or [])
+    grid = _grid(task, changes or [])
     with open_home() as store:
         root = paths.path(studies, what="--studies") if studies else store.home / FOLDER
         wish, reasons = wish_of(grid, trials=trials, seed=seed, cap=cap)
@@ -146,31 +124,15 @@ def tune(
     return 0 if any(study.choice() is not None for _, study in found) else FAILED
 
 
-def _grid(
-    methods: Sequence[str],
-    dataset: str | None,
-    model: str | None,
-    scenario: list[str] | None,
-    preset: str,
-    budget: str | None,
-    changes: Sequence[str],
-) -> Grid:
+def _grid(task: TaskOptions, changes: Sequence[str]) -> Grid:
     for change in changes:
         owner = change.partition(".")[0]
-        if owner not in ("scenario", "recipe", *split_names(scenario or [])):
+        if owner not in ("scenario", "recipe", *split_names(task.scenario or [])):
             raise BadValue(
                 f"--set of a search is about scenario.KEY or recipe.KEY, but got {change!r}: what "
                 "a method is set to is what the search looks for."
             )
-    options = GridOptions(
-        methods=list(methods),
-        dataset=dataset,
-        model=model,
-        scenario=scenario,
-        preset=preset,
-        budget=budget,
-        changes=list(changes),
-    )
+    options = GridOptions(**vars(task), changes=list(changes))
     grid, notes = build_grid(options)
     for note in notes:
         print(note, file=sys.stderr)
@@ -336,7 +298,7 @@ def _command(grid: Grid, records: Sequence[dict[str, Any]]) -> str:
     methods = dict.fromkeys(each["method"] for each in records if each["score"] is not None)
     scenarios = dict.fromkeys(each["scenario"] for each in records)
     return (
-        f"python -m mucore run --dataset {grid.dataset} --model {grid.model} --preset "
+        f"python -m mucore run --dataset {shlex.quote(grid.dataset)} --model {grid.model} --preset "
         f"{grid.preset} --scenario {','.join(scenarios)} --methods {','.join(methods)} "
         "--method-preset tuned --seeds 0-4"
     )

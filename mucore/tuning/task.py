@@ -112,7 +112,7 @@ def methods_of(grid: Grid, task: Task) -> tuple[list[str], dict[str, str]]:
         card = catalog.method(name)
         if card.family in ("reference", "exact"):
             left_out[card.id] = (
-                f"{card.id} is exact: there is nothing that it should come nearer to."
+                f"{card.id} is exact, so there is nothing for a search to bring nearer to Retrain."
             )
         elif not card.search:
             left_out[card.id] = f"The card of {card.id} names no parameter to search."
