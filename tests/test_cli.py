@@ -19,7 +19,7 @@ from builders import make_spec_row
 from facts import tells
 
 from mucore import catalog, cli
-from mucore.cli import printing
+from mucore.cli import commands, printing
 from mucore.errors import BadValue, MucoreError, UnknownName
 from mucore.store import open_store
 
@@ -489,6 +489,15 @@ def test_ctrl_c_cancels_what_waits_and_keeps_what_is_done(home):
         states = {job.state for job in store.jobs()}
         assert states == {"done", "cancelled"}
         assert store.workers() == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_command_that_does_not_look_for_it(number, monkeypatch, capsys):
+    monkeypatch.setattr(commands, "app", lambda *_, **__: os.kill(os.getpid(), number))
+    before = signal.getsignal(signal.SIGTERM)
+    assert cli.main(["methods"]) == 130
+    assert capsys.readouterr().err == "Interrupted.\n"
+    assert signal.getsignal(signal.SIGTERM) == before
 
 
 def test_an_interrupt_leaves_no_waiting_job_as_failed(home):

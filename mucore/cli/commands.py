@@ -7,10 +7,13 @@ Commands import what they need themselves, so that the catalogue answers at once
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Generator, Sequence
 
 import cyclopts
 
@@ -73,8 +76,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        _take_home(tokens)
-        code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        with _ended_by_signal():
+            _take_home(tokens)
+            code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except cyclopts.CycloptsError as error:
@@ -91,6 +95,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:  # the last step of this door: nobody gets to see a traceback
         sentence = unforeseen.told(error, "command line")
         return complain(str(sentence), UNFORESEEN if isinstance(sentence, Unforeseen) else WRONG)
+
+
+@contextlib.contextmanager
+def _ended_by_signal() -> Generator[None]:
+    """SIGTERM does what Ctrl-C does, also where a command has not begun to look for it, or looks no
+    longer.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
 def _shortened(text: str) -> str:
