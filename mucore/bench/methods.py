@@ -170,20 +170,26 @@ def bounds() -> dict[str, dict[str, str]]:
 
 
 def costs(found: Sequence[Measured]) -> str:
-    """The costly ones in Markdown: what they cost elsewhere and here, and their lower bounds."""
+    """The costly ones in Markdown, the cheapest first: what they cost elsewhere and here, and their
+    lower bounds.
+    """
     known = bounds()
     lines = [
         "| method | published | official code | here | lower bound |",
         "| --- | --- | --- | --- | --- |",
     ]
-    for each in found:
-        if each.ratio is not None and each.method in known:
-            said = known[each.method]
-            lines.append(
-                f"| {catalog.method(each.method).title} | {said.get('published', '–')} | "
-                f"{said.get('official', '–')} | {each.ratio.median:.2f}; {each.held:.1f} held, "
-                f"{each.persistent:.1f} kept | {said['bound']} |"
-            )
+    shares = [
+        (each.ratio.median, each)
+        for each in found
+        if each.ratio is not None and each.method in known
+    ]
+    for share, each in sorted(shares, key=lambda one: one[0]):
+        said = known[each.method]
+        lines.append(
+            f"| {catalog.method(each.method).title} | {said.get('published', '–')} | "
+            f"{said.get('official', '–')} | {share:.2f}; {each.held:.1f} held, "
+            f"{each.persistent:.1f} kept | {said['bound']} |"
+        )
     return "\n".join(lines)
 
 

@@ -123,6 +123,18 @@ def test_the_section_names_what_is_costly_and_has_no_bound(monkeypatch, tmp_path
     assert catalog.method("ntk").storage in text
 
 
+def test_the_costly_ones_stand_by_their_share_of_a_retrain():
+    shares = {"pgu": (9.0, 0.56), "gkt": (1.0, 124.0), "second_order": (12.0, 0.36)}
+    found = [
+        methods.Measured(name, Spread.of([seconds]), Spread.of([share]))
+        for name, (seconds, share) in shares.items()
+    ]
+    titles = [line.split(" | ")[0].removeprefix("| ") for line in methods.costs(found).split("\n")]
+    assert titles[2:] == [
+        catalog.method(name).title for name in sorted(shares, key=lambda name: shares[name][1])
+    ]
+
+
 def test_bounds_are_of_methods():
     assert {catalog.method(name).id for name in methods.bounds()} == set(methods.bounds())
     for said in methods.bounds().values():
