@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import pandas as pd
@@ -115,14 +115,11 @@ def runs_frame(summaries: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "Finished": local_time(newest["finished"]),
-            "Method": [labels.method_names(name)[0] for name in newest["method"]],
-            "Scenario": [
-                catalog.scenario(name).title if isinstance(name, str) else "training"
-                for name in newest["scenario"]
-            ],
-            "Data set": [titles.dataset(str(name)) for name in newest["dataset"]],
-            "Model": [titles.model(str(name)) for name in newest["model"]],
-            "Settings": [labels.preset_title(str(name)) for name in newest["method_preset"]],
+            "Method": _said(newest["method"], lambda name: labels.method_names(name)[0]),
+            "Scenario": _said(newest["scenario"], lambda name: catalog.scenario(name).title),
+            "Data set": _said(newest["dataset"], titles.dataset),
+            "Model": _said(newest["model"], titles.model),
+            "Settings": _said(newest["method_preset"], labels.preset_title),
             "Training seed": newest["training_seed"],
             "Unlearning seed": newest["unlearning_seed"],
             "Evaluation seed": newest["evaluation_seed"],
@@ -132,6 +129,15 @@ def runs_frame(summaries: pd.DataFrame) -> pd.DataFrame:
             "Key": newest["key"],
         }
     )
+
+
+def _said(names: pd.Series, title: Callable[[str], str]) -> list[str]:
+    """Each name as people read it; a training has no scenario. Thousands of rows hold a handful."""
+    told = {
+        name: title(name) if isinstance(name, str) else "training"
+        for name in names.unique().tolist()
+    }
+    return [told[name] for name in names.tolist()]
 
 
 def local_time(moments: pd.Series) -> pd.Series:

@@ -37,7 +37,9 @@ def label_runs(summaries: pd.DataFrame) -> pd.DataFrame:
         method
         if method == "original" or (method == "retrain" and usual | json.loads(parameters) == usual)
         else ""
-        for method, parameters in zip(runs["method"], runs["parameters"], strict=True)
+        for method, parameters in zip(
+            runs["method"].tolist(), runs["parameters"].tolist(), strict=True
+        )
     ]
     return runs
 

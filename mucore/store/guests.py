@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from mucore.store import schema
 from mucore.store.results import Filters
-from mucore.store.rows import Comparison, Job, Model, Result
+from mucore.store.rows import Comparison, Job, Model, Remarks, Result
 from mucore.store.store import Store
 
 if TYPE_CHECKING:
@@ -61,9 +61,14 @@ class GuestStore(Store):
         frame = super().metric_values(**filters)
         if not frame["error"].notna().any():
             return frame
-        own = [found[2] for name in self._datasets() if (found := _OWN.fullmatch(name))]
-        told = partial(_told, (str(self.home), *own))
-        return frame.assign(error=frame["error"].map(told, na_action="ignore"))
+        return frame.assign(error=frame["error"].map(self._anyone(), na_action="ignore"))
+
+    def remarks(self, **filters: Unpack[Filters]) -> dict[str, Remarks]:
+        told = self._anyone()
+        return {
+            key: replace(one, notes=tuple(map(told, one.notes)), flags=tuple(map(told, one.flags)))
+            for key, one in super().remarks(**filters).items()
+        }
 
     def get_model(self, model_key: str) -> Model | None:
         found = super().get_model(model_key)
@@ -107,6 +112,11 @@ class GuestStore(Store):
         """The names of data sets that results have, as they are stored."""
         with self.read() as connection:
             return connection.execute(sa.select(schema.result.c.dataset).distinct()).scalars().all()
+
+    def _anyone(self) -> Callable[[str], str]:
+        """Says a sentence about any of the results without this machine's paths."""
+        own = [found[2] for name in self._datasets() if (found := _OWN.fullmatch(name))]
+        return partial(_told, (str(self.home), *own))
 
     def _result(self, one: Result) -> Result:
         told = self._teller(one.spec)

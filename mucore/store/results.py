@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from mucore.spec import settings
 from mucore.store import schema
 from mucore.store.claims import Claims
-from mucore.store.rows import Measured, Model, Result
+from mucore.store.rows import Measured, Model, Remarks, Result
 from mucore.store.schema import from_json, to_json, whole_row
 from mucore.store.trouble import patient
 
@@ -69,6 +69,10 @@ _RECORD = tuple(f.name for f in dataclasses.fields(Result) if f.name not in (*_C
 _MODEL_RECORD = tuple(
     f.name for f in dataclasses.fields(Model) if f.name not in ("model_key", "weights", "created")
 )
+
+# Parts of `record` in which `remarks` looks: hashes, then sentences.
+_HASHES = ("data_hash", "original_hash", "pretrained_hash")
+_SAID = ("notes", "flags")
 
 NOT_A_NUMBER = "The computation gave no number (NaN)."
 
@@ -277,6 +281,35 @@ class Results(Claims):
                     "error": _errors(names, [each[2] for each in numbers], size),
                 }
             )
+
+    @patient
+    def remarks(self, **filters: Unpack[Filters]) -> dict[str, Remarks]:
+        """By key, in the order of `summaries`."""
+        record = schema.result.c.record
+        parts = [f"$.spec.{name}" for name in _HASHES] + [f"$.{name}" for name in _SAID]
+        if not self.sqlite:  # which reads a part of a JSON text without Python
+            found = {}
+            for key, text in self._select([schema.result.c.key, record], filters):
+                with whole_row():
+                    content = from_json(text)
+                    data, original, pretrained = (content["spec"].get(name) for name in _HASHES)
+                    found[key] = Remarks(
+                        (data or "", original or "", pretrained or ""),
+                        *(tuple(content.get(name) or ()) for name in _SAID),
+                    )
+            return found
+        columns = [sa.func.json_extract(record, part) for part in parts]
+        rows = self._select([schema.result.c.key, *columns], filters)
+        with whole_row():
+            notes, flags = (
+                from_json(f"[{','.join(row[column] or '[]' for row in rows)}]") for column in (4, 5)
+            )
+            return {
+                row[0]: Remarks(
+                    (row[1] or "", row[2] or "", row[3] or ""), tuple(noted), tuple(flagged)
+                )
+                for row, noted, flagged in zip(rows, notes, flags, strict=True)
+            }
 
     @patient
     def put_model(self, model: Model) -> None:

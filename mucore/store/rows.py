@@ -65,6 +65,17 @@ class Result:
     demo: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Remarks:
+    """What a verdict asks of a result beside its numbers and its row of `summaries`: hashes of the
+    user's own data, original and pretrained weights, "" where there are none, and sentences.
+    """
+
+    hashes: tuple[str, str, str]
+    notes: tuple[str, ...]
+    flags: tuple[str, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Job:
     """A row of the job table: a run on its way to a result, an analysis of runs, or a search of

@@ -2,7 +2,17 @@
 the words, `lines` for the table.
 """
 
-from mucore.verdicts.lines import Judged, judge, judge_runs, judge_stored, looked_at, rules_of
+from mucore.verdicts.lines import (
+    Judged,
+    Run,
+    judge,
+    judge_runs,
+    judge_stored,
+    looked_at,
+    rules_of,
+    runs_of,
+    words,
+)
 from mucore.verdicts.rule import (
     NAMES,
     QUALIFIED,
@@ -28,6 +38,7 @@ __all__ = [
     "Judged",
     "Line",
     "Rules",
+    "Run",
     "Verdict",
     "Word",
     "judge",
@@ -35,6 +46,8 @@ __all__ = [
     "judge_stored",
     "looked_at",
     "rules_of",
+    "runs_of",
     "seed_band",
     "verdict",
+    "words",
 ]

@@ -8,12 +8,13 @@ training seed.
 
 from __future__ import annotations
 
+import json
 import math
 import statistics
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -21,10 +22,23 @@ from mucore import catalog
 from mucore.catalog.metrics.persons import PERSONS
 from mucore.metrics.sanity import blind_attacks, is_collapsed
 from mucore.store.results import Filters, parameters_column, setting_columns
-from mucore.store.rows import Result
-from mucore.verdicts.rule import BLINDABLE, PROBE, Band, Line, Rules, Verdict, seed_band, verdict
+from mucore.store.rows import Remarks, Result
+from mucore.verdicts.rule import (
+    BLINDABLE,
+    PROBE,
+    Band,
+    Line,
+    Rules,
+    Verdict,
+    Word,
+    seed_band,
+    verdict,
+    word,
+)
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from mucore.store import Store
 
 _ATTACK = BLINDABLE.removeprefix("mia_")
@@ -72,6 +86,26 @@ class Judged:
         return float(np.mean(self.distances)) if self.distances else None
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What is asked of a result before its line is judged: `setting` with the hashes of the user's
+    own data and weights behind its five texts, `values` of metrics that are not missing, whether
+    the attack only guessed and the network collapsed; `counts` of a Retrain with the usual
+    parameters alone.
+    """
+
+    key: str
+    setting: tuple[str, ...]
+    method: str
+    parameters: str
+    seed: int
+    sound: bool
+    values: Mapping[str, float]
+    blind: bool
+    collapsed: bool
+    counts: Mapping[str, int] | None
+
+
 @dataclass(frozen=True)
 class _Numbers:
     """The runs of one training seed: means of their metrics, and whether the attack only guessed or
@@ -113,7 +147,7 @@ def looked_at() -> frozenset[str]:
     return frozenset(chain(_BESIDE, *every))
 
 
-def judge(results: Iterable[Result]) -> tuple[Judged, ...]:
+def judge(results: Iterable[Result] | Iterable[Run]) -> tuple[Judged, ...]:
     """Every line of `results`, in the order of its first run. Trainings without a scenario are left
     out.
 
@@ -126,6 +160,64 @@ def judge(results: Iterable[Result]) -> tuple[Judged, ...]:
     )
 
 
+def words(runs: Iterable[Run]) -> dict[str, Word]:
+    """By key, the word of the line of each of `runs` but Retrains, as `judge` gives it, in a
+    fraction of its time: without sentences and what seeds and chance say of them.
+    """
+    found: dict[str, Word] = {}
+    for setting, mine in _settings(runs).items():
+        references = _references(rules_of(setting[3]), mine)
+        for group in _groups(mine, _line):
+            if not _is_retrain(group[0]):
+                seeds = _by_seed(group, references.rules)
+                line = _compared(seeds, _paired(seeds, references), references)
+                said = word(line, references.bands, references.rules)
+                found |= dict.fromkeys((run.key for run in group), said)
+    return found
+
+
+def runs_of(
+    summaries: pd.DataFrame,
+    values: pd.DataFrame,
+    remarks: Mapping[str, Remarks],
+    retrains: Iterable[Result],
+) -> tuple[Run, ...]:
+    """The rows of `Store.summaries` that belong to a scenario, with what `Store.metric_values`,
+    `Store.remarks` and, for the Retrains among them, `Store.results` have of them: for pages that
+    hold these frames, a fraction of the time that whole records take.
+    """
+    mine = summaries[summaries["scenario"].notna()]
+    looked = values[values["metric"].isin(looked_at()) & values["value"].notna()]
+    numbers: dict[str, dict[str, float]] = {key: {} for key in mine["key"].tolist()}
+    columns = (looked[name].tolist() for name in ("key", "metric", "value"))
+    for key, metric, value in zip(*columns, strict=True):
+        if key in numbers:
+            numbers[key][metric] = value
+    counted = {one.key: _counts(one) for one in retrains}
+    names = ("dataset", "model", "recipe", "scenario", "scenario_parameters")
+    others = ("key", "method", "parameters", "training_seed", "status")
+    columns = (mine[name].tolist() for name in (*others, *names))
+    found = []
+    for key, method, parameters, seed, status, *setting in zip(*columns, strict=True):
+        said = remarks[key]
+        usual = method == "retrain" and _is_usual(json.loads(parameters))
+        found.append(
+            Run(
+                key=key,
+                setting=(*setting, *said.hashes),
+                method=method,
+                parameters=parameters,
+                seed=seed,
+                sound=status == "ok",
+                values=numbers[key],
+                blind=_ATTACK in blind_attacks(said.notes),
+                collapsed=is_collapsed(said.flags),
+                counts=counted[key] if usual else None,
+            )
+        )
+    return tuple(found)
+
+
 def judge_runs(results: Iterable[Result]) -> dict[str, Judged]:
     """By key, every run of `results` as a line of its own: a verdict on one run, whose bands come
     from all Retrains among `results`.
@@ -133,7 +225,7 @@ def judge_runs(results: Iterable[Result]) -> dict[str, Judged]:
     found = (
         each
         for setting, runs in _settings(results).items()
-        for each in _judged(setting, runs, lambda run: run.key)
+        for each in _judged(setting, runs, _alone)
     )
     return {each.keys[0]: each for each in found}
 
@@ -154,49 +246,70 @@ def judge_stored(store: Store, **filters: Unpack[Filters]) -> dict[str, Judged]:
     return {run.key: found[run.key] for run in wanted if run.key in found}
 
 
-def _line(run: Result) -> tuple[str, str]:
-    return run.spec["method"], parameters_column(run.spec)
+def _line(run: Run) -> tuple[str, str]:
+    return run.method, run.parameters
 
 
-def _settings(results: Iterable[Result]) -> dict[tuple[str, ...], list[Result]]:
+def _alone(run: Run) -> str:
+    return run.key
+
+
+def _settings(results: Iterable[Result] | Iterable[Run]) -> dict[tuple[str, ...], list[Run]]:
     """The runs of each setting; other data or weights under one name are a setting of their own."""
-    found: dict[tuple[str, ...], list[Result]] = {}
+    found: dict[tuple[str, ...], list[Run]] = {}
     texts: dict[str, dict[str, str]] = {}  # runs that differ in their seeds alone are many
-    for result in results:
-        spec = result.spec
-        if spec.get("scenario") is None:
-            continue
-        said = repr([spec.get(name) for name in ("scenario_parameters", "after", "recipe")])
-        if (columns := texts.get(said)) is None:
-            columns = texts[said] = setting_columns(spec)
-        names = (
-            spec["dataset"],
-            spec["model"],
-            columns["recipe"],
-            spec["scenario"],
-            columns["scenario_parameters"],
-        )
-        hashes = (spec.get(name, "") for name in ("data_hash", "original_hash", "pretrained_hash"))
-        found.setdefault((*names, *hashes), []).append(result)
+    for each in results:
+        run = each if isinstance(each, Run) else _run(each, texts)
+        if run is not None:
+            found.setdefault(run.setting, []).append(run)
     return found
 
 
-def _judged(
-    setting: tuple[str, ...], runs: Sequence[Result], line: Callable[[Result], Hashable]
-) -> list[Judged]:
-    rules = rules_of(setting[3])
-    references = _references(rules, runs)
-    groups: dict[Hashable, list[Result]] = {}
+def _run(result: Result, texts: dict[str, dict[str, str]]) -> Run | None:
+    """None for a training without a scenario."""
+    spec = result.spec
+    if spec.get("scenario") is None:
+        return None
+    said = repr([spec.get(name) for name in ("scenario_parameters", "after", "recipe")])
+    if (columns := texts.get(said)) is None:
+        columns = texts[said] = setting_columns(spec)
+    setting = (
+        spec["dataset"],
+        spec["model"],
+        columns["recipe"],
+        spec["scenario"],
+        columns["scenario_parameters"],
+        *(spec.get(name) or "" for name in ("data_hash", "original_hash", "pretrained_hash")),
+    )
+    usual = spec["method"] == "retrain" and _is_usual(spec["parameters"])
+    return Run(
+        key=result.key,
+        setting=setting,
+        method=spec["method"],
+        parameters=parameters_column(spec),
+        seed=spec["training_seed"],
+        sound=result.status == "ok",
+        values={name: m.value for name, m in result.metrics.items() if m.value is not None},
+        blind=_ATTACK in blind_attacks(result.notes),
+        collapsed=is_collapsed(result.flags),
+        counts=_counts(result) if usual else None,
+    )
+
+
+def _groups(runs: Sequence[Run], line: Callable[[Run], Hashable]) -> list[list[Run]]:
+    groups: dict[Hashable, list[Run]] = {}
     for run in runs:
         groups.setdefault(line(run), []).append(run)
+    return list(groups.values())
+
+
+def _judged(
+    setting: tuple[str, ...], runs: Sequence[Run], line: Callable[[Run], Hashable]
+) -> list[Judged]:
+    references = _references(rules_of(setting[3]), runs)
     made = []
-    for group in groups.values():
-        mine = _by_seed(group, rules)
-        paired = [
-            seed
-            for seed in sorted(mine)
-            if seed in references.retrain and seed in references.original
-        ]
+    for group in _groups(runs, line):
+        mine = _by_seed(group, references.rules)
         method, parameters = _line(group[0])
         made.append(
             Judged(
@@ -204,19 +317,32 @@ def _judged(
                 method=method,
                 parameters=parameters,
                 keys=tuple(run.key for run in group),
-                verdict=None if _is_retrain(group[0]) else _verdict(mine, paired, references),
+                verdict=None
+                if _is_retrain(group[0])
+                else verdict(
+                    _compared(mine, _paired(mine, references), references),
+                    references.bands,
+                    references.rules,
+                ),
                 distances=_distances(mine, references),
-                sound=all(run.status == "ok" for run in group),
+                sound=all(run.sound for run in group),
             )
         )
     return made
 
 
-def _references(rules: Rules, runs: Sequence[Result]) -> _References:
-    original = _by_seed([run for run in runs if run.spec["method"] == "original"], rules)
+def _paired(mine: Seeds, references: _References) -> list[int]:
+    """The training seeds that a line shares with both references."""
+    return [
+        seed for seed in sorted(mine) if seed in references.retrain and seed in references.original
+    ]
+
+
+def _references(rules: Rules, runs: Sequence[Run]) -> _References:
+    original = _by_seed([run for run in runs if run.method == "original"], rules)
     retrains = [run for run in runs if _is_retrain(run)]
     retrain = _by_seed(retrains, rules)
-    counts = _counts(retrains[0]) if retrains else {}
+    counts = retrains[0].counts or {} if retrains else {}
     rules = replace(rules, chance=1 / counts["classes"] if "classes" in counts else 0.0)
     bands = {}
     for name in (*rules.metrics, *_BESIDE):
@@ -228,31 +354,29 @@ def _references(rules: Rules, runs: Sequence[Result]) -> _References:
     return _References(original, retrain, rules, bands)
 
 
-def _is_retrain(run: Result) -> bool:
+def _is_retrain(run: Run) -> bool:
+    return run.counts is not None
+
+
+def _is_usual(parameters: Mapping[str, Any]) -> bool:
+    """Whether Retrain has the parameters that make it a reference."""
     usual = {p.name: p.default for p in catalog.method("retrain").parameters}
-    return run.spec["method"] == "retrain" and usual | dict(run.spec["parameters"]) == usual
+    return usual | dict(parameters) == usual
 
 
-def _by_seed(runs: Sequence[Result], rules: Rules) -> dict[int, _Numbers]:
-    groups: dict[int, list[Result]] = {}
+def _by_seed(runs: Sequence[Run], rules: Rules) -> dict[int, _Numbers]:
+    groups: dict[int, list[Run]] = {}
     for run in runs:
-        groups.setdefault(run.spec["training_seed"], []).append(run)
+        groups.setdefault(run.seed, []).append(run)
     return {seed: _numbers(group, (*rules.metrics, *_BESIDE)) for seed, group in groups.items()}
 
 
-def _numbers(runs: Sequence[Result], names: Sequence[str]) -> _Numbers:
-    found = {
-        name: [
-            m.value
-            for run in runs
-            if (m := run.metrics.get(name)) is not None and m.value is not None
-        ]
-        for name in names
-    }
+def _numbers(runs: Sequence[Run], names: Sequence[str]) -> _Numbers:
+    found = {name: [run.values[name] for run in runs if name in run.values] for name in names}
     return _Numbers(
         values={name: statistics.fmean(values) for name, values in found.items() if values},
-        blind=_most(_ATTACK in blind_attacks(run.notes) for run in runs),
-        collapsed=_most(is_collapsed(run.flags) for run in runs),
+        blind=_most(run.blind for run in runs),
+        collapsed=_most(run.collapsed for run in runs),
     )
 
 
@@ -261,8 +385,8 @@ def _most(answers: Iterable[bool]) -> bool:
     return 2 * sum(said) > len(said)
 
 
-def _verdict(mine: Seeds, paired: Sequence[int], references: _References) -> Verdict:
-    """Of the training seeds that the line shares with both references."""
+def _compared(mine: Seeds, paired: Sequence[int], references: _References) -> Line:
+    """What is judged, of the training seeds `paired`."""
     parts = (mine, references.original, references.retrain)
     names = (*references.rules.metrics, *_BESIDE)
     values, original, retrain = (
@@ -276,17 +400,13 @@ def _verdict(mine: Seeds, paired: Sequence[int], references: _References) -> Ver
             {"fa": [each.values.get("fa", math.nan) for each in part.values()]}
             for part in parts[1:]
         )
-    return verdict(
-        Line(
-            values=values,
-            original=original,
-            retrain=retrain,
-            # a guess in any of the three is no evidence about the difference
-            blind=any(_most(part[seed].blind for seed in paired) for part in parts),
-            collapsed=_most(mine[seed].collapsed for seed in paired),
-        ),
-        references.bands,
-        references.rules,
+    return Line(
+        values=values,
+        original=original,
+        retrain=retrain,
+        # a guess in any of the three is no evidence about the difference
+        blind=any(_most(part[seed].blind for seed in paired) for part in parts),
+        collapsed=_most(mine[seed].collapsed for seed in paired),
     )
 
 

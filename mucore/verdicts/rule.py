@@ -185,12 +185,8 @@ def verdict(line: Line, bands: Mapping[str, Band], rules: Rules) -> Verdict:
         return Verdict(
             word="cannot tell", metric="", sentence=missing, provisional=False, seeds=line.seeds
         )
-    known = [name for name in (*rules.metrics, PROBE, "asr") if _complete(line, name)]
-    values, original, retrain = (
-        {name: _mean(part[name]) for name in known}
-        for part in (line.values, line.original, line.retrain)
-    )
-    case = _Case(values, original, retrain, bands, rules, line.blind, line.collapsed)
+    known = _known(line, rules)
+    case = _of_means(line, known, bands, rules)
     found = _decide(case)
     seeds, retrains = (
         line.seeds,
@@ -220,6 +216,17 @@ def verdict(line: Line, bands: Mapping[str, Band], rules: Rules) -> Verdict:
         agreeing=alone.count(found.word),
         other=other,
     )
+
+
+def word(line: Line, bands: Mapping[str, Band], rules: Rules) -> Word:
+    """The word of `verdict` alone, in a tenth of its time."""
+    if _missing(line, bands, rules):
+        return "cannot tell"
+    return _decide(_of_means(line, _known(line, rules), bands, rules)).word
+
+
+def _known(line: Line, rules: Rules) -> list[str]:
+    return [name for name in (*rules.metrics, PROBE, "asr") if _complete(line, name)]
 
 
 @dataclass(frozen=True)
@@ -263,6 +270,14 @@ class _Case:
     def tolerated(self, metric: str) -> float:
         """How much utility may be lost against Retrain."""
         return max(self.bands[metric].half, DAMAGE * (self.retrain[metric] - self.rules.chance))
+
+
+def _of_means(line: Line, known: Sequence[str], bands: Mapping[str, Band], rules: Rules) -> _Case:
+    values, original, retrain = (
+        {name: _mean(part[name]) for name in known}
+        for part in (line.values, line.original, line.retrain)
+    )
+    return _Case(values, original, retrain, bands, rules, line.blind, line.collapsed)
 
 
 def _missing(line: Line, bands: Mapping[str, Band], rules: Rules) -> str:

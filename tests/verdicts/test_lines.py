@@ -13,8 +13,8 @@ from builders import full_store, make_result
 from mucore.export import records, tables
 from mucore.store import open_store
 from mucore.store.rows import Result
-from mucore.verdicts import judge, judge_runs, judge_stored, rules_of
-from mucore.verdicts.lines import looked_at
+from mucore.verdicts import judge, judge_runs, judge_stored, looked_at, rules_of, runs_of
+from mucore.verdicts import words as words_of
 
 SEEDS = (0, 1, 2)
 COUNTS = {
@@ -250,3 +250,38 @@ def test_brief_records_are_enough_for_every_verdict(tmp_path):
                 other.notes,
                 other.flags,
             )
+
+
+def changed(result: Result, **spec) -> Result:
+    """With other parts of its spec, and a key of its own."""
+    key = "".join(f"{name}{value}" for name, value in spec.items())
+    return replace(result, key=key, spec={**result.spec, **spec})
+
+
+def test_frames_are_enough_for_every_verdict_and_its_word(tmp_path):
+    collapsed = "The model collapsed: retain accuracy is 3.0 %, below 20.0 %."
+    blind = (
+        "These membership attacks cannot tell members from non-members here, so their efficacy is "
+        "not evidence: confidence (51 % right)."
+    )
+    forgot = {**RETRAIN, "fa": 0.81}
+    beside = [
+        run("ssd", 0, forgot, flags=(collapsed,)),
+        run("scrub", 0, {**RETRAIN, "fa": 0.99}, notes=(blind,), status="diverged"),
+        changed(run("salun", 0, forgot), data_hash="a" * 16),
+        changed(run("retrain", 0, forgot), parameters={"epochs": 2}),
+        make_result(method="neggrad_plus", metrics={"ra": 1.0, "mia_confidence": None}),
+        run("delete", 7, forgot),  # a seed without references
+    ]
+    with open_store(tmp_path) as store:
+        store.put_results([*comparison(fa=0.80), *beside])
+        runs = runs_of(
+            store.summaries(),
+            store.metric_values(),
+            store.remarks(),
+            store.results(metrics=False, method="retrain"),
+        )
+        lines = judge(store.results())
+    assert judge(runs) == lines and len(runs) == 15
+    said = {key: line.verdict.word for line in lines if line.verdict for key in line.keys}
+    assert words_of(runs) == said and {"forgot", "damaged", "cannot tell"} <= set(said.values())

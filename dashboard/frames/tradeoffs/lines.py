@@ -11,7 +11,7 @@ import pandas as pd
 from dashboard.text import labels
 from mucore import catalog
 from mucore.statistics import Statistics, label_runs
-from mucore.verdicts import Judged
+from mucore.verdicts import QUALIFIED, Word
 
 
 def line_title(line: str) -> str:
@@ -39,20 +39,16 @@ def line_keys(runs: pd.DataFrame) -> dict[str, str]:
     return found.groupby("line")["key"].first().to_dict()
 
 
-def line_verdicts(runs: pd.DataFrame, judged: Mapping[str, Judged]) -> dict[tuple[str, str], bool]:
-    """(setting, line) of `ranking` -> whether the line's verdict qualifies there and all its runs
-    ended well.
+def line_verdicts(runs: pd.DataFrame, words: Mapping[str, Word]) -> dict[tuple[str, str], bool]:
+    """(setting, line) of `ranking` -> whether the word of the line's verdict, `words` by key,
+    qualifies there and all its runs ended well.
     """
     labelled = label_runs(runs)
     made: dict[tuple[str, str], bool] = {}
-    columns = (labelled[name] for name in ("setting", "line", "key", "status"))
+    columns = (labelled[name].tolist() for name in ("setting", "line", "key", "status"))
     for setting, line, key, status in zip(*columns, strict=True):
-        found = judged[key].verdict if key in judged else None
         made[setting, line] = (
-            made.get((setting, line), True)
-            and found is not None
-            and found.qualified
-            and status == "ok"
+            made.get((setting, line), True) and words.get(key) in QUALIFIED and status == "ok"
         )
     return made
 

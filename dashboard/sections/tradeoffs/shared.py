@@ -25,7 +25,7 @@ def line_verdicts(
     _runs: pd.DataFrame, name: str, change: int, chosen: str
 ) -> dict[tuple[str, str], bool]:
     """`frames.tradeoffs.line_verdicts`; `name`, `change` and `chosen` say which runs."""
-    return tradeoffs_frames.line_verdicts(_runs, data.judged(_runs))
+    return tradeoffs_frames.line_verdicts(_runs, data.judged_words(_runs))
 
 
 def forgot_in(found: Statistics, runs: pd.DataFrame) -> dict[str, int]:

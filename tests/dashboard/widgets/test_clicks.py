@@ -144,6 +144,16 @@ def test_a_line_of_the_ranks_stands_for_its_first_run(home):
     assert keys["salun"] == make_spec_row(method="salun", scenario="one_class", training_seed=0).key
 
 
+def test_words_are_those_of_the_verdicts_whatever_runs_are_chosen(home):
+    with open_store(home) as store:
+        store.put_results(full_results(seeds=(1, 0)))
+    runs = data.unlearning_runs()
+    for some in (runs, runs[runs["method"].isin(["salun", "ssd"])]):
+        lines = {key: line.verdict for key, line in data.judged(some).items()}
+        said = {key: verdict.word for key, verdict in lines.items() if verdict is not None}
+        assert data.judged_words(some) == said and len(set(said.values())) > 1
+
+
 # --- pages
 
 
