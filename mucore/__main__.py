@@ -1,9 +1,20 @@
 """`python -m mucore`: the command line."""
 
+import signal
 import sys
 
 
 def main() -> int:
+    # SIGTERM is as Ctrl-C from the first moment on; what computes has handlers of its own
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        return _run()
+    except KeyboardInterrupt:  # before the command line took over
+        print("Interrupted.", file=sys.stderr)
+        return 130
+
+
+def _run() -> int:
     try:
         from mucore.cli import main as run
     except ModuleNotFoundError as error:

@@ -535,3 +535,31 @@ def test_a_password_is_kept_out_of_the_list_of_processes(url, home, capsys, monk
     said = capsys.readouterr()
     assert "MUCORE_STORE_URL" in said.err and "sesame" not in said.err + said.out
     assert "MUCORE_STORE_URL" not in os.environ and not home.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+@pytest.mark.parametrize("number", ["SIGTERM", "SIGINT"])
+@pytest.mark.parametrize("where", ["mucore.cli", "mucore.cli.commands"])
+def test_a_signal_while_a_command_still_starts_is_as_ctrl_c(number, where, tmp_path):
+    """In the midst of the import of a module; before, SIGTERM ended the process without a word."""
+    code = f"""
+import importlib.machinery, os, signal, sys
+
+class Signals(importlib.machinery.PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        if name == {where!r}:
+            os.kill(os.getpid(), signal.{number})
+        return super().find_spec(name, path, target)
+
+sys.meta_path.insert(0, Signals)
+from mucore.__main__ import main
+sys.exit(main())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, "jobs", "--home", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 130 and "Traceback" not in done.stderr

@@ -57,7 +57,7 @@ def kill_workers(ground: Ground, rng: random.Random, tally: Tally, most: int) ->
         while most > 0 and not field.settled():
             field.keep(2)
             for worker in field.workers:
-                fate = fates.setdefault(worker.pid, _Fate(rng, 1.0 if ground.short else 4.0))
+                fate = fates.setdefault(worker.pid, _Fate(rng))
                 job = field.job_of(worker)
                 if most > 0 and fate.strikes(job):
                     _end(worker, job, rng, tally)
@@ -69,14 +69,14 @@ def kill_workers(ground: Ground, rng: random.Random, tally: Tally, most: int) ->
 
 
 class _Fate:
-    """When a worker is to die: some seconds after it was started, after it has taken a job, or
+    """When a worker is to die: a moment after it was started, after it has taken a job, or
     after that job has got where it has not died before. The last is half of them: whoever always
     dies at one place comes to no end, and mucore gives that job up.
     """
 
-    def __init__(self, rng: random.Random, seconds: float):
+    def __init__(self, rng: random.Random):
         self._kind = rng.choices(("started", "has a job", "got further"), (0.1, 0.4, 0.5))[0]
-        self._pause, self._since = pick(rng, seconds), 0.0
+        self._pause, self._since = pick(rng, 1.0), 0.0  # whole runs take no longer
 
     def strikes(self, job: Job | None) -> bool:
         if not self._since and self._met(job):
