@@ -11,15 +11,16 @@ without that lock.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sqlite3
 import time
 import uuid
-from collections.abc import Collection, Generator
+from collections.abc import Callable, Collection, Generator, Iterable
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event, exc
@@ -30,6 +31,9 @@ from mucore.store.liveness import Lookout, Moment
 from mucore.store.schema import POSTGRES_UPGRADES, SCHEMA, UPGRADES, Time, metadata, now, store_info
 from mucore.store.trouble import FULL
 
+log = logging.getLogger("mucore")
+R = TypeVar("R")
+T = TypeVar("T")
 Part = Literal["results", "jobs"]
 PARTS: tuple[Part, ...] = ("results", "jobs")
 
@@ -56,6 +60,7 @@ class Database:
         self.url = url
         self.read_only: str | None = None  # set: the sentence that says why nothing can be written
         self.lookout = Lookout()
+        self._damaged: set[str] = set()  # rows that were named
         address = _address(home, url)
         self.where = (
             str(address.database)
@@ -203,6 +208,20 @@ class Database:
                 if error.errno in FULL
                 else StoreError(f"The home folder {self.home} cannot be used: {error}.")
             ) from error
+
+    def _whole(
+        self, what: str, rows: Iterable[R], make: Callable[[R], T], name: Callable[[R], object]
+    ) -> list[T]:
+        """What `make` gives of each row. A damaged one is left out, and named once: "job 7"."""
+        made = []
+        for row in rows:
+            try:
+                made.append(make(row))
+            except StoreError as problem:
+                if (damaged := f"{what} {name(row)}") not in self._damaged:
+                    self._damaged.add(damaged)
+                    log.warning("Left out, %s: %s", damaged, problem)
+        return made
 
     def no_space(self) -> StoreError:
         return StoreError(

@@ -20,13 +20,13 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from mucore import titles
-from mucore.errors import BadValue, UnknownName
+from mucore.errors import BadValue, StoreError, UnknownName, said
 from mucore.spec import RunSpec
 from mucore.store import planned, poison, schema
 from mucore.store.claims import Claims, lost, runs_under
 from mucore.store.liveness import GRACE_SECONDS, Moment
 from mucore.store.rows import ACTIVE, Job, JobKind, JobState
-from mucore.store.schema import from_json, now, to_json
+from mucore.store.schema import check_spec, from_json, now, to_json, whole_row
 from mucore.store.trouble import patient
 
 ENDED_WITHOUT_RESULT: tuple[JobState, ...] = ("failed", "cancelled", "lost")
@@ -53,6 +53,8 @@ class Jobs(Claims):
     _claims: dict[int, str] | None = None
     # key of a queued run -> whether this code gives the run that key
     _same: dict[str, bool] | None = None
+    # job id -> what is wrong with the row of a queued job, until that is said there
+    _broken: dict[int, str] | None = None
 
     def enqueue(self, specs: Sequence[RunSpec], *, comparison: int | None = None) -> list[Job]:
         """Queue runs behind what is queued already, in the given order.
@@ -130,15 +132,17 @@ class Jobs(Claims):
         `only` restricts the choice to these keys; a search is given to who names its key. Jobs that
         wait for a run which ended without a result are failed on the way, and jobs whose result
         exists by now are done. A run is left to others where this code gives it another key, or
-        measures by earlier metrics, than the code that planned it (`left_to_others`).
+        measures by earlier metrics, than the code that planned it (`left_to_others`). A job whose
+        row is damaged is failed, with the reason, so that it holds up nobody.
         """
         with self.read() as connection:
             unsettled = self._unsettled(connection)
             # a waiting worker asks often; it shall not hold up the others
-            if not unsettled and self._first(connection, only) is None:
+            if not unsettled and self._first(connection, only) is None and not self._broken:
                 return None
-        if unsettled:
+        if unsettled or self._broken:
             with self.write("jobs") as connection:
+                self._give_up_broken(connection)
                 self._settle(connection)
         with self.write(alone=False) as connection:
             # The lock on the row is what keeps others away on Postgres; SQLite lets one in.
@@ -326,7 +330,8 @@ class Jobs(Claims):
             .order_by(table.c.priority, table.c.id)
         )
         with self.read() as connection:
-            return [_job(row) for row in connection.execute(query).all()]
+            rows = connection.execute(query).all()
+        return self._whole("job", rows, _job, _number)
 
     def retry(self, job_id: int) -> Job:
         """A new job for one that failed, was cancelled or lost, and before it for the needed runs
@@ -416,7 +421,7 @@ class Jobs(Claims):
             query = query.where(sa.or_(table.c.comparison == comparison, sa.and_(mine, newest)))
         with self.read() as connection:
             rows = connection.execute(query).all()
-        return [_job(row) for row in reversed(rows)]
+        return self._whole("job", reversed(rows), _job, _number)
 
     @patient
     def count_active(self) -> int:
@@ -471,7 +476,7 @@ class Jobs(Claims):
             rows = connection.execute(
                 sa.select(table).where(table.c.id.in_(changed)).order_by(table.c.id)
             ).all()
-        return [_job(row) for row in rows]
+        return self._whole("job", rows, _job, _number)
 
     # -- inside
 
@@ -484,7 +489,7 @@ class Jobs(Claims):
         if row.cancel_requested:
             return _cancelled()
         died = poison.after_death(
-            from_json(row.deaths),
+            _deaths(row),
             row.attempts,
             row.step,
             row.progress,
@@ -520,8 +525,8 @@ class Jobs(Claims):
             .correlate(table)
         )
         free = (
-            sa.select(table.c.id, table.c.kind, table.c.key, table.c.spec)
-            .where(table.c.state == "queued", ~waits)
+            sa.select(table)
+            .where(table.c.state == "queued", ~waits, table.c.id.not_in(list(self._broken or ())))
             .where(sa.or_(table.c.not_before.is_(None), table.c.not_before <= self.clock()))
             .where(table.c.generation <= self._generation_read(connection))
             .order_by(table.c.priority, table.c.id)
@@ -538,12 +543,29 @@ class Jobs(Claims):
             others = [key for key, same in known.items() if not same]
             mine = free.where(~self.among(table.c.key, others)) if others else free
             row = connection.execute(mine).one_or_none()
-            if row is None or row.kind != "run":
+            if row is None:
+                return None
+            try:
+                job = _job(row)
+            except StoreError as problem:
+                self._broken = {**(self._broken or {}), row.id: str(problem)}
+                free = free.where(table.c.id != row.id)
+                continue
+            if row.kind != "run":
                 return row
             if row.key not in known:
-                known[row.key] = planned.gives(from_json(row.spec), row.key)
+                known[row.key] = planned.gives(job.spec, row.key)
             if known[row.key]:
                 return row
+
+    def _give_up_broken(self, connection: Connection) -> None:
+        """Fail the queued jobs whose rows cannot be read."""
+        table = schema.job
+        for number, problem in (self._broken or {}).items():
+            waits = sa.and_(table.c.id == number, table.c.state == "queued")
+            values = {"state": "failed", "error": problem, "finished": now()}
+            connection.execute(sa.update(table).where(waits).values(values))
+        self._broken = None
 
     def _generation(self, connection: Connection) -> int:
         """The number of this code's metrics in this store: the more recently a store has met them,
@@ -669,9 +691,17 @@ def _blocked(row: Any) -> dict[str, Any]:
     why = f": {row.error}" if row.error and state == "failed" else "."
     return {
         "state": state,
-        "error": f"This run needs “{titles.run(from_json(row.spec))}”, which {how}{why}",
+        "error": f"This run needs “{_title(row)}”, which {how}{why}",
         "finished": now(),
     }
+
+
+def _title(row: Any) -> str:
+    try:
+        with whole_row():
+            return titles.run(from_json(row.spec))
+    except StoreError:
+        return "a run whose row is damaged"
 
 
 def _insert(connection: Connection, row: dict[str, Any], priority: int) -> int:
@@ -728,9 +758,30 @@ def _log(job_id: int) -> str:
 
 
 def _job(row: Any) -> Job:
+    """Raises `StoreError` for a damaged row."""
     fields = {name: value for name, value in row._mapping.items() if name not in _INSIDE}
-    for name in ("spec", "needs", "losses", "deaths"):
-        fields[name] = from_json(fields[name])
+    with whole_row():
+        for name, kind in (("spec", dict), ("needs", list), ("losses", list), ("deaths", dict)):
+            fields[name] = from_json(fields[name])
+            if not isinstance(fields[name], kind):
+                raise TypeError(f"{name} is {said(fields[name])}")
+        if row.kind == "run":
+            check_spec(fields["spec"])
+            titles.run(fields["spec"])  # what everybody who lists it asks
     fields |= {"needs": tuple(fields["needs"]), "losses": tuple(fields["losses"])}
     begun = row.started is not None or row.attempts
     return Job(**fields, log=_log(row.id) if begun else None)
+
+
+def _number(row: Any) -> int:
+    return row.id
+
+
+def _deaths(row: Any) -> dict[str, int]:
+    """As they are stored; none where they cannot be read."""
+    try:
+        deaths = from_json(row.deaths)
+    except StoreError:
+        return {}
+    known = isinstance(deaths, dict) and all(isinstance(count, int) for count in deaths.values())
+    return deaths if known else {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import gc
 import math
-from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import chain
@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import numpy as np
 import sqlalchemy as sa
 
+from mucore.errors import StoreError
 from mucore.spec import settings
 from mucore.store import schema
 from mucore.store.claims import Claims
 from mucore.store.rows import Measured, Model, Remarks, Result
-from mucore.store.schema import from_json, to_json, whole_row
+from mucore.store.schema import check_spec, from_json, to_json, whole_row
 from mucore.store.trouble import patient
 
 if TYPE_CHECKING:
@@ -166,17 +167,20 @@ class Results(Claims):
         if brief and self.sqlite:  # which reads a part of a JSON text without Python
             columns["record"] = _brief_record()
         rows = self._select(list(columns.values()), filters)
-        if unread:
-            with nothing_collected():
-                return [_from_row(row, {}) for row in rows]
-        places: dict[
-            str, list[tuple[int, str]]
-        ] = {}  # few results differ in which metrics they have
-        for text in {row.metric_names for row in rows}:
-            names = enumerate(from_json(text))
-            places[text] = [one for one in names if wanted is None or one[1] in wanted]
+        # few results differ in which metrics they have
+        places: dict[str, list[tuple[int, str]]] = {}
+
+        def made(row: Any) -> Result:
+            if unread:
+                return _from_row(row, {})
+            if (text := row.metric_names) not in places:
+                with whole_row():
+                    names = list(enumerate(from_json(text)))
+                places[text] = [one for one in names if wanted is None or one[1] in wanted]
+            return _from_row(row, _metrics(row, places[text]))
+
         with nothing_collected():
-            return [_from_row(row, _metrics(row, places[row.metric_names])) for row in rows]
+            return self._whole("result", rows, made, _key)
 
     @patient
     def recent_results(
@@ -230,75 +234,51 @@ class Results(Claims):
         """One row a result without its metrics; columns and types as in `SUMMARY`. `seconds` and
         `steps` are the method's own cost.
         """
-        import pandas as pd
-
         rows = self._select([schema.result.c[name] for name in SUMMARY], filters)
-        columns = list(zip(*rows, strict=True)) or [()] * len(SUMMARY)
-        return pd.DataFrame(
-            {
-                name: _series(values, kind)
-                for (name, kind), values in zip(SUMMARY.items(), columns, strict=True)
-            }
-        )
+        return self._framed(rows, _summaries)
 
     def metric_values(self, **filters: Unpack[Filters]) -> pd.DataFrame:
         """One row a result and metric: key, metric, value, gap (both float, NaN where missing),
         error (str, NaN where there is none).
         """
-        import pandas as pd
-
         columns = schema.result.c
         rows = self._select([columns.key, columns.metric_names, columns.metric_numbers], filters)
-        with whole_row():
-            every_name = {text: from_json(text) for text in {row[1] for row in rows}}
-            names = [every_name[row[1]] for row in rows]
-            numbers = from_json(f"[{','.join(row[2] for row in rows)}]")
-            counts = np.array([len(each) for each in names], dtype=np.int64)
-            known = sorted(set(chain.from_iterable(every_name.values())))
-            code = {name: number for number, name in enumerate(known)}
-            codes = {
-                text: np.array([code[name] for name in each], dtype=np.int64)
-                for text, each in every_name.items()
-            }
-            size = int(counts.sum())
-            return pd.DataFrame(
-                {
-                    "key": _repeated(
-                        [row[0] for row in rows], np.repeat(np.arange(len(rows)), counts)
-                    ),
-                    "metric": _repeated(
-                        known,
-                        np.concatenate([codes[row[1]] for row in rows])
-                        if rows
-                        else np.empty(0, np.int64),
-                    ),
-                    "value": np.fromiter(
-                        chain.from_iterable(_floats(each[0]) for each in numbers), np.float64, size
-                    ),
-                    "gap": np.fromiter(
-                        chain.from_iterable(_floats(each[1]) for each in numbers), np.float64, size
-                    ),
-                    "error": _errors(names, [each[2] for each in numbers], size),
-                }
-            )
+        return self._framed(rows, _metric_values)
+
+    def _framed(
+        self, rows: Sequence[Any], frame: Callable[[Sequence[Any]], pd.DataFrame]
+    ) -> pd.DataFrame:
+        """The frame of all rows, damaged ones left out; they are looked for only where there are
+        any.
+        """
+        try:
+            return frame(rows)
+        except StoreError:
+
+            def tried(row: Any) -> Any:
+                frame([row])
+                return row
+
+            return frame(self._whole("result", rows, tried, _key))
 
     @patient
     def remarks(self, **filters: Unpack[Filters]) -> dict[str, Remarks]:
-        """By key, in the order of `summaries`."""
+        """By key, in the order of `summaries`; none of a result whose record is damaged."""
         record = schema.result.c.record
         parts = [f"$.spec.{name}" for name in _HASHES] + [f"$.{name}" for name in _SAID]
         if not self.sqlite:  # which reads a part of a JSON text without Python
             found = {}
             for key, text in self._select([schema.result.c.key, record], filters):
+                content = _record(text)
                 with whole_row():
-                    content = from_json(text)
                     data, original, pretrained = (content["spec"].get(name) for name in _HASHES)
                     found[key] = Remarks(
                         (data or "", original or "", pretrained or ""),
                         *(tuple(content.get(name) or ()) for name in _SAID),
                     )
             return found
-        columns = [sa.func.json_extract(record, part) for part in parts]
+        whole = sa.case((sa.func.json_valid(record) == 1, record), else_="{}")
+        columns = [sa.func.json_extract(whole, part) for part in parts]
         rows = self._select([schema.result.c.key, *columns], filters)
         with whole_row():
             notes, flags = (
@@ -412,6 +392,74 @@ def _earlier(spec: Mapping[str, Any]) -> dict[str, list[str]]:
     return {"after": requests} if requests else {}
 
 
+def _record(text: str) -> dict[str, Any]:
+    """What is stored of a result beside its columns, with nothing in it where that is damaged."""
+    try:
+        content = from_json(text)
+        check_spec(content["spec"])
+    except (StoreError, TypeError, LookupError):
+        return {"spec": {}}
+    return content
+
+
+def _key(row: Any) -> str:
+    return row.key
+
+
+def _summaries(rows: Sequence[Any]) -> pd.DataFrame:
+    """Raises `StoreError` for a damaged row."""
+    import pandas as pd
+
+    columns = list(zip(*rows, strict=True)) or [()] * len(SUMMARY)
+    with whole_row():
+        for name, values in zip(SUMMARY, columns, strict=True):
+            if name in ("scenario_parameters", "parameters", "recipe"):  # few differ
+                for text in set(values):
+                    from_json(text)
+        return pd.DataFrame(
+            {
+                name: _series(values, kind)
+                for (name, kind), values in zip(SUMMARY.items(), columns, strict=True)
+            }
+        )
+
+
+def _metric_values(rows: Sequence[Any]) -> pd.DataFrame:
+    """Raises `StoreError` for a damaged row."""
+    import pandas as pd
+
+    with whole_row():
+        every_name = {text: from_json(text) for text in {row[1] for row in rows}}
+        names = [every_name[row[1]] for row in rows]
+        numbers = from_json(f"[{','.join(row[2] for row in rows)}]")
+        counts = np.array([len(each) for each in names], dtype=np.int64)
+        known = sorted(set(chain.from_iterable(every_name.values())))
+        code = {name: number for number, name in enumerate(known)}
+        codes = {
+            text: np.array([code[name] for name in each], dtype=np.int64)
+            for text, each in every_name.items()
+        }
+        size = int(counts.sum())
+        return pd.DataFrame(
+            {
+                "key": _repeated([row[0] for row in rows], np.repeat(np.arange(len(rows)), counts)),
+                "metric": _repeated(
+                    known,
+                    np.concatenate([codes[row[1]] for row in rows])
+                    if rows
+                    else np.empty(0, np.int64),
+                ),
+                "value": np.fromiter(
+                    chain.from_iterable(_floats(each[0]) for each in numbers), np.float64, size
+                ),
+                "gap": np.fromiter(
+                    chain.from_iterable(_floats(each[1]) for each in numbers), np.float64, size
+                ),
+                "error": _errors(names, [each[2] for each in numbers], size),
+            }
+        )
+
+
 def _to_row(result: Result) -> dict[str, Any]:
     spec, cost = result.spec, result.cost
     metrics = {name: _checked(measured) for name, measured in result.metrics.items()}
@@ -456,7 +504,8 @@ def _brief_record() -> Any:
     brief = sa.func.json_object(
         *kept, "stop_reason", None, "cost", sa.func.json("{}"), type_=sa.Text
     )
-    whole = columns.method == "retrain"
+    # what cannot be read is named where it is read whole
+    whole = (columns.method == "retrain") | (sa.func.json_valid(columns.record) == 0)
     return sa.case((whole, columns.record), else_=brief).label("record")
 
 
@@ -489,6 +538,7 @@ def _from_row(row: Any, metrics: Mapping[str, Measured]) -> Result:
         record = {name: value for name, value in from_json(row.record).items() if name in _RECORD}
         if record.get("started"):
             record["started"] = datetime.fromisoformat(record["started"])
+        check_spec(record["spec"])
         fields = {name: getattr(row, name) for name in _COLUMNS} | _tuples(
             record, "losses", "notes", "flags"
         )

@@ -266,6 +266,13 @@ def whole_row() -> Generator[None]:
         ) from error
 
 
+def check_spec(spec: Any) -> None:
+    """Raise `TypeError` for what is not the spec of a run, of whatever version."""
+    names = ("dataset", "model", "method")
+    if not (isinstance(spec, Mapping) and all(isinstance(spec.get(name), str) for name in names)):
+        raise TypeError(f"{said(spec)} is no run")
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
