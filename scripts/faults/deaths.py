@@ -74,9 +74,9 @@ class _Fate:
     dies at one place comes to no end, and mucore gives that job up.
     """
 
-    def __init__(self, rng: random.Random):
+    def __init__(self, rng: random.Random, seconds: float = 1.0):
         self._kind = rng.choices(("started", "has a job", "got further"), (0.1, 0.4, 0.5))[0]
-        self._pause, self._since = pick(rng, 1.0), 0.0  # whole runs take no longer
+        self._pause, self._since = pick(rng, seconds), 0.0  # whole runs take no longer
 
     def strikes(self, job: Job | None) -> bool:
         if not self._since and self._met(job):
