@@ -5,6 +5,7 @@ is computed once, to the bit as one worker would, whatever dies meanwhile.
 from __future__ import annotations
 
 import contextlib
+import re
 import signal
 import threading
 from collections.abc import Generator
@@ -22,6 +23,7 @@ from waiting import wait_for
 from dashboard import data
 from mucore.runner.plan import Grid, launch, make_plan, parse_grid
 from mucore.runner.worker import work
+from mucore.spec import RunSpec
 from mucore.store import Store, open_store
 from mucore.store.rows import Job
 
@@ -29,6 +31,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 PASSWORD = "sesame-open"
 STOPPED_SECONDS = 20.0  # how long the database is away
 UP = ("--gpus-per-worker", "0", "--cpus-per-worker", "1")
+EPOCHS = 400  # of a training that takes long enough to be hit twice
 LONG = 400.0  # seconds that something on a busy machine may take; waiting ends once it is there
 
 
@@ -44,13 +47,15 @@ def services(folder: Path) -> Generator[tuple[dict[str, str], Store, Server]]:
             yield {**s3, **shared}, store, server
 
 
-def alone(folder: Path, grid: Grid) -> dict[str, dict]:
-    """What one worker on one machine makes of a comparison."""
+def alone(folder: Path, grid: Grid, *more: RunSpec) -> dict[str, dict]:
+    """What one worker on one machine makes of a comparison, and of other runs."""
     with open_store(folder / "alone") as store:
         made = make_plan(grid, store)
         launch(made, store, name="alone")
-        work(store, device="cpu", only=set(made.keys), until_done=True)
-        return {key: essence(store.get_result(key)) for key in made.keys}
+        store.enqueue(more)
+        keys = [*made.keys, *(spec.key for spec in more)]
+        work(store, device="cpu", only=keys, until_done=True)
+        return {key: essence(store.get_result(key)) for key in keys}
 
 
 def up_by_a_driver_that_is_killed(cluster: Machines, workers: int) -> None:
@@ -60,6 +65,17 @@ def up_by_a_driver_that_is_killed(cluster: Machines, workers: int) -> None:
     driver.send_signal(signal.SIGKILL)
     driver.communicate()
     assert all(one["state"] for one in cluster.status())  # as a new process finds them
+
+
+@contextlib.contextmanager
+def two_machines(folder: Path, shared: dict[str, str], home: Path) -> Generator[Machines]:
+    """A cluster with a worker on each of two machines, which share a home."""
+    with Machines(folder, shared, home=home) as cluster:
+        for _ in range(2):
+            cluster.add()
+        done = cluster.cluster("up", *UP, "--workers", "2")
+        assert done.returncode == 0, done.stderr
+        yield cluster
 
 
 def down(cluster: Machines, *arguments: str) -> None:
@@ -81,13 +97,13 @@ def machine_of(job: Job) -> str:
     return (job.worker or "").partition(".")[0]
 
 
-def in_hand(store: Store, *, not_on: str = "") -> Job | None:
-    """A run that has come some way."""
+def in_hand(store: Store, *, not_on: str = "", further: float = 0.0) -> Job | None:
+    """A run that has come some way: further than `further`, in 0..1."""
     return next(
         (
             job
             for job in store.jobs(states=["running"])
-            if job.progress > 0 and machine_of(job) != not_on
+            if job.progress > further and machine_of(job) != not_on
         ),
         None,
     )
@@ -168,3 +184,37 @@ def test_a_comparison_launched_from_the_page_survives_all_that_dies(tmp_path, mo
         monkeypatch.delenv("MUCORE_ARTIFACTS")
         expected = alone(tmp_path, parse_grid(comparison.grid))
         assert {key: essence(store.get_result(key)) for key in comparison.keys} == expected
+
+
+def test_a_training_outlives_its_machine_and_then_the_whole_cluster(tmp_path):
+    """Each time it goes on from its checkpoint, which lies in a home that all machines share."""
+    grid = small_grid(methods=("finetune", "ssd"))
+    with services(tmp_path) as (shared, store, _):
+        made = make_plan(grid, store)
+        training = make_plan(small_grid(epochs=EPOCHS), store).specs[0].original()
+        expected = alone(tmp_path, grid, training)
+        with two_machines(tmp_path / "first", shared, tmp_path / "shared") as cluster:
+            (job,) = store.enqueue([training])
+            first = wait_for(lambda: in_hand(store, further=0.2), LONG)
+            cluster.remove(machine_of(first))
+            again = wait_for(lambda: in_hand(store, not_on=machine_of(first)), LONG)
+            assert (again.id, again.attempts) == (job.id, 1)
+            # one that began anew would be at its first epochs
+            begun = first.progress - 1 / EPOCHS  # a checkpoint is of whole epochs
+            assert again.progress >= begun
+            cluster.remove("head")
+            for process in cluster.processes():
+                process.kill()
+        assert not store.known([training.key])
+        launch(made, store, name="while nobody computes")
+        with two_machines(tmp_path / "second", shared, tmp_path / "shared") as cluster:
+            keys = (*made.keys, training.key)
+            all_done(store, keys)
+            assert store.job(job.id).attempts == 2
+            down(cluster)
+        result = store.get_result(training.key)
+        assert result is not None
+        notes = " ".join(result.notes)
+        (epoch,) = re.findall(r"after epoch (\d+) of", notes)
+        assert int(epoch) >= EPOCHS * begun
+        assert {key: essence(store.get_result(key)) for key in keys} == expected
