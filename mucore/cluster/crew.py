@@ -252,9 +252,14 @@ def connected(address: str = "auto") -> Generator[Crew]:
 
 def _check_answers(address: str) -> None:
     """Raise `ClusterError` where nobody listens: Ray itself would try for minutes."""
-    host, colon, port = address.rpartition(":")
     if address == "auto":
-        return
+        # RAY_ADDRESS, or what was started here last: its head may be gone
+        from ray._private.services import canonicalize_bootstrap_address
+
+        address = canonicalize_bootstrap_address("auto") or "auto"
+        if address == "auto":  # there is none, which Ray says at once
+            return
+    host, colon, port = address.rpartition(":")
     if not colon or not port.isdecimal() or int(port) > 65535:
         raise BadValue(f"--address is auto or HOST:PORT of Ray's head, but got {address!r}.")
     try:

@@ -100,6 +100,15 @@ def test_an_address_where_nobody_answers_is_said_at_once(address, monkeypatch, c
     assert address in capsys.readouterr().err
 
 
+def test_a_head_that_is_gone_is_said_at_once(monkeypatch, capsys, tmp_path):
+    """Ray would ask the address that it remembers for minutes."""
+    pytest.importorskip("ray")
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path))
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+    assert main(["cluster", "status"]) == 2
+    assert ":1 " in capsys.readouterr().err  # Ray puts this machine's address before it
+
+
 class StandIn:
     """What `Crew` asks of Ray, of a cluster with one machine of two CPUs."""
 
