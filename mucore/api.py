@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from mucore.statistics import Statistics
     from mucore.store import Store
     from mucore.store.rows import Job
+    from mucore.suite.repeat import Repeated
 
 MOST_NAMES = 20_000  # of scenarios or methods
 P = ParamSpec("P")
@@ -61,9 +62,12 @@ __all__ = [
     "compare",
     "forgetting_quality",
     "load_model",
+    "repeat_run",
+    "run_suite",
     "save_weights",
     "statistics",
     "tune",
+    "verify_pack",
 ]
 
 
@@ -280,6 +284,88 @@ def tune(
 
 
 @_door
+def run_suite(
+    name: str,
+    *,
+    division: str,
+    methods: str | Sequence[str] = "all",
+    jobs: int = 1,
+    out: str | Path = "",
+    features: bool = False,
+    device: str = "auto",
+    home: str | Path | None = None,
+) -> Path:
+    """Run a division of a suite, in `jobs` processes of one thread each, and write its pack to
+    `out`, a folder or a name that ends in .zip (default: NAME-DIVISION); returns where it is.
+
+    What is stored is not computed again. Lines that there cannot be, and runs that failed, are
+    warned of and stand in the pack with their reason. An interrupt cancels what is left and keeps
+    what is finished. Raises `MucoreError`, also where this mucore is not the one that the suite was
+    frozen with.
+    """
+    from mucore.numbers import integer
+    from mucore.runner.together import check_jobs
+    from mucore.store import open_store
+    from mucore.suite import run as suites
+    from mucore.suite.description import division as known_division
+    from mucore.suite.description import load
+
+    jobs = integer(jobs, "jobs")
+    check_jobs(jobs)
+    _texts(name=name, division=division, device=device)
+    suite = load(name)
+    known_division(suite, division)
+    runs = suites.asked(suite, division, _names("methods", methods))
+    place = Path(_path("out", out) or f"{suite.id}-{division}")
+    store = open_store(_home(home))
+    try:
+        suites.check_data(suite)
+        for each in runs:
+            with suites.one_thread():
+                title = suites.title(suite, division, each)
+                plan = suites.plan_of(each, store)
+                _compute(plan, store, name=title, device=device, anyway=False, jobs=jobs)
+        path, missing = suites.write_pack(store, place, suite, division, runs, features=features)
+    finally:
+        store.close()
+    for reason in dict.fromkeys(each.reason for each in missing):
+        lines = dict.fromkeys(
+            f"{m.method} under {m.scenario}" for m in missing if m.reason == reason
+        )
+        warnings.warn(f"Missing: {', '.join(lines)}. {reason}", stacklevel=3)
+    return path
+
+
+@_door
+def verify_pack(path: str | Path) -> pd.DataFrame:
+    """Compute every number of a suite's pack again from its predictions; one row a thing that is
+    wrong (line, key, sentence), none where all agree. Raises `BadFile` for what is no whole pack.
+    """
+    import pandas as pd
+
+    from mucore.suite.pack import opened
+    from mucore.suite.verify import verify
+
+    with opened(Path(_path("path", path))) as pack:
+        found = verify(pack)
+    columns = ["line", "key", "sentence"]
+    return pd.DataFrame([asdict(each) for each in found.problems], columns=columns)
+
+
+@_door
+def repeat_run(path: str | Path, key: str, *, device: str = "auto") -> Repeated:
+    """Make the run of a suite's pack with that key, or its first letters, again from the training
+    of its original on, and compare: see `Repeated`. Raises `MucoreError`.
+    """
+    from mucore.suite.pack import opened
+    from mucore.suite.repeat import repeat
+
+    _texts(key=key, device=device)
+    with opened(Path(_path("path", path))) as pack:
+        return repeat(pack, key, device=device)
+
+
+@_door
 def statistics(
     *,
     metric: str = "ta",
@@ -473,11 +559,14 @@ def _how(job: Job) -> str:
     return f"{job.label} {'was ' if job.state == 'cancelled' else ''}{job.state}{why}"
 
 
-def _compute(plan: Plan, store: Store, *, name: str, device: str, anyway: bool) -> list[Job]:
-    """Queue what a plan lacks and work on it until it is done; returns the jobs that ended without
-    a result.
+def _compute(
+    plan: Plan, store: Store, *, name: str, device: str, anyway: bool, jobs: int = 1
+) -> list[Job]:
+    """Queue what a plan lacks and work on it, in `jobs` processes, until it is done; returns the
+    jobs that ended without a result.
     """
     from mucore.runner.plan import launch
+    from mucore.runner.together import helpers
 
     if plan.to_run:  # else nothing here needs PyTorch
         from mucore.runner.before import check
@@ -493,12 +582,13 @@ def _compute(plan: Plan, store: Store, *, name: str, device: str, anyway: bool) 
     from mucore.store.jobs import ENDED_WITHOUT_RESULT
 
     try:
-        work(store, device=device, only=set(plan.keys), until_done=True)
+        with helpers(store, plan.keys, jobs - 1, device=device):
+            work(store, device=device, only=set(plan.keys), until_done=True)
     except KeyboardInterrupt:
         # What waits goes before what it waits for, or it would count as failed.
         for job in reversed(store.jobs(states=ACTIVE, comparison=comparison.id, limit=1_000_000)):
             store.cancel(job.id)
         raise
-    jobs = store.jobs(comparison=comparison.id, keys=set(plan.keys), limit=1_000_000)
-    known = store.known([job.key for job in jobs])
-    return [job for job in jobs if job.state in ENDED_WITHOUT_RESULT and job.key not in known]
+    ended = store.jobs(comparison=comparison.id, keys=set(plan.keys), limit=1_000_000)
+    known = store.known([job.key for job in ended])
+    return [job for job in ended if job.state in ENDED_WITHOUT_RESULT and job.key not in known]

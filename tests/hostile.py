@@ -68,6 +68,7 @@ FLAGS: dict[str, str] = {
     "weights": "",
     "methods": "--json",
     "presets": "--json",
+    "suite": "--division --methods --jobs --out --key --plan --pack-only --device --json",
     "": "--home --version --help",
 }
 FLAGS["run"] = f"{FLAGS['plan']} --name --note --device --anyway"
@@ -76,11 +77,14 @@ BEGINNING = {
     "export": ["--format", "csv"],
     "analyse": ["tsne"],
     "worker": ["--idle-exit", "0"],
+    "suite": "run mucore-bench-1-quick --division tuned --methods sisa".split(),
 }
 BEGINNING |= {"run": BEGINNING["plan"], "tune": BEGINNING["plan"]}
 BEGINNING |= {"quality": [*BEGINNING["plan"], "--plan"]}
-TAKING = ("cancel", "retry", "weights", "analyse", "")  # more than flags
-SWITCHES = ("--json", "--yes", "--replace", "--list", "--anyway", "--version", "--help", "--plan")
+TAKING = ("suite", "cancel", "retry", "weights", "analyse", "")  # more than flags
+SWITCHES = frozenset(
+    "--json --yes --replace --list --anyway --version --help --plan --pack-only".split()
+)
 
 
 @st.composite
@@ -147,6 +151,9 @@ ARGUMENTS = {
     "statistics": "metric methods agreement pack home dataset scenario comparison nonsense",
     "save_weights": "key path home",
     "load_model": "key device home",
+    "run_suite": "name division methods jobs out features device home",
+    "verify_pack": "path",
+    "repeat_run": "path key device",
 }
 USUAL: dict[str, dict[str, Any]] = {
     "compare": {
@@ -158,6 +165,9 @@ USUAL: dict[str, dict[str, Any]] = {
     "statistics": {},
     "save_weights": {"key": "abc", "path": "abc.pt"},
     "load_model": {"key": "abc"},
+    "run_suite": {"name": "mucore-bench-1-quick", "division": "tuned", "methods": "sisa"},
+    "verify_pack": {"path": "abc"},
+    "repeat_run": {"path": "abc", "key": "abc"},
 }
 USUAL |= {"forgetting_quality": USUAL["compare"], "tune": USUAL["compare"]}
 

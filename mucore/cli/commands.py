@@ -19,7 +19,7 @@ import cyclopts
 
 import mucore
 from mucore import unforeseen
-from mucore.cli import bench, catalogue, cluster, comparisons, jobs, pages, stored, tuning
+from mucore.cli import bench, catalogue, cluster, comparisons, jobs, pages, stored, suite, tuning
 from mucore.cli.base import INTERRUPTED, UNFORESEEN, WRONG, complain
 from mucore.errors import BadValue, MucoreError, Unforeseen
 from mucore.userfiles import paths
@@ -50,6 +50,7 @@ for command in (
     comparisons.run,
     comparisons.quality,
     tuning.tune,
+    suite.app,
     stored.results,
     stored.export,
     stored.stats,

@@ -158,7 +158,7 @@ def run(
             elif as_json and job is not None:
                 print(to_json(describe_failure(job)), flush=True)
 
-        watch = _compute(
+        watch = compute(
             planned,
             store,
             name=name or _comparison_name(planned),
@@ -173,7 +173,7 @@ def run(
     return _outcome(watch, missing)
 
 
-def _compute(
+def compute(
     planned: Plan,
     store: Store,
     *,
@@ -182,11 +182,13 @@ def _compute(
     device: str,
     anyway: bool,
     show: Callable[[str, Result | None, Job | None], None],
+    jobs: int = 1,
 ) -> Watch:
-    """Queue what is missing and work on it here until it is done or interrupted; `show` gets every
-    run of the plan as it comes.
+    """Queue what is missing and work on it here, in `jobs` processes, until it is done or
+    interrupted; `show` gets every run of the plan as it comes.
     """
     from mucore.runner.plan import launch
+    from mucore.runner.together import helpers
 
     if planned.to_run:
         from mucore.runner.before import check
@@ -199,13 +201,9 @@ def _compute(
         if planned.to_run:
             from mucore.runner.worker import work
 
-            work(
-                store,
-                device=device,
-                only={spec.key for spec in planned.to_run},
-                until_done=True,
-                stop=watch.stopped,
-            )
+            keys = {spec.key for spec in planned.to_run}
+            with helpers(store, keys, jobs - 1, device=device):
+                work(store, device=device, only=keys, until_done=True, stop=watch.stopped)
     return watch
 
 
@@ -284,7 +282,7 @@ def quality(
             title = (
                 name or f"{_comparison_name(experiment.plan)} · forgetting quality, {models} models"
             )
-            watch = _compute(
+            watch = compute(
                 experiment.plan,
                 store,
                 name=title,

@@ -18,7 +18,7 @@ import platform
 import re
 import shutil
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 import mucore
-from mucore.errors import BadFile
+from mucore.errors import BadFile, StoreError
 from mucore.outputs import Outputs, SplitOutputs
 from mucore.store.artifacts import Artifacts
 from mucore.store.results import nothing_collected
@@ -47,13 +47,17 @@ def write_pack(
     *,
     keys: Collection[str] | None = None,
     outputs: Collection[str] = (),
-    samples: int = 300,
+    samples: int | None = 300,
+    features: bool = True,
+    comparisons: bool = True,
+    beside: Mapping[str, Any] | None = None,
 ) -> Path:
-    """Write the results of `keys` (default: all) and the comparisons that hold any of them to the
-    folder `path`, which is returned.
+    """Write the results of `keys` (default: all) and, unless `comparisons` is False, the
+    comparisons that hold any of them to the folder `path`, which is returned.
 
-    Of the runs `outputs`, predictions and features of up to `samples` samples of each split go
-    along, the same for every run; files of an earlier pack are removed. The same results give the
+    Of the runs `outputs`, predictions and, with `features`, features of up to `samples` samples of
+    each split go along, the same for every run, or all of them as they are (None); files of an
+    earlier pack are removed. `beside` is what pack.json says besides. The same results give the
     same bytes in every file but `pack.json`. Raises `BadFile` where a file is missing.
     """
     folder = Path(path)
@@ -62,18 +66,20 @@ def write_pack(
         _clear(folder)
     kept = Artifacts(folder / ARTIFACTS)
     thinned = {
-        result.key: kept.put_outputs(thin(store.artifacts.get_outputs(result.outputs), samples))
+        result.key: kept.put_outputs(
+            _travelling(store.artifacts.get_outputs(result.outputs), samples, features)
+        )
         for result in results
         if result.key in outputs and result.outputs is not None
     }
     packed = {result.key for result in results}
-    comparisons = [
+    named = [
         dataclasses.replace(each, keys=tuple(key for key in each.keys if key in packed))
-        for each in reversed(store.comparisons())
+        for each in (reversed(store.comparisons()) if comparisons else ())
         if not packed.isdisjoint(each.keys)
     ]
     contents = {
-        f"{_COMPARISONS}.jsonl": _lines(comparisons),
+        f"{_COMPARISONS}.jsonl": _lines(named),
         **{
             name: gzip.compress(_lines(some), mtime=0)
             for name, some in _by_comparison(
@@ -81,7 +87,7 @@ def write_pack(
                     dataclasses.replace(each, outputs=thinned.get(each.key), weights=None)
                     for each in results
                 ],
-                comparisons,
+                named,
             ).items()
         },
     }
@@ -98,6 +104,7 @@ def write_pack(
             for pairs in sorted({tuple(sorted(result.versions.items())) for result in results})
         ],
         "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()},
+        **(beside or {}),
     }
     with store.sentences():
         folder.mkdir(parents=True, exist_ok=True)
@@ -137,6 +144,17 @@ def _by_comparison(
     for each in results:
         parts[f"{_RESULTS}/{files.get(each.key, '_others')}.jsonl.gz"].append(each)
     return dict(parts)
+
+
+def _travelling(outputs: Outputs, samples: int | None, features: bool) -> Outputs:
+    """What goes along of a run's outputs."""
+    if samples is not None:
+        outputs = thin(outputs, samples)
+    if features:
+        return outputs
+    return Outputs(
+        {name: dataclasses.replace(split, features=None) for name, split in outputs.items()}
+    )
 
 
 def thin(outputs: Outputs, samples: int) -> Outputs:
@@ -206,7 +224,10 @@ def open_pack(path: Path | str) -> Store:
             store.insert_comparison(
                 line["name"], line["note"], line["grid"], line["keys"], created=created, demo=True
             )
-    except (KeyError, TypeError, ValueError) as error:
+    except (
+        *(AttributeError, KeyError, RecursionError, TypeError, ValueError),
+        StoreError,  # a value of a kind that no column takes
+    ) as error:
         store.close()
         raise BadFile(
             f"The pack {folder} holds a record that this mucore cannot read: {error}. Make the "
@@ -227,7 +248,7 @@ def pack_provenance(path: Path | str) -> dict[str, Any]:
         number, names = int(about["format"]), list(about["sha256"])
     except FileNotFoundError:
         raise BadFile(f"{path} is no pack of results: it has no pack.json.") from None
-    except (OSError, KeyError, TypeError, ValueError) as error:
+    except (OSError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise BadFile(f"{file} cannot be read: {error}. Make the pack again.") from error
     if number > FORMAT:
         raise BadFile(

@@ -1,0 +1,372 @@
+"""Commands on suites: `suite list`, `run`, `verify`, `repeat`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import cyclopts
+from cyclopts import Parameter
+
+from mucore.cli.base import (
+    FAILED,
+    INTERRUPTED,
+    WHOLE,
+    WRONG,
+    Device,
+    Json,
+    complain,
+    open_home,
+    say_left_out,
+)
+from mucore.cli.comparisons import compute
+from mucore.cli.flags import split_names
+from mucore.cli.printing import print_table, say_time, size, to_json
+from mucore.errors import BadFile, Cancelled
+
+if TYPE_CHECKING:
+    from mucore.engine.run import Progress
+    from mucore.store import Store
+    from mucore.suite.description import Suite
+    from mucore.suite.lines import Missing, TaskRuns
+    from mucore.suite.repeat import Repeated
+    from mucore.suite.verify import Verified
+
+SHOWN = 5  # problems or reasons that are told one by one before the rest is counted
+
+app = cyclopts.App(
+    name="suite", help="Frozen benchmarks, and packs of their results (docs/submit.md)."
+)
+
+
+@app.command(name="list")
+def listed(*, as_json: Json = False) -> None:
+    """List the suites: tasks, seeds, divisions, and the hash that results carry."""
+    from mucore.suite.description import changed, load, names
+
+    suites = [load(name) for name in names()]
+    if as_json:
+        print(
+            to_json(
+                [{**suite.model_dump(mode="json"), "hash": suite.hash} for suite in suites],
+                indent=2,
+            )
+        )
+        return
+    rows = [
+        (
+            suite.id,
+            suite.hash,
+            ", ".join(task.scenario for task in suite.tasks),
+            ", ".join(suite.divisions),
+            len(suite.training_seeds),
+        )
+        for suite in suites
+    ]
+    print_table(("suite", "hash", "tasks", "divisions", "seeds"), rows)
+    for suite in suites:
+        print(f"{suite.id}: {suite.meaning}", file=sys.stderr)
+        if found := changed(suite):
+            print(
+                f"{suite.id} needs another version of mucore: {'; '.join(found)}.", file=sys.stderr
+            )
+
+
+@app.command
+def run(
+    name: str,
+    /,
+    *,
+    division: Annotated[str, Parameter(help="Where settings come from: authors or tuned.")],
+    methods: Annotated[
+        list[str] | None,
+        Parameter(
+            negative="",
+            consume_multiple=True,
+            help="Method ids or files of methods (mine.py), separated by commas or spaces; "
+            "default: all.",
+        ),
+    ] = None,
+    jobs: Annotated[int, WHOLE, Parameter(help="Processes, of one thread each.")] = 1,
+    out: Annotated[
+        Path | None,
+        Parameter(help="The pack: a folder, or a file that ends in .zip. Default: NAME-DIVISION."),
+    ] = None,
+    features: Annotated[
+        bool,
+        Parameter(
+            negative="",
+            help="Features go into the pack as well, which makes it several times as "
+            "large; then what rests on them can be verified, too.",
+        ),
+    ] = False,
+    plan_only: Annotated[
+        bool,
+        Parameter(name="--plan", negative="", help="Say what would be run and how long, and stop."),
+    ] = False,
+    pack_only: Annotated[
+        bool,
+        Parameter(negative="", help="Run nothing; write the pack of what is there."),
+    ] = False,
+    device: Device = "auto",
+) -> int:
+    """Run a division of a suite and write its pack: rows, predictions, and what is missing and why.
+    Goes on where it was when it is started again.
+    """
+    from mucore.runner.together import check_jobs
+    from mucore.suite import run as suites
+    from mucore.suite.description import division as known_division
+    from mucore.suite.description import load
+
+    say_left_out()
+    check_jobs(jobs)
+    suite = load(name)
+    division = known_division(suite, division)
+    runs = suites.asked(suite, division, _methods(methods or ["all"]))
+    place = out or Path(f"{suite.id}-{division}")
+    with open_home() as store:
+        left = _say_plan(suite, division, runs, store, jobs)
+        if plan_only:
+            return 0
+        stopped = bool(
+            left and not pack_only and _compute(suite, division, runs, store, jobs, device)
+        )
+        if stopped:
+            return complain(
+                "Interrupted; what has ended is kept, and the same command goes on from there. "
+                "With --pack-only it writes the pack of what is there.",
+                INTERRUPTED,
+            )
+        path, missing = suites.write_pack(store, place, suite, division, runs, features=features)
+    _say_missing(missing)
+    print(f"{path}: {size(_bytes(path))}", file=sys.stderr)
+    print(path)
+    return FAILED if any(each.kind in ("failed", "not run") for each in missing) else 0
+
+
+def _methods(given: Sequence[str]) -> list[str]:
+    """Names of methods; a file's folder joins those of a user's own methods."""
+    from mucore.catalog import plugins
+
+    names = []
+    for name in split_names(list(given)):
+        if not name.endswith(".py"):
+            names.append(name)
+            continue
+        path = Path(name)
+        names.append(plugins.read(path).card.id)
+        folders = [os.environ.get(plugins.FOLDERS, ""), str(path.resolve().parent)]
+        os.environ[plugins.FOLDERS] = os.pathsep.join(filter(None, folders))
+    return names
+
+
+def _say_plan(
+    suite: Suite, division: str, runs: Sequence[TaskRuns], store: Store, jobs: int
+) -> int:
+    """What is asked for and about how long it takes, on stderr; returns how many runs are left."""
+    from mucore.suite.run import whole_plan
+
+    plan = whole_plan(runs, store, jobs=jobs)
+    methods = {spec.method for spec in plan.specs} - {"original", "retrain"}
+    print(
+        f"{suite.id} ({suite.hash}), division {division}: {len(suite.tasks)} tasks, "
+        f"{len(methods)} methods, {len(suite.training_seeds)} seeds: {len(plan.specs)} runs, "
+        f"{len(plan.cached)} of them in the store.",
+        file=sys.stderr,
+    )
+    _say_missing([each for one in runs for each in one.missing])
+    if plan.to_run:
+        print(f"{say_time(plan)} {plan.basis}", file=sys.stderr)
+        cores = os.cpu_count() or 1
+        if jobs == 1 < cores:
+            print(f"This machine has {cores} cores: --jobs {cores} uses them.", file=sys.stderr)
+    return len(plan.to_run)
+
+
+def _compute(
+    suite: Suite,
+    division: str,
+    runs: Sequence[TaskRuns],
+    store: Store,
+    jobs: int,
+    device: str,
+) -> bool:
+    """Run task by task; returns whether somebody stopped it."""
+    from mucore.suite.run import check_data, one_thread, plan_of, title
+
+    check_data(suite)
+    for each in runs:
+        with one_thread():
+            watch = compute(
+                plan_of(each, store),
+                store,
+                name=title(suite, division, each),
+                note=f"{suite.id} {suite.hash}",
+                device=device,
+                anyway=False,
+                show=lambda *_: None,
+                jobs=jobs,
+            )
+        if watch.stopped.is_set():
+            return True
+    return False
+
+
+def _say_missing(missing: Iterable[Missing]) -> None:
+    """Each reason once, with the lines that it is about."""
+    reasons: dict[str, dict[str, None]] = defaultdict(dict)
+    for each in missing:
+        seed = "" if each.seed is None else f" seed {each.seed}"
+        reasons[each.reason][f"{each.method} under {each.scenario}{seed}"] = None
+    for reason, about in reasons.items():
+        names = [*about]
+        more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+        print(f"Missing: {', '.join(names[:SHOWN])}{more}. {reason}", file=sys.stderr)
+
+
+def _bytes(path: Path) -> int:
+    if path.is_file():
+        return path.stat().st_size
+    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+
+
+@app.command
+def verify(pack: Path, /, *, as_json: Json = False) -> int:
+    """Compute every number of a pack again from its predictions, and name each that differs. Needs
+    neither a GPU nor the data.
+    """
+    from mucore.suite.pack import opened
+    from mucore.suite.verify import name_of
+    from mucore.suite.verify import verify as check
+
+    if not pack.exists():
+        return complain(f"There is no pack at {pack}.", WRONG)
+    try:
+        with opened(pack) as content:
+            found = check(content, _progress)
+            about = {
+                "suite": content.suite.id,
+                "hash": content.suite.hash,
+                "division": content.division,
+            }
+            keys = {key: name_of(result.spec) for key, result in content.results.items()}
+    except BadFile as error:
+        return complain(str(error), FAILED)
+    if as_json:
+        print(to_json(_verified(found, about, keys), indent=2))
+    else:
+        for problem in found.problems:
+            print(f"{problem.line}: {problem.sentence}")
+    if found.kept:
+        print(
+            f"Not computed again, for predictions do not say: {', '.join(found.kept)}.",
+            file=sys.stderr,
+        )
+    verdict = (
+        f"{len(found.problems)} {'thing is' if len(found.problems) == 1 else 'things are'} wrong."
+        if found.problems
+        else "All of them agree."
+    )
+    print(
+        f"{about['suite']}, division {about['division']}: {found.numbers:,} numbers of "
+        f"{found.runs} runs computed again. {verdict}",
+        file=sys.stderr,
+    )
+    return FAILED if found.problems else 0
+
+
+def _verified(found: Verified, about: dict[str, str], keys: dict[str, str]) -> dict[str, Any]:
+    problems = [
+        {"line": each.line, "key": each.key or None, "sentence": each.sentence}
+        for each in found.problems
+    ]
+    return {
+        **about,
+        "runs": keys,
+        "numbers": found.numbers,
+        "not_computed": found.kept,
+        "problems": problems,
+    }
+
+
+def _progress(done: int, of: int) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{done} of {of}", end="\n" if done == of else "", file=sys.stderr, flush=True)
+
+
+@app.command
+def repeat(
+    pack: Path,
+    /,
+    *,
+    key: Annotated[str, Parameter(help="The run's key, or its first letters.")],
+    device: Device = "auto",
+    as_json: Json = False,
+) -> int:
+    """Run one line of a pack again, from the training of its original on, and compare."""
+    from mucore.engine.run import Callbacks
+    from mucore.runner.worker import stop_on_signals
+    from mucore.suite.pack import opened
+    from mucore.suite.repeat import repeat as again
+    from mucore.suite.verify import name_of
+
+    if not pack.exists():
+        return complain(f"There is no pack at {pack}.", WRONG)
+    stop = stop_on_signals()
+    try:
+        with opened(pack) as content:
+            found = again(content, key, device=device, callbacks=Callbacks(_step, stop.is_set))
+    except BadFile as error:
+        return complain(str(error), FAILED)
+    except Cancelled:
+        return complain("Interrupted; a repetition keeps nothing.", INTERRUPTED)
+    if as_json:
+        print(to_json(_repeated(found), indent=2))
+    else:
+        print_table(
+            ("metric", "in the pack", "repeated", "Retrain's band"),
+            [
+                (d.metric, d.packed, d.repeated, "" if d.band is None else f"{d.band:.4f}")
+                for d in found.differences
+            ],
+        )
+    line = name_of(found.result.spec)
+    if found.same:
+        print(f"{line}: every prediction is the same, bit by bit.", file=sys.stderr)
+    elif found.agrees:
+        print(
+            f"{line}: the predictions differ, but every number that a verdict rests on lies within "
+            "the band of Retrain against Retrain.",
+            file=sys.stderr,
+        )
+    else:
+        names = ", ".join(each.metric for each in found.differences if each.beyond)
+        print(f"{line}: outside the band of Retrain: {names}.", file=sys.stderr)
+    return 0 if found.agrees else FAILED
+
+
+def _repeated(found: Repeated) -> dict[str, Any]:
+    return {
+        "key": found.result.key,
+        "same": found.same,
+        "agrees": found.agrees,
+        "differences": [
+            {
+                "metric": each.metric,
+                "packed": each.packed,
+                "repeated": each.repeated,
+                "band": each.band,
+                "beyond": each.beyond,
+            }
+            for each in found.differences
+        ],
+    }
+
+
+def _step(step: Progress) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{step.step} {step.fraction:.0%}\x1b[K", end="", file=sys.stderr, flush=True)

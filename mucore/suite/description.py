@@ -1,0 +1,183 @@
+"""A suite: tasks, seeds, metrics and divisions of a benchmark, frozen as data with a hash.
+
+The files lie in mucore/catalog/suites and are made by scripts/make_suites.py. A suite never
+changes: another one is a new version, with a name of its own, and results of the two never mix.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from mucore import catalog
+from mucore.errors import BadFile, BadValue, UnknownName, said
+from mucore.spec import make_recipe
+from mucore.spec.run import ENGINE_REVISION
+from mucore.tuning import objective
+
+FOLDER = Path(catalog.__file__).with_name("suites")
+
+
+class Task(BaseModel):
+    """A scenario on a data set, model and recipe, with the content of the first and of the set
+    that is forgotten. `revisions` are those of engine, data set, model and scenario.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    dataset: str
+    data_hash: str  # SHA-256 of what the loader gives, before anything is poisoned
+    sizes: dict[str, int]  # samples of each split
+    model: str
+    preset: str
+    recipe: dict[str, Any]
+    scenario: str
+    scenario_parameters: dict[str, Any]
+    forget_hash: str
+    forget_count: int
+    revisions: dict[str, int]
+
+    @property
+    def id(self) -> str:
+        return f"{self.scenario}-{self.dataset}"
+
+    @property
+    def title(self) -> str:
+        return f"{self.scenario} on {self.dataset}, {self.model}"
+
+
+class Suite(BaseModel):
+    """What a suite file says. `cap` is the share of Retrain's gradient samples that a trial of a
+    search may take; `divisions` say in a sentence where settings come from.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    title: str
+    meaning: str
+    divisions: dict[str, str]
+    tasks: tuple[Task, ...]
+    training_seeds: tuple[int, ...]
+    unlearning_seed: int
+    evaluation_seed: int
+    mia_samples: int
+    metrics: dict[str, int]  # revisions of their cards
+    trials: int
+    cap: float
+    objective_revision: int
+
+    @cached_property
+    def hash(self) -> str:
+        """24 hexadecimal digits that name the content."""
+        text = json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+    def task(self, dataset: str, scenario: str | None) -> Task | None:
+        return next((t for t in self.tasks if (t.dataset, t.scenario) == (dataset, scenario)), None)
+
+
+def names() -> list[str]:
+    return sorted(path.stem for path in FOLDER.glob("*.json"))
+
+
+def load(name: str) -> Suite:
+    """The suite of that name. Raises `UnknownName`, `BadFile`."""
+    if name not in names():
+        raise UnknownName("suite", name, names())
+    return _read(FOLDER / f"{name}.json")
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path) -> Suite:
+    try:
+        return Suite.model_validate_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValidationError) as error:
+        raise BadFile(f"{path} is no suite: {error}. Put it back as it was.") from None
+
+
+def division(suite: Suite, name: str) -> str:
+    """The name, if it is one of the suite's divisions. Raises `UnknownName`."""
+    if name not in suite.divisions:
+        raise UnknownName(f"division of {suite.id}", name, suite.divisions)
+    return name
+
+
+def changed(suite: Suite) -> list[str]:
+    """What this mucore has otherwise than the suite was frozen with, each as words; empty where
+    results of the two compare.
+    """
+    found = [
+        _differs(f"the metric {name}", frozen, here)
+        for name, frozen in suite.metrics.items()
+        if (here := _metric(name)) != frozen
+    ]
+    if suite.objective_revision != objective.REVISION:
+        found.append(_differs("the score", suite.objective_revision, objective.REVISION))
+    for task in suite.tasks:
+        here = revisions(task.dataset, task.model, task.scenario)
+        found += [
+            _differs(f"the {name} of {task.title}", frozen, here[name])
+            for name, frozen in task.revisions.items()
+            if here.get(name) != frozen
+        ]
+        if make_recipe(task.preset).model_dump(mode="json") != task.recipe:
+            found.append(f"the recipe {task.preset} is another")
+    return list(dict.fromkeys(found))
+
+
+def check(suite: Suite) -> None:
+    """Raise `BadValue` where this mucore would not give the results that the suite asks for."""
+    if found := changed(suite):
+        raise BadValue(
+            f"{suite.id} was frozen otherwise than this mucore is: {'; '.join(found[:3])}"
+            f"{f' and {len(found) - 3} more' if len(found) > 3 else ''}. A changed suite is a new "
+            "version: use the mucore that has this one, or a newer suite (mucore suite list)."
+        )
+
+
+def revisions(dataset: str, model: str, scenario: str) -> dict[str, int]:
+    """Of what decides a task's numbers beside methods and metrics."""
+    return {
+        "engine": ENGINE_REVISION,
+        "dataset": catalog.dataset(dataset).revision,
+        "model": catalog.model(model).revision,
+        "scenario": catalog.scenario(scenario).revision,
+    }
+
+
+def same_suite(content: Any) -> Suite:
+    """The suite that a pack says it is of, `content` as its file has it. Raises `BadFile` where
+    this mucore has none of that name or another one under it.
+    """
+    try:
+        name, digest = content["id"], content["hash"]
+    except (KeyError, TypeError):
+        raise BadFile("This is no pack of a suite: it does not say which one it is of.") from None
+    try:
+        suite = load(name)
+    except UnknownName as error:
+        raise BadFile(f"{error} The pack may be of a newer mucore.") from None
+    if digest != suite.hash:
+        raise BadFile(
+            f"The pack was made for {suite.id} with the hash {said(digest)}, but here it has "
+            f"{suite.hash}. A changed suite is a new version, so these results do not compare."
+        )
+    return suite
+
+
+def _metric(name: str) -> int | None:
+    try:
+        return catalog.metric(name).revision
+    except UnknownName:
+        return None
+
+
+def _differs(what: str, frozen: int, here: int | None) -> str:
+    now = "none" if here is None else f"revision {here}"
+    return f"{what} had revision {frozen} and has {now}"

@@ -1,0 +1,179 @@
+"""Which runs a suite asks for in a division, and which lines of it there cannot be, with the
+reason. Imports no torch.
+
+A line is a method under a task; it has a run for each training seed. Original and Retrain of every
+task belong to both divisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from mucore import catalog
+from mucore.catalog import tuning
+from mucore.errors import BadValue, MucoreError
+from mucore.runner.plan import Grid, MethodChoice, Refusal, ScenarioChoice, expand
+from mucore.spec import RunSpec
+from mucore.suite.description import Suite, Task
+
+REFERENCES = ("original", "retrain")
+Kind = Literal["refused", "untuned", "failed", "not run"]
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A line without a result, or one run of it where `seed` is named."""
+
+    scenario: str
+    method: str
+    kind: Kind
+    reason: str
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
+class TaskRuns:
+    """The runs of one task: those that train its originals, references under the scenario, then
+    methods; and the lines that there cannot be.
+    """
+
+    task: Task
+    grid: Grid
+    specs: tuple[RunSpec, ...]
+    missing: tuple[Missing, ...]
+    trials: Mapping[str, int] = field(default_factory=dict)  # of the search, by method
+
+    @property
+    def refused(self) -> list[Refusal]:
+        return [Refusal(m.method, m.scenario, m.reason) for m in self.missing]
+
+    def retrain(self, seed: int) -> RunSpec:
+        return next(
+            spec
+            for spec in self.specs
+            if spec.method == "retrain" and spec.training_seed == seed and spec.scenario
+        )
+
+
+def methods_of(names: Sequence[str]) -> list[str]:
+    """The ids of methods, "all" for all that need no file. References are always there. Raises
+    `UnknownName`, `BadValue`.
+    """
+    if "all" in names:
+        found = [card.id for card in catalog.methods() if not card.needs_file]
+    else:
+        cards = [catalog.method(name) for name in names]
+        if needing := [card.id for card in cards if card.needs_file]:
+            raise BadValue(
+                f"{needing[0]} works on a file of weights and cannot be a line of a suite. Write a "
+                "method of your own (docs/add-a-method.md)."
+            )
+        found = [card.id for card in cards]
+    return [name for name in dict.fromkeys(found) if name not in REFERENCES]
+
+
+def runs_of(suite: Suite, division: str, methods: Sequence[str]) -> list[TaskRuns]:
+    """Task by task, what a division of the suite asks for. Raises `MucoreError`."""
+    return [_runs(suite, task, division, methods) for task in suite.tasks]
+
+
+def _runs(suite: Suite, task: Task, division: str, methods: Sequence[str]) -> TaskRuns:
+    missing, choices, trials = [], [], {}
+    for name in methods:
+        if division == "authors":
+            choices.append(MethodChoice(id=name))
+        elif (found := tuned(name, task)) is None:
+            missing.append(Missing(task.scenario, name, "untuned", _why_untuned(name, task)))
+        else:
+            trials[name] = found.trials
+            choices.append(MethodChoice(id=name, preset="tuned", parameters=dict(found.values)))
+    grid = grid_of(suite, task, choices)
+    specs, refused = expand(grid)
+    missing += [Missing(task.scenario, r.method, "refused", r.reason) for r in refused]
+    return TaskRuns(task, grid, tuple(specs), tuple(missing), trials)
+
+
+def grid_of(suite: Suite, task: Task, choices: Iterable[MethodChoice]) -> Grid:
+    return Grid(
+        dataset=task.dataset,
+        model=task.model,
+        preset=task.preset,
+        scenarios=[ScenarioChoice(id=task.scenario, parameters=task.scenario_parameters)],
+        methods=list(choices),
+        training_seeds=list(suite.training_seeds),
+        unlearning_seeds=[suite.unlearning_seed],
+        evaluation_seeds=[suite.evaluation_seed],
+        mia_samples=suite.mia_samples,
+    )
+
+
+def tuned(method: str, task: Task) -> tuning.Tuned | None:
+    """The setting that was found for this very task: of mucore's methods what comes with mucore, of
+    a user's own what searches in the home found.
+    """
+    own = catalog.method(method).family == "own"
+    return next(
+        (
+            each
+            for each in (tuning.own() if own else tuning.shipped())
+            if each.method == method
+            and each.preset == task.preset
+            and each.of(
+                dataset=task.dataset, data_hash="", model=task.model, scenario=task.scenario
+            )
+        ),
+        None,
+    )
+
+
+def _why_untuned(method: str, task: Task) -> str:
+    card = catalog.method(method)
+    if card.family == "exact":
+        return f"{card.id} is exact: there is nothing that it should come nearer to."
+    if not card.search:
+        return f"The card of {card.id} names no parameter to search."
+    return f"No search has found a setting of {card.id} for {task.title}."
+
+
+def keys(runs: Iterable[TaskRuns]) -> set[str]:
+    return {spec.key for each in runs for spec in each.specs}
+
+
+def not_there(
+    runs: Sequence[TaskRuns], known: Collection[str], failed: Mapping[str, str]
+) -> list[Missing]:
+    """The missing lines of a division with the runs that have no result; `failed` says of keys why.
+
+    What only lacks its reference has the reference's reason.
+    """
+    found = [missing for each in runs for missing in each.missing]
+    for each in runs:
+        for spec in each.specs:
+            if spec.key in known or spec.scenario is None:
+                continue
+            reason = failed.get(spec.key)
+            found.append(
+                Missing(
+                    each.task.scenario,
+                    spec.method,
+                    "failed" if reason else "not run",
+                    reason or "It was not run.",
+                    spec.training_seed,
+                )
+            )
+    return found
+
+
+def check_result(suite: Suite, task: Task, *, data_hash: str, forget_hash: str | None) -> None:
+    """Raise `MucoreError` where a result is of other data or of another forget set."""
+    for what, frozen, here in (
+        ("data", task.data_hash, data_hash),
+        ("forget set", task.forget_hash, forget_hash),
+    ):
+        if here is not None and here != frozen:
+            raise MucoreError(
+                f"The {what} of {task.title} has the hash {here[:16]} here, and {suite.id} was "
+                f"frozen with {frozen[:16]}: the results would not compare."
+            )

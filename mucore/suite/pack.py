@@ -1,0 +1,308 @@
+"""A pack of a suite: one folder or zip with the rows of a division, the predictions they were
+measured on, and what made them. Imports no torch.
+
+It is a pack as mucore/store/pack.py writes it, whose pack.json has a part `suite` besides. What
+comes from somebody else is looked at before it is read: names of files, their sizes and what they
+unpack to. Nothing in it is run, and nothing of it is a pickle.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from mucore import catalog
+from mucore.errors import BadFile, BadValue, UnknownName, said
+from mucore.files import whole_file
+from mucore.outputs import Outputs
+from mucore.spec import RunSpec
+from mucore.store import Store, open_pack, pack_provenance, write_pack
+from mucore.store.pack import ARTIFACTS
+from mucore.store.rows import Result
+from mucore.suite.description import Suite, division, same_suite
+from mucore.suite.lines import Missing, TaskRuns
+
+FILE = re.compile(
+    r"pack\.json|comparisons\.jsonl|results/\w[\w-]*\.jsonl\.gz"
+    rf"|{ARTIFACTS}/[0-9a-f]{{2}}/[0-9a-f]{{32}}\.parquet"
+)
+MOST_FILES = 50_000
+MOST_BYTES = 8 * 10**9  # of all files together
+MOST_OF_ONE = 10**9
+MOST_ROWS = 2 * 10**9  # bytes that the rows may unpack to
+MOST_SAMPLES = 5 * 10**6  # of one run's predictions
+MOST_COUNTS = 10**7  # cells of a table of confusion counts
+_PART = 1 << 20
+Place = tuple[str, str, int]  # data set, scenario, training seed
+
+
+def place_of(result: Result) -> Place:
+    spec = result.spec
+    return spec["dataset"], spec["scenario"], spec["training_seed"]
+
+
+@dataclass(frozen=True)
+class Pack:
+    """An opened pack. `settings` are the tuned ones as `Tuned.values`, by scenario and method, with
+    the trials of their search.
+    """
+
+    suite: Suite
+    division: str
+    methods: tuple[str, ...]
+    missing: tuple[Missing, ...]
+    settings: Mapping[str, Mapping[str, Any]]
+    about: Mapping[str, Any]
+    store: Store
+    results: Mapping[str, Result]
+    specs: Mapping[str, RunSpec]
+
+    def find(self, key: str) -> Result:
+        """The run with that key or its first letters. Raises `BadValue`."""
+        found = [name for name in self.results if name.startswith(key)] if key else []
+        if len(found) != 1:
+            what = f"{len(found)} runs" if found else "no run"
+            raise BadValue(
+                f"The pack has {what} with the key {said(key)}. `mucore suite verify PACK --json` "
+                "lists the keys."
+            )
+        return self.results[found[0]]
+
+    @cached_property
+    def retrains(self) -> Mapping[Place, Result]:
+        return self._of("retrain")
+
+    @cached_property
+    def originals(self) -> Mapping[Place, Result]:
+        """Measured under each scenario."""
+        return self._of("original")
+
+    def _of(self, method: str) -> dict[Place, Result]:
+        return {
+            place_of(result): result
+            for result in self.results.values()
+            if result.spec["method"] == method and result.spec["scenario"] is not None
+        }
+
+    def outputs(self, result: Result) -> Outputs:
+        """The predictions of a run. Raises `BadFile` where they are missing, damaged, or larger
+        than any suite's.
+        """
+        if result.outputs is None:
+            raise BadFile("Its predictions are not in the pack.")
+        self.store.artifacts.where(result.outputs)  # the name of an artifact, and no other path
+        _check_outputs(self.store.artifacts.place.local(result.outputs))
+        return self.store.artifacts.get_outputs(result.outputs)
+
+
+def write(
+    store: Store,
+    path: Path,
+    suite: Suite,
+    division: str,
+    runs: Sequence[TaskRuns],
+    missing: Sequence[Missing],
+    known: Collection[str],
+    *,
+    features: bool = False,
+) -> Path:
+    """Write the results `known` of a division to a folder, or to a file where `path` ends in .zip.
+    Raises `BadValue` for a place that cannot be written, and where there is nothing.
+    """
+    if not known:
+        raise BadValue("There is no result yet, so there is nothing to pack. Run the suite first.")
+    specs = [spec for each in runs for spec in each.specs]
+    packed = path.suffix == ".zip"
+    if path.exists() and (path.is_dir() == packed or not (packed or (path / "pack.json").exists())):
+        raise BadValue(f"{path} is something else already. Name another place with --out.")
+    beside = {
+        "suite": {
+            "id": suite.id,
+            "hash": suite.hash,
+            "division": division,
+            "methods": list(dict.fromkeys([s.method for s in specs] + [m.method for m in missing])),
+            "settings": {
+                each.task.scenario: {
+                    choice.id: {"values": choice.parameters, "trials": each.trials[choice.id]}
+                    for choice in each.grid.methods
+                    if choice.id in each.trials
+                }
+                for each in runs
+            },
+            "missing": [asdict(each) for each in missing],
+            "licences": {t.dataset: catalog.dataset(t.dataset).licence for t in suite.tasks},
+            "commands": {
+                "made": f"python -m mucore suite run {suite.id} --division {division}",
+                "verify": "python -m mucore suite verify PACK",
+                "repeat": "python -m mucore suite repeat PACK --key KEY",
+            },
+        }
+    }
+    with tempfile.TemporaryDirectory() if packed else _as_it_is(path) as place:
+        folder = write_pack(
+            store,
+            place,
+            keys=known,
+            outputs=known,
+            samples=None,
+            features=features,
+            comparisons=False,
+            beside=beside,
+        )
+        if packed:
+            _zip(folder, path)
+    return path
+
+
+@contextmanager
+def _as_it_is(path: Path) -> Generator[Path]:
+    yield path
+
+
+def _zip(folder: Path, path: Path) -> None:
+    try:
+        with whole_file(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+            for file in sorted(file for file in folder.rglob("*") if file.is_file()):
+                # of a fixed time, so that the same pack is the same bytes
+                archive.writestr(
+                    zipfile.ZipInfo(file.relative_to(folder).as_posix()), file.read_bytes()
+                )
+    except OSError as error:
+        raise BadValue(
+            f"The pack could not be written to {path}: {error.strerror or error}. Choose another "
+            "place with --out."
+        ) from error
+
+
+@contextmanager
+def opened(path: Path) -> Generator[Pack]:
+    """The pack in a folder or zip, checked as far as reading needs it: names and sizes of files,
+    hashes of rows, and the suite. Raises `BadFile` with the first problem.
+    """
+    with _folder(path) as folder:
+        _check_rows(folder)
+        about = pack_provenance(folder)
+        suite = same_suite(about.get("suite"))
+        try:
+            content = about["suite"]
+            of, methods = division(suite, content["division"]), tuple(map(str, content["methods"]))
+            missing = tuple(Missing(**each) for each in content["missing"])
+            settings = {str(name): dict(each) for name, each in content["settings"].items()}
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise BadFile(f"pack.json of {path} lacks a part: {error!r}. Get it again.") from None
+        except UnknownName as error:
+            raise BadFile(f"pack.json of {path}: {error}") from None
+        with open_pack(folder) as store:
+            results = {result.key: result for result in store.results()}
+            specs = {key: _spec(result) for key, result in results.items()}
+            yield Pack(suite, of, methods, missing, settings, about, store, results, specs)
+
+
+def _spec(result: Result) -> RunSpec:
+    try:
+        return RunSpec.model_validate(dict(result.spec))
+    except (TypeError, ValidationError) as error:
+        raise BadFile(f"The pack's run {said(result.key)} cannot be read: {error}") from None
+
+
+@contextmanager
+def _folder(path: Path) -> Generator[Path]:
+    if not path.exists():
+        raise BadFile(f"There is no pack at {path}.")
+    if path.is_dir():
+        _check_files(_listed(path), path)
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as place:
+        try:
+            with zipfile.ZipFile(path) as archive:
+                infos = archive.infolist()
+                _check_files(((each.filename, each.file_size) for each in infos), path)
+                for each in infos:
+                    _unpack(archive, each, Path(place))
+        except (zipfile.BadZipFile, zlib.error, OSError, NotImplementedError, RuntimeError) as bad:
+            raise BadFile(f"{path} is no readable pack: {bad}. Get it again.") from bad
+        yield Path(place)
+
+
+def _listed(folder: Path) -> Iterator[tuple[str, int]]:
+    for file in folder.rglob("*"):
+        if file.is_symlink():
+            raise BadFile(f"The pack {folder} holds the link {file.name}, which leads elsewhere.")
+        if not file.is_dir():
+            yield file.relative_to(folder).as_posix(), file.stat().st_size
+
+
+def _check_files(files: Any, path: Path) -> None:
+    """Raise `BadFile` for a name that no pack has, twice the same one, or too much of anything."""
+    names, total = set(), 0
+    for name, size in files:
+        total += size
+        if not FILE.fullmatch(name) or name in names:
+            raise BadFile(f"{path} holds {said(name)}, which is no part of a pack.")
+        names.add(name)
+        if size > MOST_OF_ONE or total > MOST_BYTES or len(names) > MOST_FILES:
+            raise BadFile(f"{path} is larger than any suite's pack ({said(name)}); it is not read.")
+
+
+def _unpack(archive: zipfile.ZipFile, info: zipfile.ZipInfo, place: Path) -> None:
+    target = place / info.filename  # one of the names that were checked
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with archive.open(info) as source, target.open("wb") as out:
+        shutil.copyfileobj(source, out, _PART)  # which ends at the size that was checked
+
+
+def _check_rows(folder: Path) -> None:
+    """Raise `BadFile` where the rows unpack to more than any suite has."""
+    total = 0
+    for file in sorted(folder.glob("results/*.gz")):
+        unpacking = zlib.decompressobj(wbits=31)
+        with file.open("rb") as source:
+            while part := source.read(_PART):
+                while part:
+                    try:
+                        total += len(unpacking.decompress(part, _PART))
+                    except zlib.error as error:
+                        raise BadFile(f"{file.name} of the pack is damaged: {error}.") from None
+                    part = unpacking.unconsumed_tail
+                    if total > MOST_ROWS:
+                        raise BadFile(f"{file.name} of the pack unpacks to more than any suite's.")
+                if unpacking.unused_data:
+                    raise BadFile(f"{file.name} of the pack goes on behind its end.")
+
+
+def _check_outputs(file: Path) -> None:
+    """Raise `BadFile` where a file of predictions says that it holds more than any run's."""
+    import json
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        facts = pq.read_metadata(file)
+        sizes = sum(facts.row_group(n).total_byte_size for n in range(facts.num_row_groups))
+        about = json.loads(facts.metadata[b"mucore"])
+        shapes = [each["confusion"]["shape"] for each in about.values()]
+        counts = max(abs(_product(shape)) for shape in shapes)
+    except (OSError, pa.ArrowException, AttributeError, KeyError, TypeError, ValueError) as error:
+        raise BadFile(f"Its predictions cannot be read: {error}") from None
+    if facts.num_rows > MOST_SAMPLES or sizes > MOST_OF_ONE or counts > MOST_COUNTS:
+        raise BadFile("Its predictions are larger than any suite's; they are not read.")
+
+
+def _product(shape: Sequence[int]) -> int:
+    made = 1
+    for each in shape:
+        made *= int(each)
+    return made

@@ -1,0 +1,114 @@
+"""From a suite to a pack: what is to be computed, whether data and code are those of the suite, and
+what came of it.
+
+The runs are ordinary ones of the store, so a suite that was stopped goes on where it was, and what
+a comparison has computed before is not computed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from mucore.errors import BadValue
+from mucore.runner.plan import Plan, plan_specs
+from mucore.store import Store
+from mucore.store.jobs import ENDED_WITHOUT_RESULT
+from mucore.suite import lines
+from mucore.suite import pack as packs
+from mucore.suite.description import Suite, check
+from mucore.suite.lines import Missing, TaskRuns
+
+
+@contextmanager
+def one_thread() -> Generator[None]:
+    """One thread of PyTorch inside the block: sums then come out alike whatever the number of
+    cores.
+    """
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def asked(suite: Suite, division: str, methods: Sequence[str]) -> list[TaskRuns]:
+    """Task by task what is to be run. Raises `BadValue` where no line is left, or where this
+    mucore would give other results than the suite asks for.
+    """
+    check(suite)
+    runs = lines.runs_of(suite, division, lines.methods_of(methods))
+    if not any(spec.method not in lines.REFERENCES for each in runs for spec in each.specs):
+        reasons = dict.fromkeys(missing.reason for each in runs for missing in each.missing)
+        raise BadValue(
+            f"No line is left of the division {division} of {suite.id}. "
+            f"{' '.join([*reasons][:3]) or 'Name a method with --methods.'}"
+        )
+    return runs
+
+
+def whole_plan(runs: Sequence[TaskRuns], store: Store, *, jobs: int) -> Plan:
+    """One plan of all tasks, for what it takes."""
+    specs = {spec.key: spec for each in runs for spec in each.specs}
+    refused = [one for each in runs for one in each.refused]
+    return plan_specs(runs[0].grid, [*specs.values()], refused, store, workers=jobs)
+
+
+def plan_of(each: TaskRuns, store: Store) -> Plan:
+    return plan_specs(each.grid, each.specs, each.refused, store, workers=1)
+
+
+def title(suite: Suite, division: str, each: TaskRuns) -> str:
+    """Of the comparison that a task is in the store."""
+    return f"{suite.id}, {division}: {each.task.scenario}"
+
+
+def check_data(suite: Suite) -> None:
+    """Raise `MucoreError` where a data set is not the one that the suite was frozen with, or is not
+    there.
+    """
+    from mucore import datasets
+    from mucore.spec import make_recipe
+
+    for task in {task.dataset: task for task in suite.tasks}.values():
+        splits = datasets.load(task.dataset, **make_recipe(task.preset).cut())
+        lines.check_result(suite, task, data_hash=splits.data_hash, forget_hash=None)
+
+
+def failures(store: Store, runs: Sequence[TaskRuns]) -> dict[str, str]:
+    """Why runs have no result, by key, as their last job says."""
+    jobs = store.jobs(keys=lines.keys(runs), limit=1_000_000)
+    return {
+        job.key: job.error or f"Its run was {job.state}."
+        for job in sorted(jobs, key=lambda job: job.id)
+        if job.state in ENDED_WITHOUT_RESULT and job.state != "cancelled"
+    }
+
+
+def write_pack(
+    store: Store,
+    path: Path,
+    suite: Suite,
+    division: str,
+    runs: Sequence[TaskRuns],
+    *,
+    features: bool = False,
+) -> tuple[Path, list[Missing]]:
+    """The pack of what there is, and what it lacks. Raises `MucoreError` where a result is of other
+    data than the suite's, or nothing is there at all.
+    """
+    known = store.known(lines.keys(runs))
+    missing = lines.not_there(runs, known, failures(store, runs))
+    for each in runs:
+        mine = {spec.key for spec in each.specs if spec.scenario is not None}
+        for result in store.results(metrics=False, keys=mine & known):
+            lines.check_result(
+                suite, each.task, data_hash=result.data_hash, forget_hash=result.forget_hash
+            )
+    return packs.write(
+        store, path, suite, division, runs, missing, known, features=features
+    ), missing

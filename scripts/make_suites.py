@@ -1,0 +1,125 @@
+"""Freeze the suites in mucore/catalog/suites: `mucore-bench-1` and its quick twin.
+
+    python scripts/make_suites.py [NAME ...]
+
+Data sets and forget sets are made to take their hashes; nothing is trained. A suite that results
+exist for is never made again otherwise: what changes gets a name of its own here.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from mucore import catalog
+from mucore.runner.plan import Grid, ScenarioChoice, expand
+from mucore.runner.session import Session
+from mucore.spec import RunSpec
+from mucore.store import open_store
+from mucore.suite.description import FOLDER, Suite, Task, revisions
+from mucore.tuning import objective
+from mucore.tuning.wish import CAP, TRIALS
+
+DIVISIONS = {
+    "authors": "Settings as the papers publish them; what the card scales, it says.",
+    "tuned": "Settings found by `mucore tune` for each task: equal trials, equal work, validation "
+    "data alone.",
+}
+# what only a later comparison of many models or another data set can give
+ELSEWHERE = ("experiment", "downstream")
+SUITES: dict[str, dict[str, Any]] = {
+    "mucore-bench-1": {
+        "title": "mucore bench 1",
+        "meaning": "Whole classes, parts of one and of all, poison and persons, on a small ResNet.",
+        "tasks": [
+            *(
+                ("fashion-mnist-10k", "resnet9-small", "standard", name)
+                for name in ("one_class", "all_classes", "class_wise", "label_flip", "backdoor")
+            ),
+            ("faces", "resnet9-small", "standard", "identities"),
+        ],
+    },
+    "mucore-bench-1-quick": {
+        "title": "mucore bench 1, quick",
+        "meaning": "The quick twin, digits and a perceptron: it checks installations and packs, "
+        "and ranks nothing.",
+        # no whole classes: GKT, which forgets nothing else, takes longer than all others together
+        "tasks": [("digits", "mlp", "standard", name) for name in ("one_class", "backdoor")],
+    },
+}
+
+
+def task_of(dataset: str, model: str, preset: str, scenario: str, session: Session) -> Task:
+    grid = Grid(
+        dataset=dataset,
+        model=model,
+        preset=preset,
+        scenarios=[ScenarioChoice(id=scenario)],
+        methods=[],
+    )
+    specs, _ = expand(grid)
+    (spec,) = [each for each in specs if each.method == "retrain"]
+    forget, splits = forget_set(spec, session), session.splits(spec)
+    return Task(
+        dataset=spec.dataset,
+        data_hash=splits.data_hash,
+        sizes={name: len(getattr(splits, name).ids) for name in ("train", "validation", "test")},
+        model=spec.model,
+        preset=preset,
+        recipe=spec.recipe.model_dump(mode="json"),
+        scenario=scenario,
+        scenario_parameters=spec.scenario_parameters,
+        forget_hash=forget.hash,
+        forget_count=len(forget.ids),
+        revisions=revisions(dataset, model, scenario),
+    )
+
+
+def forget_set(spec: RunSpec, session: Session) -> Any:
+    assert spec.scenario is not None
+    assert not catalog.scenario(spec.scenario).needs & {"losses", "downstream"}, (
+        f"{spec.scenario} forgets other samples with every original: it has no one hash"
+    )
+    return session.forget_set(spec, None, session.run(spec, 0))
+
+
+def suite_of(name: str, session: Session) -> Suite:
+    about = SUITES[name]
+    return Suite(
+        id=name,
+        title=about["title"],
+        meaning=about["meaning"],
+        divisions=DIVISIONS,
+        tasks=tuple(task_of(*each, session) for each in about["tasks"]),
+        training_seeds=(0, 1, 2, 3, 4),
+        unlearning_seed=0,
+        evaluation_seed=0,
+        mia_samples=2000,
+        metrics={
+            card.id: card.revision for card in catalog.metrics() if card.group not in ELSEWHERE
+        },
+        trials=TRIALS,
+        cap=CAP,
+        objective_revision=objective.REVISION,
+    )
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as home, open_store(home) as store:
+        session = Session(store, "cpu")
+        for name in sys.argv[1:] or SUITES:
+            suite = suite_of(name, session)
+            content = suite.model_dump(mode="json")
+            text = json.dumps(content, indent=1, ensure_ascii=False)
+            FOLDER.mkdir(exist_ok=True)
+            (FOLDER / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+            print(name, suite.hash)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""A pack of the quick twin with two methods, and a smaller one of the same runs to tamper with."""
+
+import gzip
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import make_suites
+import pytest
+
+import mucore.api as mu
+from mucore import cli
+from mucore.runner.session import Session
+from mucore.store import open_store
+from mucore.suite import description, pack
+from mucore.suite.verify import verify
+
+QUICK = "mucore-bench-1-quick"
+TINY = "tiny"
+
+
+@pytest.fixture(scope="session")
+def ran(tmp_path_factory):
+    """A home in which the quick twin was run with finetune and scrub_rewind, and its pack."""
+    folder = tmp_path_factory.mktemp("suite")
+    out = folder / "quick.zip"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MUCORE_HOME", str(folder / "home"))
+        asked = ["--division", "authors", "--methods", "finetune,scrub_rewind", "--out", str(out)]
+        assert cli.main(["suite", "run", QUICK, *asked]) == 0
+    return folder / "home", out
+
+
+@pytest.fixture(scope="session")
+def tiny_folder(tmp_path_factory):
+    """The suites' folder with one more: a whole class and three seeds, on the quick twin's data."""
+    folder = tmp_path_factory.mktemp("suites")
+    for file in description.FOLDER.glob("*.json"):
+        shutil.copy(file, folder)
+    quick = description.load(QUICK)
+    with open_store(tmp_path_factory.mktemp("hashes")) as store:
+        session = Session(store, "cpu")
+        task = make_suites.task_of("digits", "mlp", "standard", "class_wise", session)
+    tiny = quick.model_copy(
+        update={"id": TINY, "tasks": (task,), "training_seeds": quick.training_seeds[:3]}
+    )
+    (folder / f"{TINY}.json").write_text(tiny.model_dump_json(), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_pack(ran, tiny_folder, tmp_path_factory):
+    """Made from Python, in the home of the quick twin, whose originals it shares."""
+    with pytest.MonkeyPatch.context() as patch, pytest.warns(UserWarning, match="scrub_rewind"):
+        patch.setattr(description, "FOLDER", tiny_folder)
+        return mu.run_suite(
+            TINY,
+            division="authors",
+            methods=["finetune", "scrub_rewind"],
+            out=tmp_path_factory.mktemp("tiny") / "pack",
+            home=ran[0],
+        )
+
+
+class Tampered:
+    """A copy of a pack that can be changed with all hashes made anew, as a liar would."""
+
+    def __init__(self, original: Path, folder: Path):
+        self.path = folder / "pack"
+        shutil.copytree(original, self.path)
+        (self.rows_file,) = (self.path / "results").iterdir()
+        text = gzip.decompress(self.rows_file.read_bytes()).decode()
+        self.rows = [json.loads(line) for line in text.splitlines()]
+        self.about = json.loads((self.path / "pack.json").read_text())
+
+    def row(self, method: str, seed: int = 1, scenario: str | None = "class_wise"):
+        (found,) = [
+            row
+            for row in self.rows
+            if (row["spec"]["method"], row["spec"]["training_seed"], row["spec"]["scenario"])
+            == (method, seed, scenario)
+        ]
+        return found
+
+    def save(self):
+        content = gzip.compress("".join(json.dumps(row) + "\n" for row in self.rows).encode())
+        self.rows_file.write_bytes(content)
+        name = self.rows_file.relative_to(self.path).as_posix()
+        self.about["sha256"][name] = hashlib.sha256(content).hexdigest()
+        (self.path / "pack.json").write_text(json.dumps(self.about))
+
+    def problems(self):
+        """What `verify` says of it now."""
+        self.save()
+        with pack.opened(self.path) as opened:
+            return verify(opened).problems
+
+
+@pytest.fixture
+def tampered(tiny_pack, tiny_folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(description, "FOLDER", tiny_folder)
+    return Tampered(tiny_pack, tmp_path)

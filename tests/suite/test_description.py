@@ -1,0 +1,139 @@
+"""Suites are frozen: their hashes, and what makes this mucore another than the one they need."""
+
+import json
+
+import make_suites
+import pytest
+
+from mucore import cli
+from mucore.errors import BadFile, BadValue, UnknownName
+from mucore.runner.session import Session
+from mucore.store import open_store
+from mucore.suite import description, lines
+
+# A suite never changes: what would change one of these needs a new name in make_suites.py.
+FROZEN = {
+    "mucore-bench-1": "babde8dab549459f5284dbf6",
+    "mucore-bench-1-quick": "bce16da161ba5f8867d7ca4b",
+}
+
+
+def test_suites_are_what_they_were():
+    assert {name: description.load(name).hash for name in description.names()} == FROZEN
+    assert all(description.changed(description.load(name)) == [] for name in FROZEN)
+
+
+@pytest.mark.parametrize(
+    "name", ["mucore-bench-1-quick", pytest.param("mucore-bench-1", marks=pytest.mark.slow)]
+)
+def test_the_script_freezes_the_same(name, tmp_path):
+    with open_store(tmp_path) as store:
+        assert make_suites.suite_of(name, Session(store, "cpu")).hash == FROZEN[name]
+
+
+def test_what_this_mucore_has_otherwise_is_named_and_refused():
+    suite = description.load("mucore-bench-1-quick")
+    task = suite.tasks[0]
+    for update, named in (
+        ({"metrics": {**suite.metrics, "ta": 7}}, ["metric ta", "7"]),
+        ({"metrics": {**suite.metrics, "gone": 1}}, ["metric gone", "none"]),
+        ({"objective_revision": 9}, ["score", "9"]),
+        (
+            {"tasks": (task.model_copy(update={"revisions": {**task.revisions, "engine": 0}}),)},
+            ["engine", task.title],
+        ),
+        (
+            {"tasks": (task.model_copy(update={"recipe": {**task.recipe, "epochs": 3}}),)},
+            ["recipe standard"],
+        ),
+    ):
+        other = suite.model_copy(update=update)
+        other.__dict__.pop("hash", None)
+        assert other.hash != suite.hash
+        (change,) = description.changed(other)
+        assert all(word in change for word in named)
+        with pytest.raises(BadValue, match="new version"):
+            description.check(other)
+
+
+def test_a_pack_of_another_suite_does_not_mix():
+    suite = description.load("mucore-bench-1-quick")
+    assert description.same_suite({"id": suite.id, "hash": suite.hash}) == suite
+    for content, says in (
+        ({"id": suite.id, "hash": "0" * 24}, suite.hash),
+        ({"id": "mucore-bench-9", "hash": suite.hash}, "mucore-bench-9"),
+        ({}, "which one"),
+        (None, "which one"),
+    ):
+        with pytest.raises(BadFile, match=says):
+            description.same_suite(content)
+
+
+def test_the_list_says_hashes(capsys):
+    assert cli.main(["suite", "list", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert {each["id"]: each["hash"] for each in listed} == FROZEN
+    assert cli.main(["suite", "list"]) == 0
+    shown = capsys.readouterr()
+    assert all(digest in shown.out for digest in FROZEN.values())
+
+
+def test_lines_of_a_division():
+    suite = description.load("mucore-bench-1-quick")
+    runs = lines.runs_of(suite, "authors", lines.methods_of(["finetune", "scrub_rewind"]))
+    seeds = len(suite.training_seeds)
+    by_task = {each.task.scenario: each for each in runs}
+    # of each seed the original's training, it under the scenario, Retrain and the methods
+    assert [len(by_task[name].specs) for name in ("backdoor", "one_class")] == [
+        4 * seeds,
+        5 * seeds,
+    ]
+    (refused,) = by_task["backdoor"].missing
+    assert (refused.method, refused.kind, refused.seed) == ("scrub_rewind", "refused", None)
+    assert {spec.recipe.precision for each in runs for spec in each.specs} == {"fp32"}
+
+
+def test_a_line_without_a_tuned_setting_is_missing_and_not_borrowed(monkeypatch):
+    suite = description.load("mucore-bench-1-quick")
+    found = lines.tuning.Tuned(
+        "finetune", {"lr": 0.02}, "digits", "", "mlp", "standard", ("one_class",), 24
+    )
+    monkeypatch.setattr(lines.tuning, "shipped", lambda: (found,))
+    runs = lines.runs_of(suite, "tuned", lines.methods_of(["finetune", "sisa"]))
+    kinds = {(m.scenario, m.method): m.kind for each in runs for m in each.missing}
+    assert kinds == dict.fromkeys(
+        [("backdoor", "finetune"), ("backdoor", "sisa"), ("one_class", "sisa")], "untuned"
+    )
+    tuned = [s for each in runs for s in each.specs if s.method == "finetune"]
+    assert len(tuned) == len(suite.training_seeds)
+    assert {(s.scenario, s.parameters["lr"]) for s in tuned} == {("one_class", 0.02)}
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (["run", "mucore-bench-2", "--division", "authors"], "mucore-bench-1"),
+        (["run", "mucore-bench-1-quick", "--division", "open"], "authors"),
+        (["run", "mucore-bench-1-quick", "--division", "authors", "--methods", "x"], "no method"),
+        (["run", "mucore-bench-1-quick", "--division", "authors", "--jobs", "0"], "1 to 1,024"),
+        (
+            ["run", "mucore-bench-1-quick", "--division", "authors", "--methods", "uploaded"],
+            "weights",
+        ),
+        (
+            ["run", "mucore-bench-1-quick", "--division", "authors", "--methods", "retrain"],
+            "No line is left",
+        ),
+        (["verify", "nowhere.zip"], "nowhere.zip"),
+        (["repeat", "nowhere.zip", "--key", "a"], "nowhere.zip"),
+    ],
+)
+def test_a_wrong_request_is_a_sentence(asked, says, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path))
+    assert cli.main(["suite", *asked]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_names_that_are_none():
+    with pytest.raises(UnknownName):
+        description.load("../mucore-bench-1")

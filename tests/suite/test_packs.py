@@ -1,0 +1,481 @@
+"""Packs: what is in one, that its numbers come out again, that a lie is named, and that nothing
+unsafe is read.
+"""
+
+import io
+import json
+import os
+import pickle
+import subprocess
+import sys
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mucore.api as mu
+from mucore import cli
+from mucore.cli import comparisons
+from mucore.errors import BadFile
+from mucore.outputs import Outputs
+from mucore.spec import RunSpec
+from mucore.store import ACTIVE, open_store
+from mucore.store.artifacts import Artifacts
+from mucore.suite import description
+from mucore.suite import pack as packs
+from mucore.suite import repeat as repeats
+from mucore.suite.verify import verify
+
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_what_a_pack_holds(ran):
+    with packs.opened(ran[1]) as pack:
+        assert (pack.suite.id, pack.division) == ("mucore-bench-1-quick", "authors")
+        # 5 seeds: two originals, two references a task, finetune in both, scrub_rewind in one
+        assert len(pack.results) == 5 * (2 + 4 + 2 + 1)
+        assert [(m.method, m.scenario, m.kind) for m in pack.missing] == [
+            ("scrub_rewind", "backdoor", "refused")
+        ]
+        assert all(result.outputs and not result.weights for result in pack.results.values())
+        assert pack.about["suite"]["licences"] == {"digits": "CC BY 4.0"}
+        assert not pack.store.comparisons()  # names of a person's own comparisons stay at home
+        one = next(iter(pack.results.values()))
+        assert all(split.features is None for split in pack.outputs(one).values())
+
+
+def test_a_second_process_verifies_it_without_torch(ran):
+    code = (
+        "import sys; from mucore import cli; code = cli.main(sys.argv[1:])\n"
+        "print('torch' in sys.modules, file=sys.stderr); sys.exit(code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "suite", "verify", str(ran[1]), "--json"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["problems"] == [] and found["numbers"] > 40 * len(found["runs"])
+    assert done.stderr.splitlines()[-1] == "False"
+    assert "ta" not in found["not_computed"] and "l2" in found["not_computed"]
+
+
+def test_features_can_travel_and_are_verified_then(ran, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MUCORE_HOME", str(ran[0]))
+    out = tmp_path / "whole"
+    asked = [
+        "mucore-bench-1-quick",
+        "--division",
+        "authors",
+        "--methods",
+        "finetune",
+        "--pack-only",
+    ]
+    assert cli.main(["suite", "run", *asked, "--features", "--out", str(out)]) == 0
+    capsys.readouterr()
+    with packs.opened(out) as pack:
+        found = verify(pack)
+    assert found.problems == () and not {"linear_probe", "cka_retrain_test"} & set(found.kept)
+
+
+def test_one_line_of_the_quick_twin_repeats(ran, capsys):
+    with packs.opened(ran[1]) as pack:
+        key = next(
+            key
+            for key, spec in pack.specs.items()
+            if (spec.method, spec.scenario, spec.training_seed) == ("finetune", "one_class", 3)
+        )
+        cost = pack.results[key].cost
+    assert cli.main(["suite", "repeat", str(ran[1]), "--key", key[:12], "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["key"], found["same"], found["differences"]) == (key, True, [])
+    assert cost["threads"] == 1  # or another number of cores would add up in another order
+
+
+def test_a_repetition_tells_another_result(tampered):
+    row = tampered.row("finetune")
+    row["metrics"]["tra"]["value"] -= 0.3
+    tampered.save()
+    found = mu.repeat_run(tampered.path, row["key"])
+    assert found.same and not found.agrees
+    (difference,) = found.differences
+    assert difference.metric == "tra" and difference.beyond
+    within = repeats.Difference("tra", 0.9, 0.901, 0.01)
+    assert not within.beyond and not repeats.Difference("l2", 0.0, 9.0, None).beyond
+    assert repeats.Difference("tra", None, 0.9, 0.01).beyond
+
+
+def test_python_gives_a_row_a_problem(tampered, tiny_pack):
+    assert mu.verify_pack(tiny_pack).empty
+    tampered.row("finetune")["metrics"]["fa"]["value"] = 0.5
+    tampered.save()
+    (row,) = mu.verify_pack(tampered.path).to_dict("records")
+    assert row["key"] == tampered.row("finetune")["key"] and "fa is 0.5" in row["sentence"]
+
+
+# -- lies, each with all hashes made anew
+
+
+def only(problems, *words):
+    assert problems, "nothing was noticed"
+    assert any(all(word in each.sentence for word in words) for each in problems), problems
+
+
+def test_an_untouched_copy_has_no_problem(tampered):
+    assert tampered.problems() == ()
+
+
+def test_a_changed_number(tampered):
+    tampered.row("finetune")["metrics"]["ta"]["value"] += 0.0025  # one test sample
+    (problem,) = tampered.problems()
+    assert problem.key == tampered.row("finetune")["key"] and problem.sentence.startswith("ta ")
+    assert problem.line == "finetune under class_wise, seed 1"
+
+
+def test_a_changed_gap_and_a_number_that_is_left_out(tampered):
+    row = tampered.row("finetune")
+    row["metrics"]["fa"]["gap"] = 0.0123
+    del row["metrics"]["tra"]
+    problems = tampered.problems()
+    assert len(problems) == 2 and {each.key for each in problems} == {row["key"]}
+    only(problems, "gap of fa", "0.0123")
+    only(problems, "tra is missing")
+
+
+def changed_outputs(tampered, row, change):
+    artifacts = Artifacts(tampered.path / "artifacts")
+    outputs = dict(artifacts.get_outputs(row["outputs"]))
+    change(outputs)
+    row["outputs"] = artifacts.put_outputs(Outputs(outputs))
+
+
+def test_changed_predictions(tampered):
+    def better(outputs):
+        logits = outputs["test"].logits.copy()
+        logits[np.arange(len(logits)), outputs["test"].labels] += 50
+        outputs["test"] = replace(outputs["test"], logits=logits)
+
+    row = tampered.row("finetune")
+    changed_outputs(tampered, row, better)
+    problems = tampered.problems()
+    assert {each.key for each in problems} == {row["key"]}
+    only(problems, "do not follow from its predictions on test")
+    only(problems, "mia_confidence")
+
+
+def test_predictions_counts_and_numbers_that_agree_on_other_labels(tampered):
+    def relabelled(outputs):
+        split = outputs["test"]
+        counts = np.zeros_like(split.confusion)
+        predicted = split.logits.argmax(axis=1)
+        np.add.at(counts, (predicted, predicted), 1)
+        outputs["test"] = replace(split, labels=predicted, confusion=counts)
+        row["confusion"]["test"] = counts.tolist()
+        row["metrics"]["ta"]["value"] = 1.0
+
+    row = tampered.row("finetune")
+    changed_outputs(tampered, row, relabelled)
+    only(tampered.problems(), "test set has other samples or labels than Retrain's")
+
+
+def test_another_forget_set(tampered):
+    def fewer(outputs):
+        split = outputs["forget"]
+        half = slice(None, len(split) // 2)
+        outputs["forget"] = replace(
+            split, logits=split.logits[half], labels=split.labels[half], ids=split.ids[half]
+        )
+
+    changed_outputs(tampered, tampered.row("retrain"), fewer)
+    only(tampered.problems(), "forgets other samples")
+
+
+def test_a_damaged_file_of_predictions(tampered):
+    row = tampered.row("finetune")
+    file = tampered.path / "artifacts" / row["outputs"][:2] / row["outputs"]
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(bytes(content))
+    problems = tampered.problems()
+    assert {each.key for each in problems} == {row["key"]}
+    only(problems, "damaged")
+    file.unlink()
+    assert {each.key for each in tampered.problems()} == {row["key"]}
+
+
+def test_words_that_a_verdict_goes_by(tampered):
+    row = tampered.row("finetune")
+    row["flags"] = [*row["flags"], "The model collapsed: 99 % of its test predictions are class 1."]
+    row["notes"] = [note for note in row["notes"] if not note.startswith("These membership")] + [
+        "These membership attacks cannot tell members from non-members here, so their efficacy is "
+        "not evidence: confidence."
+    ]
+    only(tampered.problems(), "collapsed")
+
+
+def test_a_line_that_is_left_out(tampered):
+    tampered.rows.remove(tampered.row("finetune", 2))
+    (problem,) = tampered.problems()
+    assert problem.line == "finetune under class_wise, seed 2" and problem.key == ""
+    tampered.about["suite"]["missing"] = []
+    assert {each.line for each in tampered.problems()} == {
+        "finetune under class_wise, seed 2",
+        *(f"scrub_rewind under class_wise, seed {seed}" for seed in range(3)),
+    }
+    tampered.rows.remove(tampered.row("retrain", 0))
+    only(tampered.problems(), "no Retrain of its seed")
+
+
+def test_settings_of_nobodys_division(tampered):
+    row = tampered.row("finetune")
+    row["spec"]["parameters"]["lr"] *= 2
+    row["key"] = RunSpec.model_validate(row["spec"]).key
+    problems = tampered.problems()
+    assert {each.key for each in problems} == {row["key"]}
+    only(problems, "not those of the division authors")
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"training_seed": 77}, "key"),
+        ({"training_seed": 77, "key": True}, "not a run that"),
+        ({"recipe.epochs": 3, "key": True}, "not a run that"),
+        ({"noise": 0.1, "key": True}, "not run as"),
+        ({"method": "nobodys", "key": True}, "nobodys"),
+    ],
+)
+def test_a_run_that_the_suite_does_not_ask_for(tampered, change, says):
+    row = tampered.row("finetune")
+    for name, value in change.items():
+        place = row["spec"]
+        *above, last = name.split(".")
+        for part in above:
+            place = place[part]
+        if name != "key":
+            place[last] = value
+    if "key" in change and "method" not in change:
+        row["key"] = RunSpec.model_validate(row["spec"]).key
+    problems = [each for each in tampered.problems() if each.key == row["key"]]
+    only(problems, says)
+
+
+# -- what is no pack, or is not safe to read
+
+
+def test_rows_without_their_hash(tampered):
+    tampered.save()
+    tampered.rows_file.write_bytes(tampered.rows_file.read_bytes()[:-9])
+    with pytest.raises(BadFile, match="damaged"), packs.opened(tampered.path):
+        pass
+    assert cli.main(["suite", "verify", str(tampered.path)]) == 1
+
+
+def test_another_suite(tampered, capsys):
+    tampered.about["suite"]["hash"] = "0" * 24
+    tampered.save()
+    assert cli.main(["suite", "verify", str(tampered.path)]) == 1
+    assert "0" * 24 in capsys.readouterr().err
+    assert cli.main(["suite", "repeat", str(tampered.path), "--key", "a"]) == 1
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"division": "open"},
+        {"methods": 3},
+        {"missing": [{"nonsense": 1}]},
+        {"settings": [1]},
+    ],
+)
+def test_a_broken_description(tampered, part):
+    tampered.about["suite"] |= part
+    tampered.save()
+    with pytest.raises(BadFile), packs.opened(tampered.path):
+        pass
+    assert cli.main(["suite", "verify", str(tampered.path)]) == 1
+
+
+@pytest.mark.parametrize("value", ["0.9", [1], {}, 1e400, None])
+def test_a_number_that_is_none(tampered, value):
+    tampered.row("finetune")["metrics"]["ta"]["value"] = value
+    try:
+        assert tampered.problems()
+    except BadFile as error:
+        assert str(tampered.path) in str(error)
+
+
+@pytest.mark.parametrize("part", ["spec", "cost", "confusion", "metrics", "outputs"])
+@pytest.mark.parametrize("value", [None, 3, [], {}, "x", {"a": {"b": []}}])
+def test_a_row_of_nonsense(tampered, part, value):
+    row = tampered.row("finetune")
+    row[part] = value
+    try:
+        problems = tampered.problems()
+    except BadFile as error:
+        assert "pack" in str(error)
+    else:
+        assert row["key"] in {each.key for each in problems}
+
+
+class Bad:
+    def __reduce__(self):
+        return os.system, ("touch ran",)
+
+
+@pytest.mark.parametrize(
+    "name", ["../out.jsonl", "/tmp/out", "results/a.pkl", "artifacts/aa/b.safetensors", "x.py"]
+)
+def test_a_zip_with_anything_else_is_not_unpacked(name, tampered, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tampered.save()
+    file = tmp_path / "p.zip"
+    with zipfile.ZipFile(file, "w") as archive:
+        for each in tampered.path.rglob("*"):
+            if each.is_file():
+                archive.write(each, each.relative_to(tampered.path).as_posix())
+    with packs.opened(file) as pack:
+        assert len(pack.results) == 12
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.writestr(name, pickle.dumps(Bad()))
+    with pytest.raises(BadFile, match="no part of a pack"), packs.opened(file):
+        pass
+    assert not (tmp_path / "ran").exists() and not (tmp_path / "out.jsonl").exists()
+
+
+def test_links_lead_nowhere(tampered, tmp_path):
+    (tampered.path / "results" / "more.jsonl.gz").symlink_to(tmp_path)
+    with pytest.raises(BadFile, match="link"), packs.opened(tampered.path):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("limit", "says"),
+    [
+        ("MOST_FILES", "larger"),
+        ("MOST_BYTES", "larger"),
+        ("MOST_OF_ONE", "larger"),
+        ("MOST_ROWS", "unpacks to more"),
+    ],
+)
+def test_sizes_are_looked_at_first(limit, says, tampered, monkeypatch):
+    tampered.save()
+    monkeypatch.setattr(packs, limit, 5)
+    with pytest.raises(BadFile, match=says), packs.opened(tampered.path):
+        pass
+
+
+@pytest.mark.parametrize("limit", ["MOST_SAMPLES", "MOST_COUNTS"])
+def test_predictions_that_say_they_are_huge_are_not_read(limit, tampered, monkeypatch):
+    monkeypatch.setattr(packs, limit, 50)
+    monkeypatch.setattr(Artifacts, "get_outputs", None)
+    problems = tampered.problems()
+    assert len(problems) == 12
+    only(problems, "larger than any suite's")
+
+
+def test_what_is_no_zip(tmp_path):
+    for content in (b"", b"PK", b"x" * 1000, io.BytesIO().getvalue()):
+        (tmp_path / "p.zip").write_bytes(content)
+        with pytest.raises(BadFile), packs.opened(tmp_path / "p.zip"):
+            pass
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BadFile, match="no pack"), packs.opened(tmp_path / "empty"):
+        pass
+
+
+def test_a_place_that_is_taken(ran, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MUCORE_HOME", str(ran[0]))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("dear")
+    asked = [
+        "mucore-bench-1-quick",
+        "--division",
+        "authors",
+        "--methods",
+        "finetune",
+        "--pack-only",
+    ]
+    assert cli.main(["suite", "run", *asked, "--out", str(tmp_path / "mine")]) == 2
+    assert "--out" in capsys.readouterr().err and (tmp_path / "mine" / "letter.txt").exists()
+
+
+def test_what_was_not_run_is_said(ran, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MUCORE_HOME", str(ran[0]))
+    asked = ["mucore-bench-1-quick", "--division", "authors", "--methods", "finetune,ssd"]
+    out = tmp_path / "p.zip"
+    assert cli.main(["suite", "run", *asked, "--pack-only", "--out", str(out)]) == 1
+    with packs.opened(out) as pack:
+        assert len(pack.missing) == 10
+        assert {(m.method, m.kind) for m in pack.missing} == {("ssd", "not run")}
+        assert verify(pack).problems == ()
+
+
+# -- running
+
+
+def test_two_processes_and_a_stop_come_to_the_same(tiny_pack, tiny_folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(description, "FOLDER", tiny_folder)
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    out = tmp_path / "again.zip"
+    asked = ["suite", "run", "tiny", "--division", "authors", "--methods", "finetune"]
+    asked += ["--jobs", "2", "--out", str(out)]
+
+    class Impatient(comparisons.Watch):
+        def _finish(self, key, result, job):
+            super()._finish(key, result, job)
+            self.stopped.set()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(comparisons, "Watch", Impatient)
+        assert cli.main(asked) == 130
+    with open_store(tmp_path / "home") as store:
+        assert 0 < store.count_results() < 12 and not store.jobs(states=ACTIVE)
+    assert not out.exists()
+    assert cli.main(asked) == 0
+    with packs.opened(out) as again, packs.opened(tiny_pack) as before:
+        assert again.results.keys() == before.results.keys()
+        for key, result in again.results.items():
+            here, there = again.outputs(result), before.outputs(before.results[key])
+            assert all(np.array_equal(here[name].logits, there[name].logits) for name in there)
+
+
+def test_a_file_of_a_method_of_ones_own_and_one_whose_networks_vote(
+    tiny_folder, ran, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(description, "FOLDER", tiny_folder)
+    monkeypatch.setenv("MUCORE_HOME", str(ran[0]))
+    monkeypatch.setenv("MUCORE_PLUGINS", "")
+    example = ROOT / "docs" / "examples" / "gaussian_noise.py"
+    out = tmp_path / "mine"
+    methods = f"{example},sisa"
+    asked = ["tiny", "--division", "authors", "--methods", methods, "--out", str(out)]
+    assert cli.main(["suite", "run", *asked]) == 0
+    monkeypatch.setenv("MUCORE_PLUGINS", "")  # who verifies it has not got the method
+    with packs.opened(out) as pack:
+        assert {spec.method for spec in pack.specs.values()} == {
+            "original",
+            "retrain",
+            "gaussian_noise",
+            "sisa",
+        }
+        assert verify(pack).problems == ()
+
+
+def test_data_that_changed_are_refused_before_anything_runs(tiny_folder, tmp_path, monkeypatch):
+    quick = description.load("mucore-bench-1-quick")
+    task = quick.tasks[0].model_copy(update={"data_hash": "0" * 64})
+    other = quick.model_copy(update={"id": "other", "tasks": (task,)})
+    (tmp_path / "other.json").write_text(other.model_dump_json())
+    monkeypatch.setattr(description, "FOLDER", tmp_path)
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    asked = ["other", "--division", "authors", "--methods", "finetune"]
+    assert cli.main(["suite", "run", *asked]) == 2
+    with open_store(tmp_path / "home") as store:
+        assert not store.jobs() and not store.results()
