@@ -189,6 +189,8 @@ def judged_words(runs: pd.DataFrame) -> dict[str, Word]:
     anyway. Not cached.
     """
     where, mine = source(), runs[runs["scenario"].notna()]
+    if mine.empty:
+        return {}
     datasets, models, scenarios = _settings(mine)
     every = summaries()
     asked = (

@@ -550,6 +550,9 @@ def _checked(measured: Measured) -> Measured:
     way.
     """
     value, gap = measured.value, measured.gap
+    if type(value) is float and value == value:  # as all but a few of a hundred thousand
+        if gap is None or (type(gap) is float and gap == gap):
+            return measured
     gap = None if gap is None or math.isnan(gap) else float(gap)
     if value is not None and math.isnan(value):
         return Measured(None, error=measured.error or NOT_A_NUMBER)

@@ -303,7 +303,8 @@ def _complete(line: Line, metric: str) -> bool:
 
 
 def _mean(values: Sequence[float]) -> float:
-    return float(np.mean(values))
+    # as `np.mean`, to the last bit, which takes twice the time for a handful
+    return float(np.add.reduce(values) / len(values))
 
 
 def _decide(case: _Case) -> Verdict:

@@ -82,7 +82,9 @@ def measured(
     _runs: pd.DataFrame, name: str, change: int, chosen: str
 ) -> tuple[list[str], list[str]]:
     """The metrics that can rank methods, and those whose rankings are usually compared."""
-    values = shared.values_of(_runs[~_runs["method"].isin(["original", "retrain"])])
+    values = shared.values_of(_runs)
+    references = _runs.loc[_runs["method"].isin(data.REFERENCES), "key"]
+    values = values.loc[~values["key"].isin(references), ["metric", "value"]]
     metrics = tradeoffs_frames.scored_metrics(values)
     everywhere = [
         name

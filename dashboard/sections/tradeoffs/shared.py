@@ -14,10 +14,18 @@ from mucore.statistics import Statistics
 
 
 def values_of(runs: pd.DataFrame) -> pd.DataFrame:
+    """The `metric_values` of runs of one data set."""
     if runs.empty:
         return pd.DataFrame(columns=["key", "metric", "value", "gap", "error"])
-    values = data.metric_values(dataset=str(runs.iloc[0]["dataset"]))
-    return values[values["key"].isin(runs["key"])]
+    source = data.source()
+    return _values_of(runs, source.name, source.change, data.chosen(runs)).copy(deep=False)
+
+
+# kept as it is, as `data.metric_values` is: half a million rows take long to pick and to pickle
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _values_of(_runs: pd.DataFrame, name: str, change: int, chosen: str) -> pd.DataFrame:
+    values = data.metric_values(dataset=str(_runs.iloc[0]["dataset"]))
+    return values[values["key"].isin(_runs["key"])]
 
 
 @st.cache_data(show_spinner=False, max_entries=16)

@@ -152,6 +152,7 @@ def test_words_are_those_of_the_verdicts_whatever_runs_are_chosen(home):
         lines = {key: line.verdict for key, line in data.judged(some).items()}
         said = {key: verdict.word for key, verdict in lines.items() if verdict is not None}
         assert data.judged_words(some) == said and len(set(said.values())) > 1
+    assert data.judged_words(runs.iloc[:0]) == {}
 
 
 # --- pages
