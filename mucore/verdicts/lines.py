@@ -184,7 +184,8 @@ def runs_of(
 ) -> tuple[Run, ...]:
     """The rows of `Store.summaries` that belong to a scenario, with what `Store.metric_values`,
     `Store.remarks` and, for the Retrains among them, `Store.results` have of them: for pages that
-    hold these frames, a fraction of the time that whole records take.
+    hold these frames, a fraction of the time that whole records take. What lacks one of them is
+    left out.
     """
     mine = summaries[summaries["scenario"].notna()]
     looked = values[values["metric"].isin(looked_at()) & values["value"].notna()]
@@ -199,8 +200,10 @@ def runs_of(
     columns = (mine[name].tolist() for name in (*others, *names))
     found = []
     for key, method, parameters, seed, status, *setting in zip(*columns, strict=True):
-        said = remarks[key]
+        said = remarks.get(key)
         usual = method == "retrain" and _is_usual(json.loads(parameters))
+        if said is None or (usual and key not in counted):  # gone or damaged since
+            continue
         found.append(
             Run(
                 key=key,

@@ -285,3 +285,18 @@ def test_frames_are_enough_for_every_verdict_and_its_word(tmp_path):
     assert judge(runs) == lines and len(runs) == 15
     said = {key: line.verdict.word for line in lines if line.verdict for key in line.keys}
     assert words_of(runs) == said and {"forgot", "damaged", "cannot tell"} <= set(said.values())
+
+
+def test_a_run_whose_record_is_gone_is_left_out(tmp_path):
+    made = comparison(fa=0.80)
+    lost = {made[1].key, made[2].key}  # a Retrain, and a run of the line
+    with open_store(tmp_path) as store:
+        store.put_results(made)
+        runs = runs_of(
+            store.summaries(),
+            store.metric_values(),
+            {key: said for key, said in store.remarks().items() if key != made[2].key},
+            [one for one in store.results(method="retrain") if one.key != made[1].key],
+        )
+        left = [one for one in store.results() if one.key not in lost]
+    assert judge(runs) == judge(left) and len(runs) == len(left) == len(made) - 2
