@@ -68,6 +68,7 @@ __all__ = [
     "statistics",
     "tune",
     "verify_pack",
+    "write_board",
 ]
 
 
@@ -350,6 +351,17 @@ def verify_pack(path: str | Path) -> pd.DataFrame:
         found = verify(pack)
     columns = ["line", "key", "sentence"]
     return pd.DataFrame([asdict(each) for each in found.problems], columns=columns)
+
+
+@_door
+def write_board(packs: str | Path | Sequence[str | Path], out: str | Path) -> Path:
+    """Verify packs of one suite and write them to the folder `out` as a static site; returns its
+    index.html. Raises `BadFile` for a pack that does not hold what its predictions say.
+    """
+    from mucore.suite.site import publish
+
+    given = [packs] if isinstance(packs, str | Path) else _listed(packs)
+    return publish([Path(_path("packs", each)) for each in given], Path(_path("out", out)))
 
 
 @_door

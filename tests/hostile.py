@@ -153,6 +153,7 @@ ARGUMENTS = {
     "load_model": "key device home",
     "run_suite": "name division methods jobs out features device home",
     "verify_pack": "path",
+    "write_board": "packs out",
     "repeat_run": "path key device",
 }
 USUAL: dict[str, dict[str, Any]] = {
@@ -167,6 +168,7 @@ USUAL: dict[str, dict[str, Any]] = {
     "load_model": {"key": "abc"},
     "run_suite": {"name": "mucore-bench-1-quick", "division": "tuned", "methods": "sisa"},
     "verify_pack": {"path": "abc"},
+    "write_board": {"packs": "abc", "out": "def"},
     "repeat_run": {"path": "abc", "key": "abc"},
 }
 USUAL |= {"forgetting_quality": USUAL["compare"], "tune": USUAL["compare"]}

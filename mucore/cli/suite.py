@@ -1,4 +1,4 @@
-"""Commands on suites: `suite list`, `run`, `verify`, `repeat`."""
+"""Commands on suites: `suite list`, `run`, `verify`, `board`, `repeat`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from mucore.cli.base import (
 from mucore.cli.comparisons import compute
 from mucore.cli.flags import split_names
 from mucore.cli.printing import print_table, say_time, size, to_json
-from mucore.errors import BadFile, Cancelled
+from mucore.errors import BadFile
 
 if TYPE_CHECKING:
     from mucore.engine.run import Progress
@@ -299,6 +299,27 @@ def _progress(done: int, of: int) -> None:
 
 
 @app.command
+def board(
+    packs: Annotated[list[Path], Parameter(help="Packs of one suite, folders or zips.")],
+    /,
+    *,
+    out: Annotated[Path, Parameter(help="The folder of the site.")],
+) -> int:
+    """Verify packs and show them as a static site: methods by division and task, verdicts, noise,
+    cost, and the evidence of each line.
+    """
+    from mucore.suite.site import publish
+
+    if absent := [path for path in packs if not path.exists()]:
+        return complain(f"There is no pack at {absent[0]}.", WRONG)
+    try:
+        print(publish(packs, out, _progress))
+    except BadFile as error:
+        return complain(str(error), FAILED)
+    return 0
+
+
+@app.command
 def repeat(
     pack: Path,
     /,
@@ -309,21 +330,17 @@ def repeat(
 ) -> int:
     """Run one line of a pack again, from the training of its original on, and compare."""
     from mucore.engine.run import Callbacks
-    from mucore.runner.worker import stop_on_signals
     from mucore.suite.pack import opened
     from mucore.suite.repeat import repeat as again
     from mucore.suite.verify import name_of
 
     if not pack.exists():
         return complain(f"There is no pack at {pack}.", WRONG)
-    stop = stop_on_signals()
     try:
         with opened(pack) as content:
-            found = again(content, key, device=device, callbacks=Callbacks(_step, stop.is_set))
+            found = again(content, key, device=device, callbacks=Callbacks(_step))
     except BadFile as error:
         return complain(str(error), FAILED)
-    except Cancelled:
-        return complain("Interrupted; a repetition keeps nothing.", INTERRUPTED)
     if as_json:
         print(to_json(_repeated(found), indent=2))
     else:

@@ -1,0 +1,232 @@
+"""A board as a folder of HTML that needs no server, no script and nothing from elsewhere:
+index.html, and a page a line with its evidence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import mucore
+from mucore import catalog
+from mucore.errors import BadFile, BadValue, UnknownName
+from mucore.statistics.significance import Interval, t_interval
+from mucore.suite.board import GROUPS, WORK, Board, Division, Line, Table, board, title_of
+from mucore.suite.pack import opened
+from mucore.suite.verify import verify
+
+FOLDER = Path(__file__).parent
+MINUS = "\N{MINUS SIGN}"
+NONE = "\N{EN DASH}"
+
+
+def publish(
+    paths: Sequence[Path], out: Path, on_done: Callable[[int, int], None] | None = None
+) -> Path:
+    """Open and verify packs, and write their board to the folder `out`; returns its index.html.
+    Raises `BadFile` for the first pack that does not hold what its predictions say, and as
+    `opened`, `board` and `write_site` do.
+    """
+    with ExitStack() as stack:
+        names = [path.name for path in paths]
+        packs = [
+            (path.name if names.count(path.name) == 1 else str(path), stack.enter_context(one))
+            for path in paths
+            for one in (opened(path),)
+        ]
+        made = board(packs)
+        for name, pack in packs:
+            if problems := verify(pack, on_done).problems:
+                first = problems[0]
+                raise BadFile(
+                    f"{name} does not hold what its predictions say, in {len(problems)} "
+                    f"{'place' if len(problems) == 1 else 'places'} ({first.line}: "
+                    f"{first.sentence}) `mucore suite verify` names each."
+                )
+        return write_site(made, out)
+
+
+def write_site(made: Board, out: Path) -> Path:
+    """Write the site to the folder `out` and return its index.html. Files of an earlier board are
+    replaced. Raises `BadValue` where `out` is something else or cannot be written.
+    """
+    pages = {"index.html": _page("board.html.j2", made)}
+    for division in made.divisions:
+        for table in division.tables:
+            for line in table.lines:
+                pages[name_of(line)] = _page("line.html.j2", made, table=table, line=line)
+    try:
+        if out.exists() and not out.is_dir():
+            raise BadValue(f"{out} is a file already. Name a folder with --out.")
+        if out.is_dir() and any(out.iterdir()) and not (out / "index.html").exists():
+            raise BadValue(f"{out} holds something else. Name another folder with --out.")
+        (out / "lines").mkdir(parents=True, exist_ok=True)
+        for file in (out / "lines").glob("*.html"):
+            file.unlink()
+        for name, text in pages.items():
+            (out / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BadValue(
+            f"The board could not be written to {out}: {error.strerror or error}. Name another "
+            "folder with --out."
+        ) from error
+    return out / "index.html"
+
+
+def name_of(line: Line) -> str:
+    """The file of a line's page."""
+    words = (line.division, line.task.id, line.method, line.pack)
+    return "lines/" + "-".join(re.sub(r"[^\w.]+", "-", word) for word in words) + ".html"
+
+
+def _page(template: str, made: Board, **content: Any) -> str:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    known: dict[str, Any] = {
+        "board": made,
+        "style": (FOLDER / "board.css").read_text(encoding="utf-8"),
+        "version": mucore.__version__,
+        "groups": GROUPS,
+        "work_id": WORK,
+        "title": title_of,
+        "href": name_of,
+        "said": value,
+        "interval": interval,
+        "number": number,
+        "seeds_said": seeds_said,
+        "overall": overall,
+        "headline": headline,
+        "short": short,
+        "metric_title": metric_title,
+    }
+    return environment.get_template(template).render({**known, **content})
+
+
+# -- values as people read them
+
+
+def short(metric: str) -> str:
+    return catalog.metric(metric).short
+
+
+def metric_title(metric: str) -> str:
+    try:
+        return catalog.metric(metric).title
+    except UnknownName:
+        return metric
+
+
+def value(metric: str, number_: float | None, *, sign: bool = False) -> str:
+    """A metric's value; a fraction in percent with one digit."""
+    if number_ is None:
+        return NONE
+    try:
+        percent = catalog.metric(metric).unit == "fraction"
+    except UnknownName:
+        percent = False
+    text = (
+        f"{100 * number_:{'+' if sign else ''}.1f}"
+        if percent
+        else f"{number_:{'+' if sign else ''}.3g}"
+    )
+    return text.replace("-", MINUS)
+
+
+def number(found: float | None) -> str:
+    """A score or a share of work, two digits that say something."""
+    return NONE if found is None else f"{found:.2f}" if found < 10 else f"{found:.0f}"
+
+
+def interval(metric: str, values: Mapping[int, float]) -> str:
+    """Mean and half the width of its 95 % interval over seeds."""
+    if not values:
+        return NONE
+    found = t_interval([*values.values()])
+    return f"{value(metric, found.mean)}{_half(metric, found)}"
+
+
+def _half(metric: str, found: Interval) -> str:
+    if found.high is None:
+        return ""
+    return f" ± {value(metric, found.high - found.mean)}"
+
+
+def seeds_said(line: Line) -> str:
+    """How many seeds have the line's word by themselves: "5 of 5 seeds"."""
+    found = line.verdict
+    if found is None:
+        return ""
+    return f"{found.agreeing} of {found.seeds} seeds"
+
+
+def overall(division: Division) -> list[dict[str, Any]]:
+    """A row a method: where it forgot, its average rank and its cost; those that forgot in most
+    tasks first, then by rank and cost.
+    """
+    ranks = division.ranking.ranks if division.ranking is not None else {}
+    rows = []
+    for method, forgot in division.forgot().items():
+        lines = {
+            table.task.scenario: next((x for x in table.lines if x.method == method), None)
+            for table in division.tables
+        }
+        there = [line for line in lines.values() if line is not None]
+        costs = [line.work for line in there if line.work is not None]
+        scores = [line.score.mean for line in there if line.score is not None]
+        rows.append(
+            {
+                "method": method,
+                "forgot": forgot,
+                "of": len(division.tables),
+                "rank": ranks.get(method),
+                "score": sum(scores) / len(scores) if scores else None,
+                "work": sum(costs) / len(costs) if costs else None,
+                "lines": lines,
+            }
+        )
+    worst = float("inf")
+    return sorted(
+        rows,
+        key=lambda row: (
+            -row["forgot"],
+            *(worst if row[name] is None else row[name] for name in ("rank", "score", "work")),
+            row["method"],
+        ),
+    )
+
+
+def headline(table: Table) -> str:
+    """What a table says in one sentence."""
+    forgot = [line for line in table.lines if line.group == "forgot"]
+    there = [line for line in table.lines if line.group != "missing"]
+    if there and all(line.verdict and line.verdict.word == "nothing to forget" for line in there):
+        return "Nothing to forget: the original and Retrain agree within their noise."
+    if not forgot:
+        return f"None of {len(there)} methods forgot as Retrain does."
+    said = f"{len(forgot)} of {len(there)} methods forgot. "
+    if table.best is not None:
+        if len(forgot) == 1:
+            return f"{said}It is {title_of(table.best)}."
+        return (
+            f"{said}Best: {title_of(table.best)}, nearer to Retrain than every other that forgot "
+            "(paired over seeds, Holm's correction)."
+        )
+    if not table.alike:
+        return said.strip()
+    first, *others = table.alike
+    names = ", ".join(title_of(name) for name in others[:3])
+    more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+    return (
+        f"{said}{title_of(first)} is nearest to Retrain, but {names}{more} cannot be told from it "
+        "over these seeds, so none is called best."
+    )

@@ -1,0 +1,161 @@
+"""The board: what may be called best, what stands where, and that its pages need nothing else."""
+
+import re
+from typing import Any
+
+import pytest
+from builders import make_result
+
+from mucore import cli
+from mucore.errors import BadFile
+from mucore.suite import board, description, site
+from mucore.suite import pack as packs
+from mucore.suite.board import Line, Table
+from mucore.verdicts import Verdict
+
+SUITE = description.load("mucore-bench-1-quick")
+TASK = SUITE.tasks[0]
+
+
+def line(method, scores=(), word="forgot", work=0.1, **fields: Any):
+    runs = {
+        seed: make_result(method=method, training_seed=seed, metrics={"rte_work": work})
+        for seed in range(len(scores))
+    }
+    said = Verdict(word=word, metric="", sentence="", provisional=False, seeds=len(scores))
+    given: dict[str, Any] = {"verdict": said} | fields
+    return Line(
+        division="tuned",
+        task=TASK,
+        method=method,
+        pack="p.zip",
+        runs=runs,
+        scores=dict(enumerate(scores)),
+        **given,
+    )
+
+
+def table(*lines):
+    best, alike = board._best([each for each in lines if each.group == "forgot"])
+    return Table(
+        division="tuned",
+        task=TASK,
+        metrics=("ra",),
+        lines=lines,
+        retrain=line("retrain", (0.0,)),
+        original=line("original", (5.0,)),
+        band={},
+        floor=0.8,
+        best=best,
+        alike=alike,
+    )
+
+
+def test_best_is_said_only_where_the_paired_difference_excludes_zero():
+    near, far = (1.0, 1.1, 0.9, 1.05, 0.95), (2.0, 2.2, 1.9, 2.1, 1.8)
+    assert board._best([line("scrub", near), line("ssd", far)]) == ("scrub", ())
+    # the same mean, paired or not: 1.0 and 1.04
+    close = (1.2, 0.9, 1.1, 0.9, 1.1)
+    assert board._best([line("scrub", near), line("ssd", close)]) == (None, ("scrub", "ssd"))
+    assert board._best([line("scrub", near)]) == ("scrub", ())
+    assert board._best([]) == (None, ())
+    # one shared seed tells nothing, however far apart
+    assert board._best([line("scrub", (1.0,)), line("ssd", (9.0,))]) == (None, ("scrub", "ssd"))
+    # p is 0.049: enough beside one other method, and not beside two (Holm)
+    other = (1.3, 1.2, 1.3, 1.1, 1.05)
+    assert board._best([line("scrub", near), line("ssd", other)]) == ("scrub", ())
+    two = [line("scrub", near), line("ssd", other), line("finetune", other)]
+    assert board._best(two) == (None, ("scrub", "ssd", "finetune"))
+
+
+def test_a_paired_p_by_hand():
+    # differences 1, 2, 3: mean 2, s/sqrt(n) = 1/sqrt(3), t = 3.4641, 2 degrees of freedom
+    one, other = {0: 1.0, 1: 2.0, 2: 3.0}, {0: 0.0, 1: 0.0, 2: 0.0}
+    assert board._paired_p(one, other) == pytest.approx(0.0742, abs=1e-4)
+    assert board._paired_p(one, one) == 1.0
+    assert board._paired_p({0: 1.0, 1: 2.0}, {0: 0.0, 1: 1.0}) == 0.0  # always the same distance
+
+
+def test_what_forgot_stands_first_then_by_distance_and_cost():
+    lines = [
+        line("salun", (0.1,) * 3, word="did nothing"),  # nearest, and did nothing
+        line("ssd", (3.0,) * 3),
+        line("scrub", (1.0,) * 3, work=0.3),
+        line("finetune", (1.0,) * 3, work=0.1),
+        line("fisher", (0.5,) * 3, word="damaged"),
+        line("fcs", (0.2,) * 3, sound=False),
+        line("gkt", verdict=None, reason="No search has found a setting."),
+        line("delete", (0.3,) * 3, word="too much"),
+    ]
+    order = sorted(lines, key=lambda each: each._place)
+    assert [each.method for each in order] == [
+        *("finetune", "scrub", "ssd", "fcs", "delete", "salun", "fisher", "gkt"),
+    ]
+    assert [each.group for each in order][3:] == [
+        *("unsound", "off", "nothing", "damaged", "missing"),
+    ]
+
+
+def test_a_headline_never_calls_a_method_best_that_did_not_forget():
+    said = site.headline(table(line("salun", (0.1,) * 3, word="did nothing")))
+    assert "None of 1" in said and "Best" not in said
+    said = site.headline(table(line("ssd", (1.0, 1.1)), line("scrub", (1.05, 1.0))))
+    assert "SSD" in said and "none is called best" in said
+    said = site.headline(table(line("ssd", (1.0, 1.1, 0.9)), line("scrub", (4.0, 4.1, 4.2))))
+    assert "Best: SSD" in said
+
+
+def test_values_as_people_read_them():
+    assert site.value("ta", 0.9412) == "94.1"
+    assert site.value("fa", -0.02, sign=True) == f"{site.MINUS}2.0"
+    assert (site.number(0.804), site.number(43.2), site.number(None)) == ("0.80", "43", site.NONE)
+    assert site.interval("ta", {0: 0.9, 1: 0.9}) == "90.0 ± 0.0"
+    assert site.interval("ta", {0: 0.9}) == "90.0" and site.interval("ta", {}) == site.NONE
+
+
+@pytest.mark.slow
+def test_a_board_of_the_quick_twin(ran, tmp_path, capsys):
+    out = tmp_path / "site"
+    assert cli.main(["suite", "board", str(ran[1]), "--out", str(out)]) == 0
+    index = (out / "index.html").read_text(encoding="utf-8")
+    with packs.opened(ran[1]) as pack:
+        made = board.board([(ran[1].name, pack)])
+        (division,) = made.divisions
+        assert [each.task.scenario for each in division.tables] == ["one_class", "backdoor"]
+        first = division.tables[0]
+        assert {each.method for each in first.lines} == {"finetune", "scrub_rewind"}
+        assert all(len(each.scores) == 5 for each in first.lines)
+        assert all(score == 0 for score in first.retrain.scores.values())
+        assert first.band["ta"][0] == -first.band["ta"][1]  # ordered pairs, so symmetric
+        missing = [each for each in division.tables[1].lines if each.group == "missing"]
+        assert [each.method for each in missing] == ["scrub_rewind"]
+        assert "does not run" in missing[0].reason
+        pages = {site.name_of(each) for one in division.tables for each in one.lines}
+    assert made.suite.hash in index
+    assert {f"lines/{file.name}" for file in (out / "lines").iterdir()} == pages
+    assert pages <= set(re.findall(r'href="([^"#]+)"', index))
+    for file in out.rglob("*.html"):
+        text = file.read_text(encoding="utf-8")
+        assert not re.search(r"<script|<img|<link|https?://|@import|url\(", text)
+        assert "default-src 'none'" in text and "prefers-color-scheme: dark" in text
+    evidence = (out / sorted(pages)[-1]).read_text(encoding="utf-8")
+    assert evidence.count("suite repeat") == 5
+    # again in its place, but never over anything else
+    assert cli.main(["suite", "board", str(ran[1]), "--out", str(out)]) == 0
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("dear")
+    assert cli.main(["suite", "board", str(ran[1]), "--out", str(tmp_path / "mine")]) == 2
+    assert "--out" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_what_is_no_board(ran, tampered, tmp_path, capsys):
+    tampered.row("finetune")["metrics"]["ta"]["value"] += 0.01
+    tampered.save()
+    out = str(tmp_path / "site")
+    assert cli.main(["suite", "board", str(tampered.path), "--out", out]) == 1
+    assert "finetune under class_wise, seed 1" in capsys.readouterr().err
+    assert not (tmp_path / "site").exists()
+    with packs.opened(ran[1]) as one, packs.opened(tampered.path) as other:
+        with pytest.raises(BadFile, match="one suite"):
+            board.board([("a", one), ("b", other)])
