@@ -8,10 +8,14 @@ def main() -> int:
     # SIGTERM is as Ctrl-C from the first moment on; what computes has handlers of its own
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        return _run()
+        code = _run()
     except KeyboardInterrupt:  # before the command line took over
         print("Interrupted.", file=sys.stderr)
-        return 130
+        code = 130
+    # what was to be done is done, and Python's own end would answer with a traceback
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    return code
 
 
 def _run() -> int:

@@ -495,7 +495,12 @@ def test_ctrl_c_cancels_what_waits_and_keeps_what_is_done(home):
 def test_a_signal_ends_a_command_that_does_not_look_for_it(number, monkeypatch, capsys):
     monkeypatch.setattr(commands, "app", lambda *_, **__: os.kill(os.getpid(), number))
     before = signal.getsignal(signal.SIGTERM)
-    assert cli.main(["methods"]) == 130
+    # a shell's background process ignores Ctrl-C, and so would what it starts
+    ours = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert cli.main(["methods"]) == 130
+    finally:
+        signal.signal(signal.SIGINT, ours)
     assert capsys.readouterr().err == "Interrupted.\n"
     assert signal.getsignal(signal.SIGTERM) == before
 
@@ -553,6 +558,7 @@ class Signals(importlib.machinery.PathFinder):
         return super().find_spec(name, path, target)
 
 sys.meta_path.insert(0, Signals)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell had it ignored
 from mucore.__main__ import main
 sys.exit(main())
 """
@@ -563,3 +569,22 @@ sys.exit(main())
         timeout=120,
     )
     assert done.returncode == 130 and "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+@pytest.mark.parametrize("number", ["SIGTERM", "SIGINT"])
+def test_a_signal_after_a_command_changes_nothing(number, tmp_path):
+    """Before, it was a traceback beside exit code 0."""
+    code = f"""
+import atexit, os, signal, sys
+from mucore.__main__ import main
+atexit.register(lambda: os.kill(os.getpid(), signal.{number}))
+sys.exit(main())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, "jobs", "--home", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -4,9 +4,9 @@ end. Imports torch.
 
 from __future__ import annotations
 
-from mucore.engine.chunks import free_bytes
+from mucore.engine import chunks
 from mucore.engine.device import resolve_device
-from mucore.runner.estimate import check_fit, fit_of, whole_memory
+from mucore.runner import estimate
 from mucore.runner.plan import Plan, uploaded_files
 from mucore.runner.session import check_uploaded
 from mucore.store import Store
@@ -20,9 +20,9 @@ def check(plan: Plan, store: Store, *, device: str, anyway: bool, insist: str) -
     that cannot be used.
     """
     resolved = resolve_device(device)
-    whole = whole_memory(store.home, str(resolved))
-    fit = fit_of(plan.to_run, str(resolved), free_bytes(resolved), whole)
-    warning = check_fit(fit, anyway=anyway, insist=insist)
+    whole = estimate.whole_memory(store.home, str(resolved))
+    fit = estimate.fit_of(plan.to_run, str(resolved), chunks.free_bytes(resolved), whole)
+    warning = estimate.check_fit(fit, anyway=anyway, insist=insist)
     if files := uploaded_files(plan.grid):
         check_uploaded(plan.to_run, files, store)
     return warning

@@ -140,7 +140,7 @@ def kill_run(ground: Ground, rng: random.Random, tally: Tally, most: int) -> Non
             expected = -signal.SIGKILL if number == signal.SIGKILL else 130
             if process.returncode not in (expected, 0) or b"Traceback" in said:
                 tally.broken.append(
-                    f"`run` ended with {process.returncode} after {number.name}: {said[-200:]}"
+                    f"`run` ended with {process.returncode} after {number.name}: {said[-4000:]}"
                 )
         process = ground.start(*command)
         printed, _ = process.communicate(timeout=PATIENCE)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from mucore.runner import apart
+from mucore.runner.jobs import Pulse
 from mucore.runner.plan import parse_grid
 from mucore.runner.worker import work
 from mucore.store import Store, open_store
@@ -70,14 +71,21 @@ def test_it_ends_with_studies_and_settings_in_the_home(store):
 
 def test_a_cancelled_one_keeps_its_trials_and_goes_on_from_there(store, monkeypatch):
     job = jobs.enqueue(store, GRID, WISH)
-    real = jobs.share
+    share, compute = jobs.share, jobs.compute
+    pulses: list[Pulse] = []
 
-    def cancel(store, wish):
-        if (part := real(store, wish)) > 0:
+    def computed(job, store, pulse, **named):
+        pulses.append(pulse)
+        compute(job, store, pulse, **named)
+
+    def cancelled(store, wish):
+        if (part := share(store, wish)) > 0:
             store.cancel(job.id)
+            wait_for(pulses[0].cancelled)
         return part
 
-    monkeypatch.setattr(jobs, "share", cancel)
+    monkeypatch.setattr(jobs, "compute", computed)
+    monkeypatch.setattr(jobs, "share", cancelled)
     assert jobs.work_on(store, job, device="cpu").state == "cancelled"
     monkeypatch.undo()
     before = [study.trials for study in studies_in(store.home / FOLDER)]
