@@ -175,11 +175,23 @@ class Ground:
         return worker
 
     def left_over(self) -> list[psutil.Process]:
-        """Processes of this campaign that outlived the one that started them."""
+        """Processes of this campaign that outlived the one that started them, by ten seconds: an
+        end takes a moment on a busy machine, and another round may have dealt one just now.
+        """
+        found, until = self._orphans(), time.monotonic() + 10.0
+        while found and time.monotonic() < until:
+            time.sleep(0.2)
+            still = set(self._orphans())
+            found = [each for each in found if each in still]
+        return found
+
+    def _orphans(self) -> list[psutil.Process]:
         here, found = os.getpid(), []
         for each in psutil.process_iter():
             with contextlib.suppress(psutil.Error, OSError):
-                ours = each.environ().get(MARK) == str(self.folder) and each.name() != "postgres"
+                ours = each.environ().get(MARK) == str(self.folder)
+                # servers of their own; a browser's crash handlers leave their parent by design
+                ours = ours and not each.name().startswith(("postgres", "chrom"))
                 if ours and here not in {each.pid, *(parent.pid for parent in each.parents())}:
                     found.append(each)
         return found
