@@ -82,8 +82,9 @@ def tune(
     """Search settings of methods for a task: equal trials and work for each, nearest to Retrain on
     validation data wins. Goes on where it was when it is started again.
     """
+    from mucore.runner.together import check_jobs
     from mucore.tuning.plan import plan
-    from mucore.tuning.together import check_jobs, search
+    from mucore.tuning.together import search
     from mucore.tuning.wish import FOLDER, studies_of, wish_of
 
     say_left_out()

@@ -6,11 +6,16 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Collection, Generator
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
-from mucore.errors import BadValue
+from mucore.errors import BadValue, said
 from mucore.store import Store, open_store
+
+MODULE = "mucore.runner.together"  # this one, which runs as a program, too
+MOST_JOBS = 1024
 
 
 @contextmanager
@@ -22,33 +27,42 @@ def helpers(
     """
     others: list[subprocess.Popen[bytes]] = []
     try:
-        others += [_start(store, keys, device) for _ in range(count)]
+        content = {"keys": sorted(keys), "device": device}
+        others += [start(MODULE, content, store.home) for _ in range(count)]
         yield
     finally:
-        for other in others:
-            if other.poll() is None:
-                other.terminate()
-        for other in others:
-            other.wait()
+        end(others)
 
 
 def check_jobs(jobs: int) -> None:
-    """Raise `BadValue` where nobody would work, or more than any machine has cores for."""
-    if not 1 <= jobs <= 1024:
-        raise BadValue(f"--jobs is a number of processes from 1 to 1,024, but got {jobs}.")
+    """Raise `BadValue` where nobody would work, or more processes than a machine has room for."""
+    if not 1 <= jobs <= MOST_JOBS:
+        raise BadValue(
+            f"The work takes one process at least and {MOST_JOBS} at most, but got {said(jobs)}."
+        )
 
 
-def _start(store: Store, keys: Collection[str], device: str) -> subprocess.Popen[bytes]:
+def start(module: str, content: Mapping[str, Any], home: Path) -> subprocess.Popen[bytes]:
+    """`python -m module` with one thread on a home; what to do comes on its stdin."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "mucore.runner.together"],
+        [sys.executable, "-m", module],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
-        env={**os.environ, "MUCORE_HOME": str(store.home), "OMP_NUM_THREADS": "1"},
+        env={**os.environ, "MUCORE_HOME": str(home), "OMP_NUM_THREADS": "1"},
     )
     assert process.stdin is not None
-    process.stdin.write(json.dumps({"keys": sorted(keys), "device": device}).encode())
+    process.stdin.write(json.dumps(content).encode())
     process.stdin.close()
     return process
+
+
+def end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Tell those that still run to end, and wait for all."""
+    for process in processes:
+        if process.poll() is None:
+            process.terminate()
+    for process in processes:
+        process.wait()
 
 
 def main() -> int:

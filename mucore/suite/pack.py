@@ -231,6 +231,7 @@ def _folder(path: Path) -> Generator[Path]:
                 _check_files(((each.filename, each.file_size) for each in infos), path)
                 for each in infos:
                     _unpack(archive, each, Path(place))
+        # zipfile's own for a compression that it does not know, and for an encrypted entry
         except (zipfile.BadZipFile, zlib.error, OSError, NotImplementedError, RuntimeError) as bad:
             raise BadFile(f"{path} is no readable pack: {bad}. Get it again.") from bad
         yield Path(place)

@@ -15,15 +15,14 @@ from pathlib import Path
 
 from mucore.catalog import tuning
 from mucore.engine.run import Progress
-from mucore.errors import BadValue, Cancelled, MucoreError, said
+from mucore.errors import Cancelled, MucoreError
+from mucore.runner import together
 from mucore.runner.plan import Grid, parse_grid
 from mucore.store import Store, open_store
 from mucore.tuning import found
 from mucore.tuning.search import Event, Search, claimed
 from mucore.tuning.study import studies_in
 from mucore.tuning.wish import Wish, wish_of
-
-MOST_JOBS = 1024
 
 
 def search(
@@ -43,7 +42,7 @@ def search(
 
     Raises `Cancelled`, and `MucoreError`. What ended before is kept, and written, either way.
     """
-    check_jobs(jobs)
+    together.check_jobs(jobs)
     own = Search(
         wish,
         store,
@@ -74,21 +73,9 @@ def search(
                     "finished is kept, and the same command goes on from there."
                 )
     finally:
-        for other in others:
-            if other.poll() is None:
-                other.terminate()
-        for other in others:
-            other.wait()
+        together.end(others)
         with claimed(store.home / "tuning" / "found.lock", wait=lambda: False):
             found.write(store.home / tuning.FILE, studies_in(root), beside=tuning.at(store.home))
-
-
-def check_jobs(jobs: int) -> None:
-    """Raise `BadValue` where nobody would work, or more processes than a machine has room for."""
-    if not 1 <= jobs <= MOST_JOBS:
-        raise BadValue(
-            f"A search takes one process at least and {MOST_JOBS} at most, but got {said(jobs)}."
-        )
 
 
 def _start(grid: Grid, wish: Wish, home: Path, root: Path, device: str) -> subprocess.Popen[bytes]:
@@ -101,16 +88,7 @@ def _start(grid: Grid, wish: Wish, home: Path, root: Path, device: str) -> subpr
         "device": device,
         "parent": os.getpid(),
     }
-    process = subprocess.Popen(
-        [sys.executable, "-m", "mucore.tuning"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        env={**os.environ, "MUCORE_HOME": str(home), "OMP_NUM_THREADS": "1"},
-    )
-    assert process.stdin is not None
-    process.stdin.write(json.dumps(content).encode())
-    process.stdin.close()
-    return process
+    return together.start("mucore.tuning", content, home)
 
 
 def main() -> int:
