@@ -108,7 +108,7 @@ GLOBALS: dict[str, tuple[Callable[[], Any], str]] = {
         "the precision of float32",
     ),
     "cudnn": (lambda: setattr(torch.backends.cudnn, "benchmark", True), "cudnn.benchmark"),
-    "seed": (lambda: torch.manual_seed(3), "PyTorch's global generator"),
+    "seed": (lambda: torch.manual_seed(torch.initial_seed() + 1), "PyTorch's global generator"),
     "draw": (lambda: torch.rand(3), "PyTorch's global generator"),
     "numpy": (lambda: np.random.rand(), "NumPy's global generator"),
 }
