@@ -31,7 +31,7 @@ from mucore.outputs import Outputs, SplitOutputs
 from mucore.store.artifacts import Artifacts
 from mucore.store.results import nothing_collected
 from mucore.store.rows import Comparison, Measured, Result
-from mucore.store.schema import now, to_json
+from mucore.store.schema import now, plain_json, to_json
 from mucore.store.store import Store
 
 FORMAT = 2
@@ -278,7 +278,7 @@ def _read(folder: Path, name: str, sha256: str) -> Iterator[dict[str, Any]]:
         )
     text = gzip.decompress(content) if name.endswith(".gz") else content
     for line in text.decode().splitlines():
-        yield json.loads(line)
+        yield plain_json(line)
 
 
 def _result(line: dict[str, Any]) -> Result:

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+import pydantic_core
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -245,12 +246,28 @@ worker = Table(
 
 def to_json(value: Any, *, canonical: bool = False) -> str:
     """JSON text of plain data, numpy numbers and times included; `canonical` sorts the keys."""
-    return (_CANONICAL if canonical else _AS_IT_IS).encode(value)
+    if canonical:  # compared as text with what other versions wrote
+        return _CANONICAL.encode(value)
+    try:
+        return pydantic_core.to_json(value, inf_nan_mode="constants", fallback=_plain).decode()
+    except ValueError:  # what it takes for no text, `json` may; else this raises `TypeError`
+        return _AS_IT_IS.encode(value)
 
 
 def from_json(text: Any) -> Any:
     """What `to_json` wrote. Raises `StoreError` for a row that somebody or something damaged."""
     with whole_row():
+        return plain_json(text)
+
+
+def plain_json(text: str | bytes) -> Any:
+    """What a JSON text says; numbers that are none among it. Raises `ValueError`, `TypeError` and
+    `RecursionError`.
+    """
+    try:
+        # a third faster than `json`, of which a page of ten thousand runs takes seconds
+        return pydantic_core.from_json(text)
+    except ValueError:  # it knows no lone surrogate, and no depth beyond two hundred
         return json.loads(text)
 
 
