@@ -203,7 +203,7 @@ def judged_words(runs: pd.DataFrame) -> dict[str, Word]:
     found = words(
         runs_of(
             every[asked],
-            pd.concat([metric_values(dataset=name) for name in datasets]),
+            metric_values(dataset=datasets[0] if len(datasets) == 1 else datasets),
             store.remarks(**filters),
             store.results(metrics=False, **filters | Filters(method="retrain")),
         )

@@ -27,7 +27,8 @@ def who(spec: Mapping[str, Any]) -> str:
         )
     else:
         name = _title(catalog.method, spec["method"])
-    changes = [name for name in (spec.get("method_preset", "authors"),) if name != "authors"]
+    preset = spec.get("method_preset", "authors")
+    changes = [] if preset == "authors" else [preset.replace("_", " ")]
     changes += [f"noise {spec['noise']:g}"] if spec.get("noise") else []
     changes += ["classifier alone"] if spec.get("scope", "all") != "all" else []
     seeds = (

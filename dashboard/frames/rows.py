@@ -266,7 +266,7 @@ def _titled(rows: list[Row]) -> list[Row]:
 def _paper_order(row: Row) -> tuple[int, int, int, str]:
     families = list(catalog.FAMILIES)
     methods = ["original", *(card.id for card in catalog.methods())]
-    presets = ["tuned", "authors"]
+    presets = ["tuned", "tuned_elsewhere", "authors"]
     return (
         families.index(row.family) if row.family in families else len(families),
         methods.index(row.method) if row.method in methods else len(methods),

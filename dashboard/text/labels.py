@@ -20,7 +20,11 @@ from mucore.spec import Recipe, complete, fill, make_recipe, method_parameters
 Unit = Literal["percent", "ratio", "MB", "seconds", "count"]
 
 OPTIMIZERS = {"sgd": "SGD", "adam": "Adam", "adamw": "AdamW"}
-METHOD_PRESETS = {"authors": "Authors'", "tuned": "Tuned"}
+METHOD_PRESETS = {
+    "authors": "Authors'",
+    "tuned": "Tuned",
+    "tuned_elsewhere": "Tuned elsewhere",
+}
 MINUS = "\N{MINUS SIGN}"
 THIN = "\N{NARROW NO-BREAK SPACE}"  # before a percent sign and a unit
 MISSING = "\N{EN DASH}"

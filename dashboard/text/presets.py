@@ -21,7 +21,7 @@ EXPERIMENTS = ("scope", "gradient_noise")
 
 
 def presets(runs: pd.DataFrame) -> pd.Series:
-    """Of each run (rows of `data.summaries`): "authors", "tuned" or "own"."""
+    """Of each run (rows of `data.summaries`): "authors", "tuned", "tuned_elsewhere" or "own"."""
     columns = ["method", "method_preset", "recipe", "scenario", "parameters"]
     return pd.Series(
         [preset_of(*map(str, each)) for each in runs[columns].itertuples(index=False, name=None)],

@@ -23,7 +23,8 @@ from mucore.errors import UnknownName
 ALL = "all"
 BOTH = "both"
 # what a reader may look at alone
-SETTINGS = {**{name: labels.METHOD_PRESETS[name] for name in ("tuned", "authors")}, OWN: "Own"}
+_PRESETS = ("tuned", "tuned_elsewhere", "authors")
+SETTINGS = {**{name: labels.METHOD_PRESETS[name] for name in _PRESETS}, OWN: "Own"}
 # What Start and Results open on: of every family the methods that a reader is most likely to have
 # heard of, each with what it stands for.
 KNOWN: Final[Mapping[str, str]] = {
@@ -359,19 +360,25 @@ def has_settings(runs: pd.DataFrame, settings: str) -> pd.Series:
 
 
 def _as_tuned(runs: pd.DataFrame) -> pd.Series:
-    pairs = list(zip(runs["method"], runs["parameters"], strict=True))
-    same = {
-        (method, text): any(has_values(text, each.values) for each in tuning.settings(method))
-        for method, text in set(pairs)
-    }
-    return pd.Series([same.get(pair, False) for pair in pairs], index=runs.index)
+    columns = ("method", "parameters", "dataset", "model", "scenario")
+    asked = list(zip(*(runs[name] for name in columns), strict=True))
+    same = {each: _is_tuned(*map(str, each)) for each in set(asked)}
+    return pd.Series([same[each] for each in asked], index=runs.index)
+
+
+def _is_tuned(method: str, parameters: str, dataset: str, model: str, scenario: str) -> bool:
+    return any(
+        found.covers(dataset=dataset, model=model, scenario=scenario)
+        and has_values(parameters, found.values)
+        for found in tuning.settings(method)
+    )
 
 
 def settings_of(runs: pd.DataFrame) -> list[str]:
     """What a reader can choose of presets: nothing where there is but one."""
     used = set(presets(runs[~runs["method"].isin(["original", "retrain"])]))
     options = [name for name in SETTINGS if name in used]
-    both = [BOTH] if len(options) == len(SETTINGS) else []
+    both = [BOTH] if len(options) > 2 and {"tuned", "authors"} <= set(options) else []
     return [ALL, *both, *options] if len(options) > 1 else []
 
 

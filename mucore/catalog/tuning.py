@@ -46,6 +46,16 @@ class Tuned:
             and self._same_data(dataset, data_hash)
         )
 
+    def covers(self, *, dataset: str, model: str, scenario: str) -> bool:
+        """Whether it was sought for this task, alone or together with another scenario; of a user's
+        own data by name alone.
+        """
+        return (
+            scenario in self.scenarios
+            and self.model == model
+            and self.dataset == dataset.partition(":")[0]
+        )
+
     def _same_data(self, dataset: str, data_hash: str) -> bool:
         if self.data_hash:
             return self.data_hash == data_hash

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from mucore import catalog
 from mucore.catalog.cards import DatasetCard, MethodCard
 from mucore.errors import BadValue, Refused
-from mucore.spec.parameters import MethodPreset, method_parameters
+from mucore.spec.parameters import MethodPreset, method_parameters, preset_label
 from mucore.spec.recipe import Recipe, first_problem
 from mucore.spec.refusals import (
     records_of,
@@ -116,7 +116,14 @@ def make_spec(
                 if not (p.omitted_when_default and effective[p.name] == p.default)
             },
             method_hash=_own_hash(method_card),
-            method_preset=method_preset,
+            method_preset=preset_label(
+                method_card,
+                method_preset,
+                dataset=dataset,
+                data_hash=data_hash,
+                model=catalog.model(model).id,
+                scenario=scenario,
+            ),
             training_seed=training_seed,
             # references draw from the training axis alone
             unlearning_seed=0 if reference else unlearning_seed,

@@ -16,6 +16,7 @@ from mucore.spec.recipe import REVISION, Recipe, make_recipe
 from mucore.spec.values import resolve
 
 MethodPreset = Literal["authors", "tuned"]
+PresetLabel = Literal["authors", "tuned", "tuned_elsewhere"]
 
 
 def method_parameters(
@@ -63,6 +64,22 @@ def method_parameters(
             )
         base |= found.values
     return resolve(card.parameters, {**base, **given}, owner=f"method {card.id}")
+
+
+def preset_label(
+    card: MethodCard,
+    preset: MethodPreset,
+    *,
+    dataset: str,
+    data_hash: str,
+    model: str,
+    scenario: str | None,
+) -> PresetLabel:
+    """Whose settings a run has; tuned ones of another task are "tuned_elsewhere"."""
+    if preset == "authors" or card.family in ("reference", "exact"):
+        return preset
+    task = {"dataset": dataset, "data_hash": data_hash, "model": model}
+    return "tuned_elsewhere" if tuning.borrowed([card.id], [scenario or ""], **task) else "tuned"
 
 
 def stated(

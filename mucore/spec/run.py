@@ -53,7 +53,7 @@ class RunSpec(BaseModel):
     parameters: dict[str, Any] = {}
     # content of a user's own method file; mucore's methods are identified by their card's revision
     method_hash: str = ""
-    method_preset: str = "authors"  # label of where the parameters came from; not part of the key
+    method_preset: str = "authors"  # a `PresetLabel`; not part of the key
     training_seed: Seed = 0
     unlearning_seed: Seed = 0
     evaluation_seed: Seed = 0

@@ -58,9 +58,8 @@ def names(method: str, variants: Sequence[Variant]) -> list[str]:
     for place, values in zip(found, whole, strict=True):
         preset = presets[place]
         text = values_text({name: values.get(name, "default") for name in varying[preset]})
-        made.append(
-            ", ".join(part for part in (preset if len(of_preset) > 1 else "", text) if part)
-        )
+        whose = preset.replace("_", " ") if len(of_preset) > 1 else ""
+        made.append(", ".join(part for part in (whose, text) if part))
     return made
 
 

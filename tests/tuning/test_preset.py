@@ -93,6 +93,22 @@ def test_a_run_takes_it_with_the_authors_values_beside_it(home):
         assert given.key == tuned.key != authors.key
 
 
+def test_a_run_says_whether_its_settings_were_sought_for_its_task(home):
+    def label(method="finetune", **changes: Any):
+        asked: dict[str, Any] = (
+            USUAL | {"scenario": "one_class", "method_preset": "tuned"} | changes
+        )
+        return make_spec(**asked, method=method, recipe=make_recipe("standard")).method_preset
+
+    home(setting(0.1, "one_class"), setting(0.2, "class_wise", "all_classes"))
+    assert label() == "tuned" and label(method_preset="authors") == "authors"
+    assert label(parameters={"lr": 0.3}) == "tuned"  # changes show in the parameters
+    for scenario in ("worst_case", "class_wise"):  # for none of its own, for two at once
+        assert label(scenario=scenario) == "tuned_elsewhere"
+    assert label(model="mlp") == label(dataset="digits") == "tuned_elsewhere"
+    assert {label(method=name) for name in ("retrain", "sisa")} == {"tuned"}  # nothing is sought
+
+
 def test_what_is_taken_from_another_task_is_said(home, capsys):
     home(setting(0.1, "one_class"), setting(0.2, "class_wise"))
     (found,) = tuning.borrowed(

@@ -13,7 +13,7 @@ from dashboard.frames.membership import Scored
 from dashboard.frames.rows import references
 from dashboard.sections.membership import scores
 from dashboard.text import verdicts
-from dashboard.text.labels import method_names
+from dashboard.text.labels import method_names, preset_title
 from dashboard.widgets import messages, run_facts
 from dashboard.widgets.markdown import escape
 from mucore import catalog
@@ -117,8 +117,9 @@ def first_run(lines: pd.DataFrame, judged: Mapping[str, Judged]) -> tuple[str, s
 
 
 def run_label(line: pd.Series) -> str:
-    preset = "" if line["method_preset"] == "authors" else f" ({line['method_preset']})"
-    return f"{method_names(str(line['method']))[0]}{preset}, {run_facts.seeds(line)}"
+    preset = str(line["method_preset"])
+    whose = "" if preset == "authors" else f" ({preset_title(preset).lower()})"
+    return f"{method_names(str(line['method']))[0]}{whose}, {run_facts.seeds(line)}"
 
 
 def score(source: data.Source, key: str, attack: str) -> Scored:

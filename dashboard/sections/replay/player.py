@@ -103,14 +103,14 @@ def way_out(result: Result, sentence: str, lines: pd.DataFrame) -> None:
     if has_attributes(result):
         with st.container(border=True):
             st.markdown(sentence)
-    elif plain and preset in ("authors", "tuned"):
+    elif plain and preset in labels.METHOD_PRESETS:
         # a run of the reader's own is stored already and would not be computed again
         query = budget_frames.launch_query(lines, ()) if data.source().demo else anew(lines)
         messages.empty(
             sentence,
             "Launch this run",
             "launch",
-            **query | ({"settings": preset} if preset == "tuned" else {}),
+            **query | ({} if preset == "authors" else {"settings": "tuned"}),
         )
     else:
         with st.container(border=True):

@@ -24,7 +24,10 @@ def values_of(runs: pd.DataFrame) -> pd.DataFrame:
 # kept as it is, as `data.metric_values` is: half a million rows take long to pick and to pickle
 @st.cache_resource(show_spinner=False, max_entries=4)
 def _values_of(_runs: pd.DataFrame, name: str, change: int, chosen: str) -> pd.DataFrame:
-    values = data.metric_values(dataset=str(_runs.iloc[0]["dataset"]))
+    dataset = str(_runs.iloc[0]["dataset"])
+    values = data.metric_values(dataset=dataset)
+    if data.summaries(dataset=dataset)["key"].isin(_runs["key"]).all():
+        return values  # to pick all of half a million rows takes as long as to read them
     return values[values["key"].isin(_runs["key"])]
 
 

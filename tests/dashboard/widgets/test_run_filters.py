@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -68,14 +70,31 @@ def test_own_results_show_all_settings_and_the_address_names_the_chosen(home):
 
 def test_authors_settings_that_no_search_could_better_are_tuned_ones_too(home):
     fill_with_both(home)
-    found = tuning.nearest("ssd", scenario="one_class")
-    assert found is not None
+    spec = make_spec_row(scenario="one_class", method="ssd")
+    found = tuning.Tuned("ssd", {"alpha": 7.0}, spec.dataset, "", spec.model, "", ("one_class",))
+    elsewhere = replace(found, method="fisher", values={"alpha": 3e-7}, model="resnet18")
+    (home / tuning.FILE).write_text(json.dumps(tuning.content([found, elsewhere])))
+    with open_store(home) as store:
+        for each in (found, elsewhere):
+            mine = make_spec_row(scenario="one_class", method=each.method)
+            values = {**mine.parameters, **each.values}
+            store.put_result(make_result(mine.model_copy(update={"parameters": values})))
+    assert titles(opened(settings="tuned")) == ["SCRUB", "SSD"]
+
+
+def test_settings_of_another_task_can_be_looked_at_alone(home):
+    fill_with_both(home)
     with open_store(home) as store:
         spec = make_spec_row(scenario="one_class", method="ssd")
-        store.put_result(
-            make_result(spec.model_copy(update={"parameters": {**spec.parameters, **found.values}}))
-        )
-    assert titles(opened(settings="tuned")) == ["SCRUB", "SSD"]
+        store.put_result(make_result(spec.model_copy(update={"method_preset": "tuned_elsewhere"})))
+    at = opened()
+    assert len(settings(at).options) == 5
+    for chosen, shown in (
+        ("tuned_elsewhere", ["SSD"]),
+        ("tuned", ["SCRUB"]),
+        ("both", ["Fine-tune", "SCRUB (authors)", "SCRUB (tuned)"]),
+    ):
+        assert titles(opened(settings=chosen)) == shown
 
 
 def test_one_kind_of_settings_asks_nothing(home):
