@@ -26,6 +26,7 @@ from dashboard import access, state
 from mucore import analysis as analyses
 from mucore import catalog, shipped
 from mucore.analysis import neighbours as neighbour_search
+from mucore.catalog import tuning
 from mucore.errors import BadFile, MucoreError
 from mucore.outputs import Outputs
 from mucore.runner import analyses as analysis_jobs
@@ -45,6 +46,9 @@ from mucore.store import (
 )
 from mucore.store.results import Filters
 from mucore.store.rows import ACTIVE, Comparison, Job, JobKind, JobState, Result, Worker
+from mucore.suite.board import Board
+from mucore.suite.description import load
+from mucore.suite.stored import board_of
 from mucore.userfiles import doors
 from mucore.verdicts import Judged, Word, judge, looked_at, runs_of, words
 
@@ -225,6 +229,14 @@ def judged_line(key: str, runs: pd.DataFrame) -> Judged | None:
     line = runs[runs["key"] == key].iloc[0]
     same = ["dataset", "model", "recipe", "scenario", "scenario_parameters"]
     return judged(runs[runs[same].eq(line[same]).all(axis=1)]).get(key)
+
+
+def board(suite: str) -> Board | None:
+    """The board of what this source has of a suite, None where it has nothing. Raises a
+    `MucoreError` with a sentence.
+    """
+    where = source()
+    return _board(where.store, where.name, where.change, suite, tuning.stamps())
 
 
 def predicted() -> frozenset[str]:
@@ -546,6 +558,13 @@ def _records(_store: Store, name: str, change: int, asked: Settings) -> tuple[Re
             metrics=looked_at(), brief=True, dataset=datasets, model=models, scenario=scenarios
         )
     )
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _board(
+    _store: Store, name: str, change: int, suite: str, tuned: tuple[tuple[int, int], ...]
+) -> Board | None:
+    return board_of(load(suite), _store)
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)

@@ -28,6 +28,7 @@ PAGES: Final = (
     Page("forget_sets", "Forget sets", "checklist", "Run", works=True),
     Page("queue", "Queue", "list_alt", "Run"),
     Page("results", "Results", "table_chart", "Compare"),
+    Page("board", "Board", "leaderboard", "Compare"),
     Page("budget", "Budget curves", "show_chart", "Compare"),
     Page("tradeoffs", "Trade-offs", "balance", "Compare"),
     Page("compare", "Compare", "compare", "Compare"),

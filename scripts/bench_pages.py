@@ -90,6 +90,7 @@ VISITS: Sequence[Visit] = (
     Visit("forget_sets", change="way", values=("images", "map", "list")),
     Visit("queue"),
     Visit("results", values=SCENARIOS),
+    Visit("board", change="task", values=("one_class", "backdoor", "all")),
     Visit("budget", change="metric", values=("ra", "va", "mia_confidence")),
     *_views("tradeoffs", "front"),
     *_views("tradeoffs", "ranks", "tests", change="metric", values=("ta", "ra", "rte")),

@@ -168,6 +168,11 @@ def borrowed(
     ]
 
 
+def stamps() -> tuple[tuple[int, int], ...]:
+    """What moves when tuned settings change: of what comes with mucore, and of the home."""
+    return _stamp(SHIPPED), _stamp(default_home() / FILE)
+
+
 def content(found: Iterable[Tuned]) -> dict[str, Any]:
     """Settings as the file has them, one task after another; of two for one task the first."""
     tasks: dict[tuple[Any, ...], dict[str, Any]] = {}

@@ -249,9 +249,9 @@ _NAMES = [
 ]  # fmt: skip
 _UNDER_WAY = "[data-testid=stSkeleton], [data-testid=stStatusWidget]"
 _PAGES = [
-    "", "launch", "forget_sets", "queue", "results", "budget", "tradeoffs", "compare", "membership",
-    "representation", "replay", "efficacy", "quality", "depoisoning", "identity", "lessons",
-    "method", "glossary", "papers", "reports",
+    "", "launch", "forget_sets", "queue", "results", "board", "budget", "tradeoffs", "compare",
+    "membership", "representation", "replay", "efficacy", "quality", "depoisoning", "identity",
+    "lessons", "method", "glossary", "papers", "reports",
 ]  # fmt: skip
 
 

@@ -1,0 +1,46 @@
+"""One task of a division: every method with its verdict, its distance to Retrain and its cost."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard.frames import board as board_frames
+from dashboard.sections.board.all_tasks import METHOD, NUMBERS
+from dashboard.text import units
+from dashboard.widgets import clicks, figures, header
+from dashboard.widgets.columns import aligned
+from mucore.suite import site
+from mucore.suite.board import Table
+
+COLUMNS = {
+    "Seeds": st.column_config.TextColumn(
+        help="How many seeds have the line's verdict by themselves."
+    ),
+    "Distance": NUMBERS["Distance"],
+    "Work": NUMBERS["Work"],
+    "Method": METHOD,
+    "What happened": st.column_config.TextColumn(width="large"),
+}
+MISSING = {"Method": METHOD, "Why": st.column_config.TextColumn(width="large")}
+
+
+def show(table: Table, name: str, answers: st.delta_generator.DeltaGenerator) -> None:
+    with answers:
+        header.statement(site.headline(table))
+    frame = board_frames.task_frame(table)
+    shown = frame.drop(columns="key")
+    clicks.runs_table(
+        frame, shown, "board", column_config=aligned(shown, COLUMNS), height="content"
+    )
+    st.caption(
+        "What forgot stands first, by distance to Retrain and work; below it, what did too little "
+        "or too much, nothing, or damage. Numbers of metrics are in percent, mean ± half of the 95 "
+        "% interval over seeds. Click a line for its first run."
+    )
+    missing = board_frames.missing_frame(table)
+    if len(missing):
+        with st.expander(
+            f"Missing: {units.count(len(missing), 'method')}", icon=":material/block:"
+        ):
+            st.dataframe(missing, hide_index=True, column_config=MISSING)
+    figures.numbers(shown, name)
