@@ -30,15 +30,23 @@ class Ranked:
 
 @dataclass(frozen=True)
 class CriticalDifferenceInfo:
-    """Methods best first; `bars` are (lowest, highest) rank of each group that the test cannot tell
-    apart.
+    """Methods best first; `bars` are the ranks of each group that the test cannot tell apart, in
+    rising order. `difference` is Nemenyi's, None where every two methods have a test of their own.
     """
 
     methods: tuple[Ranked, ...]
-    bars: tuple[tuple[float, float], ...]
-    difference: float
+    bars: tuple[tuple[float, ...], ...]
+    difference: float | None
     blocks: int
     p: float
+
+    @property
+    def whole(self) -> bool:
+        """Whether every bar joins all methods from its first to its last."""
+        ranks = [method.rank for method in self.methods]
+        return all(
+            len(bar) == sum(bar[0] <= rank <= bar[-1] for rank in ranks) for bar in self.bars
+        )
 
 
 def critical_difference_info(
@@ -46,18 +54,19 @@ def critical_difference_info(
     names: Mapping[str, tuple[str, str]],
     keys: Mapping[str, str] | None = None,
     forgot: Mapping[str, int] | None = None,
+    *,
+    in_pairs: bool = False,
 ) -> CriticalDifferenceInfo:
     """`names`: (title, family) of each method of the ranking; `keys`: the run that stands for it;
-    `forgot`: in how many scenarios.
+    `forgot`: in how many scenarios; `in_pairs`: its groups are those of `alike_in_pairs`.
     """
     methods = tuple(
         Ranked(*names[name], rank, (keys or {}).get(name, ""), (forgot or {}).get(name))
         for name, rank in ranking.ranks.items()
     )
-    bars = tuple((ranking.ranks[group[0]], ranking.ranks[group[-1]]) for group in ranking.groups)
-    return CriticalDifferenceInfo(
-        methods, bars, ranking.critical_difference, ranking.blocks, ranking.p
-    )
+    bars = tuple(tuple(ranking.ranks[name] for name in group) for group in ranking.groups)
+    difference = None if in_pairs else ranking.critical_difference
+    return CriticalDifferenceInfo(methods, bars, difference, ranking.blocks, ranking.p)
 
 
 def draw(info: CriticalDifferenceInfo, *, dark: bool, selected: str = "") -> go.Figure:
@@ -70,7 +79,7 @@ def draw(info: CriticalDifferenceInfo, *, dark: bool, selected: str = "") -> go.
     look = theme.ground(dark)
     figure = axes.figure(dark=dark)
     count = len(info.methods)
-    last = max(float(count), 1 + info.difference)
+    last = max(float(count), 1 + (info.difference or 0.0))
     room = 0.02 * (last - 1)
     # added all at once in the end: plotly checks every trace and annotation that is there again for
     # each one that is added
@@ -89,6 +98,18 @@ def draw(info: CriticalDifferenceInfo, *, dark: bool, selected: str = "") -> go.
             )
         )
 
+    def joined(x: list[float], y: list[float]) -> None:
+        traces.append(
+            go.Scatter(
+                x=x,
+                y=y,
+                mode="markers",
+                marker={"color": look.text, "size": 8},
+                hoverinfo="skip",
+                showlegend=False,
+            )
+        )
+
     def write(text: str, **place: Any) -> None:
         annotations.append({"text": text, "showarrow": False, **place})
 
@@ -100,15 +121,19 @@ def draw(info: CriticalDifferenceInfo, *, dark: bool, selected: str = "") -> go.
             write(
                 str(rank), x=rank, y=0.3, yanchor="bottom", font={"size": 12, "color": look.muted}
             )
-    stroke([1, 1 + info.difference], [1.75, 1.75], look.primary, 3)
-    for end in (1, 1 + info.difference):
-        stroke([end, end], [1.6, 1.9], look.primary, 2)
-    said = f"critical difference {info.difference:.2f}"
-    write(
-        said, x=1, y=1.95, xanchor="left", yanchor="bottom", font={"size": 12, "color": look.text}
-    )
-    for level, (low, high) in enumerate(info.bars):
-        stroke([low - room / 2, high + room / 2], [-0.45 * (level + 1)] * 2, look.text, 5)
+    if info.difference is not None:
+        stroke([1, 1 + info.difference], [1.75, 1.75], look.primary, 3)
+        for end in (1, 1 + info.difference):
+            stroke([end, end], [1.6, 1.9], look.primary, 2)
+        said = f"critical difference {info.difference:.2f}"
+        small = {"size": 12, "color": look.text}
+        write(said, x=1, y=1.95, xanchor="left", yanchor="bottom", font=small)
+    thick = 5 if info.whole else 2
+    for level, ranks in enumerate(info.bars):
+        height = -0.45 * (level + 1)
+        stroke([ranks[0] - room / 2, ranks[-1] + room / 2], [height] * 2, look.text, thick)
+        if not info.whole:
+            joined(list(ranks), [height] * len(ranks))
     start = -0.45 * len(info.bars) - 0.9
     left = (count + 1) // 2
     ends: list[tuple[float, float]] = []  # where each method's line meets its name
@@ -193,6 +218,10 @@ def alt_text(info: CriticalDifferenceInfo) -> str:
     return (
         f"Critical difference diagram of {len(info.methods)} methods over {info.blocks} "
         f"scenarios, average ranks from {best.rank:.1f} ({best.title}) to {worst.rank:.1f} "
-        f"({worst.title}). Two methods differ if their ranks do by more than "
-        f"{info.difference:.1f}."
+        f"({worst.title}). "
+        + (
+            "Bars join methods no two of which a test of the pair tells apart."
+            if info.difference is None
+            else f"Two methods differ if their ranks do by more than {info.difference:.1f}."
+        )
     )

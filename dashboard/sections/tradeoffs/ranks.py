@@ -13,7 +13,10 @@ from dashboard.sections.tradeoffs import shared
 from dashboard.text import labels, units
 from dashboard.widgets import clicks, figures, header
 from mucore.statistics import Statistics
-from mucore.statistics.significance import LEVEL
+from mucore.statistics.significance import LEVEL, alike_in_pairs
+
+# what decides which methods a bar joins
+TESTS = {"nemenyi": "Nemenyi", "wilcoxon": "Wilcoxon, Holm"}
 
 
 def show(found: Statistics, runs: pd.DataFrame, answers: st.delta_generator.DeltaGenerator) -> None:
@@ -25,14 +28,20 @@ def show(found: Statistics, runs: pd.DataFrame, answers: st.delta_generator.Delt
         for name in found.ranking.ranks
     }
     forgot = shared.forgot_in(found, runs)
+    test = state.segmented("Bars by", "bars", list(TESTS), format_func=TESTS.__getitem__)
+    in_pairs = test == "wilcoxon"
+    ranking = found.ranking
+    if in_pairs:
+        columns = (found.pairs[name].tolist() for name in ("first", "second", "p_holm"))
+        ranking = alike_in_pairs(ranking, zip(*columns, strict=True))
     info = critical_difference.critical_difference_info(
-        found.ranking, names, line_keys(runs, data.chosen(runs)), forgot
+        ranking, names, line_keys(runs, data.chosen(runs)), forgot, in_pairs=in_pairs
     )
-    alike = [tradeoffs_frames.line_title(name) for name in found.ranking.alike]
+    alike = [tradeoffs_frames.line_title(name) for name in ranking.alike]
     others = len(info.methods) - 1
     sure = info.p < 1 - LEVEL
     with answers:
-        header.statement(tradeoffs_frames.ranks_sentence(found.metric, found.ranking, forgot))
+        header.statement(tradeoffs_frames.ranks_sentence(found.metric, ranking, forgot))
         header.answers(
             [
                 Answer(
@@ -40,7 +49,9 @@ def show(found: Statistics, runs: pd.DataFrame, answers: st.delta_generator.Delt
                     f"{len(alike)} of {units.count(others, 'other method')}",
                     units.shortened(alike, 5) or "first place stands alone",
                 ),
-                Answer(
+                pairs_answer(found)
+                if info.difference is None
+                else Answer(
                     "Ranks must differ by",
                     labels.number(info.difference, "ratio"),
                     "Nemenyi's critical difference over "
@@ -58,14 +69,24 @@ def show(found: Statistics, runs: pd.DataFrame, answers: st.delta_generator.Delt
         if any(method.forgot == 0 for method in info.methods)
         else ""
     )
+    dots = "" if info.whole else " A bar joins the methods at its dots alone."
     st.caption(
         f"What is ranked: {found.score}. Only methods that share no bar differ by more than "
-        f"chance.{hollow} Click a mark or a name for the method's first run."
+        f"chance.{dots}{hollow} Click a mark or a name for the method's first run."
     )
     figure = critical_difference.draw(info, dark=state.dark(), selected=state.param("run"))
     clicks.chart(figure, "critical_difference", alt=critical_difference.alt_text(info))
-    figures.numbers(
-        tradeoffs_frames.ranks_frame(found.ranking, forgot), f"ranks-{found.metric}", figure
+    figures.numbers(tradeoffs_frames.ranks_frame(ranking, forgot), f"ranks-{found.metric}", figure)
+
+
+def pairs_answer(found: Statistics) -> Answer:
+    """How many pairs of methods the tests of pairs tell apart."""
+    told = int((found.pairs["p_holm"] <= 1 - LEVEL).sum())
+    over = units.count(len(found.blocks), "block")
+    return Answer(
+        "Pairs that differ",
+        f"{told} of {len(found.pairs)}",
+        f"Wilcoxon's signed-rank test over {over} of a forget set and a seed, corrected by Holm",
     )
 
 

@@ -604,6 +604,10 @@ def test_ranks_agreement_and_tests_of_a_full_store(home):
     assert any("SalUn" in text for text in texts) and any(
         text.startswith("critical difference") for text in texts
     )
+    in_pairs = opened(view="ranks", metric="fa", bars="wilcoxon")
+    assert not in_pairs.exception and "0 of 3" in words_on(in_pairs)  # too few blocks for any
+    texts = [annotation["text"] for annotation in figures(in_pairs)[0]["layout"]["annotations"]]
+    assert not any(text.startswith("critical difference") for text in texts)
     agree = opened(view="agreement", metrics=["ta", "fa", "rte"])
     assert figures(agree)[0]["layout"]["xaxis"]["ticktext"] == ["TA", "FA", "RTE"]
     assert "rank methods" in words_on(agree)
