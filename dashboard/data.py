@@ -167,6 +167,13 @@ def chosen(runs: pd.DataFrame) -> str:
     return hashlib.sha256("\n".join(runs["key"].tolist()).encode()).hexdigest()
 
 
+def damaged() -> list[str]:
+    """The keys of results that pages leave out, since their rows in the store are damaged: of all
+    that pages of this source have read so far.
+    """
+    return source().store.damaged_results()
+
+
 def result(key: str) -> Result | None:
     return source().store.get_result(key)
 

@@ -8,10 +8,12 @@ import io
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,6 +24,7 @@ from mucore import catalog, cli
 from mucore.cli import commands, printing
 from mucore.errors import BadValue, MucoreError, UnknownName
 from mucore.store import open_store
+from mucore.store.trouble import LOCK
 
 ROOT = Path(__file__).resolve().parents[1]
 TINY = [
@@ -503,6 +506,18 @@ def test_a_signal_ends_a_command_that_does_not_look_for_it(number, monkeypatch, 
         signal.signal(signal.SIGINT, ours)
     assert capsys.readouterr().err == "Interrupted.\n"
     assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_a_lock_that_is_held_while_run_plans_is_waited_for(home, monkeypatch, capsys):
+    monkeypatch.setattr("mucore.store.engine.BUSY_SECONDS", 0.1)
+    open_store(home).close()
+    holder = sqlite3.connect(home / "store.sqlite", isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    other = SimpleNamespace(sleep=lambda seconds: holder.close())
+    monkeypatch.setattr("mucore.cli.base.time", other)
+    assert cli.main(["run", *TINY, "--methods", "finetune", "--seeds", "0", "--json"]) == 0
+    told = capsys.readouterr()
+    assert len(objects(told.out)) == 4 and LOCK in told.err
 
 
 def test_an_interrupt_leaves_no_waiting_job_as_failed(home):

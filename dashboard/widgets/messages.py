@@ -5,13 +5,14 @@ is wrong with a value.
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 import pandas as pd
 import streamlit as st
 
 from dashboard import access, data
+from dashboard.text import units
 from dashboard.widgets.header import header
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
@@ -36,6 +37,20 @@ def no_results(
     """A whole page before there is any result; `sentence` says what fills it."""
     header(question, caption)
     empty(f"There are no results yet. {sentence}", "Launch a comparison", "launch")
+
+
+def left_out(keys: Sequence[str]) -> None:
+    """That damaged results are missing on a page, and what to do; nothing where there are none."""
+    if not keys:
+        return
+    named = ", ".join(f"`{key}`" for key in keys[:3]) + (", …" if len(keys) > 3 else "")
+    one = len(keys) == 1
+    st.caption(
+        f":material/report: {units.count(len(keys), 'result')} {'is' if one else 'are'} damaged "
+        f"and left out: {named}. Restore the store from a backup, or delete "
+        f"{'its row' if one else 'their rows'} in the table `result` and launch the comparison "
+        "again."
+    )
 
 
 def none_finished(question: str = "", source: data.Source | None = None) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, get_origin
 
 from cyclopts import Parameter
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from mucore.store import Store
 
 FAILED, WRONG, UNFORESEEN, INTERRUPTED = 1, 2, 3, 130
+WAITING_SECONDS = 300.0
 
 
 def _whole(hint: Any, tokens: Sequence[Any]) -> Any:
@@ -43,6 +46,25 @@ def open_home() -> Store:
     from mucore.store import open_store
 
     return open_store()
+
+
+@contextmanager
+def patient_home() -> Generator[Store]:
+    """The store for a command that computes: trouble that passes is waited for some minutes, as
+    workers do, and what is waited for is said on stderr.
+    """
+    from mucore.store.trouble import patient, waiting
+
+    told: set[str] = set()
+
+    def wait(what: str, seconds: float) -> None:
+        if what not in told:
+            told.add(what)
+            print(f"Waiting for {what}.", file=sys.stderr)
+        time.sleep(seconds)
+
+    with waiting(wait, limit=WAITING_SECONDS), patient(open_home)() as store:
+        yield store
 
 
 def complain(sentence: str, code: int) -> int:

@@ -18,6 +18,7 @@ from mucore.cli.base import (
     Json,
     complain,
     open_home,
+    patient_home,
     say_left_out,
 )
 from mucore.cli.flags import GridOptions, build_grid, split_names
@@ -145,7 +146,7 @@ def run(
     from mucore.export.records import describe
     from mucore.verdicts import judge_stored
 
-    with open_home() as store:
+    with patient_home() as store:
         planned = _planned(options, store)
 
         def show(key: str, result: Result | None, job: Job | None) -> None:
@@ -269,7 +270,7 @@ def quality(
 
     say_left_out()
     grid, notes = build_grid(options)
-    with open_home() as store:
+    with patient_home() as store:
         experiment = plan_experiment(grid, store, models=models, originals=originals)
         for each in notes:
             print(each, file=sys.stderr)

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 from cyclopts import Parameter
 
-from mucore.cli.base import WHOLE, WRONG, Device, Json, comparison_id, complain, open_home
+from mucore.cli.base import (
+    WAITING_SECONDS,
+    WHOLE,
+    WRONG,
+    Device,
+    Json,
+    comparison_id,
+    complain,
+    open_home,
+)
 from mucore.cli.flags import split_names
 from mucore.cli.printing import print_table, to_json
 from mucore.errors import BadValue, UnknownName
@@ -23,7 +32,6 @@ if TYPE_CHECKING:
     from mucore.store import Store
     from mucore.store.rows import Job
 
-OPENING_SECONDS = 300.0
 MOST_THREADS = 4096
 _SECRET = re.compile(r"//[^/@]*:[^/@]+@|[?&](password|passfile)=", re.IGNORECASE)
 
@@ -101,7 +109,7 @@ def _open_when_possible() -> Store:
     """A worker that is started while the database is not there waits some minutes for it."""
     from mucore.store.trouble import patient, waiting
 
-    with waiting(lambda _what, seconds: time.sleep(seconds), limit=OPENING_SECONDS):
+    with waiting(lambda _what, seconds: time.sleep(seconds), limit=WAITING_SECONDS):
         return patient(open_home)()
 
 

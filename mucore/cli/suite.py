@@ -20,7 +20,7 @@ from mucore.cli.base import (
     Device,
     Json,
     complain,
-    open_home,
+    patient_home,
     say_left_out,
 )
 from mucore.cli.comparisons import compute
@@ -128,7 +128,7 @@ def run(
     division = known_division(suite, division)
     runs = suites.asked(suite, division, _methods(methods or ["all"]))
     place = out or Path(f"{suite.id}-{division}")
-    with open_home() as store:
+    with patient_home() as store:
         left = _say_plan(suite, division, runs, store, jobs)
         if plan_only:
             return 0

@@ -4,41 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from mucore.errors import BadValue, UnknownName
+from mucore.errors import BadValue, UnknownName, said
 from mucore.store import schema
 from mucore.store.engine import Database
 from mucore.store.rows import Comparison
-from mucore.store.schema import from_json, now, to_json
+from mucore.store.schema import check_times, from_json, now, to_json, whole_row
+from mucore.store.trouble import patient
 
 
 class Comparisons(Database):
     """The part of the store that holds comparisons."""
 
+    @patient
     def create_comparison(
         self, name: str, note: str, grid: Mapping[str, Any], keys: Sequence[str]
     ) -> Comparison:
         """`keys` in the order of the table's rows; keys without a result yet are fine. Raises
         `BadValue` for an empty name.
         """
+        # where only the answer of a server is lost, patience writes it twice; runs are shared
         return self.insert_comparison(name, note, grid, keys, created=now(), demo=False)
 
     def comparisons(self) -> list[Comparison]:
         """All of them, newest first."""
         with self.read() as connection:
-            return _load(connection, sa.true())
+            rows, keys = _select(connection, sa.true())
+        return self._whole("comparison", rows, partial(_comparison, keys), lambda row: row.id)
 
     def comparison(self, comparison_id: int) -> Comparison:
-        """Raises `UnknownName`."""
+        """Raises `UnknownName`, and `StoreError` for a damaged row."""
         with self.read() as connection:
-            found = _load(connection, schema.comparison.c.id == comparison_id)
-            if not found:
+            rows, keys = _select(connection, schema.comparison.c.id == comparison_id)
+            if not rows:
                 raise _unknown(connection, comparison_id)
-        return found[0]
+        return _comparison(keys, rows[0])
 
     def rename_comparison(self, comparison_id: int, name: str, note: str) -> Comparison:
         """Raises `UnknownName`, and `BadValue` for an empty name."""
@@ -92,7 +97,8 @@ class Comparisons(Database):
                     for position, key in enumerate(runs)
                 ]
                 connection.execute(sa.insert(schema.comparison_run), rows)
-            return _load(connection, table.c.id == number)[0]
+            found, known = _select(connection, table.c.id == number)
+        return _comparison(known, found[0])
 
 
 def _named(name: str) -> str:
@@ -101,7 +107,10 @@ def _named(name: str) -> str:
     return name.strip()
 
 
-def _load(connection: Connection, condition: sa.ColumnElement[bool]) -> list[Comparison]:
+def _select(
+    connection: Connection, condition: sa.ColumnElement[bool]
+) -> tuple[Sequence[Any], Mapping[int, Sequence[str]]]:
+    """Rows, newest first, and by id the keys of each."""
     table, run = schema.comparison, schema.comparison_run
     keys: dict[int, list[str]] = {}
     wanted = sa.select(table.c.id).where(condition)
@@ -111,13 +120,17 @@ def _load(connection: Connection, condition: sa.ColumnElement[bool]) -> list[Com
         .order_by(run.c.comparison, run.c.position)
     ):
         keys.setdefault(row.comparison, []).append(row.key)
-    rows = connection.execute(
-        sa.select(table).where(condition).order_by(table.c.id.desc())
-    ).mappings()
-    return [
-        Comparison(**{**row, "grid": from_json(row["grid"])}, keys=tuple(keys.get(row["id"], ())))
-        for row in rows
-    ]
+    query = sa.select(table).where(condition).order_by(table.c.id.desc())
+    return connection.execute(query).all(), keys
+
+
+def _comparison(keys: Mapping[int, Sequence[str]], row: Any) -> Comparison:
+    """Raises `StoreError` for a damaged row."""
+    with whole_row():
+        check_times(row.created)
+        if not isinstance(grid := from_json(row.grid), dict):
+            raise TypeError(f"the grid is {said(grid)}")
+    return Comparison(**{**row._mapping, "grid": grid}, keys=tuple(keys.get(row.id, ())))
 
 
 def _unknown(connection: Connection, comparison_id: int) -> UnknownName:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 import sqlalchemy as sa
@@ -26,7 +26,7 @@ from mucore.store import planned, poison, schema
 from mucore.store.claims import Claims, lost, runs_under
 from mucore.store.liveness import GRACE_SECONDS, Moment
 from mucore.store.rows import ACTIVE, Job, JobKind, JobState
-from mucore.store.schema import check_spec, from_json, now, to_json, whole_row
+from mucore.store.schema import check_spec, check_times, from_json, now, to_json, whole_row
 from mucore.store.trouble import patient
 
 ENDED_WITHOUT_RESULT: tuple[JobState, ...] = ("failed", "cancelled", "lost")
@@ -40,6 +40,7 @@ _UNMET = 2**31 - 1
 MOST_ID = 2**31 - 1  # of a row, and what a statement may ask for at once
 # columns that no page shows
 _INSIDE = ("short_of_memory", "delays", "generation")
+_TIMES = [column for column in schema.job.c if isinstance(column.type, schema.Time)]
 _KEEP_LOG = sa.text(
     "INSERT INTO job_log (job, text) VALUES (:job, :text) "
     "ON CONFLICT (job) DO UPDATE SET text = excluded.text"
@@ -56,6 +57,7 @@ class Jobs(Claims):
     # job id -> what is wrong with the row of a queued job, until that is said there
     _broken: dict[int, str] | None = None
 
+    @patient
     def enqueue(self, specs: Sequence[RunSpec], *, comparison: int | None = None) -> list[Job]:
         """Queue runs behind what is queued already, in the given order.
 
@@ -290,6 +292,7 @@ class Jobs(Claims):
             connection.execute(sa.update(table).where(table.c.id == job_id).values(values))
             self._settle(connection)
 
+    @patient
     def cancel(self, job_id: int) -> Job:
         """Cancel a queued job at once; ask a running one to end. Either way what waits for it is
         cancelled, too (`waiting_for`).
@@ -468,7 +471,9 @@ class Jobs(Claims):
                 self.lookout.forget()
                 return []
             for row in dead:
-                same = sa.and_(runs_under(row.id, row.worker), table.c.heartbeat == row.heartbeat)
+                same = runs_under(row.id, row.worker)
+                if isinstance(row.heartbeat, datetime | None):  # not one that is damaged
+                    same &= table.c.heartbeat == row.heartbeat
                 values = self._without_worker(connection, row, moment)
                 if connection.execute(sa.update(table).where(same).values(values)).rowcount:
                     changed.append(row.id)
@@ -765,6 +770,7 @@ def _job(row: Any) -> Job:
             fields[name] = from_json(fields[name])
             if not isinstance(fields[name], kind):
                 raise TypeError(f"{name} is {said(fields[name])}")
+        check_times(*(getattr(row, column.name) for column in _TIMES))
         if row.kind == "run":
             check_spec(fields["spec"])
             titles.run(fields["spec"])  # what everybody who lists it asks

@@ -96,14 +96,14 @@ class Lookout:
         The process table of this machine finds a dead process at once. One that is there but was
         stopped, or hangs, is known by a heartbeat that has not moved while this object looked. For
         another machine's process the database's clock says how old the heartbeat is, beginning
-        anew when the server started; one from the future, of a clock that was set back, is judged
-        like those of this machine.
+        anew when the server started; one from the future, of a clock that was set back, and what
+        is no time are judged like those of this machine.
         """
         here = process_lives(worker_id)
         silent = self._silent(what, heartbeat)
         if here is False or (here is None and heartbeat is None):
             return False
-        if here is None and heartbeat is not None:
+        if here is None and isinstance(heartbeat, datetime):
             last = max(heartbeat, moment.up_since or heartbeat)
             if (age := (moment.now - last).total_seconds()) >= 0:
                 return age < grace_seconds

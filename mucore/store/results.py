@@ -19,7 +19,7 @@ from mucore.spec import settings
 from mucore.store import schema
 from mucore.store.claims import Claims
 from mucore.store.rows import Measured, Model, Remarks, Result
-from mucore.store.schema import check_spec, from_json, to_json, whole_row
+from mucore.store.schema import check_spec, check_times, from_json, to_json, whole_row
 from mucore.store.trouble import patient
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ _MODEL_RECORD = tuple(
 # Parts of `record` in which `remarks` looks: hashes, then sentences.
 _HASHES = ("data_hash", "original_hash", "pretrained_hash")
 _SAID = ("notes", "flags")
+_NAMED = "result "  # as `_whole` names them
 
 NOT_A_NUMBER = "The computation gave no number (NaN)."
 
@@ -181,6 +182,20 @@ class Results(Claims):
 
         with nothing_collected():
             return self._whole("result", rows, made, _key)
+
+    @patient
+    def damaged_results(self) -> list[str]:
+        """The keys of results that were left out, since their rows are damaged: of all that this
+        object has read, and not made anew since.
+        """
+        named = [one.removeprefix(_NAMED) for one in self._damaged if one.startswith(_NAMED)]
+        if not named:
+            return []
+        read = [{one.key for one in self.results(keys=named)}]
+        read += [set(frame(keys=named)["key"]) for frame in (self.summaries, self.metric_values)]
+        still = self.known(named) - set.intersection(*read)
+        self._damaged -= {f"{_NAMED}{key}" for key in named if key not in still}
+        return sorted(still)
 
     @patient
     def recent_results(
@@ -307,21 +322,13 @@ class Results(Claims):
 
     @patient
     def get_model(self, model_key: str) -> Model | None:
+        """None also where its row is damaged: it is trained anew then."""
         with self.read() as connection:
             row = connection.execute(
                 sa.select(schema.model).where(schema.model.c.model_key == model_key)
             ).one_or_none()
-        if row is None:
-            return None
-        record = {
-            name: value for name, value in from_json(row.record).items() if name in _MODEL_RECORD
-        }
-        return Model(
-            model_key=row.model_key,
-            weights=row.weights,
-            created=row.created,
-            **_tuples(record, "losses", "notes"),
-        )
+        rows = [] if row is None else [row]
+        return next(iter(self._whole("model", rows, _model, lambda row: row.model_key)), None)
 
     @patient
     def stored_models(
@@ -416,6 +423,8 @@ def _summaries(rows: Sequence[Any]) -> pd.DataFrame:
             if name in ("scenario_parameters", "parameters", "recipe"):  # few differ
                 for text in set(values):
                     from_json(text)
+            elif name == "finished":
+                check_times(*values)
         return pd.DataFrame(
             {
                 name: _series(values, kind)
@@ -539,10 +548,26 @@ def _from_row(row: Any, metrics: Mapping[str, Measured]) -> Result:
         if record.get("started"):
             record["started"] = datetime.fromisoformat(record["started"])
         check_spec(record["spec"])
+        check_times(row.finished)
         fields = {name: getattr(row, name) for name in _COLUMNS} | _tuples(
             record, "losses", "notes", "flags"
         )
         return Result(metrics=metrics, **fields)
+
+
+def _model(row: Any) -> Model:
+    """Raises `StoreError` for a damaged row."""
+    with whole_row():
+        check_times(row.created)
+        record = {
+            name: value for name, value in from_json(row.record).items() if name in _MODEL_RECORD
+        }
+        return Model(
+            model_key=row.model_key,
+            weights=row.weights,
+            created=row.created,
+            **_tuples(record, "losses", "notes"),
+        )
 
 
 def _checked(measured: Measured) -> Measured:

@@ -73,7 +73,9 @@ POSTGRES_UPGRADES = {
 
 
 class Time(TypeDecorator[datetime]):
-    """An aware datetime in Python, a naive one in UTC in the database."""
+    """An aware datetime in Python, a naive one in UTC in the database. What SQLite holds in the
+    place of one comes as it is, so that it spoils its own row alone (`check_times`).
+    """
 
     impl = DateTime
     cache_ok = True
@@ -87,6 +89,17 @@ class Time(TypeDecorator[datetime]):
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
         return None if value is None else value.replace(tzinfo=UTC)
+
+    def result_processor(self, dialect: Dialect, coltype: Any) -> Any:
+        read = super().result_processor(dialect, coltype)
+
+        def tried(value: Any) -> Any:
+            try:
+                return value if read is None else read(value)
+            except (ValueError, TypeError):
+                return value
+
+        return tried
 
 
 metadata = MetaData()
@@ -281,6 +294,13 @@ def whole_row() -> Generator[None]:
             f"A row of the store is damaged ({said(str(error))}). Restore the store from a backup, "
             "or delete that row."
         ) from error
+
+
+def check_times(*times: Any) -> None:
+    """Raise `TypeError` for what is no time, in a column that may be empty."""
+    for time in times:
+        if not isinstance(time, datetime | None):
+            raise TypeError(f"{said(time)} is no time")
 
 
 def check_spec(spec: Any) -> None:

@@ -12,12 +12,13 @@ import psutil
 import sqlalchemy as sa
 
 import mucore
+from mucore.errors import said
 from mucore.store import schema
 from mucore.store.engine import Database
 from mucore.store.liveness import process_id
 from mucore.store.planned import revisions
 from mucore.store.rows import Worker
-from mucore.store.schema import from_json, now, to_json
+from mucore.store.schema import check_times, from_json, now, to_json, whole_row
 from mucore.store.trouble import patient
 
 
@@ -97,23 +98,25 @@ class Workers(Database):
 
     @patient
     def workers(self) -> list[Worker]:
-        """Workers that live, oldest first. Rows of dead ones are removed."""
+        """Workers that live, oldest first. Rows of dead ones are removed, and damaged ones, which
+        their workers write anew.
+        """
         with self.read() as connection:
-            every = [
-                _worker(row)
-                for row in connection.execute(
-                    sa.select(schema.worker).order_by(schema.worker.c.started)
-                ).mappings()
-            ]
+            rows = connection.execute(
+                sa.select(schema.worker).order_by(schema.worker.c.started)
+            ).all()
             moment = self.moment(connection)
+        every = self._whole("worker", rows, _worker, lambda row: row.id)
         dead = [
             worker
             for worker in every
             if not self.lookout.lives(worker.id, worker.id, worker.heartbeat, moment)
         ]
-        if dead and not self.read_only:
+        damaged = {row.id for row in rows} - {worker.id for worker in every}
+        if (dead or damaged) and not self.read_only:
             table = schema.worker
             with self.write("jobs") as connection:
+                connection.execute(sa.delete(table).where(table.c.id.in_(damaged)))
                 for worker in dead:  # unless it has beaten since
                     same = sa.and_(table.c.id == worker.id, table.c.heartbeat == worker.heartbeat)
                     connection.execute(sa.delete(table).where(same))
@@ -137,5 +140,13 @@ class Workers(Database):
             return replace(worker, heartbeat=connection.execute(put).scalar_one())
 
 
-def _worker(row: Mapping[str, Any]) -> Worker:
-    return Worker(**{**row, **{name: from_json(row[name]) for name in ("versions", "facts")}})
+def _worker(row: Any) -> Worker:
+    """Raises `StoreError` for a damaged row."""
+    fields = dict(row._mapping)
+    with whole_row():
+        check_times(row.started, row.heartbeat)
+        for name in ("versions", "facts"):
+            if not isinstance(value := from_json(fields[name]), dict):
+                raise TypeError(f"{name} is {said(value)}")
+            fields[name] = value
+    return Worker(**fields)

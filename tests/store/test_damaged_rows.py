@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import sqlalchemy as sa
-from builders import make_result, make_spec_row
+from builders import START, make_result, make_spec_row
 
+from mucore.errors import StoreError
 from mucore.store import Store
 from mucore.store import schema as tables
+from mucore.store.liveness import host
+from mucore.store.rows import Model
 
 SPEC = make_spec_row()
 ORIGINAL, OTHER = SPEC.original(), make_spec_row(training_seed=1).original()
 
 
-def damage(store: Store, table: sa.Table, row: sa.ColumnElement[bool], **values: str) -> None:
+def damage(store: Store, table: sa.Table, row: sa.ColumnElement[bool], **values: Any) -> None:
     with store.write() as connection:
         connection.execute(sa.update(table).where(row).values(values))
 
@@ -70,8 +75,88 @@ def test_damaged_results_are_left_out(
     assert list(store.remarks()) == [broken.key, whole.key]
     if column != "record":
         assert set(store.metric_values()["key"]) == {whole.key}
+    assert store.damaged_results() == [broken.key]
     store.put_result(broken)  # computed again
-    assert store.results() == [broken, whole]
+    assert store.results() == [broken, whole] and store.damaged_results() == []
+
+
+# SQLite alone takes a text where a time should be, and makes a number of the second one.
+NO_TIMES = ("the 31st of June", "12")
+
+
+@pytest.fixture
+def loose(store: Store) -> Store:
+    if not store.sqlite:
+        pytest.skip("Postgres holds times alone")
+    return store
+
+
+@pytest.mark.parametrize("value", NO_TIMES)
+@pytest.mark.parametrize("column", ["queued", "started", "finished", "heartbeat", "not_before"])
+def test_a_damaged_time_spoils_its_job_alone(
+    loose: Store, caplog: pytest.LogCaptureFixture, column: str, value: str
+) -> None:
+    broken, other = loose.enqueue([ORIGINAL, OTHER])
+    damage(
+        loose, tables.job, tables.job.c.id == broken.id, **{column: sa.literal_column(repr(value))}
+    )
+    assert [job.id for job in loose.jobs()] == [other.id]
+    assert f"job {broken.id}:" in caplog.text and value in caplog.text
+    taken = loose.claim("w")
+    assert taken is not None and taken.id == other.id
+
+
+@pytest.mark.parametrize("value", NO_TIMES)
+def test_a_job_whose_heartbeat_is_no_time_is_found_when_its_worker_dies(
+    loose: Store, value: str
+) -> None:
+    (job,) = loose.enqueue([ORIGINAL])
+    loose.claim(f"{host()}-{2**30}-1.00")  # no process of this machine
+    time = sa.literal_column(repr(value))
+    damage(loose, tables.job, tables.job.c.id == job.id, heartbeat=time)
+    (found,) = loose.reap()
+    assert (found.state, found.heartbeat) == ("queued", None)
+
+
+@pytest.mark.parametrize("value", NO_TIMES)
+def test_damaged_times_of_results_models_comparisons_and_workers(
+    loose: Store, caplog: pytest.LogCaptureFixture, value: str
+) -> None:
+    time = sa.literal_column(repr(value))
+    broken, whole = make_result(training_seed=0), make_result(training_seed=1)
+    loose.put_results([broken, whole])
+    damage(loose, tables.result, tables.result.c.key == broken.key, finished=time)
+    assert loose.results() == [whole] and list(loose.summaries()["key"]) == [whole.key]
+    model = Model(
+        model_key=broken.model_key,
+        spec=broken.spec,
+        weights=None,
+        status="ok",
+        stop_reason=None,
+        cost={},
+        losses=(),
+        diagnostics={},
+        notes=(),
+        device="cpu",
+        precision="fp32",
+        created=START,
+    )
+    loose.put_model(model)
+    assert loose.get_model(model.model_key) == model
+    damage(loose, tables.model, sa.true(), created=time)
+    assert loose.get_model(model.model_key) is None  # trained anew
+    first, second = (loose.create_comparison(name, "", {}, []) for name in "ab")
+    damage(loose, tables.comparison, tables.comparison.c.id == first.id, created=time)
+    assert loose.comparisons() == [second]
+    with pytest.raises(StoreError):
+        loose.comparison(first.id)
+    worker = loose.register_worker("cpu", 1)
+    damage(loose, tables.worker, sa.true(), heartbeat=time)
+    assert loose.workers() == []
+    loose.beat_worker(worker.id, "idle")  # it lives, and says so
+    assert [each.id for each in loose.workers()] == [worker.id]
+    for what in (f"result {broken.key}", f"comparison {first.id}", f"worker {worker.id}"):
+        assert f"{what}:" in caplog.text
 
 
 def test_damaged_settings_are_left_out_of_tables(
@@ -82,6 +167,7 @@ def test_damaged_settings_are_left_out_of_tables(
     damage(store, tables.result, tables.result.c.key == broken.key, parameters="{")
     assert list(store.summaries()["key"]) == [whole.key]
     assert f"result {broken.key}:" in caplog.text
+    assert store.damaged_results() == [broken.key]
     if store.sqlite:  # which takes a text where a number should be
         damage(store, tables.result, tables.result.c.key == whole.key, training_seed="x")
         assert store.summaries().empty

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -244,3 +245,31 @@ def test_a_lock_while_the_store_is_made_is_waited_for(
 
     with waiting(wait), patient(open_store)(tmp_path) as store:
         assert store.results() == [] and told == [LOCK]
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda store: store.create_comparison("Everything", "", {}, []),
+        lambda store: store.enqueue([make_spec_row()]),
+        lambda store: store.cancel(1),
+    ],
+    ids=["create_comparison", "enqueue", "cancel"],
+)
+def test_a_lock_is_waited_for_by_what_starts_and_ends_a_comparison(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[[Store], object]
+) -> None:
+    monkeypatch.setattr("mucore.store.engine.BUSY_SECONDS", 0.05)
+    told: list[str] = []
+    with open_store(tmp_path) as store:
+        store.enqueue([make_spec_row().original()])
+        holder = sqlite3.connect(tmp_path / "store.sqlite", isolation_level=None)
+        holder.execute("BEGIN IMMEDIATE")
+
+        def wait(what: str, seconds: float) -> None:
+            told.append(what)
+            holder.close()
+
+        with waiting(wait):
+            write(store)
+    assert told == [LOCK]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 from builders import full_results, full_store, make_result
 from facts import tells
 from pages import figures, fill, links, open_page, words_on
@@ -18,6 +19,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import frames
 from mucore import catalog
 from mucore.store import open_store
+from mucore.store import schema as tables
 
 PAGES = ["results", "method", "glossary"]
 
@@ -93,6 +95,22 @@ def test_a_foreign_address_falls_back(home):
     at = open_page("results", **query, run="k", comparison="99")
     assert not at.exception and not at.error
     assert "Original" in table_html(at)
+
+
+@pytest.mark.parametrize(
+    "damage", [{"parameters": "{"}, {"metric_numbers": "5"}, {"finished": sa.literal("no time")}]
+)
+def test_damaged_results_are_named_where_they_are_left_out(home, damage):
+    fill(home, "full")
+    assert not tells(words_on(open_page("results")), "damaged and left out")
+    with open_store(home) as store:
+        broken = store.results(method="salun", scenario="class_wise")[0]
+        with store.write("results") as connection:
+            row = tables.result.c.key == broken.key
+            connection.execute(sa.update(tables.result).where(row).values(damage))
+    at = open_page("results", scenario="class_wise")
+    assert not at.exception and not at.error
+    assert tells(words_on(at), "1 result", "left out", broken.key)
 
 
 def test_a_row_opens_its_run_with_the_command_that_repeats_it(home):
