@@ -98,6 +98,22 @@ def test_one_line_of_the_quick_twin_repeats(ran, capsys):
     assert cost["threads"] == 1  # or another number of cores would add up in another order
 
 
+def test_a_line_that_was_made_elsewhere_repeats_here(capsys):
+    """The pack is of an earlier version of mucore on another machine: SCRUB under backdoor, seed 0.
+    What its verdict rests on comes out again, within the band of Retrain against Retrain where the
+    processor is another.
+    """
+    path = Path(__file__).with_name("packs") / "quick-line.zip"
+    with packs.opened(path) as pack:
+        (key,) = (key for key, spec in pack.specs.items() if spec.method == "scrub")
+    assert cli.main(["suite", "verify", str(path)]) == 0
+    capsys.readouterr()
+    assert cli.main(["suite", "repeat", str(path), "--key", key, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["key"] == key
+    assert not any(each["beyond"] for each in found["differences"])
+
+
 def test_a_repetition_tells_another_result(tampered):
     row = tampered.row("finetune")
     row["metrics"]["tra"]["value"] -= 0.3
