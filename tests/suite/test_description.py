@@ -31,6 +31,24 @@ def test_the_script_freezes_the_same(name, tmp_path):
         assert make_suites.suite_of(name, Session(store, "cpu")).hash == FROZEN[name]
 
 
+def test_the_paper_twin_asks_for_what_mubox_set():
+    """1,000 samples of one class or of all, 5,000 poisoned ones."""
+    assert make_suites.at_hand() == list(FROZEN)
+    tasks = make_suites.SUITES["mucore-bench-1-paper"]["tasks"]
+    specs = {each.scenario: each for each in (make_suites.spec_of(*task) for task in tasks)}
+    amounts = {name: spec.scenario_parameters.get("budget") for name, spec in specs.items()}
+    assert amounts == {
+        "one_class": 1000,
+        "all_classes": 1000,
+        "class_wise": None,
+        "label_flip": 5000,
+        "backdoor": 5000,
+    }
+    assert {(spec.dataset, spec.model, spec.recipe.epochs) for spec in specs.values()} == {
+        ("cifar10", "resnet18", 200)
+    }
+
+
 def test_what_this_mucore_has_otherwise_is_named_and_refused():
     suite = description.load("mucore-bench-1-quick")
     task = suite.tasks[0]
