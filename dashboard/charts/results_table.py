@@ -16,6 +16,7 @@ from typing import Any
 
 from dashboard import assets, theme
 from dashboard.frames import DISTANCE, FAMILY, VERDICT, Cell, Column, ResultsTable, Row, cell_text
+from dashboard.frames.table import NOISE, noise_text
 from dashboard.papers.tables import Published
 from dashboard.text import verdicts
 from dashboard.text.labels import settings_text
@@ -28,6 +29,11 @@ SMALL = 1e5
 VERDICT_MEANING = (
     "What happened, in one word, from the numbers of the method, of the original and of Retrain. "
     "A hollow mark and a question mark: more seeds may change the word."
+)
+
+NOISE_MEANING = (
+    "How far Retrains of other training seeds lie apart: 95 % of the differences of every two of "
+    "them fall into this band. A gap inside it may be chance."
 )
 
 # The colours come from Streamlit's theme variables, so the table follows the reader's switch
@@ -68,6 +74,7 @@ def html(
         sort=sort,
         descending=descending,
         selected=selected,
+        noise=_noise(table),
         bodies=[
             (name, [_line(row, table, dark, paper) for row in rows])
             for name, rows in bodies
@@ -100,6 +107,14 @@ def _line(row: Row, table: ResultsTable, dark: bool, paper: Published | None) ->
         ],
         "paper": _paper_line(row, table, paper) if paper else None,
     }
+
+
+def _noise(table: ResultsTable) -> dict[str, Any] | None:
+    """The line above all others: how far Retrains of other seeds lie apart."""
+    if not table.noise:
+        return None
+    texts = [noise_text(table, column) for column in table.columns]
+    return {"title": NOISE, "hint": NOISE_MEANING, "texts": [""] * _judged(table) + texts}
 
 
 def _judged(table: ResultsTable) -> bool:

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import permutations
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 
 from dashboard.frames.rows import Cell, Row, metric_rows
@@ -21,6 +23,7 @@ from mucore.verdicts import WORDS, Judged
 View = Literal["value", "gap"]
 DISTANCE = "distance"  # the column of `Row.distance`, there where verdicts are
 FAMILY = "family"  # as `sort`: the paper's order, methods by family
+NOISE = "Retrain, other seeds"  # the line of how far Retrains lie apart
 VERDICT = "verdict"  # as `sort`: what forgot first, each word from the nearest on
 
 MIA = ("mia_correctness", "mia_confidence", "mia_entropy", "mia_m_entropy", "mia_prob")
@@ -58,7 +61,10 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class ResultsTable:
-    """MUBox's table for one scenario: references first, then methods by family."""
+    """MUBox's table for one scenario: references first, then methods by family. `noise` is how far
+    Retrains of other seeds lie apart, by column that compares with Retrain: half of the band that
+    95 % of the differences of every two of them fall into; empty with fewer than two.
+    """
 
     view: View
     columns: tuple[Column, ...]
@@ -68,6 +74,7 @@ class ResultsTable:
     # the same in full precision: Method, Training seeds, and for each metric id mean, half width,
     # gap
     numbers: pd.DataFrame
+    noise: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def methods(self) -> tuple[Row, ...]:
@@ -168,14 +175,43 @@ def results_table(
         rows = _by_verdict(rows, descending)
     elif column is not None:
         rows = _sorted(rows, column, descending)
+    noise = _noise(summaries, values, shown)
     return ResultsTable(
         view=view,
         columns=shown,
         rows=tuple(rows),
         interval=_interval_words(rows),
-        frame=_text_frame(rows, shown, view),
+        frame=_text_frame(rows, shown, view, noise),
         numbers=_number_frame(rows, shown),
+        noise=noise,
     )
+
+
+def _noise(
+    summaries: pd.DataFrame, values: pd.DataFrame, shown: Sequence[Column]
+) -> dict[str, float]:
+    runs = summaries[summaries["method"] == "retrain"]
+    # of one set of parameters, that with the most seeds
+    seeds = runs.groupby("parameters")["training_seed"].nunique()
+    if not len(seeds) or seeds.max() < 2:
+        return {}
+    runs = runs[runs["parameters"] == seeds.idxmax()]
+    names = [column.id for column in shown if column.compared]
+    long = values[values["metric"].isin(names)].merge(runs[["key", "training_seed"]], on="key")
+    means = long.groupby(["metric", "training_seed"], sort=False)["value"].mean().dropna()
+    found = {}
+    for name in names:
+        each = means.loc[name].to_numpy(float) if name in means.index else np.empty(0)
+        if len(each) > 1:
+            apart = [one - other for one, other in permutations(each, 2)]
+            found[name] = float(np.percentile(apart, 97.5))  # and the 2.5th with a minus before it
+    return found
+
+
+def noise_text(table: ResultsTable, column: Column) -> str:
+    """What the line of Retrain against Retrain says in a column, "" for nothing."""
+    band = table.noise.get(column.id)
+    return "" if band is None else f"±{number(band, column.unit)}"
 
 
 def _distance(cell: Cell, column: Column) -> float | None:
@@ -344,6 +380,7 @@ def with_paper(table: ResultsTable, paper: Published) -> pd.DataFrame:
             for row in table.rows
         ]
         if any(texts):
+            texts = [""] * bool(table.noise) + texts
             frame[f"{plain_head(column)}, {paper.source}"] = texts
     return frame
 
@@ -353,9 +390,22 @@ def verdict_text(row: Row) -> str:
     return "" if row.verdict is None else verdicts.text(row.verdict)
 
 
-def _text_frame(rows: Sequence[Row], shown: Sequence[Column], view: View) -> pd.DataFrame:
+def _text_frame(
+    rows: Sequence[Row], shown: Sequence[Column], view: View, noise: Mapping[str, float]
+) -> pd.DataFrame:
     judged = any(row.verdict for row in rows)
-    made = []
+    made: list[dict[str, str]] = []
+    if noise:
+        made.append(
+            {"Family": catalog.FAMILIES["reference"], "Method": NOISE, "Status": ""}
+            | ({"Verdict": ""} if judged else {})
+            | {
+                plain_head(column): f"± {number(noise[column.id], column.unit)}"
+                if column.id in noise
+                else ""
+                for column in shown
+            }
+        )
     for row in rows:
         line = {"Family": catalog.FAMILIES.get(row.family, "Other"), "Method": row.title}
         line |= {"Verdict": verdict_text(row)} if judged else {}

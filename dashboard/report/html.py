@@ -135,7 +135,8 @@ def _kind(name: str, column: pd.Series) -> str:
     if (
         texts
         and all(
-            re.match(r"[+−-]?\d", text) and (", " not in text or " [" in text) for text in texts
+            re.match(r"[+−-]?(± )?\d", text) and (", " not in text or " [" in text)
+            for text in texts
         )
         and "Finished" not in name
     ):

@@ -45,14 +45,17 @@ def setting_sections(place: int, setting: Setting) -> list[Section]:
     ]
 
 
+NOISE_SAID = "The first line is the band of 95 % of the differences of every two Retrains. "
+
+
 def _results(table: frames.ResultsTable, what: str) -> Table:
     heads = {frames.plain_head(column): column for column in table.columns}
     frame = table.frame.drop(
         columns="Family" if (table.frame["Status"] != "ok").any() else ["Family", "Status"]
     )
     return Table(
-        caption=f"{what}. {table.interval} Original and Retrain are references, then the nearest "
-        "to Retrain first.",
+        caption=f"{what}. {table.interval} {NOISE_SAID if table.noise else ''}Original and Retrain "
+        "are references, then the nearest to Retrain first.",
         frame=without_thin_spaces(frame),
         groups={head: column.group for head, column in heads.items()},
         heads={head: column.head for head, column in heads.items()},

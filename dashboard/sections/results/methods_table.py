@@ -70,7 +70,10 @@ def show(
     clicked = component(
         data={"html": html}, key="results_table", on_row_change=nothing, on_sort_change=nothing
     )
-    st.caption(table.interval + (f" {paper.caption}" if paper else ""))
+    noise = " The first line: the band of how far Retrains of other training seeds lie apart."
+    st.caption(
+        table.interval + (noise if table.noise else "") + (f" {paper.caption}" if paper else "")
+    )
     if clicked.row is not None:
         state.set_param("row", None if clicked.row == selected else clicked.row)
         st.rerun()

@@ -14,6 +14,7 @@ from facts import numbers, tells
 from scipy import stats
 
 from dashboard import frames
+from dashboard.charts import results_table
 from dashboard.frames import glossary as glossary_frames
 from dashboard.papers import tables as published
 from dashboard.text import labels
@@ -257,6 +258,27 @@ def test_missing_cells_carry_their_reason():
     assert cells["fa"].reason == "Not measured in these runs."
     assert cells["ta"].reason.startswith("No gap")
     assert frames.cell_text(cells["fa"], table.columns[2], "value", reference=False) == ("–", "")
+
+
+def test_the_first_line_is_how_far_retrains_lie_apart():
+    """Retrains at 90, 92 and 94 %: ordered differences -4, -2, -2, 2, 2, 4, whose 97.5th percentile
+    is 4 - 0.125 * 2 = 3.75 by linear interpolation at place 4.875 of 0 to 5.
+    """
+    retrains = [(run("retrain", seed=seed), {"ta": (0.9 + 0.02 * seed, 0.0)}) for seed in range(3)]
+    method = (run("ssd"), {"ta": (0.5, -0.4)})
+    table = table_of([*retrains, method])
+    assert table.noise == pytest.approx({"ta": 0.0375})
+    assert table.frame["Method"].tolist()[0] == "Retrain, other seeds"
+    assert table.frame["TA (%)"].tolist()[0] in ("± 3.8", "± 3.7")
+    assert len(table.frame) == len(table.rows) + 1
+    html = results_table.html(table, dark=False)
+    assert html.index("Retrain, other seeds") < html.index('data-row="')
+    # one Retrain tells nothing of others, and other settings of it are no other seeds
+    other = (run("retrain", seed=1, parameters='{"epochs": 2}'), {"ta": (0.7, 0.0)})
+    for lines in ([retrains[0], method], [retrains[0], other, method]):
+        alone = table_of(lines)
+        assert alone.noise == {} and len(alone.frame) == len(alone.rows)
+        assert "other seeds" not in results_table.html(alone, dark=False)
 
 
 def test_sorting_keeps_references_on_top_and_missing_last():
