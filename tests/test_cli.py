@@ -508,6 +508,19 @@ def test_a_signal_ends_a_command_that_does_not_look_for_it(number, monkeypatch, 
     assert signal.getsignal(signal.SIGTERM) == before
 
 
+def test_run_says_that_somebody_cancelled_a_run(home, monkeypatch, capsys):
+    from mucore.runner import worker
+
+    def cancelled(store, **_):
+        for job in reversed(store.jobs()):
+            store.cancel(job.id)
+
+    monkeypatch.setattr(worker, "work", cancelled)
+    assert cli.main(["run", *TINY, "--methods", "finetune", "--seeds", "0"]) == 1
+    reasons = [line for line in capsys.readouterr().err.splitlines() if line.endswith(")")]
+    assert len(reasons) == 1 and "cancelled" in reasons[0] and ".log" not in reasons[0]
+
+
 def test_a_lock_that_is_held_while_run_plans_is_waited_for(home, monkeypatch, capsys):
     monkeypatch.setattr("mucore.store.engine.BUSY_SECONDS", 0.1)
     open_store(home).close()

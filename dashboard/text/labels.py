@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, Literal
 
 from mucore import catalog, titles
+from mucore.catalog.tuning import Borrowed
 from mucore.errors import UnknownName
 from mucore.spec import Recipe, complete, fill, make_recipe, method_parameters
 
@@ -139,6 +140,20 @@ def value_title(column: str, value: str) -> str:
     return {"dataset": titles.dataset, "model": titles.model, "recipe": recipe_text}[column](value)
 
 
+def borrowed_text(found: Borrowed) -> str:
+    """Which tuned settings methods take that have none of their task."""
+    source = found.source
+    where = " and ".join(f"“{scenario_title(name)}”" for name in source.scenarios)
+    together = " together" if len(source.scenarios) > 1 else ""
+    alone = " alone" if found.scenario in source.scenarios and together else ""
+    methods = ", ".join(catalog.method(name).title for name in found.methods)
+    return (
+        f"Nothing was tuned under “{scenario_title(found.scenario)}”{alone} on these data and this "
+        f"model for {methods}. They take settings that were tuned under {where}{together} on "
+        f"{titles.dataset(source.dataset)} and {titles.model(source.model)}."
+    )
+
+
 def preset_title(preset: str) -> str:
     """Whose settings a method ran with; the id where it is none of those that every method has."""
     return METHOD_PRESETS.get(preset, preset)
@@ -148,7 +163,7 @@ def forgotten_text(
     scenario: str, parameters: str | Mapping[str, Any], dataset: str, count: int
 ) -> str:
     """What a scenario asked a model to forget, in words that need no card: "the whole class Bag",
-    "20 % of the class Bag".
+    "20 % of class Bag".
     """
     values = json.loads(parameters) if isinstance(parameters, str) else parameters
     many = f"{number(count, 'count')} samples"
@@ -156,7 +171,7 @@ def forgotten_text(
         names = [_class_name(dataset, each) for each in values["class_ids"]]
         return f"the whole class {names[0]}" if len(names) == 1 else f"{len(names)} whole classes"
     if scenario in ("one_class", "class_fraction"):
-        return f"{many} of the class {_class_name(dataset, values['class_id'])}"
+        return f"{many} of class {_class_name(dataset, values['class_id'])}"
     if scenario in ("random_classes", "top_classes"):
         return f"{values['n']} whole classes"
     if scenario == "identities":

@@ -313,8 +313,10 @@ def _reasons(failed: Iterable[Job]) -> dict[str, list[str]]:
     reasons: dict[str, list[str]] = {}
     # a reference's own error is part of its dependants'
     for job in sorted(failed, key=lambda job: len(job.error or "")):
-        error = (
-            job.error or f"It ended as {job.state} without a reason; see {job.log or 'its log'}."
+        error = job.error or (
+            "Somebody cancelled it."
+            if job.state == "cancelled"
+            else f"It ended as {job.state} without a reason; see {job.log or 'its log'}."
         )
         reason = next((known for known in reasons if error.endswith(known)), error)
         reasons.setdefault(reason, []).append(job.label)

@@ -189,13 +189,7 @@ def _say_borrowed(names: Sequence[str], basis: Basis, scenarios: Sequence[str]) 
         model=basis.model,
     )
     for each in found:
-        where = " and ".join(catalog.scenario(name).title for name in each.source.scenarios)
-        methods = ", ".join(catalog.method(name).title for name in each.methods)
-        st.caption(
-            f"Under “{catalog.scenario(each.scenario).title}” nothing was tuned on these data and "
-            f"this model for {methods}; settings of “{where}” on {each.source.dataset}, "
-            f"{each.source.model}, are taken."
-        )
+        st.caption(labels.borrowed_text(each))
 
 
 def say_preset(names: Sequence[str], basis: Basis, scenarios: Sequence[str]) -> None:

@@ -25,12 +25,13 @@ def show(
     frame = pd.DataFrame(
         {
             "Run": [titles.who(job.spec) for job in jobs[: shared.SHOWN]],
-            "On": [titles.where(job.spec) for job in jobs[: shared.SHOWN]],
             "Waits for": [queue_frames.awaited(job, labels, now) for job in jobs[: shared.SHOWN]],
             "Will take": [
                 about(left.each[job.key]) if job.key in left.each else "–"
                 for job in jobs[: shared.SHOWN]
             ],
+            # the last column is what a narrow window cuts, and this one is alike in most rows
+            "On": [titles.where(job.spec) for job in jobs[: shared.SHOWN]],
         }
     )
     if not access.presents():

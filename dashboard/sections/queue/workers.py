@@ -14,6 +14,11 @@ from dashboard.text import units
 from dashboard.widgets.markdown import escape
 from mucore.store.rows import Worker
 
+LOAD = (
+    "CPU load: programs that want to compute, those of others too, in percent of the machine's "
+    "cores. Above 100 % they wait for each other, and runs take longer."
+)
+
 
 def table(workers: Sequence[Worker]) -> None:
     """Where they are and how much is in use there: a line, or a table where there are several
@@ -24,7 +29,7 @@ def table(workers: Sequence[Worker]) -> None:
     words = f":material/memory: {units.count(len(workers), 'worker')}, {threads}"
     if len(places) == 1:
         parts = [words, escape(places[0].name), _memory(places[0]), _load(places[0])]
-        st.caption(" · ".join(part for part in parts if part))
+        st.caption(" · ".join(part for part in parts if part), help=LOAD if parts[-1] else None)
         return
     machines = len({one.machine for one in places})
     st.caption(f"{words} on {units.count(machines, 'machine')}")
@@ -38,7 +43,13 @@ def table(workers: Sequence[Worker]) -> None:
     if not access.presents():
         del columns["Machine"]
     frame = pd.DataFrame(columns)
-    st.dataframe(frame, hide_index=True, height=shared.height(frame), key="workers")
+    st.dataframe(
+        frame,
+        hide_index=True,
+        height=shared.height(frame),
+        column_config={"Load": st.column_config.TextColumn(help=LOAD)},
+        key="workers",
+    )
 
 
 def _memory(place: queue_frames.Device) -> str:

@@ -551,7 +551,7 @@ def test_exports_carry_verdict_and_distance():
     [
         ("class_wise", {"class_ids": [8]}, "the whole class Bag"),
         ("class_wise", {"class_ids": [8, 9]}, "2 whole classes"),
-        ("one_class", {"class_id": 8, "budget": 0.2, "seed": 0}, "200 samples of the class Bag"),
+        ("one_class", {"class_id": 8, "budget": 0.2, "seed": 0}, "200 samples of class Bag"),
         ("random_classes", {"n": 12, "seed": 0}, "12 whole classes"),
         ("identities", {"count": 10, "persons": None, "seed": 0}, "every image of 10 persons"),
         ("identities", {"count": 10, "persons": [3, 4], "seed": 0}, "every image of 2 persons"),
