@@ -43,12 +43,12 @@ def left_out(keys: Sequence[str]) -> None:
     """That damaged results are missing on a page, and what to do; nothing where there are none."""
     if not keys:
         return
-    named = ", ".join(f"`{key}`" for key in keys[:3]) + (", …" if len(keys) > 3 else "")
+    named = ", ".join(keys[:3]) + (", …" if len(keys) > 3 else "")
     one = len(keys) == 1
     st.caption(
         f":material/report: {units.count(len(keys), 'result')} {'is' if one else 'are'} damaged "
         f"and left out: {named}. Restore the store from a backup, or delete "
-        f"{'its row' if one else 'their rows'} in the table `result` and launch the comparison "
+        f"{'its row' if one else 'their rows'} in the table “result” and launch the comparison "
         "again."
     )
 
