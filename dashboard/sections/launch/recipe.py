@@ -16,6 +16,22 @@ from mucore.catalog.cards import PresetCard
 from mucore.errors import BadValue
 from mucore.spec import FIRST, Recipe, fill, make_recipe
 
+# Of fields whose name does not say it; what they do stands at `Recipe`.
+HELP = {
+    "nesterov": "Nesterov's momentum. It counts with sgd.",
+    "milestones": "Of the schedule “step”: epochs after which it divides the learning rate by ten, "
+    "as in 100, 150. Left empty: half and three quarters of all epochs.",
+    "validation_from": "test: training has every published training image, as in some papers, and "
+    "validation is taken out of the test set.",
+    "per_class": "Only the first so many training images of each class; 0 takes all.",
+    "greyscale": "Images without colour.",
+    "class_weights": "The training loss counts samples of rare classes more.",
+    "augment": "Random crops and flips where the data set allows them, in every training and "
+    "method.",
+    "pretrained": "Start from pretrained weights where they fit; the last layer starts anew.",
+    "revision": "How trainings are computed: 2 does the same as 1 in less time and may differ in "
+    "the last digits. 1 continues comparisons of mucore 0.2.",
+}
 CHANGED = ":orange-badge[Changed] "
 
 
@@ -118,7 +134,7 @@ def recipe_form(preset: str) -> dict[str, Any]:
     fields = list(Recipe.model_fields.items())
     for start in range(0, len(fields), 3):
         for column, (name, info) in zip(st.columns(3), fields[start : start + 3], strict=False):
-            value = getattr(base, name)
+            value, told = getattr(base, name), HELP.get(name)
             with column:
                 typed: Any
                 if options := [
@@ -127,15 +143,20 @@ def recipe_form(preset: str) -> dict[str, Any]:
                     if get_origin(info.annotation) is Literal
                 ]:
                     typed = state.select(
-                        field_label(name), f"recipe.{name}", options, default=value
+                        field_label(name), f"recipe.{name}", options, default=value, help=told
                     )
                     if name == "precision":
                         st.caption(escape(data.precision_gain()))
                 elif isinstance(value, bool):
-                    typed = state.toggle(field_label(name), f"recipe.{name}", default=value)
+                    typed = state.toggle(
+                        field_label(name), f"recipe.{name}", default=value, help=told
+                    )
                 else:
                     typed = state.text(
-                        field_label(name), f"recipe.{name}", default=units.plain(value)
+                        field_label(name),
+                        f"recipe.{name}",
+                        default=units.plain(value),
+                        help=told,
                     )
                 if typed == value or typed == units.plain(value):
                     continue

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import data
 from mucore import api, catalog, cli
 from mucore.runner.plan import Grid, Plan, expand
-from mucore.spec import FIRST
+from mucore.spec import FIRST, Recipe
 
 METHODS = ["finetune", "salun", "fisher", "amnesiac"]  # of the last three, papers set something
 PRESETS = [card.id for card in catalog.presets()]
@@ -129,6 +129,16 @@ def test_a_methods_fields_show_what_the_preset_sets_and_what_a_person_sets_goes_
     assert "preset: 1e-07" in words_on(at)
     choose(at, "standard")
     assert keys(planned[-1]) == by_command("standard")  # where it is what the authors have
+
+
+def test_fields_of_the_recipe_whose_names_do_not_say_it_have_help(planned):
+    from dashboard.sections.launch import recipe
+
+    assert set(recipe.HELP) < set(Recipe.model_fields)
+    at = open_page("launch")
+    shown = {field.label: field.help for field in [*at.text_input, *at.selectbox, *at.toggle]}
+    for name, told in recipe.HELP.items():
+        assert shown[recipe.field_label(name)] == told
 
 
 def test_the_page_opens_on_tuned_settings_which_a_papers_preset_takes_back(planned):
