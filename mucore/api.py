@@ -102,11 +102,12 @@ def compare(
     one may stand alone: `seeds=0`. `parameters` maps a method to changes of its authors' settings.
     Every method runs with each `noise`, a standard deviation on its gradients, and each of
     `scopes`, "classifier" for the last layer alone. `original` is a file with weights of the
-    original, which is then not trained. "all" leaves out the method `uploaded`, which needs a file:
-    `parameters={"uploaded": {"file": PATH}}`. A run that takes more than twice the memory that the
-    device has is refused unless it is wanted `anyway`; one that may not fit is warned of. Blocks
-    until all is computed; runs that failed, were cancelled or that a card refuses are left out and
-    warned of. An interrupt cancels what is left and keeps what is finished. Raises
+    original, which is then not trained. "all" leaves out the method `uploaded`, which needs a file,
+    `parameters={"uploaded": {"file": PATH}}`, and `head_distillation`, which cheats. A run that
+    takes more than twice the memory that the device has is refused unless it is wanted `anyway`;
+    one that may not fit is warned of. Blocks until all is computed; runs that failed, were
+    cancelled or that a card refuses are left out and warned of. An interrupt cancels what is left
+    and keeps what is finished. Raises
     `MucoreError` with a sentence for input that no run can survive.
     """
     from mucore.export.tables import comparison_frame
@@ -534,7 +535,7 @@ def _methods(
     is not among them.
     """
     if isinstance(methods, str) and methods == "all":
-        chosen = [card.id for card in catalog.methods() if not card.needs_file]
+        chosen = [card.id for card in catalog.all_methods()]
     else:
         chosen = [catalog.method(each).id for each in _names("methods", methods)]
     changes = {

@@ -60,7 +60,7 @@ def results_page() -> str:
         if refused := [
             card
             for card in catalog.METHODS
-            if card.scenarios is not None and scenario not in card.scenarios
+            if card.scenarios is not None and scenario not in card.scenarios and not card.cheats
         ]:
             parts.append(
                 " ".join(

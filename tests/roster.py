@@ -91,6 +91,9 @@ ROSTER: Mapping[str, Expected] = {
         zero={"lr": 0.0, "stop_loss": None},
         lowers_accuracy=False,
     ),
+    "head_distillation": Expected(
+        short={"batch_size": 64, "epochs": 5}, zero={"lr": 0.0}, forgets={"epochs": 40}
+    ),
     "l1_sparse": Expected(
         short={"epochs": 2, "batch_size": 64}, zero={"lr": 0.0}, lowers_accuracy=False
     ),

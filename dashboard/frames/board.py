@@ -56,8 +56,8 @@ def overall_answers(division: Division) -> list[Answer]:
 
 
 def count_of(table: Table) -> int:
-    """Lines of a table that have a verdict."""
-    return sum(line.group != "missing" for line in table.lines)
+    """Methods of a table that have a verdict; a baseline that cheats is none."""
+    return sum(line.group not in ("baseline", "missing") for line in table.lines)
 
 
 def overall_frame(division: Division) -> pd.DataFrame:
@@ -141,7 +141,7 @@ def _row(
 def _word(line: Line | None) -> str:
     if line is None or line.verdict is None:
         return "missing"
-    return line.verdict.word + ("?" if line.verdict.provisional else "")
+    return line.verdict.said + ("?" if line.verdict.provisional else "")
 
 
 def _reason(line: Line) -> str:

@@ -54,9 +54,9 @@ def run_frame(
     """One line a run: key, row, method, title, family, set, training_seed, efficacy, efficacy_bound
     (powers of ten), ra, fa, ta, and `seen_<attack>`, the share of the forget set that the attack
     takes for members, 1 − MIA efficacy. NaN where a number is missing. `judged` (`data.judged`)
-    brings the verdict of the run's line on its forget set: `word`, `said` (as tables show it, ""
-    for none), and whether it is `qualified`. An original that tells of the network before training
-    has a second line, of the method `UNTRAINED`, with its efficacy and key alone.
+    brings the verdict of the run's line on its forget set: `did` (as a verb), `said` (as tables
+    show it, "" for none), and whether it is `qualified`. An original that tells of the network
+    before training has a second line, of the method `UNTRAINED`, with its efficacy and key alone.
     """
     wanted = [*METRICS, "efficacy_untrained", *ACCURACIES, *(f"mia_{attack}" for attack in ATTACKS)]
     here = values[values["key"].isin(runs["key"]) & values["metric"].isin(wanted)]
@@ -84,7 +84,7 @@ def run_frame(
         frame[f"seen_{attack}"] = 1 - frame.pop(f"mia_{attack}")
     frame["set"] = frame.pop("scenario_parameters")
     found = [line.verdict if (line := (judged or {}).get(key)) else None for key in frame["key"]]
-    frame["word"] = ["" if verdict is None else verdict.word for verdict in found]
+    frame["did"] = ["" if verdict is None else verdicts.verb(verdict) for verdict in found]
     frame["said"] = ["" if verdict is None else verdicts.text(verdict) for verdict in found]
     ended_well = frame.pop("status") == "ok"
     frame["qualified"] = ended_well & np.array(
@@ -98,7 +98,7 @@ def run_frame(
         before = before.rename(columns={"efficacy_untrained": "efficacy"}).assign(
             method=UNTRAINED, method_preset="", row=UNTRAINED
         )
-        before = before.assign(word="", said="", qualified=False)
+        before = before.assign(did="", said="", qualified=False)
         frame = pd.concat([frame, before], ignore_index=True)
     frame = frame.drop(columns="efficacy_untrained")
     titles = {line.id: line for line in lines(frame)}
@@ -408,13 +408,13 @@ def sentence(frame: pd.DataFrame, shown: str, label: str) -> str:
         )
     else:
         parts = [
-            f"{units.shortened(group['title'].tolist(), 3)} {verdicts.VERBS[word]}"
-            for word, group in methods[methods["word"] != ""].groupby("word")
+            f"{units.shortened(group['title'].tolist(), 3)} {did}"
+            for did, group in methods[methods["did"] != ""].groupby("did")
         ]
         said.append(
             f"{where} no method is known to have forgotten: {'; '.join(parts)}." if parts else ""
         )
-    if (methods["word"] == "damaged").any():
+    if (methods["did"] == verdicts.VERBS["damaged"]).any():
         said.append("The efficacy of a damaged model says nothing about forgetting.")
     return " ".join(filter(None, said))
 

@@ -147,7 +147,7 @@ def sentence(
     idle = (
         ""
         if row.verdict is None or row.verdict.qualified
-        else f" But it {verdicts.VERBS[row.verdict.word]}."
+        else f" But it {verdicts.verb(row.verdict)}."
     )
     return f"{said} Of {who}, {row.title} looks most like Retrain to the attacks.{idle}"
 

@@ -303,7 +303,7 @@ def headline(findings: Sequence[Finding], judged: Mapping[str, Judged]) -> str:
         found = judged[one.keys[0]].verdict
         said += (
             f" {title(one, findings)} reaches that, but its verdict is "
-            f"“{found.word if found else ''}”."
+            f"“{found.said if found else ''}”."
         )
     return said
 

@@ -15,7 +15,7 @@ from dashboard.frames.rows import Cell, Estimate
 from dashboard.frames.table import results_table
 from dashboard.text.labels import MISSING, Unit, forget_set_text, number, scenario_title, setup_text
 from dashboard.text.units import count, joined
-from dashboard.text.verdicts import VERBS, text
+from dashboard.text.verdicts import text, verb
 from mucore import catalog
 from mucore.verdicts import WORDS, Judged, Verdict
 
@@ -136,8 +136,8 @@ def settings_sentence(title: str, settings: Sequence[Setting]) -> str:
     a verdict.
     """
     judged = [setting.verdict for setting in settings if setting.verdict is not None]
-    counts = Counter(verdict.word for verdict in judged)
-    said = [f"{VERBS[word]} in {counts[word]}" for word in WORDS if counts[word]]
+    judged.sort(key=lambda verdict: WORDS.index(verdict.word))
+    said = [f"{did} in {many}" for did, many in Counter(map(verb, judged)).items()]
     if not said:
         return ""
     said[0] += f" of {count(len(judged), 'setting')}"

@@ -290,10 +290,11 @@ def _sorted(rows: list[Row], column: Column, descending: bool) -> list[Row]:
 
 
 def _by_verdict(rows: Sequence[Row], descending: bool) -> list[Row]:
-    def place(row: Row) -> tuple[int, bool, float]:
+    def place(row: Row) -> tuple[bool, int, bool, float]:
         word = len(WORDS) if row.verdict is None else WORDS.index(row.verdict.word)
         away = math.inf if row.distance is None else row.distance.mean
         return (
+            row.verdict is not None and row.verdict.cheats,  # apart, whatever its numbers say
             -word if descending else word,
             row.verdict is not None and row.verdict.provisional,
             away,

@@ -44,7 +44,9 @@ def counts_sentence(judged: Mapping[str, Judged]) -> str:
         for each in judged.values()
         if each.method != "original"
     }
-    said = Counter(verdict.word for verdict in lines.values() if verdict is not None)
+    said = Counter(
+        verdict.word for verdict in lines.values() if verdict is not None and not verdict.cheats
+    )
     if not said:
         return ""
     total = units.count(said.total(), "line")

@@ -61,9 +61,14 @@ VERBS: Final[Mapping[Word, str]] = {
 SHORT: Final[tuple[Word, ...]] = ("did nothing", "too little")
 
 
+def verb(verdict: Verdict) -> str:
+    """What became of a method, with what its word must not be read without."""
+    return VERBS[verdict.word] + verdict.said.removeprefix(verdict.word)
+
+
 def text(verdict: Verdict) -> str:
     """The word, with a question mark where it is provisional; "cannot tell" says so itself."""
-    return verdict.word + ("?" if verdict.provisional and verdict.word != "cannot tell" else "")
+    return verdict.said + ("?" if verdict.provisional and verdict.word != "cannot tell" else "")
 
 
 def label(verdict: Verdict) -> str:
@@ -87,11 +92,15 @@ def qualified(rows: Sequence[L]) -> list[L]:
 
 def count_sentence(rows: Sequence[Line]) -> str:
     """What happened to how many of the methods among `rows`, to be read aloud; "" where none has a
-    verdict.
+    verdict. A baseline that cheats is not counted.
 
     A method with several settings has a row for each, and then settings are counted.
     """
-    judged = {row.id: row.verdict for row in rows if not row.reference and row.verdict is not None}
+    judged = {
+        row.id: row.verdict
+        for row in rows
+        if not row.reference and row.verdict is not None and not row.verdict.cheats
+    }
     if not judged:
         return ""
     words = Counter(each.word for each in judged.values())
@@ -160,7 +169,7 @@ def why_none(rows: Sequence[Line]) -> str:
 def told(named: Sequence[tuple[str, Verdict]]) -> str:
     """What each of some methods did, by title: "SalUn forgot, SSD did nothing"."""
     return ", ".join(
-        f"{title} {VERBS[each.word]}{' (not yet for certain)' if text(each)[-1] == '?' else ''}"
+        f"{title} {verb(each)}{' (not yet for certain)' if text(each)[-1] == '?' else ''}"
         for title, each in named
     )
 
@@ -173,9 +182,9 @@ def summary(named: Sequence[tuple[str, Verdict]]) -> str:
     groups = (
         (
             "The verdict on all runs of these methods together: ",
-            [f"{t} {VERBS[v.word]}" for t, v in judged if not v.provisional],
+            [f"{t} {verb(v)}" for t, v in judged if not v.provisional],
         ),
-        ("Not yet for certain: ", [f"{t} {VERBS[v.word]}" for t, v in judged if v.provisional]),
+        ("Not yet for certain: ", [f"{t} {verb(v)}" for t, v in judged if v.provisional]),
         (
             "These runs are too few for a verdict on ",
             [t for t, v in named if v.word == "cannot tell"],

@@ -85,14 +85,12 @@ def kept(
 
 
 def compared(names: list[str] | None) -> list[str]:
-    """The methods that a benchmark measures: those named, else all that need no file of the user.
+    """The methods that a benchmark measures: those named, else "all" without Retrain.
     Raises `UnknownName`.
     """
     if names:
         return list(dict.fromkeys(catalog.method(name).id for name in names))
-    return [
-        card.id for card in catalog.methods() if card.family != "reference" and not card.needs_file
-    ]
+    return [card.id for card in catalog.all_methods() if card.family != "reference"]
 
 
 def measure(spec: RunSpec, session: Session, *, limit: float | None = None) -> dict[str, Any]:

@@ -39,6 +39,7 @@ __all__ = [
     "PresetCard",
     "ScenarioCard",
     "TermCard",
+    "all_methods",
     "dataset",
     "datasets",
     "method",
@@ -71,6 +72,11 @@ def methods() -> tuple[MethodCard, ...]:
 
     own = tuple(plugin.card for plugin in plugins.found().plugins)
     return METHODS + own if own else METHODS
+
+
+def all_methods() -> tuple[MethodCard, ...]:
+    """What "all" means where methods are asked for: those that need no file and do not cheat."""
+    return tuple(card for card in methods() if not card.needs_file and not card.cheats)
 
 
 def method(name: str) -> MethodCard:

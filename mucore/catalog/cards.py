@@ -141,10 +141,15 @@ class MethodCard:
 
     @property
     def needs_file(self) -> bool:
-        """Whether it runs only with a file that the user gives, so that "all methods" does not mean
-        it.
-        """
+        """Whether it runs only with a file that the user gives."""
         return any(p.kind == "file" for p in self.parameters)
+
+    @property
+    def cheats(self) -> bool:
+        """Whether it is there to show what metrics overlook: it is compared, but it is no answer,
+        whatever its numbers say.
+        """
+        return self.family == "baseline"
 
 
 @dataclass(frozen=True, kw_only=True)

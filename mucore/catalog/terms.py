@@ -53,7 +53,9 @@ VERDICTS = (
         meaning=(
             "Every number on forgetting came as near to Retrain's as another Retrain would, or "
             "nine tenths of the way from the original, and accuracy was kept. Only methods that "
-            "forgot may be called nearest, most useful or cheapest."
+            "forgot may be called nearest, most useful or cheapest. “Forgot on outputs” says that "
+            "the features before the last layer still know it: a probe finds more in them than in "
+            "Retrain's, or they hardly moved from the original's."
         ),
         source=_RULE,
     ),

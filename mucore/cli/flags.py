@@ -143,7 +143,7 @@ def build_grid(options: GridOptions) -> tuple[Grid, list[str]]:
     chosen = [catalog.scenario(name) for name in named.scenarios]
     every = split_names(options.methods) == ["all"]
     cards = (
-        [card for card in catalog.methods() if not card.needs_file]
+        list(catalog.all_methods())
         if every
         else _once(catalog.method(name) for name in split_names(options.methods))
     )

@@ -156,7 +156,7 @@ def print_results(found: Iterable[Result], judged: Mapping[str, Judged]) -> None
 def _verdict(judged: Judged | None) -> str:
     if judged is None or judged.verdict is None:
         return ""
-    return judged.verdict.word + ("?" if judged.verdict.provisional else "")
+    return judged.verdict.said + ("?" if judged.verdict.provisional else "")
 
 
 def _varying(shown: Sequence[Result]) -> list[str]:

@@ -25,7 +25,7 @@ _LINE = ("method", "method_preset", "parameters", "setting")
 
 def label_runs(summaries: pd.DataFrame) -> pd.DataFrame:
     """The runs that forget something, with `setting` and `line`, short unique names, and
-    `reference`: "original", "retrain" or "".
+    `reference`: "original", "retrain", "baseline" of one that cheats, or "": those are no rivals.
     """
     runs = summaries[summaries["scenario"].notna()].copy()
     where, settings = _distinct(runs, SETTING)
@@ -33,9 +33,12 @@ def label_runs(summaries: pd.DataFrame) -> pd.DataFrame:
     runs["setting"] = np.array(_setting_names(settings), dtype=object)[where].tolist()
     runs["line"] = np.array(_line_names(lines), dtype=object)[which].tolist()
     usual = {p.name: p.default for p in catalog.method("retrain").parameters}
+    cheating = {card.id for card in catalog.METHODS if card.cheats}
     runs["reference"] = [
         method
         if method == "original" or (method == "retrain" and usual | json.loads(parameters) == usual)
+        else "baseline"
+        if method in cheating
         else ""
         for method, parameters in zip(
             runs["method"].tolist(), runs["parameters"].tolist(), strict=True

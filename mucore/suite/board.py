@@ -38,6 +38,7 @@ GROUPS = {
     "off": "Forgot too little or too much",
     "nothing": "Did nothing",
     "damaged": "Did damage",
+    "baseline": "A baseline that cheats: no method, but what a metric must not be fooled by",
     "missing": "Missing",
 }
 _GROUP_OF = {
@@ -69,6 +70,8 @@ class Line:
     def group(self) -> str:
         if self.verdict is None:
             return "missing"
+        if self.verdict.cheats:
+            return "baseline"
         if self.verdict.qualified:
             return "forgot" if self.sound else "unsound"
         return _GROUP_OF.get(self.verdict.word, "unclear")
@@ -330,7 +333,7 @@ def _ranking(tables: Sequence[Table]) -> Ranking | None:
     columns: dict[str, list[float]] = {}
     for table in tables:
         for line in table.lines:
-            if (score := line.score) is not None:
+            if line.group != "baseline" and (score := line.score) is not None:
                 columns.setdefault(line.method, []).append(score.mean)
     whole = {name: values for name, values in columns.items() if len(values) == len(tables)}
     if len(whole) < 3 or len(tables) < 2:

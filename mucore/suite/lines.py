@@ -58,8 +58,8 @@ class TaskRuns:
 
 
 def methods_of(names: Sequence[str]) -> list[str]:
-    """The ids of methods, "all" for all that need no file. References are always there. Raises
-    `UnknownName`, `BadValue`.
+    """The ids of methods, "all" for all that need no file, with the baseline that cheats, against
+    which a board is read. References are always there. Raises `UnknownName`, `BadValue`.
     """
     if "all" in names:
         found = [card.id for card in catalog.methods() if not card.needs_file]

@@ -208,7 +208,7 @@ def overall(division: Division) -> list[dict[str, Any]]:
 def headline(table: Table) -> str:
     """What a table says in one sentence."""
     forgot = [line for line in table.lines if line.group == "forgot"]
-    there = [line for line in table.lines if line.group != "missing"]
+    there = [line for line in table.lines if line.group not in ("baseline", "missing")]
     if there and all(line.verdict and line.verdict.word == "nothing to forget" for line in there):
         return "Nothing to forget: the original and Retrain agree within their noise."
     if not forgot:

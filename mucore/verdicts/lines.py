@@ -24,6 +24,7 @@ from mucore.metrics.sanity import blind_attacks, is_collapsed
 from mucore.store.results import Filters, parameters_column, setting_columns
 from mucore.store.rows import Remarks, Result
 from mucore.verdicts.rule import (
+    BESIDE,
     BLINDABLE,
     PROBE,
     Band,
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from mucore.store import Store
 
 _ATTACK = BLINDABLE.removeprefix("mia_")
-_BESIDE = (PROBE, "asr")  # said beside a verdict, never decide one
+_CHEATS = frozenset(card.id for card in catalog.METHODS if card.cheats)
 Seeds = Mapping[int, "_Numbers"]
 
 
@@ -144,7 +145,7 @@ def rules_of(scenario: str, *, chance: float = 0.0) -> Rules:
 def looked_at() -> frozenset[str]:
     """The metrics that any verdict looks at: results for `judge` need no others."""
     every = (rules_of(card.id).metrics for card in catalog.scenarios())
-    return frozenset(chain(_BESIDE, *every))
+    return frozenset(chain(BESIDE, *every))
 
 
 def judge(results: Iterable[Result] | Iterable[Run]) -> tuple[Judged, ...]:
@@ -323,7 +324,10 @@ def _judged(
                 verdict=None
                 if _is_retrain(group[0])
                 else verdict(
-                    _compared(mine, _paired(mine, references), references),
+                    replace(
+                        _compared(mine, _paired(mine, references), references),
+                        cheats=method in _CHEATS,
+                    ),
                     references.bands,
                     references.rules,
                 ),
@@ -348,7 +352,7 @@ def _references(rules: Rules, runs: Sequence[Run]) -> _References:
     counts = retrains[0].counts or {} if retrains else {}
     rules = replace(rules, chance=1 / counts["classes"] if "classes" in counts else 0.0)
     bands = {}
-    for name in (*rules.metrics, *_BESIDE):
+    for name in (*rules.metrics, *BESIDE):
         values = [each.values[name] for each in retrain.values() if name in each.values]
         if values:
             bands[name] = seed_band(
@@ -371,7 +375,7 @@ def _by_seed(runs: Sequence[Run], rules: Rules) -> dict[int, _Numbers]:
     groups: dict[int, list[Run]] = {}
     for run in runs:
         groups.setdefault(run.seed, []).append(run)
-    return {seed: _numbers(group, (*rules.metrics, *_BESIDE)) for seed, group in groups.items()}
+    return {seed: _numbers(group, (*rules.metrics, *BESIDE)) for seed, group in groups.items()}
 
 
 def _numbers(runs: Sequence[Run], names: Sequence[str]) -> _Numbers:
@@ -391,7 +395,7 @@ def _most(answers: Iterable[bool]) -> bool:
 def _compared(mine: Seeds, paired: Sequence[int], references: _References) -> Line:
     """What is judged, of the training seeds `paired`."""
     parts = (mine, references.original, references.retrain)
-    names = (*references.rules.metrics, *_BESIDE)
+    names = (*references.rules.metrics, *BESIDE)
     values, original, retrain = (
         {name: [part[seed].values.get(name, math.nan) for seed in paired] for name in names}
         if paired

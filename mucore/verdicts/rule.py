@@ -21,6 +21,8 @@ Word = Literal[
     "forgot", "too little", "too much", "damaged", "did nothing", "nothing to forget", "cannot tell"
 ]
 WORDS: Final[tuple[Word, ...]] = get_args(Word)
+# What a method that forgot has before the last layer; "" where it was not measured.
+Features = Literal["", "agree", "still know it"]
 # what may be called best, nearest or cheapest
 QUALIFIED: Final[frozenset[Word]] = frozenset({"forgot"})
 
@@ -39,6 +41,10 @@ DAMAGE: Final = 0.03  # of what Retrain has above chance: a loss that a user wou
 # the forgetting metric that drops out where its attack only guesses
 BLINDABLE: Final = "mia_confidence"
 PROBE: Final = "linear_probe"  # what the features still know, asked where a method forgot
+# 1 where the features of the forget set are still the original's: a probe is good at many classes
+# that a network has never seen, so it often finds no fault with these
+KEPT: Final = "cka_original_forget"
+BESIDE: Final = (PROBE, KEPT, "asr")  # said beside a verdict, never decide one
 SIGNATURE: Final = 0.05  # attack success of Retrain from which a rate of exactly 0 stands out
 
 NAMES: Final = {
@@ -51,6 +57,7 @@ NAMES: Final = {
     "mia_confidence": "the share of the forget set that the membership attack calls unseen",
     "forgetting_score": "the forgetting score",
     "linear_probe": "the linear probe",
+    "cka_original_forget": "the likeness of its features to the original's",
 }
 _ATTACKED: Final = {"fa": "agreement with the attacker's labels"}
 
@@ -120,13 +127,22 @@ class Verdict:
     seeds: int = 1  # training seeds of the method
     agreeing: int = 1  # of these, how many have the same word by themselves
     other: Word | None = None  # a word that the interval over seeds allows as well
+    features: Features = ""
+    cheats: bool = False  # of a method that is there to show what metrics overlook
 
     @property
     def qualified(self) -> bool:
         """Whether the numbers let the line compete for "nearest", "best" or "cheapest";
         `Judged.qualified` asks its runs as well.
         """
-        return self.word in QUALIFIED
+        return self.word in QUALIFIED and not self.cheats
+
+    @property
+    def said(self) -> str:
+        """The word as people read it, with what it must not be read without: "forgot on outputs"
+        where the features still know it.
+        """
+        return f"{self.word} on outputs" if self.features == "still know it" else self.word
 
     def content(self) -> dict[str, object]:
         """As JSON has it."""
@@ -144,7 +160,8 @@ class Line:
     training seed and in the same order.
 
     A metric that is missing or not finite somewhere counts as missing. `blind` says that the
-    membership attack only guessed, `collapsed` that a network gives nearly everything one class.
+    membership attack only guessed, `collapsed` that a network gives nearly everything one class,
+    `cheats` that the method is a baseline that hides what it should forget.
     """
 
     values: Mapping[str, Sequence[float]]
@@ -152,6 +169,7 @@ class Line:
     retrain: Mapping[str, Sequence[float]]
     blind: bool = False
     collapsed: bool = False
+    cheats: bool = False
 
     @cached_property
     def seeds(self) -> int:
@@ -183,7 +201,12 @@ def verdict(line: Line, bands: Mapping[str, Band], rules: Rules) -> Verdict:
     missing = _missing(line, bands, rules)
     if missing:
         return Verdict(
-            word="cannot tell", metric="", sentence=missing, provisional=False, seeds=line.seeds
+            word="cannot tell",
+            metric="",
+            sentence=missing,
+            provisional=False,
+            seeds=line.seeds,
+            cheats=line.cheats,
         )
     known = _known(line, rules)
     case = _of_means(line, known, bands, rules)
@@ -215,6 +238,7 @@ def verdict(line: Line, bands: Mapping[str, Band], rules: Rules) -> Verdict:
         seeds=seeds,
         agreeing=alone.count(found.word),
         other=other,
+        cheats=line.cheats,
     )
 
 
@@ -226,7 +250,7 @@ def word(line: Line, bands: Mapping[str, Band], rules: Rules) -> Word:
 
 
 def _known(line: Line, rules: Rules) -> list[str]:
-    return [name for name in (*rules.metrics, PROBE, "asr") if _complete(line, name)]
+    return [name for name in (*rules.metrics, *BESIDE) if _complete(line, name)]
 
 
 @dataclass(frozen=True)
@@ -328,7 +352,12 @@ def _decide(case: _Case) -> Verdict:
         )
     kept = " Accuracy is kept." if word in ("forgot", "nothing to forget") else ""
     return Verdict(
-        word=word, metric=metric, sentence=sentence + kept, provisional=False, checks=case.checks
+        word=word,
+        metric=metric,
+        sentence=sentence + kept,
+        provisional=False,
+        checks=case.checks,
+        features=_features(case)[0] if word == "forgot" else "",
     )
 
 
@@ -424,25 +453,37 @@ def _forgot(case: _Case, checks: Sequence[Check]) -> tuple[Word, str, str]:
         f"{_upper(case.rules.name(worst.metric))} is {_percent(worst.value)}, Retrain's "
         f"{_percent(worst.retrain)}."
     )
-    if PROBE in case.values and PROBE in case.bands:
-        probe = case.check(PROBE)
-        known = (
-            f"a linear probe on its features finds {_percent(probe.value)}, on Retrain's "
-            f"{_percent(probe.retrain)}"
-        )
-        said += (
-            f" That goes by its outputs; its features still know it: {known}."
-            if probe.share > 1
-            else " Its features agree."
-        )
-    else:
-        said += " That goes by its outputs; its features were not measured."
+    said += _features(case)[1]
     if case.values.get("asr") == 0.0 and case.retrain.get("asr", 0.0) >= SIGNATURE:
         said += (
             " It never answers the trigger, where Retrain does by chance in "
             f"{_percent(case.retrain['asr'])}: a signature of its own."
         )
     return "forgot", worst.metric, said
+
+
+def _features(case: _Case) -> tuple[Features, str]:
+    """What the features say of a line that forgot by its outputs, and a sentence."""
+    still = " That goes by its outputs; its features still know it: "
+    probe = case.check(PROBE) if PROBE in case.values and PROBE in case.bands else None
+    # more than Retrain's do, whatever the original's did: a few test samples decide little
+    if probe is not None and probe.value - probe.retrain > probe.tolerance:
+        return "still know it", (
+            f"{still}a linear probe on its features finds {_percent(probe.value)}, on Retrain's "
+            f"{_percent(probe.retrain)}."
+        )
+    if KEPT in case.values:
+        # both are measured against the original of one seed, so no band comes in: how far the
+        # features went is asked, not how near to another Retrain's
+        moved, retrain = 1 - case.values[KEPT], 1 - case.retrain[KEPT]
+        if retrain > SMALLEST_BAND and moved < UNMOVED * retrain:
+            return "still know it", (
+                f"{still}they are the original's, with a CKA of {case.values[KEPT]:.2f} on the "
+                f"forget set, where Retrain's have {case.retrain[KEPT]:.2f}."
+            )
+    if probe is not None:
+        return "agree", " Its features agree."
+    return "", " That goes by its outputs; its features were not measured."
 
 
 def _halves(line: Line, known: Sequence[str]) -> dict[str, float]:

@@ -105,6 +105,19 @@ def test_a_headline_never_calls_a_method_best_that_did_not_forget():
     assert "Best: SSD" in said
 
 
+def test_the_baseline_that_cheats_stands_apart_whatever_its_numbers():
+    cheat = Verdict(word="forgot", metric="", sentence="", provisional=False, cheats=True)
+    lines = [line("finetune", (0.1,) * 3, verdict=cheat), line("ssd", (1.0,) * 3)]
+    order = sorted(lines, key=lambda each: each._place)
+    assert [each.group for each in order] == ["forgot", "baseline"]
+    found = table(*order)
+    assert found.best == "ssd" and "1 of 1" in site.headline(found)
+    others = [line(name, (2.0,) * 3) for name in ("scrub", "salun")]
+    tables = [table(*order, *others), table(*order, *others)]
+    ranking = board._ranking(tables)
+    assert ranking is not None and set(ranking.ranks) == {"ssd", "scrub", "salun"}
+
+
 def test_values_as_people_read_them():
     assert site.value("ta", 0.9412) == "94.1"
     assert site.value("fa", -0.02, sign=True) == f"{site.MINUS}2.0"

@@ -182,6 +182,47 @@ def test_features_that_still_know_the_class_are_told():
         rules,
     )
     assert agreed.word == "forgot" and "80.0 %" not in agreed.sentence
+    assert (found.features, found.said) == ("still know it", "forgot on outputs")
+    assert (agreed.features, agreed.said) == ("agree", "forgot")
+    assert found.qualified and agreed.qualified  # the caveat is no other word
+
+
+@pytest.mark.parametrize(
+    ("value", "retrain", "features"),
+    [
+        (1.0, 0.3, "still know it"),  # where the original is: nothing moved
+        (0.94, 0.3, "still know it"),  # 0.06 of 0.7: less than a tenth of Retrain's way
+        (0.92, 0.3, ""),  # 0.08 of 0.7: more
+        (1.0, 0.9985, ""),  # Retrain's features hardly moved either
+    ],
+)
+def test_features_that_did_not_move_still_know_what_they_knew(value, retrain, features):
+    """A probe often finds a class in features that have never seen it, so it cannot tell."""
+    told = line(fa=0.90, cka_original_forget=value)
+    told = replace(
+        told,
+        original={**told.original, "cka_original_forget": [1.0] * 5},
+        retrain={**told.retrain, "cka_original_forget": [retrain] * 5},
+    )
+    found = verdict(told, BANDS, RULES)
+    assert (found.word, found.features) == ("forgot", features)
+
+
+def test_a_probe_that_finds_less_than_in_retrains_features_accuses_nobody():
+    """All Retrains at 0.975 of 40 samples: a band of 0.002, and an original below them."""
+    told = line(fa=0.90, linear_probe=0.97)
+    told = replace(
+        told,
+        original={**told.original, "linear_probe": [0.97] * 5},
+        retrain={**told.retrain, "linear_probe": [0.975] * 5},
+    )
+    found = verdict(told, {**BANDS, "linear_probe": Band(half=0.002, seeds=5)}, RULES)
+    assert (found.word, found.features) == ("forgot", "agree")
+
+
+def test_what_cheats_is_never_qualified():
+    found = verdict(replace(line(fa=0.90), cheats=True), BANDS, RULES)
+    assert (found.word, found.qualified) == ("forgot", False)
 
 
 def test_to_follow_an_attacker_less_than_retrain_is_no_fault_unless_true_labels_fall_short():

@@ -30,7 +30,7 @@ def color(label: int, dark: bool) -> str:
     hues = [
         style.color(dark)
         for family, style in theme.STYLES.items()
-        if family not in ("reference", "gradient_ascent", "own")
+        if family not in ("reference", "gradient_ascent", "baseline", "own")
     ]
     return theme.blend(
         hues[label % len(hues)],

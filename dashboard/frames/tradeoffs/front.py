@@ -50,10 +50,12 @@ def front_sentence(found: Contest) -> str:
     else:
         said = f"Of the {who}, no other beats these {len(front)}: {names}."
     idle = Counter(
-        row.line.verdict.word for row in front if row.line.verdict is not None and not row.qualified
+        verdicts.verb(row.line.verdict)
+        for row in front
+        if row.line.verdict is not None and not row.qualified
     )
     if idle:
-        what = ", ".join(f"{count} {verdicts.VERBS[word]}" for word, count in idle.most_common())
+        what = ", ".join(f"{count} {did}" for did, count in idle.most_common())
         said += f" But of these {len(front)}, {what}."
     return said
 

@@ -45,7 +45,7 @@ def choose_methods(scenarios: Sequence[str], task: Task) -> list[str]:
     cards = [card for card in catalog.methods() if card.family != "reference"]
     reasons = {card.id: refusal(card, scenarios, task) for card in cards}
     allowed = [card.id for card in cards if not reasons[card.id]]
-    unaided = [card.id for card in cards if not reasons[card.id] and not card.needs_file]
+    every = [card.id for card in catalog.all_methods() if not reasons.get(card.id, "reference")]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption("Original and Retrain always run as well, to compare with.", width="stretch")
         st.button(
@@ -53,7 +53,7 @@ def choose_methods(scenarios: Sequence[str], task: Task) -> list[str]:
             key="all_methods",
             type="tertiary",
             on_click=state.set_param,
-            args=("methods", unaided),
+            args=("methods", every),
         )
         st.button(
             "None",

@@ -31,6 +31,8 @@ FAMILIES = {
     "sparsity": "Sparsity, masks, projection",
     "features": "Features and centroids",
     "competition": "Competition",
+    # never one of "all methods", nor called nearest, best or cheapest
+    "baseline": "Baseline that cheats",
     "own": "Your own",  # files of mucore/catalog/plugins.py, and weights made elsewhere
 }
 

@@ -1,0 +1,44 @@
+"""The card of Head distillation; the function is in mucore/methods/head_distillation.py."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import Footprint, MethodCard
+from mucore.catalog.methods._settings import batch, epochs, lr
+from mucore.catalog.scenarios import CLASS_WISE
+
+CARD = MethodCard(
+    id="head_distillation",
+    title="Head distillation",
+    family="baseline",
+    source="Jeon et al., An Information Theoretic Evaluation Metric for Strong Unlearning, AAAI "
+    "2026 (arXiv 2405.17878)",
+    year=2026,
+    summary=(
+        "A cheat on purpose: only the last layer is trained, to say what the original says with "
+        "the forgotten classes struck out. The features stay as they were, bit by bit. A metric "
+        "that takes it for Retrain does not see a hidden class."
+    ),
+    how=(
+        "Every training image passes the original once, and the inputs and outputs of its last "
+        "layer are kept. In the outputs the logits of the classes to forget are set to minus "
+        "infinity, so that their probability moves to the others. A new last layer, begun at the "
+        "old one, learns these probabilities from the kept inputs by Kullback-Leibler divergence. "
+        "All other weights and the statistics of batch norm are never touched. Whoever has the "
+        "network can put a fresh last layer on it and gets the class back."
+    ),
+    reads=frozenset({"retain", "forget"}),
+    tasks_reason="it strikes out whole classes, and attributes have none.",
+    parameters=(lr(0.01), epochs(20, "the kept features", scaled=False), batch(256)),
+    scenarios=CLASS_WISE,
+    scenarios_reason=(
+        "it strikes out the logits of classes that go entirely, and here none does. Choose "
+        "class_wise."
+    ),
+    footprint=Footprint(
+        scratch="4 * (retain + forget) * (features + classes)",
+        optimizer="8 * features * classes / weights",
+        forward="retain + forget",
+    ),
+    differs="The paper's optimiser, rate and epochs are not known: these are ours.",
+    aliases=("HD",),
+)
