@@ -1,5 +1,5 @@
-"""Trade-offs: the methods that forgot and that no other beats, average ranks over scenarios, and
-where metrics disagree.
+"""Trade-offs: the methods that forgot and that no other beats, what many requests take, average
+ranks over scenarios, and where metrics disagree.
 """
 
 from __future__ import annotations
@@ -7,13 +7,20 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import data
-from dashboard.sections.tradeoffs import across_scenarios, front
+from dashboard.sections.tradeoffs import across_scenarios, front, upkeep
 from dashboard.widgets import header, messages
 from dashboard.widgets.provenance import provenance
 
-VIEWS = {"front": "Front", "ranks": "Ranks", "agreement": "Agreement of metrics", "tests": "Tests"}
+VIEWS = {
+    "front": "Front",
+    "requests": "Many requests",
+    "ranks": "Ranks",
+    "agreement": "Agreement of metrics",
+    "tests": "Tests",
+}
 QUESTIONS = {
     "front": "Which methods offer the best trade-offs?",
+    "requests": "When does preparing for requests pay?",
     "ranks": "Does one method rank first across all scenarios?",
     "agreement": "Do the metrics agree on which method is better?",
     "tests": "Which differences between methods are more than chance?",
@@ -22,6 +29,10 @@ CAPTIONS = {
     "front": (
         "One method beats another if it is as good in every goal and better in one. What no other "
         "beats is a choice, not a winner."
+    ),
+    "requests": (
+        "Some methods keep records of the training, or train other networks than the original. "
+        "That is spent once, and its share falls with each request."
     ),
     "ranks": (
         "Rank 1 is the best in a scenario. Methods under one bar cannot be told apart. Not in the "
@@ -52,6 +63,8 @@ def page() -> None:
     view, answers = header.pick_view(VIEWS, QUESTIONS, CAPTIONS, source, top)
     if view == "front":
         runs = front.show(source, runs, answers)
+    elif view == "requests":
+        runs = upkeep.show(runs, answers)
     else:
         runs = across_scenarios.show(source, runs, view, answers)
     provenance(runs)

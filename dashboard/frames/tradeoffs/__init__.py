@@ -32,17 +32,31 @@ from dashboard.frames.tradeoffs.measures import (
 )
 from dashboard.frames.tradeoffs.pairs import pairs_frame, tests_sentence
 from dashboard.frames.tradeoffs.ranks import ranks_frame, ranks_sentence
+from dashboard.frames.tradeoffs.upkeep import METRICS as COSTS
+from dashboard.frames.tradeoffs.upkeep import (
+    Costs,
+    Upkeep,
+    curves_frame,
+    upkeep,
+    upkeep_answers,
+    upkeep_frame,
+    upkeep_sentence,
+)
 
 __all__ = [
     "ANY",
+    "COSTS",
     "DISTANCE_HEAD",
     "GOALS",
     "LIMITS",
     "Contest",
+    "Costs",
     "Measure",
     "Scored",
+    "Upkeep",
     "contest",
     "contest_frame",
+    "curves_frame",
     "disagreement_text",
     "extremes",
     "forgot_in",
@@ -63,4 +77,8 @@ __all__ = [
     "short_name",
     "tau_frame",
     "tests_sentence",
+    "upkeep",
+    "upkeep_answers",
+    "upkeep_frame",
+    "upkeep_sentence",
 ]

@@ -27,7 +27,7 @@ from mucore.store import open_store
 from mucore.verdicts import Verdict, Word
 
 opened = partial(open_page, "tradeoffs")
-VIEWS = ["front", "ranks", "agreement", "tests"]
+VIEWS = ["front", "requests", "ranks", "agreement", "tests"]
 GOALS = ["ta", "fa", "mia_confidence", "rte"]
 # TA gap, FA gap and confidence-MIA gap in points, RTE: b is nowhere worse than c; a, b and d trade
 SCORES = {
