@@ -149,8 +149,8 @@ def borrowed_text(found: Borrowed) -> str:
     methods = ", ".join(catalog.method(name).title for name in found.methods)
     return (
         f"Nothing was tuned under “{scenario_title(found.scenario)}”{alone} on these data and this "
-        f"model for {methods}. They take settings that were tuned under {where}{together} on "
-        f"{titles.dataset(source.dataset)} and {titles.model(source.model)}."
+        f"model for {methods}. They take settings that were tuned under {where}{together} "
+        f"({titles.dataset(source.dataset)} · {titles.model(source.model)})."
     )
 
 

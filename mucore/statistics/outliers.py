@@ -122,7 +122,7 @@ def suspicions_of(means: pd.DataFrame, runs: pd.DataFrame) -> tuple[Suspicion, .
         method, parameters = told[setting, line]
         sentence = (
             f"{catalog.metric(metric).title} of {line} in {setting} is {value}, {side} the range "
-            f"from {original} (original) and {retrain} (retrain) by {100 * excess:.1f} points, "
+            f"from {original} (original) to {retrain} (retrain) by {100 * excess:.1f} points, "
             f"more than {counted(int(seeds), 'training seed')} explain: {meaning}."
         )
         found.setdefault(metric, []).append(

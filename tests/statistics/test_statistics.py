@@ -448,7 +448,7 @@ def test_forgetting_more_than_retrain_is_flagged():
     )
     assert found.sentence == (
         "Forget accuracy of ssd in one_class is 52.0 %, below the range from 100.0 % (original) "
-        "and 80.0 % (retrain) by 28.0 points, more than 3 training seeds explain: it forgets more "
+        "to 80.0 % (retrain) by 28.0 points, more than 3 training seeds explain: it forgets more "
         "than a model that never saw the samples."
     )
 
