@@ -1,4 +1,5 @@
-"""docs/hidden-class.md: which metrics the baseline that cheats fools, from real runs.
+"""docs/hidden-class.md: which metrics the baseline that cheats fools, from real runs; and their
+names for the catalog, mucore/catalog/hidden_class.json.
 
     python -m mucore --home HOME run --dataset digits --model mlp --scenario class_wise \\
         --methods original,head_distillation --seeds 0,1,2,3,4
@@ -9,6 +10,7 @@ A section a home, of its runs of `head_distillation` under `class_wise`.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,7 +28,8 @@ from mucore.verdicts import judge, seed_band
 from mucore.verdicts.rule import RESOLVABLE, TOLERATED
 
 CHEAT = "head_distillation"
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "hidden-class.md"
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "hidden-class.md"
 FOOLED, SEES, SILENT = "fooled", "sees it", "cannot tell"
 POINT = 0.01  # a few samples more or less, on which all Retrains may agree
 GROUPS = ("accuracy", "membership inference", "representation")
@@ -101,6 +104,15 @@ def section(results: Sequence[Result]) -> list[str]:
     ]
 
 
+def fooled_in_all(sets: Sequence[Sequence[Result]]) -> list[str]:
+    """The metrics that the cheat fools in every set in which they can tell anything."""
+    said: dict[str, set[str]] = {}
+    for results in sets:
+        for name, (*_, word) in findings(results).items():
+            said.setdefault(name, set()).add(word)
+    return [name for name, words in said.items() if words - {SILENT} == {FOOLED}]
+
+
 def hidden_class_page(sets: Sequence[Sequence[Result]]) -> str:
     return page(
         [
@@ -139,7 +151,9 @@ def main() -> None:
     if not sets:
         raise SystemExit("Name the folders of the runs: python scripts/hidden_class_page.py HOME.")
     PAGE.write_text(hidden_class_page(sets), encoding="utf-8", newline="\n")
-    print(f"{PAGE} written")
+    names = json.dumps(fooled_in_all(sets), indent=1)
+    catalog.HIDDEN_CLASS.write_text(names + "\n", encoding="utf-8", newline="\n")
+    print(f"{PAGE} and {catalog.HIDDEN_CLASS} written")
 
 
 if __name__ == "__main__":

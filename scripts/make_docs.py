@@ -24,6 +24,7 @@ from mucore.catalog import (
     MethodCard,
     MetricCard,
     Parameter,
+    blind_to_a_hidden_class,
     metrics,
     models,
     scenarios,
@@ -32,6 +33,9 @@ from mucore.catalog import (
 )
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
+BLIND = (
+    "It does not see a [hidden class](hidden-class.md): Head distillation passes for Retrain here."
+)
 MADE = (
     "<!-- Made by scripts/make_docs.py from the cards in mucore/catalog; change those and run "
     "it again. -->"
@@ -181,6 +185,7 @@ def metrics_page() -> str:
                     where,
                     f"Source: {sentence(card.source)}",
                     card.caveat,
+                    BLIND if card.id in blind_to_a_hidden_class() else "",
                 ]
                 parts.append(" ".join(filter(None, known)))
     parts += [

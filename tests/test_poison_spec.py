@@ -181,7 +181,7 @@ def test_every_method_runs_under_both_or_says_why_not():
     }
     left_out = {card.id for card in catalog.METHODS} - set(served["backdoor"])
     assert served["label_flip"] == served["backdoor"]
-    assert left_out == {"scrub_rewind", "gkt"}
+    assert left_out == {"scrub_rewind", "gkt", "head_distillation"}
     for name in left_out:
         with pytest.raises(Refused, match=f"{name} does not run under scenario backdoor: "):
             spec(method=name)

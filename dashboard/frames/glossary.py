@@ -61,6 +61,9 @@ def _heading(tuned: Tuned) -> str:
     return f"Tuned: {names}" + ("" if usual else f" ({tuned.dataset}, {tuned.model})")
 
 
+HIDDEN = (
+    "a hidden class. Head distillation hides one behind the last layer and passes for Retrain here."
+)
 Kind = Literal["verdict", "metric", "scenario", "method", "dataset", "setting"]
 
 
@@ -104,6 +107,7 @@ def glossary() -> tuple[Entry, ...]:
         _entry("verdict", word.id, word.title, word.meaning, {"Source:": word.source})
         for word in catalog.verdicts()
     ]
+    blind = catalog.blind_to_a_hidden_class()
     for metric in catalog.metrics():
         scale = (
             f"{IDEALS[metric.ideal]}; range {_range(metric.low, metric.high)}, {UNITS[metric.unit]}"
@@ -120,7 +124,11 @@ def glossary() -> tuple[Entry, ...]:
                 metric.id,
                 metric.title,
                 metric.meaning,
-                facts | {"Caveat:": metric.caveat},
+                facts
+                | {
+                    "Caveat:": metric.caveat,
+                    "Blind to:": HIDDEN if metric.id in blind else "",
+                },
             )
         )
     for scenario in catalog.scenarios():

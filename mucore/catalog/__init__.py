@@ -8,6 +8,10 @@ stand at the end of `methods()`. Nothing here imports torch.
 
 from __future__ import annotations
 
+import json
+from functools import cache
+from pathlib import Path
+
 from mucore.catalog.cards import (
     DatasetCard,
     Footprint,
@@ -26,8 +30,11 @@ from mucore.catalog.scenarios import SCENARIOS
 from mucore.catalog.terms import TERMS, VERDICTS
 from mucore.errors import BadFile, UnknownName
 
+HIDDEN_CLASS = Path(__file__).with_name("hidden_class.json")  # by scripts/hidden_class_page.py
+
 __all__ = [
     "FAMILIES",
+    "HIDDEN_CLASS",
     "METHODS",
     "ORIGINAL",
     "DatasetCard",
@@ -40,6 +47,7 @@ __all__ = [
     "ScenarioCard",
     "TermCard",
     "all_methods",
+    "blind_to_a_hidden_class",
     "dataset",
     "datasets",
     "method",
@@ -107,6 +115,12 @@ def metrics() -> tuple[MetricCard, ...]:
 
 def metric(name: str) -> MetricCard:
     return _find("metric", METRICS, name)
+
+
+@cache
+def blind_to_a_hidden_class() -> frozenset[str]:
+    """The metrics that could not tell Head distillation from Retrain (docs/hidden-class.md)."""
+    return frozenset(json.loads(HIDDEN_CLASS.read_text(encoding="utf-8")))
 
 
 def scenarios() -> tuple[ScenarioCard, ...]:

@@ -29,7 +29,16 @@ SERVING = [
     for card in catalog.methods()
     if "attributes" in card.tasks and card.id not in REFERENCES
 ]
-REFUSING = {"boundary_shrink", "boundary_expanding", "delete", "gkt", "duck", "contrastive", "scar"}
+REFUSING = {
+    "boundary_shrink",
+    "boundary_expanding",
+    "delete",
+    "gkt",
+    "duck",
+    "contrastive",
+    "scar",
+    "head_distillation",
+}
 
 # Settings under which the loss of the forget set must rise clearly above the original's; every
 # method that works on the forget set is here.

@@ -11,6 +11,7 @@ import torch
 import toy
 
 import mucore.api as mu
+from dashboard.frames import glossary
 from mucore import catalog
 from mucore.engine.features import features_of
 from mucore.engine.losses import soft_divergence
@@ -145,6 +146,19 @@ def test_the_committed_page_is_of_metrics_and_data_that_there_are():
     assert len(ids) >= 30 and {catalog.metric(name).id for name in ids} == set(ids)
     for dataset, model in re.findall(r"^## ([\w-]+), ([\w-]+),", text, re.MULTILINE):
         assert catalog.dataset(dataset).id == dataset and catalog.model(model).id == model
+
+
+def test_metrics_that_it_fools_say_so_in_the_glossary():
+    page = hidden_class_page.PAGE.read_text(encoding="utf-8")
+    fooled = catalog.blind_to_a_hidden_class()
+    assert {"fa", "ta", "mia_confidence"} <= fooled <= {card.id for card in catalog.metrics()}
+    assert all(f"`{name}`" in page for name in fooled)
+    said = {
+        entry.id: "Blind to:" in entry.facts
+        for entry in glossary.glossary()
+        if entry.kind == "metric"
+    }
+    assert {name for name, blind in said.items() if blind} == fooled
 
 
 def test_it_takes_no_rank(home):
