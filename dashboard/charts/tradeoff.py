@@ -54,6 +54,8 @@ class TradeoffInfo:
     near_x: tuple[float, float]
     near_y: tuple[float, float]
     outside: tuple[str, ...]
+    # half of the band of Retrain against Retrain of other seeds, in points of FA and TA
+    noise: tuple[float, float] | None = None
 
     @property
     def note(self) -> str:
@@ -117,6 +119,9 @@ def tradeoff_info(table: ResultsTable) -> TradeoffInfo:
             for title, x, y in named
             if not (near_x[0] <= x <= near_x[1] and near_y[0] <= y <= near_y[1])
         ),
+        noise=(100 * table.noise["fa"], 100 * table.noise["ta"])
+        if {"fa", "ta"} <= table.noise.keys()
+        else None,
     )
 
 
@@ -141,6 +146,10 @@ def draw(
     """
     look = theme.ground(dark)
     figure = axes.figure(dark=dark)
+    if info.noise is not None:
+        across, up = info.noise
+        box = {"x0": -across, "x1": across, "y0": -up, "y1": up}
+        figure.add_shape(type="rect", **box, fillcolor=look.grid, line_width=0, layer="below")
     figure.add_hline(y=0, line=references.line("Retrain", look, 1.2))
     figure.add_vline(x=0, line=references.line("Retrain", look, 1.2))
     spots = [
@@ -192,12 +201,21 @@ def alt_text(info: TradeoffInfo) -> str:
         return "Scatter of forget-accuracy gap against test-accuracy gap; no method has both yet."
     front = ", ".join(mark.title for mark in info.marks if mark.pareto)
     return (
-        f"Scatter of {len(info.marks)} methods: forget-accuracy gap to Retrain on x, "
-        "test-accuracy gap to Retrain on y, in points; Retrain is at zero, zero. "
-    ) + (
-        f"No other method that forgot beats these in both: {front}."
-        if front
-        else "None of them forgot."
+        (
+            f"Scatter of {len(info.marks)} methods: forget-accuracy gap to Retrain on x, "
+            "test-accuracy gap to Retrain on y, in points; Retrain is at zero, zero. "
+        )
+        + (
+            f"No other method that forgot beats these in both: {front}."
+            if front
+            else "None of them forgot."
+        )
+        + (
+            " Grey, around Retrain: as far as Retrains of other seeds lie apart, "
+            f"{info.noise[0]:.1f} points of forget accuracy and {info.noise[1]:.1f} of test accuracy."
+            if info.noise is not None
+            else ""
+        )
     )
 
 

@@ -13,9 +13,10 @@ from dashboard.widgets.markdown import escape
 def show(table: frames.ResultsTable):
     info = tradeoff.tradeoff_info(table)
     names = {"all": "All", "near": "Near Retrain"}
+    grey = "" if info.noise is None else " Grey: as far as Retrains of other seeds lie apart."
     st.caption(
-        "The star is Retrain: nearer is better, lower costs accuracy. Marks are the table's; "
-        "click one for its runs."
+        f"The star is Retrain: nearer is better, lower costs accuracy.{grey} Marks are the "
+        "table's; click one for its runs."
     )
     zoom = (
         state.segmented(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from facts import tells
 from gap_tables import GAPS, with_verdicts
@@ -51,6 +53,20 @@ def test_only_methods_that_forgot_are_called_unbeaten(table):
     assert not any(
         mark.pareto for mark in none.marks
     ) and "None of them forgot" in tradeoff.alt_text(none)
+
+
+def test_the_noise_of_retrain_is_a_grey_box_around_it(table):
+    bare = tradeoff.tradeoff_info(table)
+    assert bare.noise is None
+    figure = tradeoff.draw(bare, dark=False)
+    assert not [shape for shape in figure.layout.shapes if shape.type == "rect"]
+    info = tradeoff.tradeoff_info(replace(table, noise={"fa": 0.02, "ta": 0.01}))
+    assert info.noise == pytest.approx((2.0, 1.0))
+    (box,) = [
+        shape for shape in tradeoff.draw(info, dark=True).layout.shapes if shape.type == "rect"
+    ]
+    assert (box.x0, box.x1, box.y0, box.y1) == pytest.approx((-2.0, 2.0, -1.0, 1.0))
+    assert tells(tradeoff.alt_text(info), "2.0 points", "1.0 of test accuracy")
 
 
 def test_tradeoff_figure(table):
