@@ -196,26 +196,25 @@ def draw(
 
 
 def alt_text(info: TradeoffInfo) -> str:
-    """The figure in one or two sentences, for a reader who cannot see it."""
+    """The figure in a few sentences, for a reader who cannot see it."""
     if not info.marks:
         return "Scatter of forget-accuracy gap against test-accuracy gap; no method has both yet."
     front = ", ".join(mark.title for mark in info.marks if mark.pareto)
+    said = (
+        f"Scatter of {len(info.marks)} methods: forget-accuracy gap to Retrain on x, "
+        "test-accuracy gap to Retrain on y, in points; Retrain is at zero, zero."
+    )
+    said += (
+        f" No other method that forgot beats these in both: {front}."
+        if front
+        else " None of them forgot."
+    )
+    if info.noise is None:
+        return said
+    across, up = info.noise
     return (
-        (
-            f"Scatter of {len(info.marks)} methods: forget-accuracy gap to Retrain on x, "
-            "test-accuracy gap to Retrain on y, in points; Retrain is at zero, zero. "
-        )
-        + (
-            f"No other method that forgot beats these in both: {front}."
-            if front
-            else "None of them forgot."
-        )
-        + (
-            " Grey, around Retrain: as far as Retrains of other seeds lie apart, "
-            f"{info.noise[0]:.1f} points of forget accuracy and {info.noise[1]:.1f} of test accuracy."
-            if info.noise is not None
-            else ""
-        )
+        f"{said} Grey, around Retrain: as far as Retrains of other seeds lie apart, {across:.1f} "
+        f"points of forget accuracy and {up:.1f} of test accuracy."
     )
 
 
