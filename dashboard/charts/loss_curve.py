@@ -53,7 +53,13 @@ def draw(info: LossCurveInfo, *, dark: bool, height: int = 180) -> go.Figure:
             showlegend=False,
         )
     )
-    figure.update_xaxes(title="Epoch", tickformat="d", rangemode="nonnegative")
+    figure.update_xaxes(
+        title="Epoch",
+        tickformat="d",
+        rangemode="nonnegative",
+        # left to itself, a short axis has ticks at half epochs, whose labels are rounded
+        dtick=1 if info.epochs and info.epochs[-1] <= 10 else None,
+    )
     figure.update_yaxes(
         title="Training loss (log axis)" if info.log else "Training loss",
         type="log" if info.log else "linear",
