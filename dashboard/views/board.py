@@ -24,7 +24,11 @@ def page() -> None:
     with columns[0]:
         suite = suites[
             state.select(
-                "Suite", "suite", list(suites), format_func=lambda name: suites[name].title
+                "Suite",
+                "suite",
+                list(suites),
+                default=next(filter(judged, suites), None),
+                format_func=lambda name: suites[name].title,
             )
         ]
     with top:
@@ -66,6 +70,12 @@ def page() -> None:
     runs = runs[runs["key"].isin(keys)]
     run_drawer.run_drawer(runs)
     provenance(runs)
+
+
+def judged(suite: str) -> bool:
+    """Whether there is something to show of a suite: the page opens on the first of these."""
+    found = data.board(suite)
+    return found is not None and bool(found.divisions)
 
 
 def caption(suite: Suite) -> str:

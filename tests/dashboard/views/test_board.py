@@ -26,6 +26,14 @@ def test_without_runs_the_page_names_the_command(home):
     assert len(at.selectbox[0].options) == len(description.names())
 
 
+def test_the_page_opens_on_the_suite_that_has_results(home):
+    first, *_ = description.names()
+    assert first != QUICK and open_page("board").selectbox[0].value == first
+    fill(home)
+    assert open_page("board").selectbox[0].value == QUICK
+    assert open_page("board", suite=first).selectbox[0].value == first
+
+
 def test_all_tasks_put_first_what_forgot_in_most(home):
     fill(home)
     at = opened()
