@@ -9,6 +9,7 @@ from dashboard.sections.board import all_tasks, one_task
 from dashboard.text import labels, units
 from dashboard.widgets import header, run_drawer
 from dashboard.widgets.provenance import provenance
+from mucore.errors import MucoreError
 from mucore.suite.board import Board, Division
 from mucore.suite.description import Suite, load, names
 
@@ -74,7 +75,10 @@ def page() -> None:
 
 def judged(suite: str) -> bool:
     """Whether there is something to show of a suite: the page opens on the first of these."""
-    found = data.board(suite)
+    try:
+        found = data.board(suite)
+    except MucoreError:  # said where somebody chooses this suite
+        return False
     return found is not None and bool(found.divisions)
 
 
