@@ -56,7 +56,7 @@ SUITES: dict[str, dict[str, Any]] = {
     "mucore-bench-1-paper": {
         "title": "mucore bench 1, paper",
         "meaning": "The paper twin, as MUBox (2025) sets it: ResNet-18 on CIFAR-10 for 200 epochs, "
-        "with its amounts to forget. Days on a GPU.",
+        "with its amounts to forget. For those with a GPU.",
         "tasks": [
             ("cifar10", "resnet18", "mubox-cifar10", name)
             for name in ("one_class", "all_classes", "class_wise", "label_flip", "backdoor")
