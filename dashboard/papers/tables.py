@@ -26,12 +26,18 @@ SHORT: Final = {
     "persons": "Choi, Na",
     "truly": "Kim et al.",
     "efficacy": "Becker, Liebig",
+    "salun": "SalUn",
+    "l1-sparse": "l1-sparse",
+    "lotus": "LoTUS",
 }
 NAMES: Final = {
     "MUBox": "MUBox",
     "Choi, Na": "Choi and Na",
     "Kim et al.": "Are We Truly Forgetting?",
     "Becker, Liebig": "Becker and Liebig",
+    "SalUn": "SalUn",
+    "l1-sparse": "l1-sparse",
+    "LoTUS": "LoTUS",
 }
 # metrics that stand on the page Representation (`frames.representation.paper`)
 REPRESENTATION = "average_gap|agl|agr|h_lr|knn|cka"
@@ -108,7 +114,8 @@ class Printed:
 
 
 @cache
-def _every() -> tuple[Printed, ...]:
+def every() -> tuple[Printed, ...]:
+    """All tables, in the papers' order."""
     lines = pd.read_csv(FOLDER / "tables.csv", dtype=str, keep_default_na=False)
     return tuple(
         Printed(
@@ -150,7 +157,7 @@ def printed_tables(scenario: str) -> tuple[Printed, ...]:
     """The tables that the papers print for a scenario, in their order; none for most scenarios of
     poison and of chosen ids.
     """
-    return tuple(one for one in _every() if one.scenario == scenario)
+    return tuple(one for one in every() if one.scenario == scenario)
 
 
 def usual(

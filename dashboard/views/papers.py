@@ -1,5 +1,5 @@
 """Papers: every table and figure of the five papers, the page that shows it here, the command that
-repeats it, and what was found.
+repeats it, and what was found; then tables of newer papers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dashboard import data, papers, state
 from dashboard.frames import Answer
 from dashboard.frames import quality as quality_frames
 from dashboard.papers import PAPERS, Paper
-from dashboard.sections.papers import exhibits, findings
+from dashboard.sections.papers import exhibits, findings, newer
 from dashboard.widgets import figures, header, messages
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
@@ -51,6 +51,7 @@ def page() -> None:
         exhibits.show(exhibit, found)
     findings.show(paper)
     figures.numbers(papers.frame([paper]), f"papers-{paper.id}")
+    newer.show()
     provenance(runs)
 
 

@@ -20,6 +20,7 @@ from dashboard.frames import identity as identity_frames
 from dashboard.frames import representation as representation_frames
 from dashboard.pages import BY_ID
 from dashboard.papers import PAPERS, Coverage, Exhibit, Having, Link, Paper, Standing, tables
+from dashboard.papers.newer import BESIDE
 from dashboard.sections.papers.exhibits import no_runs, other_data
 from dashboard.widgets.markdown import escape
 from mucore import catalog
@@ -325,17 +326,30 @@ def test_every_published_table_is_linked_from_the_index():
     linked = {
         link.query["table"] for link in LINKS if link.page == "results" and "table" in link.query
     }
+    newer = {one.id for paper in BESIDE for one in paper.tables}
     every = {
         one.id
         for card in catalog.scenarios()
         for one in tables.printed_tables(card.id)
         if not one.id.startswith("persons-")
-    }
+    } - newer
     chosen_there = {one for one in every if re.fullmatch(r"truly-\d+-[23]00|efficacy-.*", one)}
     assert every - chosen_there <= linked
     assert {link.query.get("table") for link in LINKS if link.page == "identity"} >= set(
         identity_frames.TABLES
     )
+
+
+def test_newer_papers_link_to_each_of_their_tables(home):
+    said = {link.proto.query_string for link in open_page("papers").get("page_link")}
+    tables_of = {paper.id: {one.id for one in paper.tables} for paper in BESIDE}
+    assert {paper: len(names) for paper, names in tables_of.items()} == {
+        "salun": 2,
+        "l1-sparse": 4,
+        "lotus": 7,
+    }
+    for name in set().union(*tables_of.values()):
+        assert any(f"table={name}" in query for query in said)
 
 
 @pytest.mark.parametrize("command", sorted(set(COMMANDS)))
