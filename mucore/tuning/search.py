@@ -76,7 +76,6 @@ class Search:
         with threads(1), waiting(self._wait):
             for task, methods in self.wish.tasks:
                 folder = Folder(self.root, task)
-                self._judges = {}  # only one task's networks and data stay in memory
                 left = [name for name in methods if not self._done(folder, name)]
                 if not left:
                     continue
@@ -114,6 +113,8 @@ class Search:
         return facts
 
     def _judge(self, task: Task, seed: int) -> Judge:
+        if any(judge.task != task for judge in self._judges.values()):
+            self._judges = {}  # only one task's networks and data stay in memory
         if seed not in self._judges:
             self._judges[seed] = Judge(task, seed, self.session, self.callbacks)
         return self._judges[seed]

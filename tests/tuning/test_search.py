@@ -111,6 +111,21 @@ def test_processes_share_a_search_and_come_to_the_same(home, copied, tmp_path):
     assert (copied / tuning.FILE).read_text() == (home / tuning.FILE).read_text()
 
 
+def test_references_of_one_task_are_never_those_of_the_task_before(copied):
+    """The helpers of a search wait until one process has made the references of all its tasks."""
+    other, _ = wish_of(grid_of("finetune", class_ids=[1]))
+    ((task, _),) = other.tasks
+    found = []
+    with open_store(copied) as store:
+        for before in ([wish_of(grid_of("finetune"))[0].tasks[0][0]], []):
+            root = copied / f"after-{len(before)}"
+            search = Search(other, store, root, device="cpu")
+            *_, facts = [search.references(each) for each in (*before, task)]
+            found.append(facts)
+    assert found[0] == found[1]
+    assert found[0].seeds["100"]["retrain"]["va_forgotten"] < 0.5
+
+
 def test_the_authors_setting_comes_first_and_scores_follow_from_gaps(home):
     (study,) = searched(home, grid_of("scrub"), trials=3)
     (task, _), *_ = wish_of(grid_of("scrub"))[0].tasks
