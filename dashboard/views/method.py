@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data, state
-from dashboard.sections.method import facts, results
+from dashboard.sections.method import facts, results, search
 from dashboard.widgets import header, messages, run_drawer
 from dashboard.widgets.markdown import escape
 from mucore import catalog
@@ -45,6 +45,7 @@ def page() -> None:
         )
     facts.show(card)
     facts.show_parameters(card, recipe)
+    search.show(card)
     st.subheader("How well it did", anchor=False)
     if runs.empty:
         query = {} if card.family == "reference" else {"methods": card.id}

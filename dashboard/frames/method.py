@@ -1,0 +1,116 @@
+"""How the settings of a method were found, from its studies. No Streamlit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+
+from dashboard.text import labels
+from dashboard.text.labels import number
+from mucore import catalog, titles
+from mucore.tuning.study import Facts, Study
+
+Came = Literal["candidate", "still", "out"]
+CAME: Mapping[Came, str] = {
+    "candidate": "may be chosen",
+    "still": "moved nothing",
+    "out": "too much work, or failed",
+}
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One setting on the first seed of a search; `score` in units of Retrain's spread."""
+
+    score: float
+    came: Came
+    setting: str
+    work: float
+
+
+@dataclass(frozen=True)
+class Found:
+    """A study as the page shows it. `falling` is the best score so far after each trial, None
+    before the first candidate; `original` is what doing nothing scores.
+    """
+
+    id: str
+    title: str
+    tried: tuple[Tried, ...]
+    falling: tuple[float | None, ...]
+    original: float | None
+    chosen: str
+    mean: float | None
+    done: bool
+
+
+def found(studies: Iterable[Study], facts: Iterable[Facts], *, wanted: int) -> tuple[Found, ...]:
+    """The studies that have trials; `wanted` of them make a search whole."""
+    shared = {str(each.task): each for each in facts}
+    return tuple(
+        _found(study, shared.get(str(study.task)), wanted) for study in studies if study.trials
+    )
+
+
+def _found(study: Study, facts: Facts | None, wanted: int) -> Found:
+    choice = study.choice()
+    seed = {} if facts is None else facts.seeds.get(str(study.seed), {})
+    return Found(
+        id=f"{study.task['scenario']}-{study.task['dataset']}-{study.task['model']}",
+        title=_title(study.task),
+        tried=tuple(
+            Tried(
+                trial.score,
+                "out" if trial.over or trial.ended else "still" if trial.still else "candidate",
+                labels.settings_text(trial.values),
+                trial.work,
+            )
+            for trial in study.first
+        ),
+        falling=tuple(study.falling()),
+        original=seed.get("score"),
+        chosen="" if choice is None else labels.settings_text(choice.values),
+        mean=None if choice is None else choice.score,
+        done=study.finished(wanted),
+    )
+
+
+def _title(task: Mapping[str, Any]) -> str:
+    where = f"{titles.dataset(task['dataset'])}, {catalog.model(task['model']).title}"
+    return f"{catalog.scenario(task['scenario']).title} on {where}"
+
+
+def sentence(one: Found) -> str:
+    """What a search came to."""
+    tried = len(one.tried)
+    useless = sum(each.came != "candidate" for each in one.tried)
+    began = f"{tried} settings were tried" if one.done else f"{tried} settings were tried so far"
+    left = f", of which {useless} moved nothing, took too much work or failed" if useless else ""
+    if one.mean is None:
+        return f"{began}{left}. None of them may be chosen{'' if one.done else ' yet'}."
+    authors = one.tried[0]
+    before = (
+        f" the authors' setting has {authors.score:.2g} on the first seed"
+        if authors.came == "candidate"
+        else f" the authors' setting {_BUT[authors.came]} on the first seed"
+    )
+    return f"{began}{left}. Chosen: {one.chosen}, at {one.mean:.2g} over three seeds;{before}."
+
+
+_BUT = {"still": "moved nothing", "out": "took too much work or failed"}
+
+
+def frame(one: Found) -> pd.DataFrame:
+    """A line a trial of the first seed."""
+    return pd.DataFrame(
+        {
+            "Trial": range(1, len(one.tried) + 1),
+            "Setting": [each.setting for each in one.tried],
+            "Distance, units of Retrain's spread": [f"{each.score:.3g}" for each in one.tried],
+            "Work, share of Retrain's": [number(each.work, "ratio") for each in one.tried],
+            "Outcome": [CAME[each.came] for each in one.tried],
+        }
+    )

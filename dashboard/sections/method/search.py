@@ -1,0 +1,63 @@
+"""How the settings of the preset `tuned` were found for a method: its studies, trial by trial."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard import data, state
+from dashboard.charts import search_progress
+from dashboard.frames import method as frames
+from dashboard.widgets import figures, header
+from dashboard.widgets.links import link
+from dashboard.widgets.markdown import escape
+from mucore import shipped
+from mucore.catalog import MethodCard
+from mucore.errors import BadFile
+from mucore.tuning.study import Facts, Study, facts_in, load
+from mucore.tuning.wish import FOLDER, TRIALS
+
+
+def show(card: MethodCard) -> None:
+    """Nothing where a search for the method would make no sense."""
+    if not card.search:
+        return
+    st.subheader("How its settings were found", anchor=False)
+    searches = frames.found(*_read(card.id), wanted=TRIALS)
+    if not searches:
+        st.caption(
+            "No search of this kind has been made for this method yet. Where there are tuned "
+            "settings, they are of an earlier one: eight trials, one setting for two scenarios."
+        )
+        link("launch", "Search settings", icon=":material/manage_search:", methods=card.id)
+        return
+    titles = {one.id: one.title for one in searches}
+    name = state.segmented("Task", "searched", list(titles), format_func=lambda each: titles[each])
+    one = next(each for each in searches if each.id == name)
+    header.statement(frames.sentence(one))
+    st.caption(
+        "Each mark is one setting on the first seed; the first is the authors'. Its height is the "
+        "distance to Retrain on validation data, in units of how far Retrains of different seeds "
+        "lie apart: lower is nearer. The line is the best so far; the best five then run on two "
+        "more seeds. Test data are never looked at."
+    )
+    info = search_progress.search_progress_info(one)
+    figure = search_progress.draw(info, dark=state.dark())
+    figures.chart(figure, "search_progress", alt=search_progress.alt_text(info))
+    figures.numbers(frames.frame(one), f"search-{card.id}", figure, of="trials")
+
+
+def _read(method: str) -> tuple[list[Study], list[Facts]]:
+    """The studies of a method and what their tasks share: the reader's own first, then those that
+    come with the program. A damaged file is named and left out.
+    """
+    studies, facts = {}, []
+    for root in (data.own_store().home / FOLDER, shipped.DATA / FOLDER):
+        try:
+            facts += facts_in(root)
+            for path in sorted(root.glob(f"*/{method}.json")):
+                study = load(path)
+                if study is not None:
+                    studies.setdefault(str(study.task), study)
+        except BadFile as error:
+            st.caption(f":material/warning: {escape(str(error))}")
+    return list(studies.values()), facts

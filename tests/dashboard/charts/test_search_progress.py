@@ -1,0 +1,89 @@
+"""Searches of settings, trial by trial: what is drawn, and what is said."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+
+import pytest
+from builders import full_store
+from pages import open_page, words_on
+
+from dashboard.charts import search_progress
+from dashboard.frames import method as frames
+from mucore.tuning.study import Study, Trial
+
+TASK = {"scenario": "one_class", "dataset": "digits", "model": "mlp", "preset": "standard"}
+SCORES = (5.0, 60.0, 0.0, 200.0, 0.4)
+HOW = ({"still": True}, {}, {}, {"over": True}, {})
+
+
+def trial(number: int, seed: int = 100) -> Trial:
+    score = SCORES[number]
+    return Trial(seed=seed, values={"lr": 0.1 * (number + 1)}, score=score, work=0.1, seconds=1.0)
+
+
+def study(*more: Trial) -> Study:
+    first = [replace(trial(number), **how) for number, how in enumerate(HOW)]
+    return Study(TASK, "finetune", "1", 100, 0.33, False, (*first, *more))
+
+
+def checked() -> list[Trial]:
+    """The second stage: the setting that was second best on the first seed is best over three."""
+    return [
+        replace(trial(number, seed), score=score)
+        for number, score in ((2, 9.0), (4, 0.6))
+        for seed in (101, 102)
+    ] + [replace(trial(1, seed), score=99.0) for seed in (101, 102)]
+
+
+def test_a_search_is_drawn_trial_by_trial():
+    (one,) = frames.found([study()], [], wanted=5)
+    assert [each.came for each in one.tried] == [
+        "still",
+        "candidate",
+        "candidate",
+        "out",
+        "candidate",
+    ]
+    assert one.falling == (None, 60.0, 0.0, 0.0, 0.0) and one.original is None
+    info = search_progress.search_progress_info(one)
+    assert info.scores == (5.0, 60.0, search_progress.LEAST, 200.0, 0.4)
+    figure = search_progress.draw(info, dark=False)
+    assert [trace.name for trace in figure.data] == [
+        "best so far",
+        "may be chosen",
+        "moved nothing",
+        "too much work, or failed",
+        "Retrain of another seed",
+    ]  # nobody said what doing nothing scores
+    assert [list(trace.x) for trace in figure.data[1:4]] == [[2, 3, 5], [1], [4]]
+    lined = search_progress.draw(replace(info, original=50.0), dark=True)
+    assert [trace.y[0] for trace in lined.data[-2:]] == [search_progress.OTHER_SEED, 50.0]
+
+
+def test_the_sentence_counts_what_was_tried_and_names_the_choice():
+    (running,) = frames.found([study()], [], wanted=24)
+    assert not running.done and running.mean is None
+    assert "5 settings" in frames.sentence(running) and "2 moved" in frames.sentence(running)
+    (ended,) = frames.found([study(*checked())], [], wanted=5)
+    assert ended.done and ended.mean == pytest.approx((0.4 + 0.6 + 0.6) / 3)
+    assert "0.53" in frames.sentence(ended) and ended.chosen in frames.sentence(ended)
+    assert len(frames.frame(ended)) == 5
+
+
+def test_the_page_shows_the_readers_search_and_names_a_damaged_one(tmp_path, monkeypatch):
+    home = tmp_path / "home"
+    monkeypatch.setenv("MUCORE_HOME", str(home))
+    full_store(home)
+    folder = home / "studies" / "a-task"
+    folder.mkdir(parents=True)
+    content = asdict(study(*checked()))
+    head = {name: content[name] for name in ("method", "revision", "seed", "cap", "open")}
+    text = json.dumps({"rule": 1, "task": TASK, "study": head, "trials": content["trials"]})
+    (folder / "finetune.json").write_text(text)
+    app = open_page("method", method="finetune")
+    assert "0.53" in words_on(app)
+    (folder / "finetune.json").write_text(text[:-9])
+    app = open_page("method", method="finetune")
+    assert not app.exception and "finetune.json" in words_on(app)
