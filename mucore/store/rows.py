@@ -149,6 +149,18 @@ class Comparison:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Talk:
+    """A lesson that somebody holds before a room: where they are, whose results they show ("own" or
+    "demo"), and the questions whose votes are over.
+    """
+
+    lesson: str
+    step: int
+    source: str
+    revealed: frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Model:
     """Weights that exist, by `RunSpec.model_key`: shared by all results that differ in evaluation
     only.

@@ -36,7 +36,7 @@ from sqlalchemy.types import TypeDecorator
 
 from mucore.errors import StoreError, said
 
-SCHEMA = 4
+SCHEMA = 5
 # by the schema that they lead to, statements for a store of the one before; SQLite and Postgres
 # read them alike
 UPGRADES = {
@@ -55,6 +55,13 @@ UPGRADES = {
         "ALTER TABLE worker ADD COLUMN facts TEXT NOT NULL DEFAULT '{}'",
         "CREATE TABLE job_log (job INTEGER NOT NULL PRIMARY KEY REFERENCES job (id) ON DELETE "
         "CASCADE, text TEXT NOT NULL)",
+    ),
+    5: (
+        "CREATE TABLE talk (room VARCHAR NOT NULL PRIMARY KEY, lesson VARCHAR NOT NULL, step "
+        "INTEGER NOT NULL, source VARCHAR NOT NULL, revealed TEXT NOT NULL, changed TIMESTAMP NOT "
+        "NULL)",
+        "CREATE TABLE vote (room VARCHAR NOT NULL, question VARCHAR NOT NULL, voter VARCHAR NOT "
+        "NULL, choice VARCHAR NOT NULL, PRIMARY KEY (room, question, voter))",
     ),
 }
 # of these what only Postgres needs, which knows how long whole numbers are
@@ -254,6 +261,28 @@ worker = Table(
     Column("versions", Text, nullable=False, server_default="{}"),
     Column("note", Text, nullable=False, server_default=""),
     Column("facts", Text, nullable=False, server_default="{}"),
+)
+
+# A lesson that somebody holds before a room, one a room, and what the room answered. Nothing says
+# who or when: `voter` is a hash with a secret that lives no longer than the server.
+talk = Table(
+    "talk",
+    metadata,
+    Column("room", String, primary_key=True),
+    Column("lesson", String, nullable=False),
+    Column("step", Integer, nullable=False),
+    Column("source", String, nullable=False),
+    Column("revealed", Text, nullable=False),  # [question, ...]
+    Column("changed", Time, nullable=False),  # by who holds it, never by a vote
+)
+
+vote = Table(
+    "vote",
+    metadata,
+    Column("room", String, primary_key=True),
+    Column("question", String, primary_key=True),
+    Column("voter", String, primary_key=True),
+    Column("choice", String, nullable=False),
 )
 
 

@@ -21,6 +21,7 @@ from mucore.store.places import MARK, Elsewhere, Folder, place_of
 from mucore.store.results import Results
 from mucore.store.rows import ACTIVE
 from mucore.store.schema import from_json
+from mucore.store.talks import Talks
 from mucore.store.workers import Workers
 from mucore.userfiles import paths
 from mucore.userfiles.paths import default_home
@@ -92,9 +93,9 @@ REMOVAL: Mapping[str, str] = {
 }
 
 
-class Store(Results, Jobs, Workers, Comparisons):
-    """Results, models, jobs, workers and comparisons in a database; weights and outputs in files
-    under `home`, or where the address `artifacts` says.
+class Store(Results, Jobs, Workers, Comparisons, Talks):
+    """Results, models, jobs, workers, comparisons and talks in a database; weights and outputs in
+    files under `home`, or where the address `artifacts` says.
 
     Make one a process with `open_store`; threads may share it. Use it in a `with` block or call
     `close`.

@@ -739,8 +739,8 @@ READING = """
     among artifacts change_counter check_claim check_writable clock close comparison comparisons
     count_active count_results count_workers damaged_results disk_use get_model get_result home
     job jobs kept_log known left_to_others lookout make_read_only metric_values moment no_space read
-    read_only reap recent_results remarks results sentences sqlite stored_models summaries url
-    waiting_for where with_outputs workers working_on artifacts_url
+    read_only reap recent_results remarks results sentences sqlite stored_models summaries talk url
+    vote_of votes waiting_for where with_outputs workers working_on artifacts_url
 """.split()
 MODEL = Model(
     model_key="k",
@@ -760,15 +760,18 @@ WRITING: dict[str, Callable[[Store], object]] = {
     "beat": lambda store: store.beat(1, progress=0.5),
     "beat_worker": lambda store: store.beat_worker("w", "idle"),
     "cancel": lambda store: store.cancel(1),
+    "cast_vote": lambda store: store.cast_vote("room", "a", "2", "x", "40"),
     "claim": lambda store: store.claim("w"),
     "create_comparison": lambda store: store.create_comparison("x", "", {}, []),
     "delete_comparison": lambda store: store.delete_comparison(1),
     "delete_result": lambda store: store.delete_result(SPEC.key),
+    "end_talk": lambda store: store.end_talk("room"),
     "enqueue": lambda store: store.enqueue([SPEC]),
     "enqueue_analysis": lambda store: store.enqueue_analysis("k", {}, "x"),
     "enqueue_search": lambda store: store.enqueue_search("k", {}, "x"),
     "finish_job": lambda store: store.finish_job(1, "done", worker_id="w"),
     "gc": lambda store: store.gc("all"),
+    "hold_talk": lambda store: store.hold_talk("room", "a", 1),
     "insert_comparison": lambda store: store.insert_comparison(
         "x", "", {}, [], created=START, demo=False
     ),
@@ -779,6 +782,7 @@ WRITING: dict[str, Callable[[Store], object]] = {
     "release": lambda store: store.release(1),
     "remove_worker": lambda store: store.remove_worker("w"),
     "rename_comparison": lambda store: store.rename_comparison(1, "x", ""),
+    "reveal_votes": lambda store: store.reveal_votes("room", "2"),
     "retry": lambda store: store.retry(1),
     "write": lambda store: store.write().__enter__(),
     "keep_log": lambda store: store.keep_log(1, "x", worker_id="w"),

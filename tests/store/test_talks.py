@@ -1,0 +1,235 @@
+"""Talks and votes: what a room may do with them, on every database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError
+
+from mucore.errors import BadValue, ReadOnly
+from mucore.store import BallotBox, GuestStore, Store, open_store, talks
+from mucore.store import schema as tables
+from mucore.store.schema import now
+
+
+def test_a_talk_goes_on_and_ends(store: Store) -> None:
+    assert store.talk("room") is None
+    store.hold_talk("room", "a", 1)
+    store.hold_talk("room", "a", 3, source="demo")
+    held = store.talk("room")
+    assert held is not None and (held.lesson, held.step, held.source) == ("a", 3, "demo")
+    assert held.revealed == frozenset() and store.talk("other") is None
+    store.end_talk("room")
+    assert store.talk("room") is None
+    store.end_talk("room")  # twice does no harm
+    store.reveal_votes("room", "2")
+    assert store.talk("room") is None
+
+
+def test_each_voter_has_one_vote_a_question_and_may_change_it_until_it_is_revealed(
+    store: Store,
+) -> None:
+    store.hold_talk("room", "a", 2)
+    for voter, choice in (("x", "40"), ("y", "40"), ("x", "90")):
+        store.cast_vote("room", "a", "2", voter, choice)
+    store.cast_vote("room", "a", "3", "x", "duck")
+    assert store.votes("room", "2") == {"40": 1, "90": 1}
+    assert store.vote_of("room", "2", "x") == "90" and store.vote_of("room", "2", "z") is None
+    store.reveal_votes("room", "2")
+    for voter in ("x", "z"):
+        with pytest.raises(BadValue, match="shown"):
+            store.cast_vote("room", "a", "2", voter, "10")
+    store.cast_vote("room", "a", "3", "x", "ssd")
+    assert store.votes("room", "2") == {"40": 1, "90": 1}
+    assert store.votes("room", "3") == {"ssd": 1} and store.votes("other", "3") == {}
+
+
+def test_votes_go_with_their_lesson(store: Store) -> None:
+    store.hold_talk("room", "a", 2)
+    store.hold_talk("other", "a", 2)
+    for room in ("room", "other"):
+        store.cast_vote(room, "a", "2", "x", "40")
+        store.reveal_votes(room, "2")
+    store.hold_talk("room", "b", 1)
+    held = store.talk("room")
+    assert held is not None and held.lesson == "b" and not held.revealed
+    assert store.votes("room", "2") == {} and store.votes("other", "2") == {"40": 1}
+    store.end_talk("other")
+    assert store.votes("other", "2") == {}
+    with pytest.raises(BadValue, match="Nobody asks"):
+        store.cast_vote("room", "a", "2", "x", "40")
+    with pytest.raises(BadValue, match="Nobody asks"):
+        store.cast_vote("other", "a", "2", "x", "40")
+
+
+def test_a_talk_that_was_left_goes_when_the_next_begins(store: Store) -> None:
+    for room, age in (("old", talks.OVER + timedelta(hours=1)), ("new", timedelta(hours=1))):
+        store.hold_talk(room, "a", 2)
+        store.cast_vote(room, "a", "2", "x", "40")
+        with store.write() as connection:
+            left = sa.update(tables.talk).where(tables.talk.c.room == room)
+            connection.execute(left.values(changed=now() - age))
+    store.hold_talk("room", "a", 1)
+    assert store.talk("old") is None and store.votes("old", "2") == {}
+    assert store.talk("new") is not None and store.votes("new", "2") == {"40": 1}
+
+
+def test_a_question_has_so_many_votes_and_no_more(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(talks, "MOST_VOTES", 3)
+    store.hold_talk("room", "a", 2)
+    for voter in "xyz":
+        store.cast_vote("room", "a", "2", voter, "40")
+    with pytest.raises(BadValue, match="the most"):
+        store.cast_vote("room", "a", "2", "w", "40")
+    store.cast_vote("room", "a", "2", "z", "50")  # who is in may still change
+    assert store.votes("room", "2") == {"40": 2, "50": 1}
+
+
+@pytest.mark.parametrize("field", ["question", "voter", "choice"])
+@pytest.mark.parametrize("text", ["", "x" * (talks.LONGEST + 1)])
+def test_a_vote_is_a_short_text(store: Store, field: str, text: str) -> None:
+    store.hold_talk("room", "a", 2)
+    vote = {"question": "2", "voter": "x", "choice": "40"} | {field: text}
+    with pytest.raises(BadValue):
+        store.cast_vote("room", "a", **vote)
+    assert store.votes("room", "2") == {}
+
+
+def test_nothing_that_is_stored_says_who_voted_or_when(store: Store) -> None:
+    assert {column.name for column in tables.vote.columns} == {
+        "room",
+        "question",
+        "voter",
+        "choice",
+    }
+    store.hold_talk("room", "a", 2)
+    held = store.talk("room")
+    with store.read() as connection:
+        before = connection.execute(sa.select(tables.talk)).all()
+    counter = store.change_counter()
+    store.cast_vote("room", "a", "2", "x", "40")
+    with store.read() as connection:
+        assert connection.execute(sa.select(tables.talk)).all() == before
+    assert store.talk("room") == held
+    assert store.change_counter() == counter  # no page reads anything again
+
+
+# -- the door for guests
+
+
+def test_a_guest_votes_and_changes_nothing_else(tmp_path: Path, shared_url: str | None) -> None:
+    box = BallotBox(tmp_path, url=shared_url)
+    with (
+        open_store(tmp_path, url=shared_url) as store,
+        GuestStore(tmp_path, url=shared_url, sentence="Read.") as guests,
+    ):
+        with pytest.raises(BadValue, match="Nobody asks"):
+            box.cast("room", "a", "2", "early", "40")
+        store.hold_talk("room", "a", 2)
+        store.hold_talk("other", "a", 2)
+        with pytest.raises(ReadOnly):
+            guests.cast_vote("room", "a", "2", "x", "40")
+        before = _everything(store)
+        box.cast("room", "a", "2", "x", "40")
+        after = _everything(store)
+        assert {name for name in after if after[name] != before[name]} == {"vote"}
+        assert after["vote"] == [("room", "2", "x", "40")]
+        assert guests.votes("room", "2") == {"40": 1}
+        assert guests.talk("room") == store.talk("room")
+    box.close()
+
+
+def _everything(store: Store) -> dict[str, list[tuple]]:
+    with store.read() as connection:
+        return {
+            table.name: [tuple(row) for row in connection.execute(sa.select(table))]
+            for table in tables.metadata.sorted_tables
+        }
+
+
+CRAFTED = (
+    "40'); DROP TABLE vote; --",
+    "' OR '1'='1",
+    "x', 'y'), ('room', '2', 'victim', '0",
+    "\N{SNOWMAN}%_\\",
+)
+
+
+@pytest.mark.parametrize("text", CRAFTED)
+@pytest.mark.parametrize("field", ["room", "lesson", "question", "voter", "choice"])
+def test_what_a_vote_says_is_text_and_nothing_else(
+    tmp_path: Path, shared_url: str | None, text: str, field: str
+) -> None:
+    box = BallotBox(tmp_path, url=shared_url)
+    with open_store(tmp_path, url=shared_url) as store:
+        store.hold_talk("room", "a", 2)
+        store.cast_vote("room", "a", "2", "victim", "90")
+        vote = {"room": "room", "lesson": "a", "question": "2", "voter": "x", "choice": "40"}
+        vote[field] = text
+        before = _everything(store)
+        if field in ("room", "lesson"):
+            with pytest.raises(BadValue):
+                box.cast(**vote)
+            assert _everything(store) == before
+        else:
+            box.cast(**vote)
+            rows = _everything(store)["vote"]
+            cast = ("room", vote["question"], vote["voter"], vote["choice"])
+            assert set(rows) == {*before["vote"], cast}
+    box.close()
+
+
+STATEMENTS = (
+    "DELETE FROM vote",
+    "DROP TABLE vote",
+    "UPDATE talk SET revealed = '[]'",
+    "INSERT INTO comparison (id) VALUES (1)",
+    "UPDATE store_info SET value = 0",
+    "SELECT * FROM result",
+    "ATTACH DATABASE ':memory:' AS more",
+    "PRAGMA query_only = OFF",
+    "CREATE TABLE x (y)",
+)
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_sqlite_refuses_on_that_door_whatever_is_no_vote(tmp_path: Path, statement: str) -> None:
+    box = BallotBox(tmp_path)
+    with box._talks._own_engine().connect() as connection, pytest.raises(DBAPIError):
+        connection.exec_driver_sql(statement)
+    box.close()
+    with open_store(tmp_path) as store, store.write() as connection:
+        if not statement.startswith(("ATTACH", "INSERT")):  # it is the door that refuses
+            connection.exec_driver_sql(statement)
+
+
+def test_the_door_takes_a_vote_of_one_voter_a_second_and_so_many_of_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [100.0]
+    monkeypatch.setattr(talks.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(talks, "EACH_SECOND", 3)
+    box = BallotBox(tmp_path)
+    with open_store(tmp_path) as store:
+        store.hold_talk("room", "a", 2)
+
+        def refused(voter: str) -> bool:
+            try:
+                box.cast("room", "a", "2", voter, str(len(store.votes("room", "2"))))
+            except BadValue as error:
+                assert str(error) == talks.TOO_MANY
+                return True
+            return False
+
+        votes: list[Callable[[], bool]] = [lambda name=name: refused(name) for name in "xxyzw"]
+        assert [vote() for vote in votes] == [False, True, False, False, True]
+        clock[0] += 1.1
+        assert not refused("w") and not refused("x")
+        assert sum(store.votes("room", "2").values()) == 4
+    box.close()
