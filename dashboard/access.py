@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
+import secrets
 import threading
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -64,6 +65,15 @@ class _Server:
     key: str = field(default="", repr=False)
     behind_door: bool = False  # dashboard/server.py stands before the pages
     presenters: set[str] = field(default_factory=set)  # ids of sessions
+    # what names of voters are made with; the same for a server that is started again for one key
+    secret: bytes = field(default=b"", repr=False)
+
+    def __post_init__(self) -> None:
+        self.secret = _digest(self.key.encode(), "votes") if self.key else secrets.token_bytes(32)
+
+
+def _digest(secret: bytes, text: str) -> bytes:
+    return hmac.digest(secret, text.encode(errors="replace"), "sha256")
 
 
 class _Turns:
@@ -163,6 +173,49 @@ def cookie() -> str:
     of a host.
     """
     return f"{hosting.COOKIE}_{hashlib.sha256(_server.key.encode()).hexdigest()[:8]}"
+
+
+def has_room() -> bool:
+    """Whether others read along: then lessons can be held, and their questions are votes."""
+    return _server.terms in ("audience", "login")
+
+
+def room() -> str:
+    """The name of this server's room in the store, which tells nobody the key."""
+    return _digest(_server.secret, "room").hex()[:16]
+
+
+def voter(question: str) -> str:
+    """A name under which this reader votes on `question`: the same whenever they do, another for
+    every other question, and without this server's secret it leads to nobody. "" for who cannot be
+    told from others: a browser that keeps no cookie.
+
+    Where people log in it is one a person, else one a browser.
+    """
+    who = ""
+    if _server.terms == "login" and st.user.get("is_logged_in") is True:
+        who = str(st.user.get("sub") or st.user.get("email") or "")
+    elif _server.terms == "audience":
+        who = st.context.cookies.get(reader_cookie(), "")
+        who = who if is_reader(who) else ""
+    return _digest(_server.secret, f"voter\n{question}\n{who}").hex()[:32] if who else ""
+
+
+def reader_cookie() -> str:
+    """The name of the cookie that tells readers' browsers apart, another for each start."""
+    return f"{hosting.READER}_{room()[:8]}"
+
+
+def new_reader() -> str:
+    """A value for that cookie: random, and signed so that only this server makes them."""
+    number = secrets.token_urlsafe(16)
+    return f"{number}.{_digest(_server.secret, f'reader {number}').hex()[:32]}"
+
+
+def is_reader(value: str) -> bool:
+    number, _, sign = value.partition(".")
+    right = _digest(_server.secret, f"reader {number}").hex()[:32]
+    return hmac.compare_digest(sign.encode(errors="replace"), right.encode())
 
 
 def presents(session: str | None = None) -> bool:

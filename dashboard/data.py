@@ -37,6 +37,7 @@ from mucore.runner.plan import Grid, Plan, make_plan
 from mucore.runner.quality import Originals, plan_experiment
 from mucore.spec import RunSpec
 from mucore.store import (
+    BallotBox,
     GuestStore,
     Store,
     default_home,
@@ -93,6 +94,12 @@ def own_store() -> Store:
     """
     store = _open(str(default_home()))
     return store if access.presents() else _open_for_guests(str(store.home), store)
+
+
+def ballot_box() -> BallotBox:
+    """Where guests put their votes: all that they write. Raises `StoreError`."""
+    store = _open(str(default_home()))
+    return _ballot_box(str(store.home), store)
 
 
 SOURCES = ("own", "demo")
@@ -497,6 +504,11 @@ def _open_for_guests(home: str, _store: Store) -> Store:
     return GuestStore(
         _store.home, url=_store.url, artifacts=_store.artifacts_url, sentence=access.READS
     )
+
+
+@st.cache_resource(show_spinner=False, max_entries=8, on_release=lambda box: box.close())
+def _ballot_box(home: str, _store: Store) -> BallotBox:
+    return BallotBox(_store.home, url=_store.url)
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)

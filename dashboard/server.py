@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlencode, urlsplit
 
 from google.protobuf.message import DecodeError
+from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse
@@ -60,6 +61,8 @@ class Door:
         elif scope["type"] == "http" and (answer := _answered(HTTPConnection(scope))):
             await answer(scope, receive, send)
             return
+        elif scope["type"] == "http" and _unnamed(HTTPConnection(scope)):
+            send = _naming(send, secure=scope["scheme"] == "https")
         await self.app(scope, receive, send)
 
 
@@ -89,6 +92,34 @@ def _answered(connection: HTTPConnection) -> Response | None:
     ):
         return PlainTextResponse(access.READS, status_code=403)
     return None
+
+
+def _unnamed(connection: HTTPConnection) -> bool:
+    """Whether a page goes to a browser that has no name to vote under yet."""
+    path = str(connection.scope["path"])
+    return (
+        access.terms() == "audience"
+        and "/_stcore/" not in path
+        and "." not in path.rpartition("/")[2]  # a file that belongs to a page
+        and not access.is_reader(connection.cookies.get(access.reader_cookie(), ""))
+    )
+
+
+def _naming(send: Send, *, secure: bool) -> Send:
+    """Gives the browser its name, which no script reads. `Lax`: who comes back by a link keeps it,
+    or they would vote twice.
+    """
+
+    async def sent(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message).append(
+                "Set-Cookie",
+                f"{access.reader_cookie()}={access.new_reader()}; Path=/; HttpOnly; SameSite=Lax"
+                + ("; Secure" if secure else ""),
+            )
+        await send(message)
+
+    return sent
 
 
 def _taken_up(connection: HTTPConnection) -> None:

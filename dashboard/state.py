@@ -48,7 +48,7 @@ FILTERS: Final = (
 # same ones share them.
 KEPT: Final = {
     **{page.id: FILTERS for page in PAGES if page.group in ("Compare", "Look inside", "Report")},
-    "lessons": ("lesson", "step", "teacher"),
+    "lessons": ("lesson", "step", "teacher", "follow"),
 }
 # What a page opens on that the address has to say, since without it the address means what it does
 # on the command line.

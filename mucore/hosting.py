@@ -14,9 +14,10 @@ from __future__ import annotations
 import ipaddress
 import secrets
 import socket
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, get_args
+from urllib.parse import urlsplit
 
 from mucore.errors import BadValue
 
@@ -25,6 +26,7 @@ TERMS: Final = "MUCORE_TERMS"  # what the launcher tells the dashboard's process
 KEY: Final = "MUCORE_PRESENTER_KEY"
 PARAMETER: Final = "presenter"  # of an address, with the key
 COOKIE: Final = "mucore_presenter"  # that the presenter's browser keeps in its place
+READER: Final = "mucore_reader"  # the cookie that tells readers' browsers apart
 OPEN: Final = (
     "Anyone who reaches this address can launch runs, upload files, delete results and name paths "
     "of this machine."
@@ -155,6 +157,43 @@ def reached_at(address: str) -> str:
 
 def web_address(host: str, port: int) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def room_addresses(asked: str, listening: str, port: int, numbers: Iterable[str]) -> list[str]:
+    """Where a room may reach a server that listens on the numeric address `listening`, without a
+    slash at the end, the likeliest first; none where all lead to this machine alone.
+
+    `asked` is the address of a page in the presenter's browser, which is right behind a proxy, too;
+    `numbers` are those of this machine in its networks.
+    """
+    found = []
+    try:
+        parts = urlsplit(asked)
+        host, other = parts.hostname or "", parts.port
+    except ValueError:
+        host, other = "", None
+    if host and host != "localhost" and not is_loopback(host) and parts.scheme in ("http", "https"):
+        name = f"[{host}]" if ":" in host else host
+        place = f"{name}:{other}" if other else name
+        found.append(f"{parts.scheme}://{place}{parts.path.rpartition('/')[0]}")
+    if listening in ("0.0.0.0", "::"):
+        for number in numbers:
+            usable = _is_outward(number) and (":" in listening or ":" not in number)
+            found += [web_address(number, port)] if usable else []
+    elif _is_outward(listening):
+        found.append(web_address(listening, port))
+    return list(dict.fromkeys(found))
+
+
+def _is_outward(number: str) -> bool:
+    """Whether a number leads here from other machines; those of one cable alone (link-local) need
+    more than an address to be reached.
+    """
+    try:
+        known = ipaddress.ip_address(number)
+    except ValueError:
+        return False
+    return not (known.is_loopback or known.is_link_local or known.is_unspecified)
 
 
 def login_problem(content: Mapping[str, Any], *, authlib: bool) -> str:

@@ -205,6 +205,46 @@ def test_web_addresses_keep_colons_of_the_host_apart():
     assert hosting.web_address("192.0.2.7", 80) == "http://192.0.2.7:80"
 
 
+NUMBERS = ["192.0.2.7", "10.0.0.7", "127.0.0.1", "::1", "fe80::1%eth0", "2001:db8::7", "02:42:ac"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "listening", "found"),
+    [
+        ("http://192.0.2.7:8501/lessons", "192.0.2.7", ["http://192.0.2.7:8501"]),
+        (
+            "http://localhost:8501/lessons",
+            "0.0.0.0",
+            ["http://192.0.2.7:8501", "http://10.0.0.7:8501"],
+        ),
+        (
+            "http://10.0.0.7:8501/lessons",
+            "0.0.0.0",
+            ["http://10.0.0.7:8501", "http://192.0.2.7:8501"],
+        ),
+        # behind a proxy
+        ("https://a.example/lessons", "127.0.0.1", ["https://a.example"]),
+        ("https://a.example/b/lessons", "127.0.0.1", ["https://a.example/b"]),
+        ("https://a.example:444/", "127.0.0.1", ["https://a.example:444"]),
+        ("http://[2001:db8::7]:8501/lessons", "2001:db8::7", ["http://[2001:db8::7]:8501"]),
+        (
+            "",
+            "::",
+            ["http://192.0.2.7:8501", "http://10.0.0.7:8501", "http://[2001:db8::7]:8501"],
+        ),
+        # this machine alone
+        ("http://localhost:8501/lessons", "127.0.0.1", []),
+        ("http://127.0.0.1:8501/lessons", "::1", []),
+        ("http://[::1]:8501/lessons", "", []),
+        ("http://[", "", []),
+        ("file:///home/ada", "", []),
+        ("javascript:alert(1)", "", []),
+    ],
+)
+def test_a_room_gets_the_address_that_leads_here(asked, listening, found):
+    assert hosting.room_addresses(asked, listening, 8501, NUMBERS) == found
+
+
 def test_the_rules_are_there_before_any_package_is():
     packages = ("numpy", "psutil", "sqlalchemy", "streamlit")
     code = f"import sys, mucore.launcher; print([n for n in {packages} if n in sys.modules])"

@@ -7,17 +7,29 @@ import streamlit as st
 from dashboard import data, state
 from dashboard.lessons import LESSONS
 from dashboard.lessons.records import Lesson
-from dashboard.sections.lessons import closing, figures, overview, runs, steps, teacher_view
+from dashboard.sections.lessons import (
+    closing,
+    figures,
+    join,
+    overview,
+    runs,
+    steps,
+    talks,
+    teacher_view,
+)
 from dashboard.widgets import header
 from dashboard.widgets.links import link
 
 
 def page() -> None:
+    talks.go_along()
     lesson = LESSONS.get(state.param("lesson"))
     teacher = state.param("teacher") == "1"
     if teacher:
         st.html(teacher_view.LARGE)
-    if lesson is None:
+    if join.wanted():
+        join.show()
+    elif lesson is None:
         overview.show()
     else:
         show_lesson(lesson, teacher)
@@ -46,6 +58,7 @@ def show_lesson(lesson: Lesson, teacher: bool) -> None:
             icon=":material/apps:",
             **({"teacher": "1"} if teacher else {}),
         )
+    talks.show_bar(lesson, number)
     # a step that can be read with the demo's results comes before the offer to run it, other offers
     # and all progress before the step
     later = (
@@ -99,6 +112,7 @@ def walk(lesson: Lesson, number: int) -> None:
 
 
 def go_to(number: int, lesson: str) -> None:
+    talks.leave()
     state.set_param("lesson", lesson)
     state.set_param("step", str(number))
 

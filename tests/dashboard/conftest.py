@@ -21,6 +21,7 @@ def demo_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     # Everything else that pages keep is named by its home, of which every test has its own.
     data._open.clear()
     data._open_for_guests.clear()
+    data._ballot_box.clear()
 
 
 @pytest.fixture

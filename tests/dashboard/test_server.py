@@ -280,3 +280,49 @@ def test_who_sits_at_this_machine_uploads_and_no_key_is_known(monkeypatch):
     assert uploaded("any")[0].asked
     inside, _ = ask("/", query=f"{hosting.PARAMETER}=")
     assert inside.asked
+
+
+def given(path: str, cookie: str = "", scheme: str = "http") -> str:
+    """The cookie that a browser gets with a page."""
+    sent: list[Any] = []
+
+    async def inside(_scope: Any, _receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def receive() -> Any:
+        raise AssertionError("a page has no body to read")
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    headers = [(b"host", HOST.encode()), (b"cookie", cookie.encode("latin-1"))]
+    scope = {"type": "http", "method": "GET", "scheme": scheme, "path": path, "query_string": b""}
+    asyncio.run(server.Door(inside)({**scope, "headers": headers}, receive, send))
+    return dict(sent[0]["headers"]).get(b"set-cookie", b"").decode()
+
+
+def test_a_readers_browser_gets_a_name_once():
+    first = given("/lessons")
+    name, _, rest = first.partition("=")
+    value = rest.partition(";")[0]
+    marks = {part.strip().lower() for part in rest.split(";")[1:]}
+    assert name == access.reader_cookie() and access.is_reader(value)
+    assert {"httponly", "samesite=lax", "path=/"} == marks
+    assert "secure" in given("/", scheme="https").lower()
+    assert given("/lessons", f"{name}={value}") == ""
+    assert access.is_reader(given("/", f"{name}={value}x").partition("=")[2].partition(";")[0])
+    assert given("/lessons") != first
+
+
+@pytest.mark.parametrize(
+    "path", ["/_stcore/health", "/static/js/index.abc.js", "/a/_stcore/stream"]
+)
+def test_only_pages_give_a_name(path):
+    assert given(path) == ""
+
+
+@pytest.mark.parametrize("terms", ["own", "open", "login"])
+def test_where_no_audience_votes_by_browser_no_name_is_given(terms, monkeypatch):
+    monkeypatch.setattr(access, "_server", access._Server(terms, "", behind_door=True))
+    config.set_option("server.allowedHosts", [HOST.partition(":")[0]])
+    assert given("/") == ""

@@ -4,40 +4,45 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import state
+from dashboard import room, state
 from dashboard.lessons.records import Lesson
 from dashboard.lessons.results import LessonResults
-from dashboard.sections.lessons import quiz
+from dashboard.sections.lessons import quiz, votes
 from dashboard.widgets.links import link
 
 
 def show_check(lesson: Lesson, results: LessonResults) -> None:
     st.subheader(f"{lesson.length} · Check yourself", anchor=False)
-    for number, question in enumerate(lesson.check, start=1):
-        name = f"lesson:{lesson.id}:check:{number}"
+    held, large = room.on(lesson), state.param("teacher") == "1"
+    for number in range(1, len(lesson.check) + 1):
         with st.container(border=True):
-            st.markdown(f"**{number}. {question.text}**")
-            kept = state.ticket(name)
-            chosen = st.radio(
-                "Your answer",
-                list(range(len(question.options))),
-                index=kept if isinstance(kept, int) else None,
-                format_func=question.options.__getitem__,
-                key=f"{name}:radio",
-                label_visibility="collapsed",
-            )
-            state.set_ticket(name, chosen)
-            if chosen is not None:
-                right = chosen == question.right
-                said = (
-                    ":material/check_circle: Right."
-                    if right
-                    else ":material/change_circle: Not quite."
-                )
-                st.markdown(f"{said} {question.why}")
+            if held is not None:
+                votes.show_check(lesson, number, held, large=large)
+            else:
+                show_question(lesson, number)
     if told := quiz.predictions(lesson, results):
         st.markdown(told)
     st.markdown(f":material/lightbulb: **{lesson.takeaway}**")
+
+
+def show_question(lesson: Lesson, number: int) -> None:
+    """One question, and whether the reader's answer is right."""
+    question, name = lesson.check[number - 1], f"lesson:{lesson.id}:check:{number}"
+    st.markdown(f"**{number}. {question.text}**")
+    kept = state.ticket(name)
+    chosen = st.radio(
+        "Your answer",
+        list(range(len(question.options))),
+        index=kept if isinstance(kept, int) else None,
+        format_func=question.options.__getitem__,
+        key=f"{name}:radio",
+        label_visibility="collapsed",
+    )
+    state.set_ticket(name, chosen)
+    if chosen is not None:
+        right = chosen == question.right
+        said = ":material/check_circle: Right." if right else ":material/change_circle: Not quite."
+        st.markdown(f"{said} {question.why}")
 
 
 def show_deeper(lesson: Lesson, results: LessonResults) -> None:

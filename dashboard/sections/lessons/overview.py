@@ -7,7 +7,7 @@ import streamlit as st
 from dashboard import data
 from dashboard.lessons import LESSONS
 from dashboard.lessons.records import Lesson
-from dashboard.sections.lessons import runs, teacher_view
+from dashboard.sections.lessons import runs, talks, teacher_view
 from dashboard.text import units
 from dashboard.widgets import header
 from dashboard.widgets.links import link
@@ -21,6 +21,7 @@ def show() -> None:
         data.source(),
     )
     teacher_view.switch()
+    talks.show_bar(None)
     lessons = list(LESSONS.values())
     for start in range(0, len(lessons), 3):
         for column, (number, lesson) in zip(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import state
+from dashboard import room, state
 from dashboard.lessons.records import Lesson, Step, draws, offered, shows
 from dashboard.lessons.results import LessonResults
-from dashboard.sections.lessons import figures, quiz
+from dashboard.sections.lessons import figures, quiz, votes
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape, metric_help
 from mucore import catalog
@@ -31,11 +31,17 @@ def show(lesson: Lesson, number: int, plan: Plan, results: LessonResults, teache
     if undrawn := [each for each in absent if draws(step, each)]:
         names = ", ".join(catalog.method(each).title for each in undrawn)
         st.caption(f"Not among these runs, and so not in the figure: {names}.")
+    opened = step.guess is None
     if step.guess is not None:
-        quiz.show_guess(offered(step.guess, absent), name, results if available else None, teacher)
+        guess, known = offered(step.guess, absent), results if available else None
+        if (held := room.on(lesson)) is not None:
+            opened = votes.show_guess(lesson, number, guess, held, known, large=teacher)
+        else:
+            quiz.show_guess(guess, name, known, teacher)
+            opened = bool(state.ticket(f"{name}:open"))
     if not available:
         figures.show_missing(step, plan, results)
-    elif step.guess is None or state.ticket(f"{name}:open"):
+    elif opened:
         figures.show_outcome(step, name, results, teacher)
 
 

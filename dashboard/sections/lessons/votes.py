@@ -1,0 +1,172 @@
+"""A question of a lesson that is held before a room: readers vote, the presenter watches and
+reveals, and then all see the answer, the votes and their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import streamlit as st
+
+from dashboard import access, room, state
+from dashboard.charts import vote_bars
+from dashboard.lessons.ballots import Ballot, answers, of_check, of_guess, tally
+from dashboard.lessons.records import Estimate, Guess, Lesson
+from dashboard.lessons.results import LessonResults
+from dashboard.sections.lessons import quiz
+from dashboard.text import units
+from dashboard.widgets import figures, guests, messages
+from dashboard.widgets.markdown import escape
+from mucore.errors import BadValue
+from mucore.store import Talk
+
+
+def show_guess(
+    lesson: Lesson,
+    number: int,
+    guess: Guess,
+    held: Talk,
+    results: LessonResults | None,
+    *,
+    large: bool,
+) -> bool:
+    """A step's prediction as a vote; whether its outcome is shown. Without `results` there is
+    nothing to reveal yet.
+    """
+    ballot, name = of_guess(str(number), guess), f"lesson:{lesson.id}:{number}"
+    revealed = ballot.name in held.revealed and results is not None
+    with st.container(border=True):
+        st.markdown(f":material/how_to_vote: **What do you think?** {guess.question}")
+        if revealed and results is not None:
+            given = show_votes(lesson, ballot, answers(guess, results), large=large)
+            shown = (
+                None if given is None else float(given) if isinstance(guess, Estimate) else given
+            )
+            quiz.show_verdict(guess, shown, results)
+            state.set_ticket(f"{name}:open", True)  # also when the talk has ended
+            if shown is not None:
+                state.set_ticket(f"{name}:guess", shown)
+        else:
+            ask(lesson, ballot, ready=results is not None, large=large)
+    return revealed
+
+
+def show_check(lesson: Lesson, number: int, held: Talk, *, large: bool) -> None:
+    """A question of "Check yourself" as a vote."""
+    question, ballot = lesson.check[number - 1], of_check(lesson, number)
+    st.markdown(f"**{number}. {question.text}**")
+    if ballot.name not in held.revealed:
+        ask(lesson, ballot, ready=True, large=large)
+        return
+    right = str(question.right + 1)
+    given = show_votes(lesson, ballot, {right}, large=large)
+    if given is not None:
+        state.set_ticket(f"lesson:{lesson.id}:check:{number}", int(given) - 1)
+    st.markdown(f"**{escape(ballot.title(right))}.** {question.why}")
+
+
+def ask(lesson: Lesson, ballot: Ballot, *, ready: bool, large: bool) -> None:
+    """The question while its answer is not shown: to who presents the votes, to others a form."""
+    if not access.presents():
+        answer(lesson, ballot)
+        return
+    watch(lesson, ballot, large)
+    st.button(
+        "Reveal",
+        type="primary",
+        icon=":material/visibility:",
+        key=f"reveal:{lesson.id}:{ballot.name}",
+        on_click=reveal,
+        args=(ballot.name,),
+        disabled=not ready,
+        help="Ends the vote; everybody sees the answer, and who voted their own beside it."
+        if ready
+        else "The answer comes from this story's runs. Run them first.",
+    )
+
+
+def reveal(question: str) -> None:
+    try:
+        room.reveal(question)
+    except Exception as failure:
+        state.set_ticket("talk_problem", str(failure))
+
+
+@guests.live(1.0)
+def watch(lesson: Lesson, ballot: Ballot, large: bool) -> None:
+    """The votes as they come in."""
+    with messages.guarded():
+        votes = room.votes(ballot.name)
+        count, readers = sum(votes.values()), room.readers()
+        st.markdown(f"**{units.count(count, 'vote')}**, {units.count(readers, 'reader')} here.")
+        draw(lesson, ballot, votes, large=large)
+
+
+@st.fragment
+def answer(lesson: Lesson, ballot: Ballot) -> None:
+    """A reader's vote. A form sends choice and press at once, however slow the server is."""
+    name = f"vote:{lesson.id}:{ballot.name}"
+    with messages.sentences():
+        said = st.container()
+        with st.form(name, border=False):
+            chosen: str | int | None = (
+                st.radio(
+                    "Your choice",
+                    list(ballot.options),
+                    index=None,
+                    format_func=ballot.options.__getitem__,
+                    key=f"{name}:radio",
+                )
+                if ballot.options
+                else st.slider("Your estimate, %", 0, 100, 50, step=1, key=f"{name}:slider")
+            )
+            sent = st.form_submit_button("Send my answer", type="primary", key=f"{name}:send")
+        problem = sent and _send(lesson, ballot, chosen)
+        given = room.mine(lesson, ballot.name)
+        with said:
+            if problem:
+                messages.problem(problem)
+            if given is not None and ballot.takes(given):
+                st.markdown(
+                    f":material/check: You said **{escape(ballot.title(given))}**. You can change "
+                    "it until the presenter shows the answer. Nobody sees who said what."
+                )
+
+
+def _send(lesson: Lesson, ballot: Ballot, chosen: str | int | None) -> str:
+    """What kept the vote from being counted, "" where nothing did."""
+    if chosen is None:
+        return "Choose an answer first."
+    try:
+        room.cast(lesson, ballot.name, str(chosen))
+    except BadValue as failure:
+        return str(failure)
+    return ""
+
+
+def show_votes(
+    lesson: Lesson, ballot: Ballot, right: Collection[str], *, large: bool
+) -> str | None:
+    """The votes beside the answer; what this reader said."""
+    given = None if access.presents() else room.mine(lesson, ballot.name)
+    given = given if given is not None and ballot.takes(given) else None
+    draw(lesson, ballot, room.votes(ballot.name), right=right, mine=given, large=large)
+    return given
+
+
+def draw(
+    lesson: Lesson,
+    ballot: Ballot,
+    votes: dict[str, int],
+    *,
+    right: Collection[str] | None = None,
+    mine: str | None = None,
+    large: bool,
+) -> None:
+    bins = tally(ballot, votes, answers=right, mine=mine)
+    info = vote_bars.vote_bars_info(bins, numbers=not ballot.options)
+    figures.chart(
+        vote_bars.draw(info, dark=state.dark(), large=large),
+        f"votes:{lesson.id}:{ballot.name}",
+        alt=vote_bars.alt_text(info),
+    )

@@ -1,0 +1,45 @@
+"""What a room voted."""
+
+from __future__ import annotations
+
+from facts import numbers
+
+from dashboard import theme
+from dashboard.charts import vote_bars
+from dashboard.lessons.ballots import Bin
+
+
+def test_options_are_rows_and_the_right_one_is_filled_and_named():
+    bins = [Bin("Fine-tune", 4, right=False), Bin("DUCK", 9, right=True, mine=True)]
+    info = vote_bars.vote_bars_info(bins, numbers=False)
+    figure = vote_bars.draw(info, dark=False)
+    (bars,) = figure.data
+    assert (
+        bars.orientation == "h"
+        and list(bars.x) == [4, 9]
+        and list(bars.y)
+        == [
+            "Fine-tune",
+            "DUCK",
+        ]
+    )
+    assert list(bars.marker.color) == [theme.LIGHT.muted, theme.LIGHT.primary]
+    assert [note.text for note in figure.layout.annotations] == ["4", "9 · right · yours"]
+    assert numbers(vote_bars.alt_text(info)) == ["13", "4", "9"]
+    assert vote_bars.draw(info, dark=False, large=True).layout.height > figure.layout.height
+
+
+def test_numbers_stand_in_their_order_and_no_vote_is_no_bar():
+    bins = [Bin(f"{low} to {low + 9} %", 0) for low in range(0, 100, 10)]
+    info = vote_bars.vote_bars_info(bins, numbers=True)
+    (bars,) = (figure := vote_bars.draw(info, dark=True)).data
+    assert bars.orientation == "v" and list(bars.x) == [one.title for one in bins]
+    assert info.total == 0 and {note.text for note in figure.layout.annotations} == {"0"}
+
+
+def test_a_long_option_is_broken_into_lines_and_none_is_lost():
+    title = "No, it is far from a model that never saw the images of that class"
+    figure = vote_bars.draw(vote_bars.vote_bars_info([Bin(title, 1)], numbers=False), dark=False)
+    lines = figure.data[0].y[0].split("<br>")
+    assert len(lines) == 2 and " ".join(lines) == title
+    assert max(map(len, lines)) <= vote_bars.WRAP
