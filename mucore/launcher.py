@@ -52,6 +52,7 @@ NEEDED = (
     "sqlalchemy",
     "pydantic",
     "plotly",
+    "segno",
     "streamlit",
     "torch",
     "torchvision",

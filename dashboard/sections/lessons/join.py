@@ -8,9 +8,9 @@ from typing import Final
 import segno
 import streamlit as st
 
-from dashboard import access, room, state
-from dashboard.text import units
-from dashboard.widgets import guests, header, messages
+from dashboard import access, state
+from dashboard.sections.lessons import talks
+from dashboard.widgets import header
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
 from mucore import hosting
@@ -42,7 +42,7 @@ def show() -> None:
     else:
         show_address(state.segmented("Address", "address", found) if len(found) > 1 else found[0])
     with st.container(horizontal=True, vertical_alignment="center"):
-        show_readers()
+        talks.show_count()
         link("lessons", "Back", icon=":material/arrow_back:", **lesson_left())
 
 
@@ -63,12 +63,6 @@ def picture(address: str) -> bytes:
     made = BytesIO()
     segno.make_qr(address, error="m").save(made, kind="png", scale=SCALE, border=4)
     return made.getvalue()
-
-
-@guests.live(1.0)
-def show_readers() -> None:
-    with messages.guarded():
-        st.markdown(f":material/groups: **{units.count(room.readers(), 'reader')} here**")
 
 
 def lesson_left() -> dict[str, str]:

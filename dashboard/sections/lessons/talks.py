@@ -8,7 +8,7 @@ from dashboard import access, data, room, state
 from dashboard.lessons import LESSONS
 from dashboard.lessons.records import Lesson
 from dashboard.text import units
-from dashboard.widgets import messages
+from dashboard.widgets import guests, messages
 from dashboard.widgets.links import link
 from mucore.store import Talk
 
@@ -67,10 +67,8 @@ def show_presenters(lesson: Lesson | None, number: int, held: Talk | None) -> No
         if held is not None:
             keep_told(lesson, number, held)
             where = "" if lesson is not None else f", at “{LESSONS[held.lesson].title}”"
-            st.markdown(
-                f":material/groups: {units.count(room.readers(), 'reader')} here{where}.",
-                width="content",
-            )
+            with st.container(width="content"):
+                show_count(where)
             st.button(
                 "End it",
                 icon=":material/stop_circle:",
@@ -81,6 +79,13 @@ def show_presenters(lesson: Lesson | None, number: int, held: Talk | None) -> No
             )
         here = {"lesson": lesson.id, "step": str(number)} if lesson is not None else {"lesson": ""}
         link("lessons", "Let the room join", icon=":material/qr_code_2:", join="1", **here)
+
+
+@guests.live(1.0)
+def show_count(where: str = "") -> None:
+    with messages.guarded():
+        here = units.count(room.readers(), "reader")
+        st.markdown(f":material/groups: **{here} here**{where}", width="content")
 
 
 def keep_told(lesson: Lesson | None, number: int, held: Talk) -> None:
