@@ -3,17 +3,20 @@
 import signal
 import sys
 
+from mucore import signals
+
 
 def main() -> int:
-    # SIGTERM is as Ctrl-C from the first moment on; what computes has handlers of its own
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # SIGTERM and a closed terminal are as Ctrl-C from the first moment on; what computes has
+    # handlers of its own
+    signals.on_end(signal.default_int_handler, ctrl_c=False)
     try:
         code = _run()
     except KeyboardInterrupt:  # before the command line took over
         print("Interrupted.", file=sys.stderr)
         code = 130
     # what was to be done is done, and Python's own end would answer with a traceback
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in signals.ending():
         signal.signal(number, signal.SIG_IGN)
     return code
 

@@ -33,7 +33,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mucore import hosting, unforeseen
+from mucore import hosting, signals, unforeseen
 from mucore.errors import said
 from mucore.hosting import Hosting
 from mucore.numbers import whole_number
@@ -157,9 +157,7 @@ class App:
         self.orphans: dict[int, psutil.Process] = {}
 
     def run(self) -> int:
-        for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"):
-            if hasattr(signal, name):
-                signal.signal(getattr(signal, name), lambda *_: self.stop.set())
+        signals.on_end(lambda *_: self.stop.set())
         try:
             self.server.keep()
             self._keep_workers()

@@ -20,7 +20,7 @@ import pytest
 from builders import make_spec_row
 from facts import tells
 
-from mucore import catalog, cli
+from mucore import catalog, cli, signals
 from mucore.cli import commands, printing
 from mucore.errors import BadValue, MucoreError, UnknownName
 from mucore.store import open_store
@@ -497,10 +497,12 @@ def test_ctrl_c_cancels_what_waits_and_keeps_what_is_done(home):
         assert store.workers() == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_a_command_that_does_not_look_for_it(number, monkeypatch, capsys):
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_ends_a_command_that_does_not_look_for_it(name, monkeypatch, capsys):
+    if (number := getattr(signal, name, None)) is None:
+        pytest.skip("Windows has no such signal")
     monkeypatch.setattr(commands, "app", lambda *_, **__: os.kill(os.getpid(), number))
-    before = signal.getsignal(signal.SIGTERM)
+    before = [signal.getsignal(each) for each in signals.ending()]
     # a shell's background process ignores Ctrl-C, and so would what it starts
     ours = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -508,7 +510,7 @@ def test_a_signal_ends_a_command_that_does_not_look_for_it(number, monkeypatch, 
     finally:
         signal.signal(signal.SIGINT, ours)
     assert capsys.readouterr().err == "Interrupted.\n"
-    assert signal.getsignal(signal.SIGTERM) == before
+    assert [signal.getsignal(each) for each in signals.ending()] == before
 
 
 def test_run_says_that_somebody_cancelled_a_run(home, monkeypatch, capsys):
@@ -534,6 +536,26 @@ def test_a_lock_that_is_held_while_run_plans_is_waited_for(home, monkeypatch, ca
     assert cli.main(["run", *TINY, "--methods", "finetune", "--seeds", "0", "--json"]) == 0
     told = capsys.readouterr()
     assert len(objects(told.out)) == 4 and LOCK in told.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGHUP")
+def test_a_closed_terminal_is_as_ctrl_c_to_a_run(home, monkeypatch, capsys):
+    """Before, it ended the process without a word, and its jobs went on to wait for another one."""
+    from mucore.runner import worker
+
+    def hangs_up(store, *, stop, **_):
+        os.kill(os.getpid(), signal.SIGHUP)
+        assert stop.wait(60)
+
+    monkeypatch.setattr(worker, "work", hangs_up)
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also where the tests run under nohup
+    try:
+        assert cli.main(["run", *TINY, "--methods", "finetune", "--seeds", "0"]) == 130
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert tells(capsys.readouterr().err, "0 of 4")
+    with open_store(home) as store:
+        assert {job.state for job in store.jobs()} == {"cancelled"}
 
 
 def test_an_interrupt_leaves_no_waiting_job_as_failed(home):
@@ -574,7 +596,7 @@ def test_a_password_is_kept_out_of_the_list_of_processes(url, home, capsys, monk
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
-@pytest.mark.parametrize("number", ["SIGTERM", "SIGINT"])
+@pytest.mark.parametrize("number", ["SIGTERM", "SIGINT", "SIGHUP"])
 @pytest.mark.parametrize("where", ["mucore.cli", "mucore.cli.commands"])
 def test_a_signal_while_a_command_still_starts_is_as_ctrl_c(number, where, tmp_path):
     """In the midst of the import of a module; before, SIGTERM ended the process without a word."""
@@ -590,6 +612,7 @@ class Signals(importlib.machinery.PathFinder):
 
 sys.meta_path.insert(0, Signals)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell had it ignored
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # or nohup
 from mucore.__main__ import main
 sys.exit(main())
 """

@@ -18,7 +18,7 @@ from collections.abc import Generator, Sequence
 import cyclopts
 
 import mucore
-from mucore import unforeseen
+from mucore import signals, unforeseen
 from mucore.cli import bench, catalogue, cluster, comparisons, jobs, pages, stored, suite, tuning
 from mucore.cli.base import INTERRUPTED, UNFORESEEN, WRONG, complain
 from mucore.errors import BadValue, MucoreError, Unforeseen
@@ -100,17 +100,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 @contextlib.contextmanager
 def _ended_by_signal() -> Generator[None]:
-    """SIGTERM does what Ctrl-C does, also where a command has not begun to look for it, or looks no
-    longer.
+    """SIGTERM and a closed terminal do what Ctrl-C does, also where a command has not begun to look
+    for them, or looks no longer.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    before = signals.on_end(signal.default_int_handler, ctrl_c=False)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+        signals.restore(before)
 
 
 def _shortened(text: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import shlex
-import signal
 import sys
 import threading
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from mucore import signals
 from mucore.cli.base import (
     FAILED,
     INTERRUPTED,
@@ -208,13 +208,11 @@ class _Shown:
         self._what = "references"
         self._task = self._bar.add_task(self._what, total=self.total, completed=self._done())
         self._bar.start()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            self._handlers[number] = signal.signal(number, self._interrupt)
+        self._handlers = signals.on_end(self._interrupt)
         return self
 
     def __exit__(self, *_: object) -> None:
-        for number, handler in self._handlers.items():
-            signal.signal(number, handler)
+        signals.restore(self._handlers)
         self._bar.stop()
 
     def _interrupt(self, number: int, frame: object) -> None:

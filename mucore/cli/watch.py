@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 import threading
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from mucore import signals
 from mucore.cli.printing import duration
 from mucore.errors import Cancelled
 from mucore.store.trouble import waiting
@@ -80,8 +80,7 @@ class Watch:
         )
         self._task = self._bar.add_task("starting", total=len(self.plan.keys))
         self._bar.start()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            self._handlers[number] = signal.signal(number, self._interrupt)
+        self._handlers = signals.on_end(self._interrupt)
         self._step()
         self._thread.start()
         return self
@@ -92,8 +91,7 @@ class Watch:
         with waiting(lambda _what, seconds: time.sleep(seconds)):
             if self.stopped.is_set() or exception[0] is not None:
                 self._cancel()
-            for number, handler in self._handlers.items():
-                signal.signal(number, handler)
+            signals.restore(self._handlers)
             self._step()
         self._bar.stop()
 

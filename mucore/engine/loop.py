@@ -208,6 +208,7 @@ def fit(
     and ends the loop. Out of memory on a device halves the batch once, with gradients accumulated
     to the same effective batch, and notes it.
     """
+    run.check()  # the first optimiser of a process loads seconds' worth of PyTorch
     parameters = [p for p in model.parameters() if p.requires_grad]
     engine = optimizer.make(parameters)
     per_epoch = [[phase for phase in phases if phase.when(epoch)] for epoch in range(epochs)]

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import threading
 import time
 from collections.abc import Callable, Collection
@@ -23,6 +22,7 @@ import psutil
 import torch
 
 import mucore
+from mucore import signals
 from mucore.engine.chunks import free_bytes
 from mucore.engine.device import memory
 from mucore.engine.memory import give_back, keep_freed
@@ -216,11 +216,9 @@ def _process(pid: int | None) -> psutil.Process | None:
 
 
 def stop_on_signals() -> threading.Event:
-    """An event that SIGTERM and SIGINT set, for a worker that is a process of its own."""
+    """An event that whatever asks for the end sets, for a worker that is a process of its own."""
     stop = threading.Event()
-    for name in ("SIGTERM", "SIGINT", "SIGBREAK"):  # SIGBREAK is Windows' way
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), lambda *_: stop.set())
+    signals.on_end(lambda *_: stop.set())
     return stop
 
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from mucore import signals
 from mucore.catalog import tuning
 from mucore.engine.run import Progress
 from mucore.errors import Cancelled, MucoreError
@@ -97,8 +97,7 @@ def main() -> int:
     """
     content = json.loads(sys.stdin.read())
     stopped = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stopped.set())
+    signals.on_end(lambda *_: stopped.set())
     grid = parse_grid(content["grid"])
     wish, _ = wish_of(grid, **{name: content[name] for name in ("trials", "seed", "cap")})
     try:

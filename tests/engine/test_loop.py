@@ -299,12 +299,21 @@ def test_memory_shortage_twice_says_what_to_do():
         fit(toy.original("mlp"), [phase], Run(seed=0), epochs=1, optimizer=SGD)
 
 
+def test_cancel_is_asked_before_an_optimiser_is_made(monkeypatch):
+    """The first one of a process loads so much that SIGTERM seemed to do nothing."""
+    model, made = toy.original("mlp"), []
+    monkeypatch.setattr(Optimizer, "make", lambda self, _: made.append(self.name))
+    with pytest.raises(Cancelled):
+        train(model, run=Run(seed=0, cancelled=lambda: True))
+    assert not made
+
+
 def test_cancel_is_asked_at_every_step():
     asked: list[int] = []
 
     def cancelled() -> bool:
         asked.append(1)
-        return len(asked) == 3
+        return len(asked) == 4  # once before the first
 
     run = Run(seed=0, cancelled=cancelled)
     with pytest.raises(Cancelled):
