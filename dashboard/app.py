@@ -61,10 +61,13 @@ with messages.sentences():
         st.sidebar.caption(status)
     guests.log_out()
     side_bar.follow_theme()
+    above = st.empty()  # what is damaged is found where a page reads it
     with messages.guarded(), data.opening(f"{page.url_path} {state.param('view')}"):
         if page.url_path in BY_ID and BY_ID[page.url_path].works and not access.presents():
             guests.not_for_you(BY_ID[page.url_path])
         else:
             page.run()
+    with above.container(), messages.guarded():
+        messages.left_out()
     state.leave(page.url_path)
     side_bar.keep_along()

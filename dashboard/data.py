@@ -174,11 +174,16 @@ def chosen(runs: pd.DataFrame) -> str:
     return hashlib.sha256("\n".join(runs["key"].tolist()).encode()).hexdigest()
 
 
-def damaged() -> list[str]:
-    """The keys of results that pages leave out, since their rows in the store are damaged: of all
-    that pages of this source have read so far.
+def damaged() -> dict[str, list[str]]:
+    """By table of the store, the keys or numbers of the rows that pages leave out, since they are
+    damaged: of all that pages have read so far.
     """
-    return source().store.damaged_results()
+    own = own_store()
+    return {
+        "result": source().store.damaged_results(),
+        "job": [str(number) for number in own.damaged_jobs()],
+        "comparison": [str(number) for number in own.damaged_comparisons()],
+    }
 
 
 def result(key: str) -> Result | None:

@@ -277,3 +277,23 @@ def test_every_default_passes_its_own_check(card):
     assert set(values) == {p.name for p in card.parameters}
     for parameter in card.parameters:
         assert check(parameter, values[parameter.name], owner=card.id) == values[parameter.name]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "rule"),
+    [
+        ("epochs", "-7", "at least 0"),
+        ("epochs", "²", "whole number"),
+        ("epochs", 1.5, "whole number"),
+        ("lr", "many", "a number"),
+        ("lr", "nan", "at most 100"),
+        ("nesterov", "perhaps", "true or false"),
+        ("optimizer", "newton", "'sgd'"),
+    ],
+)
+def test_a_refused_field_is_told_in_plain_words(field, value, rule):
+    with pytest.raises(BadValue) as refused:
+        make_recipe("standard", {field: value})
+    said = str(refused.value)
+    assert field in said and rule in said and repr(value) in said
+    assert "Input should" not in said

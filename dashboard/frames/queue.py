@@ -74,9 +74,12 @@ def newest(jobs: Sequence[Job]) -> list[Job]:
     return sorted(latest.values(), key=lambda job: (job.priority, job.id))
 
 
-def unfinished(jobs: Sequence[Job]) -> list[Job]:
-    """The newest job of each key that waits, runs or failed, in order of priority."""
-    return in_state(newest(jobs), "queued", "running", "failed", "lost")
+def unfinished(jobs: Sequence[Job], *, cancelled: bool) -> list[Job]:
+    """The newest job of each key that waits, runs, failed or, where that is asked for, was
+    cancelled, in order of priority.
+    """
+    states: tuple[JobState, ...] = ("queued", "running", "failed", "lost")
+    return in_state(newest(jobs), *states, *(("cancelled",) if cancelled else ()))
 
 
 def in_state(jobs: Sequence[Job], *states: JobState) -> list[Job]:

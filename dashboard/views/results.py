@@ -30,7 +30,6 @@ def page() -> None:
             "Which method forgets without hurting the rest?",
             "The table of a comparison: methods in rows, what they keep and forget in columns.",
         )
-        messages.left_out(data.damaged())
         return
     runs = run_filters.pick_runs(runs, first=run_filters.OPENS_ON, extra=pick_view, beside=True)
     if runs.empty:
@@ -52,7 +51,6 @@ def page() -> None:
     )
     with top:
         header.header(scenario.question, caption(runs), source)
-        messages.left_out(data.damaged())
         outside = suspicious(runs, values, source.name, source.change, data.chosen(runs))
         count = flagged(source.store, source.name, source.change, tuple(runs["key"]))
         header.answers(

@@ -15,9 +15,9 @@ from dashboard.text import labels
 from dashboard.widgets.markdown import escape, metric_help
 
 # What every page needs beside the theme. Buttons in a row of filters are as high as its select
-# boxes, so their labels stand on one line. Labels break their lines instead of ending in dots, a
-# row of filters goes on below where the window is narrow, and narrow windows give less of their
-# width to margins.
+# boxes, so their labels stand on one line. Labels break their lines instead of ending in dots; a
+# choice in a list, which has one line, does end in them. A row of filters goes on below where the
+# window is narrow, and narrow windows give less of their width to margins.
 LAYOUT: Final = assets.style("layout.css")
 
 

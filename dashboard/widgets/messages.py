@@ -5,7 +5,7 @@ is wrong with a value.
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import pandas as pd
@@ -39,18 +39,21 @@ def no_results(
     empty(f"There are no results yet. {sentence}", "Launch a comparison", "launch")
 
 
-def left_out(keys: Sequence[str]) -> None:
-    """That damaged results are missing on a page, and what to do; nothing where there are none."""
-    if not keys:
-        return
-    named = ", ".join(keys[:3]) + (", …" if len(keys) > 3 else "")
-    one = len(keys) == 1
-    st.caption(
-        f":material/report: {units.count(len(keys), 'result')} {'is' if one else 'are'} damaged "
-        f"and left out: {named}. Restore the store from a backup, or delete "
-        f"{'its row' if one else 'their rows'} in the table “result” and launch the comparison "
+def left_out() -> None:
+    """Which rows of the store are damaged and so are missing on pages, and what to do; nothing
+    where there are none.
+    """
+    said = [
+        f":material/report: {units.count(len(names), table)} {'is' if len(names) == 1 else 'are'} "
+        f"damaged and left out: {', '.join(names[:3])}{', …' if len(names) > 3 else ''}. Restore "
+        f"the store from a backup, or delete {'its row' if len(names) == 1 else 'their rows'} in "
+        f"the table “{table}” and launch {'it' if table == 'comparison' else 'the comparison'} "
         "again."
-    )
+        for table, names in data.damaged().items()
+        if names
+    ]
+    if said:
+        st.caption("  \n".join(said))
 
 
 def none_finished(question: str = "", source: data.Source | None = None) -> None:

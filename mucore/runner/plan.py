@@ -21,6 +21,7 @@ from mucore.runner.estimate import Fit, Span
 from mucore.scenarios import poison
 from mucore.spec import Recipe, RunSpec, Scope, Seed, make_recipe, make_spec, refuse_task
 from mucore.spec.budget import samples_of
+from mucore.spec.recipe import first_problem
 from mucore.store import Store
 from mucore.store.rows import Comparison
 from mucore.userfiles import datasets, weights
@@ -147,11 +148,7 @@ def parse_grid(content: Mapping[str, Any]) -> Grid:
     try:
         return Grid.model_validate({**content, **whole})
     except ValidationError as error:
-        problem = error.errors()[0]
-        where = ".".join(str(part) for part in problem["loc"])
-        raise BadValue(
-            f"The comparison's {where}: {problem['msg']}, but got {said(problem['input'])}."
-        ) from None
+        raise BadValue(first_problem("The comparison's ", error)) from None
 
 
 def count_runs(counts: Mapping[str, int]) -> int:

@@ -134,7 +134,7 @@ def make_spec(
             after=after,
         )
     except ValidationError as error:
-        raise BadValue(first_problem("run", error)) from None
+        raise BadValue(first_problem("run: ", error)) from None
     if after is not None:
         for field in (
             "dataset",

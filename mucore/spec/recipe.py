@@ -100,11 +100,27 @@ def make_recipe(preset: str, changes: Mapping[str, Any] | None = None) -> Recipe
     try:
         return Recipe.model_validate(values)
     except ValidationError as error:
-        raise BadValue(first_problem("recipe", error)) from None
+        raise BadValue(first_problem("recipe: ", error)) from None
+
+
+# The rules that people break most, by pydantic's names; its own sentences are for programmers.
+_RULES = {
+    "greater_than_equal": "must be at least {ge:,g}",
+    "greater_than": "must be above {gt:,g}",
+    "less_than_equal": "must be at most {le:,g}",
+    "less_than": "must be below {lt:,g}",
+    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "must be a whole number"),
+    **dict.fromkeys(("float_parsing", "float_type"), "must be a number"),
+    "finite_number": "must be a finite number",
+    **dict.fromkeys(("bool_parsing", "bool_type"), "must be true or false"),
+    "literal_error": "must be {expected}",
+}
 
 
 def first_problem(owner: str, error: ValidationError) -> str:
     """The first of the fields that a model refused, why, and the value that it got."""
     problem = error.errors()[0]
     where = ".".join(str(part) for part in problem["loc"])
-    return f"{owner}: {where}: {problem['msg']}, but got {said(problem['input'])}."
+    rule = _RULES.get(problem["type"])
+    why = f": {problem['msg']}" if rule is None else f" {rule.format(**problem.get('ctx', {}))}"
+    return f"{owner}{where}{why}, but got {said(problem['input'])}."

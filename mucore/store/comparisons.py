@@ -37,6 +37,20 @@ class Comparisons(Database):
             rows, keys = _select(connection, sa.true())
         return self._whole("comparison", rows, partial(_comparison, keys), lambda row: row.id)
 
+    def damaged_comparisons(self) -> list[int]:
+        """The numbers of those that `comparisons` left out, since their rows are damaged, and that
+        are still so.
+        """
+        named = self._left_out("comparison")
+        if not named:
+            return []
+        whole = {one.id for one in self.comparisons()}
+        with self.read() as connection:
+            there = set(connection.execute(sa.select(schema.comparison.c.id)).scalars())
+        still = {int(number) for number in named} & (there - whole)
+        self._is_whole("comparison", set(named) - {str(number) for number in still})
+        return sorted(still)
+
     def comparison(self, comparison_id: int) -> Comparison:
         """Raises `UnknownName`, and `StoreError` for a damaged row."""
         with self.read() as connection:

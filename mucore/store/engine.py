@@ -223,6 +223,14 @@ class Database:
                     log.warning("Left out, %s: %s", damaged, problem)
         return made
 
+    def _left_out(self, what: str) -> list[str]:
+        """What `_whole` has left out so far, by its name."""
+        return [one.removeprefix(f"{what} ") for one in self._damaged if one.startswith(f"{what} ")]
+
+    def _is_whole(self, what: str, names: Iterable[str]) -> None:
+        """These were left out before, and are whole by now, or gone."""
+        self._damaged -= {f"{what} {name}" for name in names}
+
     def no_space(self) -> StoreError:
         return StoreError(
             f"There is no space left in {self.home}. Free some space, or choose another home with "

@@ -40,7 +40,12 @@ _UNMET = 2**31 - 1
 MOST_ID = 2**31 - 1  # of a row, and what a statement may ask for at once
 # columns that no page shows
 _INSIDE = ("short_of_memory", "delays", "generation")
-_TIMES = [column for column in schema.job.c if isinstance(column.type, schema.Time)]
+# `not_before` is not among them: a pause whose end cannot be read is over
+_TIMES = [
+    column
+    for column in schema.job.c
+    if isinstance(column.type, schema.Time) and column is not schema.job.c.not_before
+]
 _KEEP_LOG = sa.text(
     "INSERT INTO job_log (job, text) VALUES (:job, :text) "
     "ON CONFLICT (job) DO UPDATE SET text = excluded.text"
@@ -427,6 +432,22 @@ class Jobs(Claims):
         return self._whole("job", reversed(rows), _job, _number)
 
     @patient
+    def damaged_jobs(self) -> list[int]:
+        """The numbers of jobs that were left out, since their rows are damaged: of all that this
+        object has read, and that are still so.
+        """
+        named = self._left_out("job")
+        if not named:
+            return []
+        with self.read() as connection:
+            wanted = schema.job.c.id.in_([int(number) for number in named])
+            rows = connection.execute(sa.select(schema.job).where(wanted)).all()
+        whole = {job.id for job in self._whole("job", rows, _job, _number)}
+        still = {row.id for row in rows} - whole
+        self._is_whole("job", set(named) - {str(number) for number in still})
+        return sorted(still)
+
+    @patient
     def count_active(self) -> int:
         """How many runs are queued or running."""
         table = schema.job
@@ -532,7 +553,7 @@ class Jobs(Claims):
         free = (
             sa.select(table)
             .where(table.c.state == "queued", ~waits, table.c.id.not_in(list(self._broken or ())))
-            .where(sa.or_(table.c.not_before.is_(None), table.c.not_before <= self.clock()))
+            .where(sa.or_(*self._pause_is_over()))
             .where(table.c.generation <= self._generation_read(connection))
             .order_by(table.c.priority, table.c.id)
             .limit(1)
@@ -563,13 +584,25 @@ class Jobs(Claims):
             if known[row.key]:
                 return row
 
+    def _pause_is_over(self) -> list[sa.ColumnElement[bool]]:
+        """Any of these."""
+        until = schema.job.c.not_before
+        over = [until.is_(None), until <= self.clock()]
+        if self.sqlite:  # which takes a text where a time should be, and gives NULL for its time
+            over.append(sa.func.datetime(until).is_(None))
+        return over
+
     def _give_up_broken(self, connection: Connection) -> None:
-        """Fail the queued jobs whose rows cannot be read."""
+        """Fail the queued jobs whose rows cannot be read. Where that is not for what they compute,
+        they are listed again then, and can be retried.
+        """
         table = schema.job
         for number, problem in (self._broken or {}).items():
             waits = sa.and_(table.c.id == number, table.c.state == "queued")
-            values = {"state": "failed", "error": problem, "finished": now()}
-            connection.execute(sa.update(table).where(waits).values(values))
+            row = connection.execute(sa.select(table).where(waits)).one_or_none()
+            if row is not None:
+                values = {"state": "failed", "error": problem, "finished": now()}
+                connection.execute(sa.update(table).where(waits).values(_mended(row) | values))
         self._broken = None
 
     def _generation(self, connection: Connection) -> int:
@@ -774,9 +807,30 @@ def _job(row: Any) -> Job:
         if row.kind == "run":
             check_spec(fields["spec"])
             titles.run(fields["spec"])  # what everybody who lists it asks
+    if not isinstance(row.not_before, datetime):
+        fields["not_before"] = None
     fields |= {"needs": tuple(fields["needs"]), "losses": tuple(fields["losses"])}
     begun = row.started is not None or row.attempts
     return Job(**fields, log=_log(row.id) if begun else None)
+
+
+def _mended(row: Any) -> dict[str, Any]:
+    """What stands from now on where a job's row is damaged, but for its spec and needs, which
+    nothing can stand in for.
+    """
+    values: dict[str, Any] = {
+        column.name: None if column.nullable else now()
+        for column in _TIMES
+        if not isinstance(getattr(row, column.name), datetime | None)
+    }
+    for name, kind in (("losses", list), ("deaths", dict)):
+        try:
+            whole = isinstance(from_json(getattr(row, name)), kind)
+        except StoreError:
+            whole = False
+        if not whole:
+            values[name] = to_json(kind())
+    return values
 
 
 def _number(row: Any) -> int:

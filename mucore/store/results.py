@@ -74,7 +74,6 @@ _MODEL_RECORD = tuple(
 # Parts of `record` in which `remarks` looks: hashes, then sentences.
 _HASHES = ("data_hash", "original_hash", "pretrained_hash")
 _SAID = ("notes", "flags")
-_NAMED = "result "  # as `_whole` names them
 
 NOT_A_NUMBER = "The computation gave no number (NaN)."
 
@@ -188,13 +187,13 @@ class Results(Claims):
         """The keys of results that were left out, since their rows are damaged: of all that this
         object has read, and not made anew since.
         """
-        named = [one.removeprefix(_NAMED) for one in self._damaged if one.startswith(_NAMED)]
+        named = self._left_out("result")
         if not named:
             return []
         read = [{one.key for one in self.results(keys=named)}]
         read += [set(frame(keys=named)["key"]) for frame in (self.summaries, self.metric_values)]
         still = self.known(named) - set.intersection(*read)
-        self._damaged -= {f"{_NAMED}{key}" for key in named if key not in still}
+        self._is_whole("result", set(named) - still)
         return sorted(still)
 
     @patient

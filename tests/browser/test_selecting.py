@@ -124,3 +124,19 @@ def test_a_done_run_of_the_queue_opens_while_its_list_is_drawn_every_second(
     expect(page.locator(DRAWER)).to_have_count(0)
     page.wait_for_timeout(3000)  # the line is still marked, and does not open by itself
     expect(page.locator(DRAWER)).to_have_count(0)
+
+
+def test_a_long_name_ends_in_dots_in_a_list_and_where_it_is_chosen(
+    application: Application, page: Page
+) -> None:
+    with open_store(application.home) as store:
+        store.create_comparison("A name that a script made of all its parameters " * 9, "", {}, [])
+    opened(page, f"{application.url}/queue")
+    box = page.get_by_test_id("stMain").get_by_role("combobox").first
+    box.click()
+    long = page.get_by_role("option").filter(has_text="parameters").locator("> div")
+    ends = "node => [getComputedStyle(node).display, getComputedStyle(node).textOverflow]"
+    expect(long).to_be_visible()
+    assert long.evaluate(ends) == ["block", "ellipsis"]  # of a flex box the text would just end
+    long.click()
+    assert box.evaluate(ends)[1] == "ellipsis"

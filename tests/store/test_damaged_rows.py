@@ -44,6 +44,12 @@ def test_a_damaged_job_is_failed_and_the_queue_goes_on(
         table = tables.job
         row = connection.execute(sa.select(table).where(table.c.id == broken.id)).one()
     assert row.state == "failed" and "damaged" in row.error
+    lost = column in ("spec", "needs")  # nothing can stand in for what it computes
+    assert store.damaged_jobs() == ([broken.id] if lost else [])
+    assert (broken.id in [job.id for job in store.jobs()]) is not lost
+    with store.write() as connection:
+        connection.execute(sa.delete(tables.job).where(tables.job.c.id == broken.id))
+    assert store.damaged_jobs() == []
 
 
 def test_a_dead_worker_is_found_though_the_deaths_cannot_be_read(store: Store) -> None:
@@ -92,7 +98,7 @@ def loose(store: Store) -> Store:
 
 
 @pytest.mark.parametrize("value", NO_TIMES)
-@pytest.mark.parametrize("column", ["queued", "started", "finished", "heartbeat", "not_before"])
+@pytest.mark.parametrize("column", ["queued", "started", "finished", "heartbeat"])
 def test_a_damaged_time_spoils_its_job_alone(
     loose: Store, caplog: pytest.LogCaptureFixture, column: str, value: str
 ) -> None:
@@ -102,8 +108,28 @@ def test_a_damaged_time_spoils_its_job_alone(
     )
     assert [job.id for job in loose.jobs()] == [other.id]
     assert f"job {broken.id}:" in caplog.text and value in caplog.text
+    assert loose.damaged_jobs() == [broken.id]
     taken = loose.claim("w")
     assert taken is not None and taken.id == other.id
+    # what it computes is whole, so it is listed again with the reason, and can be retried
+    assert loose.damaged_jobs() == []
+    failed, _ = loose.jobs()
+    assert (failed.id, failed.state) == (broken.id, "failed") and value in str(failed.error)
+    assert loose.retry(broken.id).key == broken.key
+
+
+@pytest.mark.parametrize("value", NO_TIMES)
+def test_a_pause_whose_end_is_no_time_is_over(loose: Store, value: str) -> None:
+    """Before, SQLite found any text later than now, so the job waited for ever, and no list had
+    it.
+    """
+    (job,) = loose.enqueue([ORIGINAL])
+    time = sa.literal_column(repr(value))
+    damage(loose, tables.job, tables.job.c.id == job.id, not_before=time, waits_for="a pause")
+    (listed,) = loose.jobs()
+    assert (listed.id, listed.not_before, listed.waits_for) == (job.id, None, "a pause")
+    taken = loose.claim("w")
+    assert taken is not None and taken.id == job.id
 
 
 @pytest.mark.parametrize("value", NO_TIMES)
@@ -147,7 +173,7 @@ def test_damaged_times_of_results_models_comparisons_and_workers(
     assert loose.get_model(model.model_key) is None  # trained anew
     first, second = (loose.create_comparison(name, "", {}, []) for name in "ab")
     damage(loose, tables.comparison, tables.comparison.c.id == first.id, created=time)
-    assert loose.comparisons() == [second]
+    assert loose.comparisons() == [second] and loose.damaged_comparisons() == [first.id]
     with pytest.raises(StoreError):
         loose.comparison(first.id)
     worker = loose.register_worker("cpu", 1)

@@ -1,5 +1,5 @@
 """What processes of their own work on, analyses and searches of settings: those that wait, run or
-failed.
+failed, and searches that were cancelled.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def show() -> None:
 
 
 def _list(title: str, kind: JobKind) -> None:
-    jobs = queue_frames.unfinished(data.jobs(kind=kind))
+    jobs = queue_frames.unfinished(data.jobs(kind=kind), cancelled=kind == "search")
     if not jobs:
         return
     st.subheader(f"{title} ({len(jobs)})", anchor=False)
@@ -56,6 +56,8 @@ def _list(title: str, kind: JobKind) -> None:
                 st.markdown(f":red[{escape(apart.UNTAKEN)}]")
             elif active:
                 st.progress(job.progress, text=escape(job.step) or "waiting")
+            elif job.state == "cancelled":
+                st.caption("Cancelled. Its trials are kept, and it goes on from there.")
             else:
                 st.markdown(f":red[{escape(job.error or '')}]")
 

@@ -15,7 +15,7 @@ from dashboard.text import units
 from dashboard.widgets import figures
 from dashboard.widgets.markdown import escape
 from mucore import titles
-from mucore.runner.estimate import Left, Span, about
+from mucore.runner.estimate import Left, Span, about, is_forecast
 from mucore.store import Store
 from mucore.store.rows import Job
 
@@ -49,11 +49,10 @@ def show_card(store: Store, job: Job, left: Span | None, now: datetime) -> None:
                     )
             actions.ask(store, f"job:{job.id}", [job])
             share = queue_frames.job_share(job, left, now)
-            st.progress(
-                share,
-                text=f"{100 * share:.0f} %"
-                + (f" · {about(left)} left" if left is not None else ""),
-            )
+            done = f"{100 * share:.0f} %"
+            if share and is_forecast(job):
+                done = f"about {done} by the forecast"
+            st.progress(share, text=done + (f" · {about(left)} left" if left is not None else ""))
             facts = [
                 job.step or "starting",
                 f"running for {units.duration(queue_frames.job_seconds(job, now))}",

@@ -22,7 +22,14 @@ from mucore.runner.estimate.machine import available, remember, whole_memory
 from mucore.runner.estimate.memory import Fit, Memory, Work, check_fit, fit_of, memory_of, work_of
 from mucore.runner.estimate.past_runs import SPREADS, UNCALIBRATED, Expected, Forecast, forecast
 from mucore.runner.estimate.precision import gain
-from mucore.runner.estimate.remaining import Left, Span, about, schedule, time_left
+from mucore.runner.estimate.remaining import (
+    Left,
+    Span,
+    about,
+    is_forecast,
+    schedule,
+    time_left,
+)
 
 __all__ = [
     "Expected",
@@ -43,6 +50,7 @@ __all__ = [
     "fit_of",
     "forecast",
     "gain",
+    "is_forecast",
     "memory_of",
     "of_jobs",
     "of_plan",

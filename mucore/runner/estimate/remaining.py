@@ -15,6 +15,7 @@ from mucore.store.rows import ACTIVE, Job
 NARROWEST = 1.15
 PRIOR = 5.0  # seconds of runs that have to end before they count for as much as what was expected
 TRUSTED = 4.0  # a run that is 1 / TRUSTED through its work is measured by its own rate alone
+MEASURED = 0.02  # of the work done, from where on a run's own rate counts
 # steps of a run whose work is done: the share of the evaluation that is left
 EVALUATING = {"predicting": 1.0, "measuring": 0.5}
 
@@ -152,13 +153,20 @@ def _of_running(job: Job, expected: Expected, whole: float, now: datetime) -> fl
     evaluation = expected.evaluation * factor
     if job.step in EVALUATING:
         return max(evaluation * EVALUATING[job.step], 0.05 * elapsed)
-    if job.progress >= 0.02 and elapsed >= 2:
+    if job.progress >= MEASURED and elapsed >= 2:
         share = min(job.progress, 1.0)
         weight = min(1.0, TRUSTED * share)
         work = (1 - weight) * expected.work * factor + weight * elapsed / share
         return max(work - elapsed, elapsed * (1 - share) * 0.2) + evaluation
     # a run that is late without a sign of life may well take half as long again
     return max(whole - elapsed, 0.5 * elapsed)
+
+
+def is_forecast(job: Job) -> bool:
+    """Whether what is left of a running job is told by what is expected of it alone: it has not
+    come far enough to tell itself.
+    """
+    return job.progress < MEASURED and job.step not in EVALUATING
 
 
 def _elapsed(job: Job, now: datetime) -> float:

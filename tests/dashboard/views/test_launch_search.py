@@ -40,6 +40,11 @@ def test_a_search_is_planned_started_and_seen_on_the_queue(home, started):
     assert not queue.exception and job.label in words_on(queue)
     queue.button(key=f"cancel_analysis:{job.id}").click().run()
     assert data.jobs(kind="search")[0].state == "cancelled"
+    # it stays there, to be gone on with
+    assert job.label in words_on(queue) and len(started) == 1
+    queue.button(key=f"retry_analysis:{job.id}").click().run()
+    assert [each.state for each in data.jobs(kind="search")] == ["cancelled", "queued"]
+    assert started[1].id == data.jobs(kind="search")[1].id
 
 
 def test_what_was_found_stands_below(home, started):

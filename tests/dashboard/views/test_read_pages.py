@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sqlalchemy as sa
-from builders import full_results, full_store, make_result
+from builders import full_results, full_store, make_result, make_spec_row
 from facts import tells
 from pages import figures, fill, links, open_page, words_on
 from streamlit.testing.v1 import AppTest
@@ -100,17 +100,34 @@ def test_a_foreign_address_falls_back(home):
 @pytest.mark.parametrize(
     "damage", [{"parameters": "{"}, {"metric_numbers": "5"}, {"finished": sa.literal("no time")}]
 )
-def test_damaged_results_are_named_where_they_are_left_out(home, damage):
+@pytest.mark.parametrize("page", ["results", "tradeoffs"])
+def test_damaged_results_are_named_where_they_are_left_out(home, damage, page):
     fill(home, "full")
-    assert not tells(words_on(open_page("results")), "damaged and left out")
+    assert not tells(words_on(open_page(page)), "damaged and left out")
     with open_store(home) as store:
         broken = store.results(method="salun", scenario="class_wise")[0]
         with store.write("results") as connection:
             row = tables.result.c.key == broken.key
             connection.execute(sa.update(tables.result).where(row).values(damage))
-    at = open_page("results", scenario="class_wise")
+    at = open_page(page, scenario="class_wise")
     assert not at.exception and not at.error
     assert tells(words_on(at), "1 result", "left out", broken.key)
+
+
+def test_damaged_jobs_and_comparisons_are_named_where_they_are_left_out(home):
+    with open_store(home) as store:
+        (job,) = store.enqueue([make_spec_row().original()])
+        first, second = (store.create_comparison(name, "", {}, [job.key]) for name in "ab")
+        with store.write("jobs") as connection:
+            connection.execute(sa.update(tables.job).values(spec="{"))
+            table = tables.comparison
+            mine = sa.update(table).where(table.c.id == first.id)
+            connection.execute(mine.values(created=sa.literal("no time")))
+    at = open_page("queue", comparison=str(second.id))
+    assert not at.exception and not at.error
+    said = words_on(at)
+    assert tells(said, "1 job", "left out", f"{job.id}") and "table “job”" in said
+    assert tells(said, "1 comparison", f"{first.id}") and "table “comparison”" in said
 
 
 def test_a_row_opens_its_run_with_the_command_that_repeats_it(home):

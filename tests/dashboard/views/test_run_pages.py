@@ -11,10 +11,11 @@ import os
 import sqlite3
 import subprocess
 import sys
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 import streamlit as st
 import torch
 from builders import START, full_store, make_result, make_spec_row
@@ -25,7 +26,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import data
 from mucore import catalog, models
 from mucore.runner.plan import parse_grid
-from mucore.store import open_store, trouble
+from mucore.store import open_store, schema, trouble
 from mucore.store.liveness import host
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -282,7 +283,7 @@ def test_queue_shows_progress_loss_and_what_waits(home):
         assert not at.exception and not at.error
         assert "A note to read" in words_on(at)
         assert "Running (1)" in words_on(at) and "Waiting (4)" in words_on(at)
-        assert "epoch 2 of 5" in words_on(at)
+        assert "epoch 2 of 5" in words_on(at) and "by the forecast" not in running_bar(at)
         figure = json.loads(at.get("plotly_chart")[0].proto.spec)
         assert figure["data"][0]["y"] == [1.5, 0.9, 0.4]
         table = at.dataframe[0].value
@@ -290,6 +291,27 @@ def test_queue_shows_progress_loss_and_what_waits(home):
             len(table) == 4 and table["Waits for"].str.startswith("Training of the original").any()
         )
         assert "No worker is running" not in words_on(at)
+
+
+def running_bar(at: AppTest) -> str:
+    return at.get("progress")[1].proto.text  # below that of all runs
+
+
+def test_a_run_that_has_not_come_far_says_that_its_bar_is_a_forecast(home):
+    """Before, it showed 60 % of a run of which nothing was done."""
+    number = enqueue(home)
+    with open_store(home) as store:
+        job = store.claim(store.register_worker("cpu", 2).id)
+        assert job is not None
+        store.beat(job.id, progress=0.01, step="epoch 1 of 5")
+        began = datetime.now(UTC) - timedelta(seconds=30)
+        with store.write("jobs") as connection:
+            connection.execute(
+                sa.update(schema.job).where(schema.job.c.id == job.id).values(started=began)
+            )
+        assert tells(running_bar(open_page("queue", comparison=str(number))), "by the forecast")
+        store.beat(job.id, progress=0.4)
+        assert "forecast" not in running_bar(open_page("queue", comparison=str(number)))
 
 
 def test_queue_cancels_and_retries(home, started):
