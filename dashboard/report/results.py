@@ -98,7 +98,9 @@ def _tradeoff_blocks(place: int, setting: Setting) -> tuple[Block, ...]:
         where=setting.label,
     )
     left = (
-        (Text(f"Not drawn, for want of a gap: {', '.join(info.missing)}."),) if info.missing else ()
+        (Text(f"Not drawn, since a gap is missing: {', '.join(info.missing)}."),)
+        if info.missing
+        else ()
     )
     return (picture, *left)
 

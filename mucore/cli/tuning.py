@@ -158,7 +158,8 @@ def _say_plan(wish: Wish, planned: Any, jobs: int) -> None:
     time = planned.time
     each = Span(*(value / jobs for value in (time.low, time.likely, time.high)))
     text = about(each)
-    had = f" {planned.done} trials are there already." if planned.done else ""
+    some = "1 trial is" if planned.done == 1 else f"{planned.done} trials are"
+    had = f" {some} there already." if planned.done else ""
     print(
         f"{planned.references} trainings of references and at most {planned.trials} trials are "
         f"left, {text}.{had}",

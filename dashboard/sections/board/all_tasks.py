@@ -38,7 +38,7 @@ def show(division: Division, name: str, answers: st.delta_generator.DeltaGenerat
     st.dataframe(frame, hide_index=True, column_config=aligned(frame, NUMBERS), height="content")
     st.caption(
         "Methods that forgot in most tasks stand first, then by average rank and work. A question "
-        "mark: more seeds may change the word."
+        "mark: more seeds may change the verdict."
     )
     figure = None
     if division.ranking is not None:

@@ -33,9 +33,9 @@ def show(table: Table, name: str, answers: st.delta_generator.DeltaGenerator) ->
         frame, shown, "board", column_config=aligned(shown, COLUMNS), height="content"
     )
     st.caption(
-        "What forgot stands first, by distance to Retrain and work; below it, what did too little "
-        "or too much, nothing, or damage. Numbers of metrics are in percent, mean ± half of the 95 "
-        "% interval over seeds. Click a line for its first run."
+        "Methods that forgot stand first, by distance to Retrain and work; below them those that "
+        "did too little, too much or nothing, or damaged the model. Metrics are in percent, mean ± "
+        "half of the 95 % interval over seeds. Click a line for its first run."
     )
     missing = board_frames.missing_frame(table)
     if len(missing):

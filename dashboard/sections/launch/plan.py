@@ -163,7 +163,7 @@ def summary(plan: Plan | None, content: dict[str, Any], models: Models | None = 
         "Name of the comparison", placeholder="Optional", key="name", max_chars=120
     )
     if not name.strip():
-        st.caption(escape(f"Without one: {default}."))
+        st.caption(escape(f"Without a name it is called “{default}”."))
     note = st.text_input("Note", placeholder="What is it for?", key="note", max_chars=2000)
     ready = plan is not None and allowed and not fields.problems()
     left = len(plan.to_run) if plan is not None else 0

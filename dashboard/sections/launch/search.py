@@ -32,7 +32,7 @@ def offer(content: dict[str, Any]) -> None:
     if not state.toggle(
         "Search settings for these methods and this task",
         "search",
-        help="Tries settings of each method under each scenario, with equal means for all, and "
+        help="Tries settings of each method under each scenario, with as many trials for each, and "
         "keeps those that come nearest to Retrain on validation data. From then on “Tuned” takes "
         "them.",
     ):
@@ -61,8 +61,11 @@ def offer(content: dict[str, Any]) -> None:
         for reason in left_out:
             st.caption(f":material/block: {escape(labels.with_titles(reason, *known))}")
         if planned.trials:
+            one = planned.done == 1
             had = (
-                f" {units.count(planned.done, 'trial')} are there already." if planned.done else ""
+                f" {units.count(planned.done, 'trial')} {'is' if one else 'are'} there already."
+                if planned.done
+                else ""
             )
             st.caption(
                 f"{units.count(planned.references, 'training')} of originals and Retrains and at "

@@ -57,7 +57,7 @@ def _list(title: str, kind: JobKind) -> None:
             elif active:
                 st.progress(job.progress, text=escape(job.step) or "waiting")
             elif job.state == "cancelled":
-                st.caption("Cancelled. Its trials are kept, and it goes on from there.")
+                st.caption("Cancelled. Its trials are kept, and “Try again” goes on from there.")
             else:
                 st.markdown(f":red[{escape(job.error or '')}]")
 

@@ -51,14 +51,14 @@ def show_card(store: Store, job: Job, left: Span | None, now: datetime) -> None:
             share = queue_frames.job_share(job, left, now)
             done = f"{100 * share:.0f} %"
             if share and is_forecast(job):
-                done = f"about {done} by the forecast"
+                done = f"about {done}, by the forecast"
             st.progress(share, text=done + (f" · {about(left)} left" if left is not None else ""))
             facts = [
                 job.step or "starting",
                 f"running for {units.duration(queue_frames.job_seconds(job, now))}",
             ]
             if job.attempts:
-                facts.append(f"attempt {job.attempts + 1}: the worker of the one before died")
+                facts.append(f"attempt {job.attempts + 1}, since the worker of the last one died")
             st.caption(escape(" · ".join(facts)))
         with chart:
             if len(job.losses) > 1:

@@ -13,10 +13,10 @@ from dashboard.widgets.markdown import escape
 def show(table: frames.ResultsTable):
     info = tradeoff.tradeoff_info(table)
     names = {"all": "All", "near": "Near Retrain"}
-    grey = "" if info.noise is None else " Grey: as far as Retrains of other seeds lie apart."
+    grey = "" if info.noise is None else " Grey: how far Retrains of other seeds lie apart."
     st.caption(
-        f"The star is Retrain: nearer is better, lower costs accuracy.{grey} Marks are the "
-        "table's; click one for its runs."
+        f"The star is Retrain: nearer is better, lower costs accuracy.{grey} Each "
+        "mark is a line of the table; click it for its runs."
     )
     zoom = (
         state.segmented(
@@ -40,7 +40,7 @@ def show(table: frames.ResultsTable):
         [f"Outside this window: {', '.join(info.outside)}."] if zoom and info.outside else []
     )
     left_out += (
-        [f"Not drawn, for want of a gap: {', '.join(info.missing)}."] if info.missing else []
+        [f"Not drawn, since a gap is missing: {', '.join(info.missing)}."] if info.missing else []
     )
     if left_out:
         st.caption(escape(" ".join(left_out)))
