@@ -92,7 +92,7 @@ def check_weights(text: str, model: str, facts: Facts | None) -> None:
     """Raise `BadFile` or `BadValue` where the weights in a file, or in the store's copy of one, do
     not fit the model on this data.
     """
-    digest = weights.file_hash(text, what="A file of weights")
+    digest = weights.file_hash(text, what="The model")
     if facts is None:
         return
     path = (
