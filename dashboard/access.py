@@ -37,6 +37,11 @@ NO_FILES: Final = (
     "You are reading along, so no file or folder of this machine is opened for you. Only the "
     "presenter can name their own data, weights, methods and forget sets."
 )
+NO_CODE: Final = (
+    "This dashboard was started with --open, so whoever reaches it would run programs on this "
+    "machine. Methods are written where it listens on this machine alone, or by a presenter who "
+    "has a key or logs in."
+)
 BUSY: Final = (
     "Many people are looking at pages at this moment, and yours has not had its turn. Nothing is "
     "wrong; try again."
@@ -227,6 +232,11 @@ def presents(session: str | None = None) -> bool:
     return (state.session() if session is None else session) in _server.presenters
 
 
+def why_no_code() -> str:
+    """Why this session may not write a program that runs on this machine, "" where it may."""
+    return NO_CODE if _server.terms == "open" else "" if presents() else NO_FILES
+
+
 def status() -> str:
     """A line for the side bar, in Markdown: which of the two this session is, "" where there is but
     one kind.
@@ -297,4 +307,4 @@ def heavy() -> Generator[None]:
         _heavy.release()
 
 
-doors.guard(lambda: "" if presents() else NO_FILES)
+doors.guard(lambda: "" if presents() else NO_FILES, why_no_code)

@@ -30,8 +30,13 @@ def NAME(model, data, run):
 def write(folder: Path, name: str, body: str) -> Path:
     """A method without parameters whose function is `body`, one statement or more behind `;`."""
     path = folder / f"{name}.py"
-    path.write_text(_SHORT.replace("NAME", name).replace("BODY", body), encoding="utf-8")
+    path.write_text(text(name, body), encoding="utf-8")
     return path
+
+
+def text(name: str, body: str) -> str:
+    """What stands in such a file."""
+    return _SHORT.replace("NAME", name).replace("BODY", body)
 
 
 def copy_of(folder: Path, method: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard import state
-from dashboard.sections.launch import search
+from dashboard.sections.launch import own, own_method, search
 from dashboard.sections.launch.dataset import choose_data
 from dashboard.sections.launch.methods import choose_methods, method_settings
 from dashboard.sections.launch.plan import choose_models, choose_seeds, plan_of, summary
@@ -20,34 +20,43 @@ from dashboard.widgets import fields, figures, header
 from mucore import catalog
 from mucore.userfiles import datasets
 
+
+def form() -> None:
+    header.header(
+        "What do you want to compare?",
+        "The address of this page holds the whole selection: copy it to share or repeat it. Runs "
+        "that you already have are not computed again.",
+    )
+    own_method.said()
+    left, right = st.columns([7, 3], gap="large")
+    with left:
+        basis, place = choose_data()
+        task = datasets.task_of(basis.dataset)
+        scenarios = choose_scenarios(catalog.dataset(basis.dataset).class_names, task, basis)
+        say_setting(place, catalog.preset(basis.preset))
+        names = list(dict.fromkeys(one["id"] for one in scenarios))
+        sequence = in_sequence(scenarios)
+        methods = method_settings(choose_methods(names, task), basis, names)
+        if state.param("settings") == "tuned":
+            search.offer({**basis.content(), "scenarios": scenarios, "methods": methods})
+        methods, sensitivity = choose_sensitivity(methods, basis, names)
+        seeds = choose_seeds()
+        models = choose_models()
+    content: dict[str, Any] = {
+        **basis.content(),
+        "scenarios": scenarios,
+        "methods": methods,
+        "sequence": sequence,
+        **sensitivity,
+        **seeds,
+    }
+    with right, figures.sticky("outcome"):
+        plan = plan_of(content, models) if scenarios and not fields.problems() else None
+        summary(plan, content, models)
+
+
 fields.begin()
-header.header(
-    "What do you want to compare?",
-    "The address of this page holds the whole selection: copy it to share or repeat it. Runs that "
-    "you already have are not computed again.",
-)
-left, right = st.columns([7, 3], gap="large")
-with left:
-    basis, place = choose_data()
-    task = datasets.task_of(basis.dataset)
-    scenarios = choose_scenarios(catalog.dataset(basis.dataset).class_names, task, basis)
-    say_setting(place, catalog.preset(basis.preset))
-    names = list(dict.fromkeys(one["id"] for one in scenarios))
-    sequence = in_sequence(scenarios)
-    methods = method_settings(choose_methods(names, task), basis, names)
-    if state.param("settings") == "tuned":
-        search.offer({**basis.content(), "scenarios": scenarios, "methods": methods})
-    methods, sensitivity = choose_sensitivity(methods, basis, names)
-    seeds = choose_seeds()
-    models = choose_models()
-content: dict[str, Any] = {
-    **basis.content(),
-    "scenarios": scenarios,
-    "methods": methods,
-    "sequence": sequence,
-    **sensitivity,
-    **seeds,
-}
-with right, figures.sticky("outcome"):
-    plan = plan_of(content, models) if scenarios and not fields.problems() else None
-    summary(plan, content, models)
+if own.room():
+    own.show()
+else:
+    form()

@@ -1,5 +1,5 @@
-"""A user's own methods: one Python file each, in the folders of `MUCORE_PLUGINS` or behind an entry
-point of the group `mucore.methods`.
+"""A user's own methods: one Python file each, in the folders of `MUCORE_PLUGINS`, in the home
+(mucore/userfiles/methods.py) or behind an entry point of the group `mucore.methods`.
 
 A file holds `CARD = MethodCard(...)` and a function of the card's id. The card is read off the
 file's syntax tree (mucore/catalog/written.py), so that pages and the command line list the method
@@ -82,11 +82,7 @@ def found() -> Found:
             problems.append(Problem(Path(folder), str(error)))
             continue
         if found == "folder":
-            files += [
-                (file, None)
-                for file in sorted(path.glob("*.py"))
-                if not file.name.startswith(("_", "."))
-            ]
+            files += [(file, None) for file in _methods_in(path)]
         else:
             why = (
                 "it is a file; name the folder that holds it"
@@ -94,11 +90,21 @@ def found() -> Found:
                 else "there is no such folder"
             )
             problems.append(Problem(path, f"{FOLDERS} names {path}, but {why}."))
+    files += [(file, None) for file in _methods_in(in_home())]
     if not files and not problems:
         return Found()
     return _read_all(
         tuple((file, module, *_stamp(file)) for file, module in files), tuple(problems)
     )
+
+
+def in_home() -> Path:
+    """The folder of the methods that were written on a page; it need not be there."""
+    return paths.default_home().absolute() / "methods"
+
+
+def _methods_in(folder: Path) -> list[Path]:
+    return [file for file in sorted(folder.glob("*.py")) if not file.name.startswith(("_", "."))]
 
 
 def find(method: str) -> Plugin | None:

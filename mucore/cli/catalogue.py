@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-import tempfile
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from cyclopts import Parameter
 from mucore import catalog
 from mucore.cli.base import FAILED, WHOLE, Json, complain, say_left_out
 from mucore.cli.printing import cell, print_table, to_json
-from mucore.errors import BadFile, BadValue, MethodFailed
+from mucore.errors import BadFile, BadValue
 from mucore.userfiles import paths
 
 
@@ -99,26 +98,16 @@ def check(file: Path, /, *, as_json: Json = False) -> int:
 
 
 def _checks(file: Path) -> list[dict[str, Any]]:
-    """`mucore.testing.contract.check_file` in a process of its own, as a run of the method would
-    be: one that ends its process, hangs or fills the memory breaks a rule, too.
-    """
-    from mucore.runner import children
+    """The contract test in a process of its own, as a run of the method would be."""
+    from mucore.runner import children, trial
 
     checks: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory(prefix="mucore-") as name:
-        (Path(name) / "path").write_text(str(file.absolute()), encoding="utf-8")
-        try:
-            children.run(
-                "mucore.testing.contract:inside",
-                Path(name),
-                children.limits(),
-                who=file.stem,
-                on_message=checks.append,
-                on_print=partial(print, file=sys.stderr),
-            )
-        except MethodFailed as problem:
-            rule = "it comes to an end, and its process lives on"
-            checks.append({"rule": rule, "passed": False, "message": str(problem)})
+    trial.trial(
+        file,
+        children.limits(),
+        on_line=checks.append,
+        on_print=partial(print, file=sys.stderr),
+    )
     return checks
 
 

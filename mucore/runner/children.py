@@ -36,6 +36,7 @@ SECONDS, GIGABYTES = "MUCORE_METHOD_SECONDS", "MUCORE_METHOD_GB"  # settings
 # where they are not set
 LEAST_SECONDS, TIMES_RETRAIN = 600.0, 20.0
 SHARE_OF_FREE = 0.75
+SHORT_SECONDS, SHORT_GIGABYTES = 180.0, 4.0
 START_SECONDS = 300.0  # to import what it needs, on a machine that does much else
 TICK, LOOK = 0.1, 0.25  # seconds from one question to the next: cancelled? how much memory?
 PRINTED = 20_000  # bytes that are kept of what is printed first, and of what is printed last
@@ -62,10 +63,20 @@ def limits(retrain_seconds: float | None = None) -> Limits:
     """The settings, or 20 times Retrain's seconds but ten minutes at least, and three quarters of
     what memory is free now. Raises `BadValue` for a setting that is no number.
     """
+    return _limits(max(LEAST_SECONDS, TIMES_RETRAIN * (retrain_seconds or 0.0)), math.inf)
+
+
+def short_limits() -> Limits:
+    """The settings, or three minutes and 4 GB where so much is free: of a trial on small problems
+    that somebody waits for. Raises `BadValue`.
+    """
+    return _limits(SHORT_SECONDS, SHORT_GIGABYTES)
+
+
+def _limits(seconds: float, gigabytes: float) -> Limits:
     from mucore.fitting import free_memory  # brings what no child needs
 
-    seconds = max(LEAST_SECONDS, TIMES_RETRAIN * (retrain_seconds or 0.0))
-    gigabytes = SHARE_OF_FREE * free_memory() / 1e9
+    gigabytes = min(gigabytes, SHARE_OF_FREE * free_memory() / 1e9)
     return Limits(_setting(SECONDS, seconds), _setting(GIGABYTES, gigabytes) * 1e9)
 
 

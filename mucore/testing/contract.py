@@ -86,9 +86,9 @@ def hooks(model: nn.Module) -> Iterator[Any]:
 # -- the rules
 
 
-def check_file(path: Path) -> Iterator[Check]:
-    """Try a user's own method in this process. Raises `BadFile` if there is no such file;
-    everything else is a failed check.
+def check_file(path: Path, *, replaces: Path | None = None) -> Iterator[Check]:
+    """Try a user's own method in this process; it may have the name of the one in the file that it
+    `replaces`. Raises `BadFile` if there is no such file; everything else is a failed check.
 
     Later checks are left out where an earlier failure makes them meaningless.
     """
@@ -103,7 +103,8 @@ def check_file(path: Path) -> Iterator[Check]:
         yield Check("the card can be read and holds together", False, str(error))
         return
     yield Check("the card can be read and holds together", True)
-    clash = plugins.clash_of(plugin, plugins.found().plugins)
+    others = tuple(each for each in plugins.found().plugins if each.path != replaces)
+    clash = plugins.clash_of(plugin, others)
     yield Check("the name is free", clash is None, clash or "")
     try:
         function = plugins.function(plugin)
@@ -122,8 +123,15 @@ def check_file(path: Path) -> Iterator[Check]:
 
 
 def inside(folder: Path, say: Callable[[dict[str, Any]], None]) -> None:
-    """In a child process: `check_file` of the path that the file `path` in `folder` holds."""
-    for check in check_file(Path((folder / "path").read_text(encoding="utf-8"))):
+    """In a child process: `check_file` of the paths that the files `path` and, where it is there,
+    `replaces` in `folder` hold.
+    """
+    path, replaces = (
+        Path(each.read_text(encoding="utf-8")) if (each := folder / name).exists() else None
+        for name in ("path", "replaces")
+    )
+    assert path is not None
+    for check in check_file(path, replaces=replaces):
         say(asdict(check))
 
 

@@ -12,7 +12,7 @@ from mucore import forget_sets
 from mucore.catalog import plugins
 from mucore.errors import ReadOnly
 from mucore.forget_sets import ids
-from mucore.userfiles import datasets, doors, weights
+from mucore.userfiles import datasets, doors, methods, weights
 
 SET = "a" * 32
 
@@ -53,6 +53,12 @@ OPENERS: dict[str, Callable[[Path], object]] = {
         home, forget_sets.make("digits", np.arange(3), name="may")
     ),
     "keeping a set": lambda home: forget_sets.keep(home, forget_sets.make("digits", np.arange(3))),
+    "a typed method": lambda home: methods.read("CARD = 1"),
+    "keeping a method": lambda home: methods.keep("CARD = 1"),
+    "deleting a method": lambda home: methods.delete("mine"),
+    "versions of methods": lambda home: methods.versions(),
+    "the draft of a method": lambda home: methods.draft(),
+    "keeping a draft": lambda home: methods.keep_draft(""),
     "a list of ids": lambda home: ids.read_ids(home / "ids.csv"),
 }
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from dashboard import state
 from dashboard.sections.launch.dataset import Basis
+from dashboard.sections.launch.entrance import entrance
 from dashboard.text import labels, units
 from dashboard.widgets import fields, forms, uploads
 from dashboard.widgets.markdown import escape
@@ -48,6 +49,7 @@ def choose_methods(scenarios: Sequence[str], task: Task) -> list[str]:
     every = [card.id for card in catalog.all_methods() if not reasons.get(card.id, "reference")]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption("Original and Retrain always run as well, to compare with.", width="stretch")
+        entrance("Write your own", "method", "code")
         st.button(
             "All",
             key="all_methods",

@@ -1,0 +1,100 @@
+"""The contract test of a user's method in a process of its own, as a run of the method would be:
+one that ends its process, hangs or fills the memory breaks a rule, too. Imports no torch.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from mucore.catalog import plugins
+from mucore.errors import MethodFailed, StoreError
+from mucore.runner import children
+from mucore.runner.children import Limits
+from mucore.userfiles import doors
+
+LIVES = "it comes to an end, and its process lives on"
+Line = dict[str, Any]  # `rule`, `passed` and `message` of a `mucore.testing.contract.Check`
+
+
+def trial(
+    file: Path,
+    limits: Limits,
+    *,
+    on_line: Callable[[Line], None],
+    on_print: Callable[[str], None] = lambda text: None,
+    asked: Callable[[], None] = lambda: None,
+    replaces: Path | None = None,
+) -> None:
+    """Try the method in `file`; each rule comes to `on_line` once it is decided. `asked` and
+    `on_print` are those of `children.run`; the name of the method that `replaces` holds is free.
+    Raises `StoreError`.
+    """
+    with _folder() as name:
+        for what, path in {"path": file, "replaces": replaces}.items():
+            if path is not None:
+                (Path(name) / what).write_text(str(path.absolute()), encoding="utf-8")
+        try:
+            children.run(
+                "mucore.testing.contract:inside",
+                Path(name),
+                limits,
+                who=file.stem,
+                on_message=lambda message: on_line(_line(message)),
+                on_print=on_print,
+                asked=asked,
+            )
+        except MethodFailed as problem:
+            on_line({"rule": LIVES, "passed": False, "message": str(problem)})
+
+
+def trial_of_text(
+    text: str,
+    name: str,
+    limits: Limits,
+    *,
+    on_line: Callable[[Line], None],
+    on_print: Callable[[str], None] = lambda text: None,
+    asked: Callable[[], None] = lambda: None,
+) -> None:
+    """As `trial`, of a method that was typed on a page, in the place of the one of the home that is
+    called `name`, which is also its file's name in sentences. Raises `ReadOnly` to who may not
+    bring code.
+    """
+    doors.check_code()
+
+    def said(line: Line) -> None:
+        on_line({**line, "message": line["message"].replace(str(path), "The file")})
+
+    with _folder() as folder:
+        path = Path(folder) / f"{name}.py"
+        path.write_bytes(text.encode(errors="replace"))  # `methods.keep` refuses what is no text
+        trial(
+            path,
+            limits,
+            on_line=said,
+            on_print=on_print,
+            asked=asked,
+            replaces=plugins.in_home() / path.name,
+        )
+
+
+def _line(message: Line) -> Line:
+    """What the child said, whatever else runs in it."""
+    return {
+        "rule": str(message.get("rule"))[:200],
+        "passed": message.get("passed") is True,
+        "message": str(message.get("message") or "")[:2000],
+    }
+
+
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    try:
+        return tempfile.TemporaryDirectory(prefix="mucore-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise StoreError(
+            f"The method cannot be tried: {error.strerror or error}. Free some space, or set "
+            "TMPDIR."
+        ) from error
