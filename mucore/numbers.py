@@ -11,6 +11,7 @@ from mucore.errors import BadValue, said
 
 MOST = 2**63 - 1  # what a database keeps as a whole number
 _WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
+_RANGE = re.compile(r"([0-9]{1,18})[-\u2013]([0-9]{1,18})")
 
 
 def whole_number(text: str) -> int | None:
@@ -19,6 +20,14 @@ def whole_number(text: str) -> int | None:
     """
     text = text.strip()
     return int(text) if _WHOLE.fullmatch(text) else None
+
+
+def whole_range(text: str) -> range | None:
+    """The numbers of a range such as 4-8, its last one included; none where it counts down, and
+    None where the text is no range.
+    """
+    found = _RANGE.fullmatch(text.strip())
+    return range(int(found[1]), int(found[2]) + 1) if found else None
 
 
 def integer(value: Any, where: str) -> int:

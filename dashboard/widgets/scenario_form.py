@@ -139,7 +139,7 @@ def ids_field(
         "sample ids",
         name,
         help=f"{parameter.help} Or set:NAME for a saved forget set.",
-        placeholder="3,17,256",
+        placeholder="3,17,256-260",
     )
     saved_field(name, dataset)
     uploads.field(

@@ -3,7 +3,7 @@ exact copies of their images. No torch.
 """
 
 from mucore.forget_sets.copies import Copies, find_copies
-from mucore.forget_sets.lists import Sifted, read_list, sift
+from mucore.forget_sets.lists import Listed, Sifted, read_list, sift
 from mucore.forget_sets.saved import (
     KEPT,
     LONGEST,
@@ -30,6 +30,7 @@ __all__ = [
     "SAVED",
     "Copies",
     "NamedSet",
+    "Listed",
     "Sifted",
     "check_fits",
     "check_name",

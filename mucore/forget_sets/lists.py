@@ -9,19 +9,21 @@ import io
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from mucore.errors import BadFile
 from mucore.forget_sets.saved import parse
+from mucore.numbers import whole_range
 
 MOST = 10_000_000  # ids in one list
-_NUMBER = re.compile(r"[+-]?\d{1,18}")
+MOST_NAMED = 5  # places of a list that a sentence names
+_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 _RULE = (
-    "A list of sample ids is a table with a column `id`, whole numbers, a saved forget set "
-    "(JSON), or an npz file with an array `ids`"
+    "A list of sample ids is a table with a column `id`, whole numbers and ranges such as 4-8, a "
+    "saved forget set (JSON), or an npz file with an array `ids`"
 )
 
 
@@ -58,23 +60,57 @@ class Sifted:
         return told
 
 
-def read_list(content: bytes, *, name: str) -> list[int]:
-    """The numbers that a file called `name` lists, in its order, whatever they are. Raises
-    `BadFile` with the place that is wrong.
+@dataclass(frozen=True)
+class Listed:
+    """What a list holds: its `numbers`, whatever they are, in its order, ranges written out; `bad`,
+    a sentence for each place that holds no number.
+    """
+
+    numbers: list[int]
+    bad: tuple[str, ...] = ()
+
+    @property
+    def sentences(self) -> list[str]:
+        """What a reader must know: the first places that were passed over, and how many more."""
+        more = len(self.bad) - MOST_NAMED
+        return [
+            *(f"{each} It is left out." for each in self.bad[:MOST_NAMED]),
+            *([f"{more:,} more places hold no id and are left out."] if more > 0 else []),
+        ]
+
+
+def read_list(content: bytes, *, name: str) -> Listed:
+    """The numbers that a file called `name` lists; a range such as 4-8 stands for all of its
+    numbers. Raises `BadFile` where there is none, or more than `MOST`, with the first place that is
+    wrong.
     """
     if content.startswith(b"PK"):
-        return _array(content, name)
+        return Listed(_array(content, name))
     if content.lstrip().startswith(b"{"):
-        return parse(content, name=name).ids.tolist()
+        return Listed(parse(content, name=name).ids.tolist())
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise BadFile(f"{_RULE}, but {name} is neither text nor an npz file.") from None
     has_head = re.match(r"[^\d+-].*[A-Za-z]|[A-Za-z]", text.lstrip().partition("\n")[0])
-    numbers = _table(text.lstrip(), name) if has_head else _numbers(text, name)
+    parts = _table(text.lstrip(), name) if has_head else _parts(text, name)
+    numbers: list[int] = []
+    bad: list[str] = []
+    for part, where in parts:
+        found = _written(part)
+        if isinstance(found, str):
+            bad.append(f"{where} holds {part.strip()[:40]!r}{found}.")
+            continue
+        if len(numbers) + len(found) > MOST:
+            raise BadFile(
+                f"A list of sample ids has at most {MOST:,}, but {name} has more, at {where}. "
+                "Leave some out."
+            )
+        numbers += found
     if not numbers:
-        raise BadFile(f"{_RULE}, but {name} holds no id.")
-    return numbers
+        what = f"{bad[0][0].lower()}{bad[0][1:-1]}" if bad else f"{name} holds no id"
+        raise BadFile(f"{_RULE}, but {what}.")
+    return Listed(numbers, tuple(bad))
 
 
 def sift(numbers: Iterable[int], known: np.ndarray) -> Sifted:
@@ -90,32 +126,34 @@ def sift(numbers: Iterable[int], known: np.ndarray) -> Sifted:
     return Sifted(once[there], listed(~there & (once >= 0)), listed(once < 0), listed(times > 1))
 
 
-def _table(text: str, name: str) -> list[int]:
+def _table(text: str, name: str) -> Iterator[tuple[str, str]]:
+    """What each line has in the column `id`, and which line that is."""
     try:
         rows = csv.DictReader(io.StringIO(text, newline=""), skipinitialspace=True)
         columns = {(column or "").strip().lower(): column for column in rows.fieldnames or ()}
         if "id" not in columns:
             raise BadFile(f"{_RULE}, but {name} has no column `id` in its first line.")
-        return [
-            _number(row[columns["id"]] or "", f"line {rows.line_num} of {name}") for row in rows
-        ]
+        for row in rows:
+            yield row[columns["id"]] or "", f"Line {rows.line_num} of {name}"
     except csv.Error as error:
         raise BadFile(f"{_RULE}, but {name} is no table ({error}).") from None
 
 
-def _numbers(text: str, name: str) -> list[int]:
-    return [
-        _number(part, f"line {number} of {name}")
-        for number, line in enumerate(text.splitlines(), start=1)
-        for part in re.split(r"[\s,;]+", line)
-        if part
-    ]
+def _parts(text: str, name: str) -> Iterator[tuple[str, str]]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        for part in re.split(r"[\s,;]+", line):
+            if part:
+                yield part, f"Line {number} of {name}"
 
 
-def _number(text: str, where: str) -> int:
-    if not _NUMBER.fullmatch(text.strip()):
-        raise BadFile(f"{_RULE}, but {where} holds {text.strip()[:40]!r}.")
-    return int(text)
+def _written(text: str) -> Sequence[int] | str:
+    """The numbers that a text stands for; where it stands for none, what else is wrong."""
+    text = text.strip()
+    if _NUMBER.fullmatch(text):
+        return (int(text),)
+    if (found := whole_range(text)) is None:
+        return ""
+    return found or ", which counts down"
 
 
 def _array(content: bytes, name: str) -> list[int]:

@@ -11,7 +11,7 @@ import pytest
 
 from mucore import forget_sets
 from mucore.errors import BadFile
-from mucore.forget_sets import Copies, find_copies, read_list, sift
+from mucore.forget_sets import Copies, Listed, find_copies, read_list, sift
 
 
 def archive(**arrays: Any) -> bytes:
@@ -34,13 +34,56 @@ def archive(**arrays: Any) -> bytes:
     ],
 )
 def test_a_list_is_read_in_whatever_form_it_comes(content: bytes):
-    assert read_list(content, name="mine") == [5, -2, 5]
+    assert read_list(content, name="mine") == Listed([5, -2, 5])
 
 
 def test_a_saved_set_is_a_list():
-    assert read_list(
-        forget_sets.to_json(forget_sets.make("digits", [5, 2], name="a")), name="a.json"
-    ) == [2, 5]
+    saved = forget_sets.to_json(forget_sets.make("digits", [5, 2], name="a"))
+    assert read_list(saved, name="a.json") == Listed([2, 5])
+
+
+@pytest.mark.parametrize(
+    ("content", "numbers"),
+    [
+        (b"4-8", [4, 5, 6, 7, 8]),
+        ("1, 4\u20136;9-9\n2".encode(), [1, 4, 5, 6, 9, 2]),
+        (b"id\n4-6\n1\n", [4, 5, 6, 1]),
+        (b"-2 3", [-2, 3]),  # a sign, and no range
+    ],
+)
+def test_a_range_stands_for_its_numbers(content: bytes, numbers: list[int]):
+    assert read_list(content, name="mine") == Listed(numbers)
+
+
+@pytest.mark.parametrize(
+    ("content", "numbers", "places"),
+    [
+        (b"id\n3\nfour\n5\n", [3, 5], ["Line 3 of mine holds 'four'."]),
+        (b"id,age\n3,1\n,2\n", [3], ["Line 3 of mine holds ''."]),
+        (b"3\n4.5 7\n", [3, 7], ["Line 2 of mine holds '4.5'."]),
+        (b"3\n8-4\n--5\n1-2-3\n", [3], ["'8-4', which counts down.", "'--5'.", "'1-2-3'."]),
+        (b"3\n" + b"9" * 30, [3], ["Line 2 of mine holds"]),
+        ("3 \u0663".encode(), [3], ["Line 1 of mine holds '\u0663'."]),
+    ],
+)
+def test_a_bad_place_is_named_and_the_rest_is_read(
+    content: bytes, numbers: list[int], places: list[str]
+):
+    found = read_list(content, name="mine")
+    assert found.numbers == numbers and len(found.bad) == len(places)
+    assert all(place in told for place, told in zip(places, found.sentences, strict=True))
+
+
+def test_many_bad_places_are_counted():
+    found = read_list(b"3 " + b"x " * 12, name="mine")
+    assert found.numbers == [3] and len(found.bad) == 12
+    assert len(found.sentences) == 6 and found.sentences[-1].startswith("7 more")
+
+
+@pytest.mark.parametrize("content", [b"0-99999999999", b"0-9999999,1-3", b"id\n0-10000000\n"])
+def test_a_range_of_too_many_is_not_written_out(content: bytes):
+    with pytest.raises(BadFile, match="at most 10,000,000"):
+        read_list(content, name="mine")
 
 
 @pytest.mark.parametrize(
@@ -50,10 +93,9 @@ def test_a_saved_set_is_a_list():
         (b" \n", "holds no id"),
         (b"id\n", "holds no id"),
         (b"number\n3\n", "no column `id`"),
-        (b"id\n3\nfour\n", "line 3 of mine holds 'four'"),
-        (b"id,age\n3,1\n,2\n", "line 3 of mine holds ''"),
-        (b"3\n4.5\n", "line 2 of mine holds '4.5'"),
-        (b"3\n" + b"9" * 30, "line 2 of mine"),
+        (b"id\nfour\n", "line 2 of mine holds 'four'"),
+        (b"9" * 30, "line 1 of mine"),
+        (b"8-4", "counts down"),
         (b"\x80\x04\x95", "neither text nor an npz"),
         (b"{}", "no forget set"),
         (b"PK\x03\x04 torn", "cannot be read"),

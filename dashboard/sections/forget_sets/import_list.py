@@ -19,8 +19,8 @@ def by_list(training: Training, now: Working) -> None:
     typed = st.text_area(
         "Sample ids",
         key="paste",
-        placeholder="3, 17, 256",
-        help="With commas, spaces or one a line.",
+        placeholder="3, 17, 256-260",
+        help="With commas, spaces or one a line; 256-260 stands for five ids.",
         height=110,
     )
     file = st.file_uploader(
@@ -46,12 +46,13 @@ def _offered(training: Training, now: Working, content: bytes, name: str, key: s
             forget_sets.check_fits(
                 forget_sets.parse(content, name=name), training.dataset, training.data_hash
             )
-        sifted = forget_sets.sift(forget_sets.read_list(content, name=name), training.ids)
+        found = forget_sets.read_list(content, name=name)
+        sifted = forget_sets.sift(found.numbers, training.ids)
     except MucoreError as failure:
         messages.problem(str(failure))
         return
-    if sifted.sentences:
-        st.warning(escape("  \n".join(sifted.sentences)), icon=":material/rule:")
+    if sentences := [*found.sentences, *sifted.sentences]:
+        st.warning(escape("  \n".join(sentences)), icon=":material/rule:")
     if len(sifted.ids):
         offer(
             training,
@@ -65,6 +66,6 @@ def _offered(training: Training, now: Working, content: bytes, name: str, key: s
 
 
 _FORMS = (
-    "A table with a column `id`, numbers in any arrangement, a forget set that was saved here "
-    "(JSON), or an npz file with an array `ids`, which is read without pickles."
+    "A table with a column `id`, numbers and ranges in any arrangement, a forget set that was "
+    "saved here (JSON), or an npz file with an array `ids`, which is read without pickles."
 )

@@ -63,13 +63,12 @@ def read(training: Training) -> Working:
             forget_sets.check_fits(found, training.dataset, training.data_hash)
             return Working(found.ids, found.made, failed, kept)
         if text := state.param(_IDS):
-            sifted = forget_sets.sift(
-                forget_sets.read_list(text.encode(), name="the address"), training.ids
-            )
+            found = forget_sets.read_list(text.encode(), name="the address")
+            sifted = forget_sets.sift(found.numbers, training.ids)
             made = (state.ticket(_MADE) or {}).get(
                 forget_hash(sifted.ids.tolist()), ("Named in the address of the page.",)
             )
-            return Working(sifted.ids, made, (*failed, *sifted.sentences))
+            return Working(sifted.ids, made, (*failed, *found.sentences, *sifted.sentences))
     except MucoreError as failure:
         return Working(none, (), (*failed, str(failure)))
     return Working(none, (), failed)

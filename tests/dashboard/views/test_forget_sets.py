@@ -324,8 +324,12 @@ def test_a_list_is_pasted(home):
     )
     keyed(at, "typed:add").click().run()
     assert ids_of(at) == [3, 17, 256] and "a pasted list" in words_on(at)
-    at.text_area(key="paste").set_value("3 seven").run()
-    assert "holds 'seven'" in words_on(at) and not has(at, "typed:add")
+    at.text_area(key="paste").set_value("7x").run()
+    assert "holds '7x'" in words_on(at) and not has(at, "typed:add")
+    at.text_area(key="paste").set_value("3\nseven\n20-24").run()  # the rest is offered
+    assert "Line 2" in words_on(at) and "holds 'seven'" in words_on(at)
+    keyed(at, "typed:add").click().run()
+    assert ids_of(at) == [3, 17, 20, 21, 22, 23, 24, 256]
 
 
 def test_a_file_is_read_and_a_set_of_other_data_refused(home):
