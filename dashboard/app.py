@@ -2,6 +2,7 @@
 dashboard/app.py` from the repository's root.
 """
 
+from contextlib import suppress
 from pathlib import Path
 
 import streamlit as st
@@ -9,6 +10,7 @@ import streamlit as st
 from dashboard import access, data, logo, state
 from dashboard.pages import BY_ID, PAGES
 from dashboard.widgets import guests, messages, side_bar
+from mucore.errors import MucoreError
 
 # A file of our own: Streamlit would fetch a Material icon for the tab from another host.
 ICON = str(Path(__file__).with_name("icon.png"))
@@ -67,7 +69,8 @@ with messages.sentences():
             guests.not_for_you(BY_ID[page.url_path])
         else:
             page.run()
-    with above.container(), messages.guarded():
+    # where the store cannot be read, the page itself says so
+    with above.container(), messages.sentences(), suppress(MucoreError):
         messages.left_out()
     state.leave(page.url_path)
     side_bar.keep_along()

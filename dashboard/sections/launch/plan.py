@@ -136,6 +136,9 @@ def summary(plan: Plan | None, content: dict[str, Any], models: Models | None = 
         basis = labels.with_titles(
             plan.basis.replace(first.dataset, f"“{uploads.title_of(first.dataset)}”"), first.model
         )
+        if left and plan.ahead:
+            before = units.count(plan.ahead, "run")
+            basis += f" The time counts {before} that the queue has before it."
         figures.metric("Time", about(plan.time) if left else "none", width="content", help=basis)
         figures.metric(
             "Peak memory",

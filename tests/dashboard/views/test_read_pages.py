@@ -284,3 +284,12 @@ def test_glossary_searches_and_opens_one_entry(home):
     assert "Nothing matches" in words_on(nothing)
     one = open_page("glossary", term="fa", q="zzz")
     assert catalog.metric("fa").meaning in words_on(one) and "Nothing matches" not in words_on(one)
+
+
+def test_a_store_that_cannot_be_read_is_told_once(home):
+    fill(home, "one")
+    with open_store(home) as store, store.write() as connection:
+        version = tables.store_info.c.name == "schema_version"
+        connection.execute(sa.update(tables.store_info).where(version).values(value=99))
+    at = open_page("results")
+    assert not at.exception and len(at.error) == 1 and "99" in at.error[0].value

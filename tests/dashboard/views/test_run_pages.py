@@ -140,6 +140,14 @@ def test_launch_counts_starts_and_goes_to_the_queue(home, started):
     assert started == [home]
 
 
+def test_launch_says_that_its_time_holds_what_waits_before_it(home):
+    """Before, a small comparison took "about 2 h" without a word on why."""
+    said = "The time counts"
+    assert said not in words_on(open_page("launch", **SMALL))
+    enqueue(home)
+    assert f"{said} 5 runs" in words_on(open_page("launch", **SMALL))
+
+
 def test_launch_counts_what_is_there_already(home):
     at = open_page("launch", **SMALL, methods=["finetune"])
     assert {one.label: one.value for one in at.metric}["Runs"] == "4"
