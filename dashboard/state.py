@@ -30,6 +30,7 @@ from dashboard.pages import PAGES
 
 _WIDGET = "url:"  # session key of the widget bound to a parameter
 _SEEN = "seen:"  # what the address held when the widget was last drawn
+_DRAWN = "drawn:"  # and the widget
 _DEFAULT = "default:"  # the widget's default then
 _KIND = "kind:"  # and what it was: a class is a menu where names are known, and a number elsewhere
 _PAGE = "page"
@@ -64,7 +65,7 @@ def enter(page: str) -> None:
         for key in [
             key
             for key in st.session_state
-            if str(key).startswith((_WIDGET, _SEEN, _DEFAULT, _KIND))
+            if str(key).startswith((_WIDGET, _SEEN, _DRAWN, _DEFAULT, _KIND))
         ]:
             del st.session_state[key]
         st.session_state[_PAGE] = page
@@ -439,17 +440,28 @@ def _first(options: Sequence[str], default: str | None) -> str:
 def _moved(name: str, default: Any, valid: Callable[[Any], bool]) -> bool:
     """Whether the widget has to be set: it is new, the address changed, its value is none any more,
     or nobody touched it and its default changed. A value that came in with this very run is a
-    person's, whatever the address says yet.
+    person's, whatever the address says yet: with a click a browser sends the address that it knows,
+    and may not know yet what the click before wrote there.
     """
     key = _WIDGET + name
-    if (
-        key not in st.session_state
-        or st.session_state.get(_SEEN + name) != params(name)
-        or not valid(st.session_state[key])
-    ):
+    if key not in st.session_state or not valid(st.session_state[key]):
         return True
+    if st.session_state.get(_SEEN + name) != params(name):
+        clicked = st.session_state.get(_DRAWN + name, [st.session_state[key]]) != [
+            st.session_state[key]
+        ]
+        if not clicked and not _is_redrawn():
+            return True
     before = st.session_state.get(_DEFAULT + name, default)
     return not params(name) and before != default and st.session_state[key] == before
+
+
+def _is_redrawn() -> bool:
+    """Whether a part of the page is drawn anew by itself. Then nobody followed a link, and another
+    address is an old one.
+    """
+    context = get_script_run_ctx(suppress_warning=True)
+    return context is not None and bool(context.fragment_ids_this_run)
 
 
 def _follow(
@@ -498,3 +510,5 @@ def _write(
     else:
         set_param(name, values)
     st.session_state[_SEEN + name] = params(name)
+    if _WIDGET + name in st.session_state:
+        st.session_state[_DRAWN + name] = [st.session_state[_WIDGET + name]]

@@ -89,9 +89,7 @@ def parse_seeds(text: str) -> list[int]:
             )
         seeds.update(dict.fromkeys(range(first, last + 1)))
     if len(seeds) > MAX_SEEDS:
-        raise BadValue(
-            f"At most {MAX_SEEDS} seeds fit here, but got {len(seeds):,}. Choose fewer."
-        )
+        raise BadValue(f"At most {MAX_SEEDS} seeds fit here, but got {len(seeds):,}. Choose fewer.")
     return list(seeds)
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from streamlit.testing.v1 import AppTest
+
+from dashboard import state
 
 
 def page():
@@ -43,6 +47,29 @@ def test_defaults_leave_the_address_clean():
     at = opened()
     assert at.session_state["got"] == ("b", ["x"], "value", "0", 5, False)
     assert at.query_params == {"group": "p"}
+
+
+def test_a_click_counts_though_the_browser_sends_the_address_of_before():
+    """Before, of two quick clicks on Queue the second one was lost."""
+    at = opened()
+    at.selectbox[0].select("a").run()
+    assert at.query_params["data"] == "a"
+    del at.query_params["data"]  # it has not heard of that yet
+    at.selectbox[0].select("c").run()
+    assert at.session_state["got"][0] == "c" and at.query_params["data"] == "c"
+    del at.query_params["data"]  # back: nothing was clicked
+    at.run()
+    assert at.session_state["got"][0] == "b"
+
+
+def test_what_is_drawn_anew_by_itself_follows_no_old_address(monkeypatch):
+    at = opened()
+    at.selectbox[0].select("a").run()
+    del at.query_params["data"]
+    redrawn = SimpleNamespace(fragment_ids_this_run=["live"])
+    monkeypatch.setattr(state, "get_script_run_ctx", lambda **_: redrawn)
+    at.run()
+    assert at.session_state["got"][0] == "a" and at.query_params["data"] == "a"
 
 
 def test_an_address_is_followed():
