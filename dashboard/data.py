@@ -26,6 +26,7 @@ from dashboard import access, state
 from mucore import analysis as analyses
 from mucore import catalog, shipped
 from mucore.analysis import neighbours as neighbour_search
+from mucore.analysis.features import Split, common, stored
 from mucore.catalog import tuning
 from mucore.errors import BadFile, MucoreError
 from mucore.outputs import Outputs
@@ -274,6 +275,33 @@ def outputs(key: str) -> Outputs | None:
     if found is None or found.outputs is None or not where.store.artifacts.exists(found.outputs):
         return None
     return _outputs(where.store, where.name, found.outputs)
+
+
+def with_weights(runs: pd.DataFrame) -> frozenset[str]:
+    """The keys of those of `runs` whose networks were kept. Not cached: `gc` removes weights and
+    leaves results as they are.
+    """
+    stored = source().store.stored_models(set(runs["model_key"]))
+    return frozenset(runs.loc[runs["model_key"].isin(stored), "key"])
+
+
+def weights(key: str) -> Mapping[str, np.ndarray] | None:
+    """The weights of a run's network by their names; None where they were not kept. Raises
+    `BadFile` for a damaged file. The arrays are shared by all readers: never write to them.
+    """
+    where, found = source(), result(key)
+    record = None if found is None else where.store.get_model(found.model_key)
+    if record is None or record.weights is None:
+        return None
+    return _weights(where.store, where.name, record.weights)
+
+
+def training_features(keys: Sequence[str]) -> list[Split]:
+    """For each run the kept penultimate features of training samples, cut to the samples that all
+    of them have. Raises a `MucoreError` with a sentence where there are none.
+    """
+    where = source()
+    return _training_features(where.store, where.name, where.change, tuple(keys))
 
 
 def images(spec: Mapping[str, Any], ids: Sequence[int], *, triggered: bool = False) -> np.ndarray:
@@ -604,6 +632,16 @@ def _predicted(_store: Store, name: str, change: int) -> frozenset[str]:
 @st.cache_resource(show_spinner=False, max_entries=64)
 def _outputs(_store: Store, name: str, artifact: str) -> Outputs:
     return _store.artifacts.get_outputs(artifact)
+
+
+@st.cache_resource(show_spinner=False, max_entries=24)
+def _weights(_store: Store, name: str, artifact: str) -> Mapping[str, np.ndarray]:
+    return _store.artifacts.get_arrays(artifact)
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _training_features(_store: Store, name: str, change: int, keys: tuple[str, ...]) -> list[Split]:
+    return common([stored(_store, key, "train") for key in keys])
 
 
 @st.cache_data(show_spinner=False, max_entries=64)

@@ -1,0 +1,1 @@
+"""Parts of the page where a reader draws and networks answer."""

@@ -1,0 +1,44 @@
+"""Draw a digit: three networks say what they see while a reader draws."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import data
+from dashboard.sections.draw import board, choose, small_run
+from dashboard.text import labels
+from dashboard.widgets import header, run_drawer, run_filters
+from dashboard.widgets.markdown import escape
+from dashboard.widgets.provenance import provenance
+
+QUESTION = "Does it still know what it was told to forget?"
+CAPTION = (
+    "Original learned every image, Retrain none of the forget set. The method started from "
+    "Original."
+)
+
+
+def page() -> None:
+    source = data.source()
+    every = data.unlearning_runs()
+    drawable = choose.drawable(every)
+    if drawable.empty:
+        header.header(QUESTION, CAPTION, source)
+        small_run.offer(source.demo)
+        return
+    head = st.container()
+    runs = run_filters.pick_runs(drawable, first=["class_wise"])
+    with head:
+        header.header(QUESTION, caption(runs), source)
+    three = choose.three(runs)
+    board.show(three)
+    run_drawer.run_drawer(every)
+    provenance(every[every["key"].isin(three.keys)])
+
+
+def caption(runs: pd.DataFrame) -> str:
+    return escape(f"{labels.setup_text(runs.iloc[0])}. {CAPTION}")
+
+
+page()

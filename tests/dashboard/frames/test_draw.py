@@ -1,0 +1,256 @@
+"""Drawings as images of a data set, the forward pass in numpy, and what is said of an answer."""
+
+from __future__ import annotations
+
+import base64
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dashboard.frames.draw import image, reading
+from dashboard.frames.draw.network import Perceptron
+from mucore import catalog
+from mucore.analysis.features import Split
+from mucore.datasets import load
+from mucore.engine.features import features_and_logits
+from mucore.models import build
+
+DIGITS, MNIST, FASHION = (image.MAKINGS[name] for name in ("digits", "mnist", "fashion-mnist"))
+
+
+def block(top: int, left: int, height: int, width: int) -> np.ndarray:
+    ink = np.zeros((image.SIDE, image.SIDE))
+    ink[top : top + height, left : left + width] = 1
+    return ink
+
+
+def edges(picture: np.ndarray) -> tuple[int, int, int, int]:
+    """First and last row and column with ink."""
+    rows, columns = (np.flatnonzero(picture.any(axis=axis)) for axis in (1, 0))
+    return int(rows[0]), int(rows[-1]), int(columns[0]), int(columns[-1])
+
+
+def message(drawn: np.ndarray, /, **changes: object) -> dict[str, object]:
+    sent = base64.b64encode(np.rint(255 * drawn).astype(np.uint8).tobytes()).decode()
+    return {"ink": sent, "fitted": True, "sample": -1, "number": 1, **changes}
+
+
+def test_the_forward_pass_by_hand() -> None:
+    """Two pixels, 0 and 255: with mean 0.5 and standard deviation 0.5 they are -1 and 1. Hidden:
+    (-1 + 2·1 + 0.5, 3·-1 + 1 - 1) = (1.5, -3), after ReLU (1.5, 0). Logits: 2·1.5 = 3, 1.5 + 1 =
+    2.5.
+    """
+    network = Perceptron(
+        {
+            "hidden1.weight": np.array([[1.0, 2.0], [3.0, 1.0]], np.float32),
+            "hidden1.bias": np.array([0.5, -1.0], np.float32),
+            "head.weight": np.array([[2.0, 5.0], [1.0, 7.0]], np.float32),
+            "head.bias": np.array([0.0, 1.0], np.float32),
+        },
+        (0.5, 0.5),
+    )
+    logits, features = network(np.array([[[0, 255]]], np.uint8))
+    assert features.tolist() == [[1.5, 0.0]]
+    assert logits.tolist() == [[3.0, 2.5]]
+
+
+def test_numpy_and_torch_agree_on_every_test_image() -> None:
+    splits = load("digits")
+    model = build("mlp", in_channels=1, classes=10, image_size=8, seed=3).eval()
+    pixels = splits.test.pixels
+    with torch.no_grad():
+        features, logits = features_and_logits(
+            model, (pixels.float() / 255 - splits.mean[0]) / splits.std[0]
+        )
+    network = Perceptron(
+        {name: each.numpy() for name, each in model.state_dict().items()},
+        (splits.mean[0], splits.std[0]),
+    )
+    found = network(pixels[:, 0].numpy())
+    np.testing.assert_allclose(found[0], logits.numpy(), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(found[1], features.numpy(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "card", [card for card in catalog.datasets() if card.normalisation], ids=lambda card: card.id
+)
+def test_cards_know_what_normalises_their_images(card: catalog.DatasetCard) -> None:
+    splits = load(card.id)
+    assert card.normalisation == (splits.mean[0], splits.std[0])
+
+
+@pytest.mark.parametrize("side", [8, 28])
+def test_an_image_of_the_data_set_stays_what_it_is(side: int) -> None:
+    """Enlarged by whole dots, as the canvas shows it, each square's mean is the pixel."""
+    pixels = np.random.default_rng(0).integers(0, 256, (side, side)).astype(np.uint8)
+    large = np.kron(pixels, np.ones((image.SIDE // side,) * 2)) / 255
+    drawing = image.received(message(large, fitted=False))
+    assert drawing is not None
+    name = {8: "digits", 28: "mnist"}[side]
+    np.testing.assert_array_equal(image.image_of(drawing, name), pixels)
+
+
+def test_digits_are_stretched_to_20_by_32_dots_of_which_4_by_4_are_counted() -> None:
+    """A square fills dots 6 to 25 of 32: columns 2 to 5, and 1 and 6 by half.
+
+    A thin stroke, 4 wide and 40 high, is 3.2 dots wide at a height of 32, and at most 2.5 times
+    that, so it takes 8 dots: columns 3 and 4.
+    """
+    found = image.fit(block(10, 3, 30, 30), DIGITS)
+    assert edges(found) == (0, 7, 1, 6)
+    assert (found[:, 2:6] == 255).all() and (found[:, [1, 6]] == 128).all()
+    assert edges(image.fit(block(8, 20, 40, 4), DIGITS)) == (0, 7, 3, 4)
+    ring = block(5, 5, 40, 30) - block(12, 12, 26, 16)
+    counted = image.fit(ring, DIGITS).astype(float) * 16 / 255
+    np.testing.assert_allclose(counted, np.rint(counted), atol=0.05)
+
+
+def test_mnist_scales_to_20_pixels_and_centres_the_mass() -> None:
+    """A right angle, its long stroke 40 high: its mass lies left of and below its middle, and comes
+    to the middle of the image, which its edges therefore leave.
+    """
+    angle = np.maximum(block(4, 2, 40, 8), block(36, 2, 8, 30))
+    found = image.fit(angle, MNIST)
+    top, bottom, left, right = edges(found)
+    assert bottom - top + 1 == 20 and right - left + 1 == 15
+    rows, columns = np.mgrid[:28, :28]
+    for places in (rows, columns):
+        assert abs((places * found).sum() / found.sum() - 13.5) <= 0.5
+    assert (left + right) / 2 > 14 and (top + bottom) / 2 < 13
+
+
+def test_fashion_fills_the_image_with_its_longest_edge() -> None:
+    assert edges(image.fit(block(20, 3, 10, 40), FASHION)) == (10, 16, 0, 27)
+
+
+@given(
+    st.sampled_from([DIGITS, MNIST, FASHION]),
+    st.tuples(*[st.integers(2, 30)] * 2),
+    st.tuples(*[st.integers(0, 26)] * 4),
+)
+def test_where_it_was_drawn_does_not_matter(
+    making: image.Making, size: tuple[int, int], corners: tuple[int, int, int, int]
+) -> None:
+    here = image.fit(block(*corners[:2], *size), making)
+    np.testing.assert_array_equal(here, image.fit(block(*corners[2:], *size), making))
+    assert here.any() and here.shape == (making.side, making.side)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        None,
+        "ink",
+        {},
+        message(np.zeros((56, 56))),
+        message(block(0, 0, 9, 9), ink="no base 64!"),
+        message(block(0, 0, 9, 9), ink="AAAA"),
+        message(block(0, 0, 9, 9), sample="3"),
+        message(block(0, 0, 9, 9), number=None),
+    ],
+)
+def test_what_is_no_drawing_is_none(sent: object) -> None:
+    assert image.received(sent) is None
+
+
+@pytest.mark.parametrize(("sent", "number"), [({"page": 3}, 3), ({"page": -1}, 0), ("x", 0)])
+def test_numbers_of_a_message_count_from_0(sent: object, number: int) -> None:
+    assert image.counted(sent, "page") == number
+
+
+def gallery() -> Split:
+    """Six training images, one a direction of 3 and their opposites; the first two are to be
+    forgotten.
+    """
+    return Split(
+        ids=np.arange(10, 16),
+        labels=np.array([0, 1, 2, 0, 1, 2]),
+        features=np.concatenate([np.eye(3), -np.eye(3)]),
+        forgotten=np.arange(6) < 2,
+        total=60,
+        asked=True,
+    )
+
+
+def only(*features: float) -> object:
+    return lambda images: (np.array([[0.0, np.log(3.0)]]), np.array([features]))
+
+
+def test_a_reading_has_shares_and_the_nearest_images() -> None:
+    """Logits 0 and ln 3 are a quarter and three quarters. Features (4, 3, 0) have the cosines 0.8
+    and 0.6 with the first two directions.
+    """
+    network: reading.Network = only(4.0, 3.0, 0.0)  # ty: ignore[invalid-assignment]
+    found = reading.read("Original", network, gallery(), np.zeros((8, 8), np.uint8))
+    assert found.probabilities == pytest.approx((0.25, 0.75)) and found.top == 1
+    first, second, third = found.neighbours[:3]
+    assert (first.id, first.cosine, first.forgotten) == (10, pytest.approx(0.8), True)
+    assert (second.id, second.cosine, second.forgotten) == (11, pytest.approx(0.6), True)
+    assert (third.id, third.label, third.forgotten) == (12, 2, False)
+    itself = reading.read("Original", network, gallery(), np.zeros((8, 8), np.uint8), sample=10)
+    assert [each.id for each in itself.neighbours[:2]] == [11, 12]
+
+
+def says(title: str, top: int, *forgotten: bool) -> reading.Reading:
+    shares = tuple(0.8 if place == top else 0.1 for place in range(3))
+    near = tuple(reading.Neighbour(at, 0, flag, 0.9) for at, flag in enumerate(forgotten))
+    return reading.Reading(title, shares, near)
+
+
+@pytest.mark.parametrize(("method", "word"), [(2, "still"), (1, "no longer")])
+def test_the_answer_says_who_knows_a_forgotten_class(method: int, word: str) -> None:
+    readings = [says("Original", 2), says("Retrain", 1), says("DELETE", method)]
+    told = reading.said(readings, "abc", {2})
+    assert told.startswith(
+        f"Original says c (80%), Retrain b (80%) and DELETE {'abc'[method]} (80%)"
+    )
+    assert word in told
+    kept = reading.said(readings, "abc", set())
+    assert "still" not in kept and "no longer" not in kept
+
+
+def test_membership_is_told_of_images_and_of_what_is_new() -> None:
+    original = says("Original", 0, True, True, False)
+
+    def told(found: tuple[str, int] | None, *, forgotten: bool = False) -> str:
+        return reading.membership(original, "abc", sample=7, found=found, forgotten=forgotten)
+
+    assert "is in the forget set" in told(("train", 1), forgotten=True)
+    assert "training image 7" in told(("train", 1)) and "not in the forget set" in told(
+        ("train", 1)
+    )
+    assert "test image 7" in told(("test", 1))
+    assert "3 training images" in told(None) and "2 are in it" in told(None)
+
+
+def album() -> reading.Album:
+    ids = np.arange(40)
+    pixels = np.zeros((40, 8, 8), np.uint8)
+    pixels[:, 0, 0] = ids
+    return reading.Album(
+        (ids, ids % 4, pixels), (ids[:8] + 100, ids[:8] % 4, pixels[:8]), (0.3, 0.4)
+    )
+
+
+def test_images_to_begin_with_come_by_class_and_by_page() -> None:
+    offered = reading.starts(album(), np.array([0, 1, 2, 3]), 4)
+    assert [label for _, label in offered["test"]] == [0, 1, 2, 3, 0, 1, 2, 3]
+    assert [sample for sample, _ in offered["forget"]] == [0, 1, 2, 3]
+    assert [sample for sample, _ in offered["retain"]] == list(range(4, 40))
+    pages = [
+        [sample for sample, _ in reading.page_of(offered["retain"], page)] for page in range(5)
+    ]
+    assert pages[0] == pages[4] == list(range(4, 14))
+    assert pages[1] == list(range(14, 24)) and pages[3] == list(range(34, 40))
+    assert reading.page_of(offered["forget"], 7) == offered["forget"]
+    assert reading.page_of([], 3) == []
+
+
+def test_an_album_finds_images_by_their_ids() -> None:
+    found = album().image(103)
+    assert found is not None and found[:2] == ("test", 3) and found[2][0, 0] == 3
+    assert album().image(39) is not None and album().image(-1) is None
+    assert album().image(60) is None and album().image(500) is None

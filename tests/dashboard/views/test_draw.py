@@ -1,0 +1,199 @@
+"""The page where a reader draws: who answers, what they say, and what to do where nobody can."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from builders import execute_all, make_spec_row
+from pages import button, open_page, words_on
+from streamlit.testing.v1 import AppTest
+
+from dashboard import data
+from dashboard.frames.draw import image
+from dashboard.sections.draw import board, networks, small_run
+from mucore.datasets import load
+from mucore.store import open_store
+
+opened = partial(open_page, "draw")
+METHODS = ("original", "retrain", "finetune")
+GONE = 3
+
+
+@pytest.fixture(scope="module")
+def computed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the three networks of a comparison that forgot the class 3."""
+    home = tmp_path_factory.mktemp("computed") / "home"
+    execute_all(
+        home,
+        [
+            make_spec_row(
+                scenario="class_wise", scenario_parameters={"class_ids": [GONE]}, method=method
+            )
+            for method in METHODS
+        ],
+    )
+    return home
+
+
+@pytest.fixture
+def shown(home: Path, computed: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What the canvas is given, each time that it is drawn, on a store with networks."""
+    shutil.copytree(computed, home, dirs_exist_ok=True)
+    given: list[dict[str, Any]] = []
+
+    def component(*_: object, **__: object) -> Callable[..., None]:
+        return lambda **mounted: given.append(mounted.get("data") or {})
+
+    monkeypatch.setattr(board.st.components.v2, "component", component)
+    monkeypatch.setattr(board, "_JS", "")
+    return given
+
+
+def send(monkeypatch: pytest.MonkeyPatch, drawn: np.ndarray, **changes: Any) -> None:
+    """From now on the browser has sent this drawing, (56, 56) in 0..1."""
+    sent = {
+        "ink": image.encoded(np.rint(255 * drawn)),
+        "fitted": True,
+        "sample": -1,
+        "page": 0,
+        "number": 1,
+        **changes,
+    }
+    monkeypatch.setattr(board.state, "uploaded", lambda key: SimpleNamespace(drawing=sent))
+
+
+def until_read(shown: list[dict[str, Any]]) -> AppTest:
+    """The page once the images are there, which are read beside it."""
+    end = time.monotonic() + 120
+    at = opened()
+    while not (shown and any(one.get("starts") for one in shown)):
+        assert time.monotonic() < end
+        time.sleep(0.2)
+        at = opened()
+    assert not at.exception
+    return at
+
+
+def canvas(shown: list[dict[str, Any]]) -> dict[str, Any]:
+    return [one for one in shown if "starts" in one][-1]
+
+
+def test_three_networks_answer_a_drawing(
+    shown: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ink = np.zeros((image.SIDE, image.SIDE))
+    ink[8:50, 24:32] = 1
+    send(monkeypatch, ink, number=17)
+    at = until_read(shown)
+    found = canvas(shown)
+    assert found["number"] == found["answer"]["number"] == 17
+    assert found["titles"][:2] == ["Original", "Retrain"] and found["gone"] == [GONE]
+    assert [sum(one["probabilities"]) for one in found["answer"]["models"]] == pytest.approx(
+        [1, 1, 1]
+    )
+    assert {len(one["neighbours"]) for one in found["answer"]["models"]} == {5}
+    assert all(near["pixels"] for one in found["answer"]["models"] for near in one["neighbours"])
+    # the class that is gone has no training sample left, so Retrain cannot have learned its name
+    assert found["answer"]["models"][1]["probabilities"][GONE] < 0.2
+    assert "Class" not in words_on(at)
+
+
+def test_a_forgotten_image_is_known_as_one(
+    shown: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    splits = load("digits")
+    place = int((splits.train.labels == GONE).nonzero()[0])
+    sample = int(splits.train.ids[place])
+    large = np.kron(splits.train.pixels[place, 0].numpy(), np.ones((7, 7))) / 255
+    send(monkeypatch, large, fitted=False, sample=sample)
+    until_read(shown)
+    answer = canvas(shown)["answer"]
+    assert f"training image {sample}" in answer["membership"]
+    assert "is in the forget set" in answer["membership"]
+    near = [one["text"] for one in answer["models"][0]["neighbours"]]
+    assert not [text for text in near if f"image {sample}," in text]
+    large[:7, :7] = 1 - large[:7, :7]
+    send(monkeypatch, large, fitted=False, sample=sample)
+    opened()
+    assert "new" in canvas(shown)["answer"]["membership"]
+
+
+def test_images_to_begin_with_belong_where_they_stand(shown: list[dict[str, Any]]) -> None:
+    until_read(shown)
+    splits = load("digits")
+    labels = dict(zip(splits.train.ids.tolist(), splits.train.labels.tolist(), strict=True))
+    test, forget, retain = canvas(shown)["starts"]
+    assert {labels[one["id"]] for one in forget["images"]} == {GONE}
+    assert GONE not in {labels[one["id"]] for one in retain["images"]}
+    assert {one["id"] for one in test["images"]} <= set(splits.test.ids.tolist())
+
+
+@pytest.mark.parametrize("sent", [None, "x", {"ink": 3}, {"ink": "AAAA", "page": -4}])
+def test_what_no_canvas_sends_changes_nothing(
+    shown: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, sent: object
+) -> None:
+    monkeypatch.setattr(board.state, "uploaded", lambda key: SimpleNamespace(drawing=sent))
+    assert not opened().exception
+    assert canvas(shown)["answer"] is None
+
+
+def test_networks_that_need_torch_agree_with_the_stored_logits(
+    shown: list[dict[str, Any]],
+) -> None:
+    """The way of every network but the perceptron, walked with one whose numbers are known."""
+    with open_store(data.own_store().home) as store:
+        line = store.summaries(method="finetune").iloc[0]
+        found = store.get_result(line["key"])
+        assert found is not None and found.outputs is not None
+        model = store.get_model(found.model_key)
+        assert model is not None and model.weights is not None
+        weights = store.artifacts.get_arrays(model.weights)
+        kept = store.artifacts.get_outputs(found.outputs)["test"]
+    splits = load("digits")
+    ask = networks._build("mlp", 10, 8, (splits.mean[0], splits.std[0]), weights)
+    places = np.searchsorted(splits.test.ids.numpy(), kept.ids)
+    pixels = splits.test.pixels[:, 0].numpy()[places]
+    np.testing.assert_allclose(ask(pixels)[0], kept.logits, rtol=1e-3, atol=1e-3)
+
+
+def test_without_networks_one_click_makes_them(demo_home: Path, started: list[Path]) -> None:
+    at = opened()
+    assert not at.exception and "networks themselves" in words_on(at)
+    button(at, "Run it").click().run()
+    assert not at.exception and started == [demo_home]
+    with open_store(demo_home) as store:
+        jobs = store.jobs()
+        assert [one.name for one in store.comparisons()] == [small_run.NAME]
+    methods = {job.spec["method"] for job in jobs}
+    assert methods == {"original", "retrain", *(one["id"] for one in small_run.GRID["methods"])}
+    assert {job.spec["dataset"] for job in jobs} == {"digits"}
+    assert not [one for one in at.button if one.label.startswith("Run it")]
+
+
+def test_a_guest_may_draw_and_not_run(
+    shown: list[dict[str, Any]], become: Callable[[str], None], home: Path
+) -> None:
+    become("guest")
+    until_read(shown)
+    shutil.rmtree(home)
+    data._open.clear()
+    data._open_for_guests.clear()
+    at = opened()
+    assert not [one for one in at.button if one.label.startswith("Run it")]
+    assert not at.exception
+
+
+def test_networks_without_weights_are_not_offered(shown: list[dict[str, Any]], home: Path) -> None:
+    with open_store(home) as store:
+        store.gc("numbers", young_seconds=0)
+    at = opened()
+    assert not at.exception and not [one for one in shown if "starts" in one]
+    assert [one for one in at.button if one.label.startswith("Run it")]
