@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from difflib import get_close_matches
+from typing import Final, Literal
 
 import pandas as pd
 
 from dashboard.text.labels import MISSING, setting_text
 from mucore import catalog
 from mucore.catalog import MethodCard, tuning
-from mucore.catalog.cards import Parameter
+from mucore.catalog.cards import Parameter, TermCard
+from mucore.catalog.ideas import SYNONYMS
 from mucore.catalog.tuning import Tuned
 from mucore.spec import FIRST, Recipe, scaled_epochs, stated
 
@@ -64,7 +67,13 @@ def _heading(tuned: Tuned) -> str:
 HIDDEN = (
     "a hidden class. Head distillation hides one behind the last layer and passes for Retrain here."
 )
-Kind = Literal["verdict", "metric", "scenario", "method", "dataset", "setting"]
+Kind = Literal["idea", "verdict", "metric", "scenario", "method", "dataset", "setting"]
+_WORDS: Final[tuple[tuple[Kind, tuple[TermCard, ...]], ...]] = (
+    ("idea", catalog.ideas()),
+    ("verdict", catalog.verdicts()),
+)
+ALIKE: Final = 0.75  # of two words, as difflib measures it: one wrong letter in four, about
+_LETTERS: Final = re.compile(r"[^\W\d_]{4,}")
 
 
 @dataclass(frozen=True)
@@ -76,10 +85,16 @@ class Entry:
     title: str
     meaning: str
     facts: Mapping[str, str]
+    synonyms: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
-        return " ".join([self.id, self.title, self.meaning, *self.facts.values()]).casefold()
+        return " ".join([self.name, self.meaning, *self.facts.values()]).casefold()
+
+    @property
+    def name(self) -> str:
+        """What it is called: by its id, its title, and other words."""
+        return " ".join([self.id, self.title, *self.synonyms]).casefold()
 
 
 IDEALS = {
@@ -100,12 +115,13 @@ UNITS = {
 
 
 def glossary() -> tuple[Entry, ...]:
-    """All cards as entries: verdicts, metrics, scenarios, methods, data sets, settings of a run,
-    each in the catalogue's order.
+    """All cards as entries: ideas, verdicts, metrics, scenarios, methods, data sets, settings of a
+    run, each in the catalogue's order.
     """
     entries = [
-        _entry("verdict", word.id, word.title, word.meaning, {"Source:": word.source})
-        for word in catalog.verdicts()
+        _entry(kind, word.id, word.title, word.meaning, {"Source:": word.source}, word.synonyms)
+        for kind, words in _WORDS
+        for word in words
     ]
     blind = catalog.blind_to_a_hidden_class()
     for metric in catalog.metrics():
@@ -172,8 +188,18 @@ def glossary() -> tuple[Entry, ...]:
     return tuple(entries)
 
 
-def _entry(kind: Kind, name: str, title: str, meaning: str, facts: Mapping[str, str]) -> Entry:
-    return Entry(kind, name, title, meaning, {label: text for label, text in facts.items() if text})
+def _entry(
+    kind: Kind,
+    name: str,
+    title: str,
+    meaning: str,
+    facts: Mapping[str, str],
+    synonyms: tuple[str, ...] = (),
+) -> Entry:
+    synonyms = synonyms or SYNONYMS.get((kind, name), ())
+    told = {"People also say:": ", ".join(synonyms), **facts}
+    shown = {label: text for label, text in told.items() if text}
+    return Entry(kind, name, title, meaning, shown, synonyms)
 
 
 def _typed(name: str, parameters: Sequence[Parameter]) -> str:
@@ -194,18 +220,47 @@ def _range(low: float | None, high: float | None) -> str:
 
 
 def search(entries: Sequence[Entry], query: str) -> list[Entry]:
-    """Entries that hold every word of `query`: first those it names, then those with it in the
-    title or id, then the others.
+    """Entries that hold every word of `query`: first those that are called so, then those with it
+    in the title, the id or another word for them, then the others.
     """
     wanted = query.casefold().split()
+    asked = " ".join(wanted)
     found = [entry for entry in entries if all(word in entry.text for word in wanted)]
 
     def rank(entry: Entry) -> int:
-        if " ".join(wanted) in (entry.id.casefold(), entry.title.casefold()):
+        names = (entry.id, entry.title, *entry.synonyms)
+        if asked in (name.casefold() for name in names):
             return 0
-        return 1 if all(word in f"{entry.id} {entry.title}".casefold() for word in wanted) else 2
+        return 1 if all(word in entry.name for word in wanted) else 2
 
     return sorted(found, key=rank)
+
+
+def corrected(entries: Sequence[Entry], query: str) -> str:
+    """`query` with each word that no entry holds replaced by the one most like it, names before
+    the words of meanings; "" where nothing is like it, or nothing was wrong.
+    """
+    wanted = query.casefold().split()
+    texts = [entry.text for entry in entries]
+    names = [word for entry in entries for word in entry.name.split()]
+    others = [word for text in texts for word in _LETTERS.findall(text)]
+    made = []
+    for word in wanted:
+        if any(word in text for text in texts):
+            made.append(word)
+            continue
+        found = next(
+            (
+                like[0]
+                for known in (names, others)
+                if (like := get_close_matches(word, dict.fromkeys(known), n=1, cutoff=ALIKE))
+            ),
+            None,
+        )
+        if found is None:
+            return ""
+        made.append(found)
+    return " ".join(made) if made != wanted else ""
 
 
 def glossary_frame(entries: Sequence[Entry]) -> pd.DataFrame:

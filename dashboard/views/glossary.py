@@ -15,6 +15,7 @@ from dashboard.widgets.markdown import escape
 
 KINDS = {
     "all": "All",
+    "idea": "Ideas",
     "verdict": "Verdicts",
     "metric": "Metrics",
     "scenario": "Scenarios",
@@ -27,15 +28,15 @@ KINDS = {
 def page() -> None:
     header.header(
         "What does this word mean?",
-        "Every verdict, metric, scenario, method, data set and setting of this program, in plain "
-        "words. Fractions are shown in percent.",
+        "The ideas, and every verdict, metric, scenario, method, data set and setting of this "
+        "program, in plain words. Fractions are shown in percent.",
     )
     entries = glossary_frames.glossary()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         query = state.text(
             "Search",
             "q",
-            placeholder="for example entropy, Retrain, MUBox",
+            placeholder="for example overfitting, GDPR",
             icon=":material/search:",
             width=280,
         )
@@ -46,11 +47,12 @@ def page() -> None:
     opened = next((entry for entry in entries if entry.id == term), None)
     if opened is not None:
         show_entry(opened, opened=True)
-    found = [
-        entry
-        for entry in glossary_frames.search(entries, query)
-        if kind in ("all", entry.kind) and entry != opened
-    ]
+    matches = glossary_frames.search(entries, query)
+    if not matches and (meant := glossary_frames.corrected(entries, query)):
+        matches = glossary_frames.search(entries, meant)
+        if matches and opened is None:
+            st.markdown(f"No entry has “{escape(query)}”. These have **{escape(meant)}**.")
+    found = [entry for entry in matches if kind in ("all", entry.kind) and entry != opened]
     if not found and opened is None:
         st.markdown("Nothing matches. Try a shorter word, or another kind.")
     for name, title in list(KINDS.items())[1:]:

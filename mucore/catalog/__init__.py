@@ -24,6 +24,7 @@ from mucore.catalog.cards import (
     TermCard,
 )
 from mucore.catalog.data import DATASETS, MODELS, PRESETS
+from mucore.catalog.ideas import IDEAS
 from mucore.catalog.methods import FAMILIES, METHODS, ORIGINAL
 from mucore.catalog.metrics import METRICS
 from mucore.catalog.scenarios import SCENARIOS
@@ -50,6 +51,7 @@ __all__ = [
     "blind_to_a_hidden_class",
     "dataset",
     "datasets",
+    "ideas",
     "method",
     "methods",
     "metric",
@@ -172,6 +174,11 @@ def preset(name: str) -> PresetCard:
 
 def terms() -> tuple[TermCard, ...]:
     return TERMS
+
+
+def ideas() -> tuple[TermCard, ...]:
+    """What a reader has to have heard of to read the pages."""
+    return IDEAS
 
 
 def verdicts() -> tuple[TermCard, ...]:

@@ -245,14 +245,15 @@ class DatasetCard:
 
 @dataclass(frozen=True, kw_only=True)
 class TermCard:
-    """A word for something that a run can do otherwise than usual, or for what became of it, for
-    forms and the glossary.
+    """A word for something that a run can do otherwise than usual, for what became of it, or for an
+    idea behind it; for forms and the glossary.
     """
 
     id: str
     title: str
     meaning: str
     flag: str = ""  # as the command line has it
+    synonyms: tuple[str, ...] = ()  # what people call it, too
     source: str
 
 

@@ -19,6 +19,7 @@ from dashboard.frames import glossary as glossary_frames
 from dashboard.papers import tables as published
 from dashboard.text import labels
 from mucore import catalog
+from mucore.catalog.ideas import SYNONYMS
 from mucore.cli import GridOptions, build_grid
 from mucore.errors import BadValue
 from mucore.runner.plan import expand
@@ -767,6 +768,50 @@ def test_glossary_holds_every_card_and_search_prefers_titles():
     assert found[0].id == "scrub"
     assert all("scrub" in entry.text for entry in found)
     assert glossary_frames.search(entries, "no such word here") == []
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("overfitting", ("idea", "overfitting")),
+        ("Memorization", ("idea", "overfitting")),
+        ("epsilon", ("idea", "differential_privacy")),
+        ("gold standard", ("method", "retrain")),
+        ("GDPR", ("idea", "right_to_be_forgotten")),
+        ("trojan", ("scenario", "backdoor")),
+        ("backdoor", ("scenario", "backdoor")),
+        ("membership inference", ("idea", "membership_inference")),
+        ("shadow models", ("metric", "ulira_accuracy")),
+        ("fine-tuning", ("method", "finetune")),
+    ],
+)
+def test_glossary_finds_what_people_type(query, first):
+    found = glossary_frames.search(glossary_frames.glossary(), query)
+    assert (found[0].kind, found[0].id) == first
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("overfiting", "overfitting"),
+        ("epsylon", "epsilon"),
+        ("gold standart", "gold standard"),
+        ("memmorisation", "memorisation"),
+        ("retrain", ""),
+        ("qqqqqq", ""),
+        ("", ""),
+    ],
+)
+def test_glossary_takes_a_misspelling_for_the_nearest_word(typed, meant):
+    assert glossary_frames.corrected(glossary_frames.glossary(), typed) == meant
+
+
+def test_other_words_are_those_of_entries_that_there_are():
+    entries = {(str(entry.kind), entry.id): entry for entry in glossary_frames.glossary()}
+    assert set(SYNONYMS) <= set(entries)
+    for place, words in SYNONYMS.items():
+        assert words == entries[place].synonyms
+        assert all(word == word.casefold() and word in entries[place].text for word in words)
 
 
 def test_parameters_frame_scales_the_authors_epochs():

@@ -280,6 +280,10 @@ def test_glossary_searches_and_opens_one_entry(home):
     found = open_page("glossary", q="SCRUB", kind="method")
     assert "Metrics" not in "".join(one.value for one in found.subheader)
     assert "SCRUB" in words_on(found) and "`ssd`" not in words_on(found)
+    misspelt = words_on(open_page("glossary", q="overfiting"))
+    assert "overfitting" in misspelt and "Overfitting and memorising" in misspelt
+    ideas = words_on(open_page("glossary", kind="idea"))
+    assert all(card.title in ideas and card.meaning in ideas for card in catalog.ideas())
     nothing = open_page("glossary", q="no such word here")
     assert "Nothing matches" in words_on(nothing)
     one = open_page("glossary", term="fa", q="zzz")
