@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard import access, data, logo, state
 from dashboard.pages import BY_ID, PAGES
-from dashboard.widgets import guests, messages, side_bar
+from dashboard.widgets import guests, messages, saved_views, side_bar
 from mucore.errors import MucoreError
 
 # A file of our own: Streamlit would fetch a Material icon for the tab from another host.
@@ -73,4 +73,5 @@ with messages.sentences():
     with above.container(), messages.sentences(), suppress(MucoreError):
         messages.left_out()
     state.leave(page.url_path)
+    saved_views.show(page.url_path or PAGES[0].id)
     side_bar.keep_along()

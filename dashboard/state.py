@@ -125,6 +125,11 @@ def params(name: str) -> list[str]:
     return st.query_params.get_all(name)
 
 
+def address() -> dict[str, list[str]]:
+    """All URL parameters with their values."""
+    return {name: params(name) for name in st.query_params}
+
+
 def set_param(name: str, value: str | Sequence[str] | None) -> None:
     """Write a URL parameter; None or an empty list removes it. Writing what is there already does
     nothing.

@@ -1,0 +1,78 @@
+"""Saved views in the side bar of every page: links for everybody, and for the presenter a name for
+the page as it is, another name, and an end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from dashboard import access, data, saved_views, state
+from dashboard.pages import BY_ID
+from dashboard.saved_views import SavedView
+from dashboard.widgets.markdown import escape
+from mucore.errors import MucoreError
+
+
+def show(page: str) -> None:
+    """The views of the home, `page` being the one that a reader is on."""
+    try:
+        home = data.own_store().home
+    except MucoreError:  # the page itself says so
+        return
+    mine = access.presents()
+    views = [view for view in saved_views.every(home) if mine or not view.names_a_file]
+    if not views and not mine:
+        return
+    with st.sidebar:
+        if views:
+            st.caption("Saved views")
+            for view in views:
+                st.page_link(
+                    BY_ID[view.page].file,
+                    label=escape(view.name),
+                    icon=":material/bookmark:",
+                    query_params=view.query or None,
+                )
+        if mine:
+            with st.popover("Save this view", icon=":material/bookmark_add:", width="stretch"):
+                _save(page)
+                if views:
+                    _change(views)
+
+
+def _save(page: str) -> None:
+    name = st.text_input("Name", key="view_name", max_chars=saved_views.LONGEST)
+    told = "The page with all that is chosen on it, as its address says it."
+    if st.button("Save", type="primary", key="view_save", help=told):
+        with _said():
+            saved_views.save(data.own_store().home, name, page, state.address())
+    if problem := state.ticket("view_problem"):
+        st.markdown(f":red[:material/error: {escape(str(problem))}]")
+        state.set_ticket("view_problem", None)
+
+
+def _change(views: list[SavedView]) -> None:
+    chosen = st.selectbox("Saved view", [view.name for view in views], key="view_chosen")
+    if chosen is None:
+        return
+    new = st.text_input("New name", key="view_new", max_chars=saved_views.LONGEST)
+    with st.container(horizontal=True):
+        if st.button("Rename", key="view_rename"):
+            with _said():
+                saved_views.rename(data.own_store().home, chosen, new)
+        if st.button("Delete", key="view_delete"):
+            with _said():
+                saved_views.delete(data.own_store().home, chosen)
+
+
+@contextmanager
+def _said() -> Generator[None]:
+    """Keep what went wrong for the page that is drawn anew, which shows the list as it is then."""
+    try:
+        yield
+    except MucoreError as failure:
+        state.set_ticket("view_problem", str(failure))
+    st.rerun()

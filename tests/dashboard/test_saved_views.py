@@ -1,0 +1,128 @@
+"""Addresses that a person keeps under a name, and where they stand on the pages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pages import fill, links, open_page, words_on
+from streamlit.testing.v1 import AppTest
+
+from dashboard import saved_views
+from mucore.errors import BadValue
+
+QUERY = {"scenario": ["one_class"], "methods": ["ssd", "scrub"]}
+
+
+def test_a_view_is_kept_whole_and_found_again(tmp_path: Path) -> None:
+    saved_views.save(tmp_path, "  two   methods ", "results", QUERY)
+    saved_views.save(tmp_path, "A first one", "draw", {})
+    first, second = saved_views.every(tmp_path)
+    assert (first.name, first.page, first.query) == ("A first one", "draw", {})
+    assert (second.name, second.page, second.query) == ("two methods", "results", QUERY)
+
+
+def test_the_same_name_in_other_letters_is_the_same_view(tmp_path: Path) -> None:
+    saved_views.save(tmp_path, "Mine", "results", QUERY)
+    saved_views.save(tmp_path, "mine", "compare", {})
+    (only,) = saved_views.every(tmp_path)
+    assert (only.name, only.page) == ("mine", "compare")
+
+
+def test_views_are_renamed_and_deleted(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        saved_views.save(tmp_path, name, "results", QUERY)
+    saved_views.rename(tmp_path, "a", "c")
+    saved_views.rename(tmp_path, "c", "C")
+    assert [view.name for view in saved_views.every(tmp_path)] == ["b", "C"]
+    with pytest.raises(BadValue, match="b"):
+        saved_views.rename(tmp_path, "C", "b")
+    with pytest.raises(BadValue, match="gone"):
+        saved_views.rename(tmp_path, "gone", "d")
+    saved_views.delete(tmp_path, "b")
+    saved_views.delete(tmp_path, "b")
+    assert [view.query for view in saved_views.every(tmp_path)] == [QUERY]
+
+
+@pytest.mark.parametrize(
+    ("name", "page", "query"),
+    [
+        ("   ", "results", {}),
+        ("x" * 61, "results", {}),
+        ("x", "nowhere", {}),
+        ("x", "results", {"ids": ["1" * 5000]}),
+    ],
+)
+def test_what_cannot_be_kept_is_refused(
+    tmp_path: Path, name: str, page: str, query: dict[str, list[str]]
+) -> None:
+    with pytest.raises(BadValue):
+        saved_views.save(tmp_path, name, page, query)
+    assert saved_views.every(tmp_path) == ()
+
+
+def test_there_is_a_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(saved_views, "MOST", 2)
+    for name in ("a", "b", "a"):
+        saved_views.save(tmp_path, name, "results", {})
+    with pytest.raises(BadValue, match="2"):
+        saved_views.save(tmp_path, "c", "results", {})
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "no json",
+        "[]",
+        json.dumps({"name": "x", "page": "nowhere", "query": {}}),
+        json.dumps({"name": "x", "page": "results", "query": {"a": "b"}}),
+        json.dumps({"name": "x", "page": "results", "query": {}, "more": 1}),
+    ],
+)
+def test_files_that_are_no_view_are_left_out(tmp_path: Path, content: str) -> None:
+    saved_views.save(tmp_path, "good", "results", {})
+    (tmp_path / saved_views.FOLDER / "bad.json").write_text(content, encoding="utf-8")
+    assert [view.name for view in saved_views.every(tmp_path)] == ["good"]
+
+
+def pressed(at: AppTest, key: str) -> AppTest:
+    at.button(key=key).click().run()
+    assert not at.exception
+    return at
+
+
+def test_a_page_is_saved_renamed_and_deleted_in_the_side_bar(home: Path) -> None:
+    fill(home, "full")
+    at = open_page("results", scenario="one_class")
+    at.text_input(key="view_name").input("For Monday")
+    pressed(at, "view_save")
+    (view,) = saved_views.every(home)
+    assert view.page == "results" and view.query["scenario"] == ["one_class"]
+    assert "For Monday" in links(open_page("glossary"))
+    at.text_input(key="view_new").input("For Tuesday")
+    pressed(at, "view_rename")
+    assert "For Tuesday" in links(at) and "For Monday" not in links(at)
+    pressed(at, "view_delete")
+    assert saved_views.every(home) == () and "For Tuesday" not in links(at)
+
+
+def test_a_name_that_breaks_the_rule_is_said(home: Path) -> None:
+    fill(home, "empty")
+    at = pressed(open_page("glossary"), "view_save")
+    assert f"1 to {saved_views.LONGEST} characters" in words_on(at)
+
+
+def test_guests_read_views_and_see_none_with_a_path(
+    home: Path, become: Callable[[str], None]
+) -> None:
+    fill(home, "full")
+    saved_views.save(home, "open", "results", QUERY)
+    saved_views.save(home, "secret", "results", {"dataset": ["npz:/srv/ada/mine.npz"]})
+    become("guest")
+    at = open_page("glossary")
+    assert "open" in links(at) and "secret" not in links(at)
+    assert not [one for one in at.button if str(one.key).startswith("view_")]
+    become("presenter")
+    assert {"open", "secret"} <= set(links(open_page("glossary")))
