@@ -44,11 +44,15 @@ FILTERS: Final = (
     "set",
     "methods",
     "settings",
+    "tag",
+    "hide",
+    "pin",
 )
 # The pages that keep parameters when a reader comes back without any, and which; pages with the
 # same ones share them.
 KEPT: Final = {
     **{page.id: FILTERS for page in PAGES if page.group in ("Compare", "Look inside", "Report")},
+    "draw": FILTERS,
     "lessons": ("lesson", "step", "teacher", "follow"),
 }
 # What a page opens on that the address has to say, since without it the address means what it does
@@ -166,6 +170,14 @@ def upcoming(name: str, options: Sequence[str], default: str | None = None) -> s
     first = _first(options, default)
     moved = _moved(name, first, lambda value: value in options)
     return choice(name, options, first) if moved else st.session_state[_WIDGET + name]
+
+
+def upcoming_choices(name: str, options: Sequence[str]) -> list[str]:
+    """What `multiselect` will return when it is drawn further down with the same options and
+    nothing as its default.
+    """
+    moved = _moved(name, [], lambda values: set(values) <= set(options))
+    return choices(name, options) if moved else list(st.session_state[_WIDGET + name])
 
 
 def choices(name: str, options: Sequence[str], default: Sequence[str] = ()) -> list[str]:

@@ -5,7 +5,7 @@ same as frames for files.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import permutations
 from typing import Any, Literal
@@ -151,6 +151,7 @@ def results_table(
     sort: str | None = None,
     descending: bool = False,
     judged: Mapping[str, Judged] | None = None,
+    pinned: Collection[str] = (),
 ) -> ResultsTable:
     """The table of the runs in `summaries`, all of one data set, model, recipe, scenario and forget
     set.
@@ -158,7 +159,8 @@ def results_table(
     With `judged` (`data.judged`) there is a column "distance", and rows have verdicts. `sort` is a
     column id, ascending from what is ideal: where nearness to Retrain counts, by the size of the
     gap. `VERDICT` sorts by word. None sorts by distance to Retrain, and keeps the paper's order, as
-    `FAMILY` does, where there is no such column. References stay on top.
+    `FAMILY` does, where there is no such column. References stay on top, methods that are `pinned`
+    follow, in the same order among themselves.
     """
     shown = columns(
         class_wise=class_wise,
@@ -175,6 +177,8 @@ def results_table(
         rows = _by_verdict(rows, descending)
     elif column is not None:
         rows = _sorted(rows, column, descending)
+    if pinned:
+        rows = sorted(rows, key=lambda row: (not row.reference, row.method not in pinned))
     noise = _noise(summaries, values, shown)
     return ResultsTable(
         view=view,

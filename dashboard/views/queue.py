@@ -18,6 +18,7 @@ from dashboard.sections.queue import (
     waiting,
     workers,
 )
+from dashboard.sections.queue import comparison as comparison_parts
 from dashboard.text import units
 from dashboard.widgets import guests, header, messages, run_drawer
 from dashboard.widgets.links import link
@@ -37,9 +38,9 @@ def page() -> None:
         "Runs go on when you close this page. What is unfinished when the program stops goes on at "
         "its next start.",
     )
-    comparisons = {str(one.id): one for one in data.own_comparisons()}
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     with left:
+        comparisons = comparison_parts.pick_tag(data.own_comparisons())
         chosen = state.select(
             "Comparison",
             "comparison",
@@ -50,8 +51,8 @@ def page() -> None:
         if guests.may("cancel runs and try them again"):
             disk.show(data.disk_use())
     comparison = comparisons.get(chosen)
-    if comparison is not None and comparison.note:
-        st.caption(escape(comparison.note))
+    if comparison is not None:
+        comparison_parts.show(comparison)
     live(comparison)
     run_drawer.run_drawer(data.summaries())
 

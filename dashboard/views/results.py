@@ -48,6 +48,7 @@ def page() -> None:
         sort=sort or None,
         descending=descending,
         judged=data.judged(runs),
+        pinned=run_filters.pinned(),
     )
     with top:
         header.header(scenario.question, caption(runs), source)

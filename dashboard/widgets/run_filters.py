@@ -12,8 +12,9 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data, frames, state
-from dashboard.text import labels
+from dashboard.text import labels, units
 from dashboard.text.presets import OWN, has_values, presets
+from dashboard.text.tags import tags_in, tags_of
 from dashboard.widgets import header
 from dashboard.widgets.markdown import escape
 from mucore import catalog, titles
@@ -125,7 +126,49 @@ def pick_runs(
     with place["methods"]:
         picked = pick_methods(runs, experiments=experiments, below=below)
     said(runs)
+    said_of_methods()
     return picked
+
+
+def hidden() -> list[str]:
+    """The methods that a reader hid, on whatever page."""
+    return state.upcoming_choices("hide", list(_known()))
+
+
+def pinned() -> list[str]:
+    """The methods that a reader pinned, on whatever page; one that is hidden, too, is hidden."""
+    away = hidden()
+    return [name for name in state.upcoming_choices("pin", list(_known())) if name not in away]
+
+
+def said_of_methods() -> None:
+    """A line for the hidden methods and one for the pinned ones, each with the way back; nothing
+    where there are none.
+    """
+    for name, found, told, back in (
+        ("hide", hidden(), "Hidden on every page", "Show them again"),
+        ("pin", pinned(), "Pinned on every page", "Unpin"),
+    ):
+        if not found:
+            continue
+        with st.container(
+            horizontal=True, vertical_alignment="center", gap="small", key=f"said_{name}"
+        ):
+            icon = "visibility_off" if name == "hide" else "keep"
+            shown = units.shortened([catalog.method(each).title for each in found], 6)
+            st.markdown(f":material/{icon}: {told}: {escape(shown)}.")
+            st.button(
+                back,
+                type="tertiary",
+                key=f"undo_{name}",
+                on_click=state.forget,
+                args=([name],),
+            )
+
+
+def _known() -> dict[str, str]:
+    """Titles of the methods that can be hidden and pinned, by id."""
+    return {card.id: card.title for card in catalog.methods() if card.family != "reference"}
 
 
 def pick_values_or_gaps(**look: Any) -> None:
@@ -218,13 +261,18 @@ def scenario_order(runs: pd.DataFrame) -> list[str]:
 def pick_data(
     runs: pd.DataFrame, first: Sequence[str] = (), leader: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """The runs of one comparison (or all), data set, model and recipe, chosen in a popover.
+    """The runs of one comparison (or all, or all with a tag), data set, model and recipe, chosen in
+    a popover.
 
     Those of the run `leader`, a frame of one line or none, lead, and then those with a scenario of
     `first`.
     """
-    known = {str(one.id): one.name for one in data.comparisons()}
+    every = data.comparisons()
+    tags = tags_of(every)
     with st.popover("Data, model", icon=":material/tune:", width="stretch"):
+        tag = state.select("Tag", "tag", [ALL, *tags], format_func=tag_title) if tags else ALL
+        tagged = [one for one in every if tag in (ALL, *tags_in(one.note))]
+        known = {str(one.id): one.name for one in tagged}
         comparison = state.select(
             "Comparison",
             "comparison",
@@ -234,6 +282,8 @@ def pick_data(
         if comparison != ALL:
             mine = data.summaries(comparison=int(comparison))
             runs = runs[runs["key"].isin(mine["key"])]
+        elif tag != ALL:
+            runs = runs[runs["key"].isin({key for one in tagged for key in one.keys})]
         for label, column, title in (
             ("Data set", "dataset", titles.dataset),
             ("Model", "model", titles.model),
@@ -253,6 +303,10 @@ def pick_data(
             format_func=lambda name: labels.recipe_text(recipes[name]),
         )
         return keep(runs, "recipe", recipes.get(chosen, ""))
+
+
+def tag_title(tag: str) -> str:
+    return "All tags" if tag == ALL else f"#{tag}"
 
 
 def leading(
@@ -280,13 +334,15 @@ def pick_methods(
     All at first, but where the demo has runs with the authors' and with other settings it opens on
     the authors'; the button says so. With a place `below`, settings stand there in sight, beside a
     switch to all methods where only the best known are shown at first. Parameters of the address:
-    methods, settings, every.
+    methods, settings, every, hide, pin.
     """
-    ids, options = methods_of(runs), settings_of(runs)
+    runs = runs[~runs["method"].isin(hidden())]
+    ids, options, kept = methods_of(runs), settings_of(runs), pinned()
     usual = usual_settings(options, experiments=experiments, beside=below is not None)
     settings = state.upcoming("settings", options, usual) if options else ALL
     names = setting_names(options)
     first = ids if below is None else best_known(ids)
+    first = [name for name in ids if name in first or name in kept]
 
     def pick_settings() -> str:
         return state.segmented(
@@ -314,8 +370,23 @@ def pick_methods(
             default=first,
             format_func=lambda name: catalog.method(name).title,
         )
-    wanted = runs["method"].isin(chosen) & has_settings(runs, settings)
+        _hide_and_pin()
+    wanted = runs["method"].isin([*chosen, *kept]) & has_settings(runs, settings)
     return runs[wanted | ~runs["method"].isin(ids)]
+
+
+def _hide_and_pin() -> None:
+    """Which methods no page with this filter shows, and which all of them do. Parameters: hide,
+    pin.
+    """
+    titles_by_id = _known()
+    for label, name, told in (
+        ("Hide on every page", "hide", "They stay hidden on all pages with this filter."),
+        ("Pin on every page", "pin", "Shown whatever else is chosen, and first in Results."),
+    ):
+        state.multiselect(
+            label, name, list(titles_by_id), format_func=titles_by_id.__getitem__, help=told
+        )
 
 
 def _pick_every(ids: Sequence[str], first: Sequence[str]) -> bool:

@@ -167,7 +167,13 @@ def summary(plan: Plan | None, content: dict[str, Any], models: Models | None = 
     )
     if not name.strip():
         st.caption(escape(f"Without a name it is called “{default}”."))
-    note = st.text_input("Note", placeholder="What is it for?", key="note", max_chars=2000)
+    note = st.text_input(
+        "Note",
+        placeholder="What is it for? #tag",
+        key="note",
+        max_chars=2000,
+        help="Words that begin with # are tags. Queue and Results filter by them.",
+    )
     ready = plan is not None and allowed and not fields.problems()
     left = len(plan.to_run) if plan is not None else 0
     label = (

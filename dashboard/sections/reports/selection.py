@@ -62,6 +62,7 @@ def pick(runs: pd.DataFrame) -> pd.DataFrame:
     with place[3]:
         picked = run_filters.pick_methods(runs)
     run_filters.said(runs)
+    run_filters.said_of_methods()
     return picked
 
 

@@ -27,6 +27,7 @@ def show(
         runs = run_filters.pick_data(runs)
     with places[1]:
         runs = run_filters.pick_methods(runs)
+    run_filters.said_of_methods()
     if runs.empty:
         messages.none_finished()
         return runs

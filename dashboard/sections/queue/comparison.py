@@ -1,0 +1,70 @@
+"""A comparison's name, note and tags, and what the presenter changes about them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+
+import streamlit as st
+
+from dashboard import access, data, state
+from dashboard.text.tags import tags_in, tags_of
+from dashboard.widgets import messages
+from dashboard.widgets.markdown import escape
+from dashboard.widgets.run_filters import ALL, tag_title
+from mucore.errors import MucoreError
+from mucore.store.rows import Comparison
+
+NOTE_HELP = "Words that begin with # are tags: “#talk” puts this comparison under talk."
+
+
+def pick_tag(every: Sequence[Comparison]) -> dict[str, Comparison]:
+    """The comparisons with the tag that a reader chose, by id; all where no comparison has one.
+    Parameter: tag.
+    """
+    tags = tags_of(every)
+    tag = state.select("Tag", "tag", [ALL, *tags], format_func=tag_title) if tags else ALL
+    return {str(one.id): one for one in every if tag in (ALL, *tags_in(one.note))}
+
+
+def show(comparison: Comparison) -> None:
+    """The note, its tags in sight, and for the presenter a place to change name and note, or to
+    take the comparison off the list.
+    """
+    if problem := state.ticket("comparison_problem"):
+        messages.error(escape(str(problem)))
+        state.set_ticket("comparison_problem", None)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        for tag in tags_in(comparison.note):
+            st.badge(escape(tag), icon=":material/label:", color="gray")
+        if comparison.note:
+            st.caption(escape(comparison.note))
+        if access.presents():
+            with st.popover("Name, note, tags", icon=":material/edit_note:"):
+                _change(comparison)
+
+
+def _change(comparison: Comparison) -> None:
+    at = comparison.id
+    name = st.text_input("Name", comparison.name, key=f"comparison_name:{at}", max_chars=200)
+    note = st.text_area(
+        "Note", comparison.note, key=f"comparison_note:{at}", max_chars=2000, help=NOTE_HELP
+    )
+    if st.button("Save", type="primary", key=f"comparison_save:{at}"):
+        with _said():
+            data.own_store().rename_comparison(at, name, note.strip())
+    st.caption("Taking it off the list keeps its runs and their results.")
+    if st.button("Take off the list", icon=":material/delete:", key=f"comparison_delete:{at}"):
+        with _said():
+            data.own_store().delete_comparison(at)
+            state.set_param("comparison", None)
+
+
+@contextmanager
+def _said() -> Generator[None]:
+    """Keep what went wrong for the page that is drawn anew, which shows what is so then."""
+    try:
+        yield
+    except MucoreError as failure:
+        state.set_ticket("comparison_problem", str(failure))
+    st.rerun()
