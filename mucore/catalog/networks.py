@@ -69,7 +69,7 @@ def network(model: str, shape: tuple[int, int, int]) -> Network:
     figures, area = known[near], (side / near[1]) ** 2
     pixels = channels * side**2 - near[0] * near[1] ** 2
     return Network(
-        figures.parameters + (_HIDDEN if model == "mlp" else 0) * pixels,
+        figures.parameters + _FIRST.get(model, 0) * pixels,
         figures.buffers,
         figures.features,
         figures.channels,
@@ -81,7 +81,8 @@ def network(model: str, shape: tuple[int, int, int]) -> Network:
     )
 
 
-_HIDDEN = 512  # of the perceptron: its first layer has so many weights a pixel
+# of the perceptrons, whose first layer has so many weights a pixel
+_FIRST = {"mlp": 512, "mlp-2d": 64}
 
 
 def shapes() -> dict[str, list[tuple[int, int]]]:

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from mucore import points
 from mucore.datasets import load
 from mucore.datasets.poisoned import poisoned
 from mucore.datasets.splits import Splits
@@ -25,7 +26,7 @@ def run_splits(spec: RunSpec) -> Splits:
 
 def thumbnails(splits: Splits, ids: np.ndarray, *, triggered: bool = False) -> np.ndarray:
     """The images (n, h, w, c) uint8 of sample ids (n,), in their order; of the test set under the
-    trigger where `triggered`.
+    trigger where `triggered`. Points in the plane are dots on a picture.
 
     Raises `BadValue` for an id that the data set does not have.
     """
@@ -51,4 +52,7 @@ def thumbnails(splits: Splits, ids: np.ndarray, *, triggered: bool = False) -> n
         raise BadValue(f"{splits.name} has no sample {missing[0]}; the run was made on other data.")
     if not len(ids):
         return np.zeros((0, *splits.shape[1:], splits.shape[0]), np.uint8)
-    return torch.stack([found[int(each)] for each in ids]).permute(0, 2, 3, 1).numpy()
+    pixels = torch.stack([found[int(each)] for each in ids])
+    if splits.shape == (2, 1, 1):
+        return points.pictures(pixels.flatten(1).numpy())
+    return pixels.permute(0, 2, 3, 1).numpy()

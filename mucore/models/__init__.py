@@ -23,6 +23,7 @@ from mucore.rng import stream_seed
 # The file and the function in it; what is not here stands in the table of timm_models.py.
 _OWN = {
     "mlp": ("mlp", "build"),
+    "mlp-2d": ("mlp", "build_2d"),
     "resnet9-small": ("resnet9", "build"),
     "resnet18": ("resnet", "build_18"),
     "resnet18-0.4": ("resnet", "build_narrow"),
@@ -80,9 +81,10 @@ def layers(model: nn.Module) -> dict[str, nn.Module]:
     in the order in which they run.
 
     They are the stem, every block, and last the layer whose output, (n, d) once flattened, is the
-    penultimate features: 4 names in the perceptron, 7 in resnet9-small, 9 to 20 in the others. Each
-    runs once a forward pass and gives one tensor with the samples first; where the channels stand
-    depends on the network. Raises `BadValue` for a network whose layers have other names.
+    penultimate features: 4 names in the perceptron, 3 in that of points, 7 in resnet9-small, 9 to
+    20 in the others. Each runs once a forward pass and gives one tensor with the samples first;
+    where the channels stand depends on the network. Raises `BadValue` for a network whose
+    layers have other names.
     """
     modules = dict(model.named_modules())
     weighted = [
@@ -96,7 +98,7 @@ def layers(model: nn.Module) -> dict[str, nn.Module]:
     chosen = [
         name for name in matching if not any(other.startswith(f"{name}.") for other in matching)
     ]
-    if len(chosen) < 3:
+    if len(chosen) < 2:
         raise BadValue(
             "Layers are known of the networks in `python -m mucore models` only, and this is "
             "another one."

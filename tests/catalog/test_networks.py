@@ -19,7 +19,9 @@ EVERY = [(model, c, side) for model, shapes in networks.shapes().items() for c, 
 def test_the_table_has_every_model_and_every_shape_of_the_data_sets():
     assert {(m, *shape) for m, shapes in networks.table().items() for shape in shapes} == {*EVERY}
     shapes = {card.shape[:2] for card in catalog.datasets() if card.shape}
-    assert shapes and all(shapes <= {(c, s) for m, c, s in EVERY if m == one} for one in IDS)
+    for one in catalog.models():
+        fitting = {(c, side) for c, side in shapes if side >= one.min_image_size}
+        assert fitting and fitting <= {(c, side) for m, c, side in EVERY if m == one.id}
 
 
 @pytest.mark.parametrize("model", IDS)
@@ -41,6 +43,8 @@ def test_weights_by_hand_and_as_a_network_has_them():
     )
     assert figures.features == 128 and figures.widest == 784
     assert figures.moments == sum(a**2 for a in (784, 512, 256, 128))
+    figures = network("mlp-2d", (2, 1, 1))
+    assert figures.parameters == (2 + 1) * 64 + (64 + 1) * 64 and figures.features == 64
     built = models.build("resnet9-small", in_channels=1, classes=17, image_size=28, seed=0)
     figures = network("resnet9-small", (1, 28, 28))
     assert sum(p.numel() for p in built.parameters()) == figures.parameters + 17 * (

@@ -40,6 +40,7 @@ WIDTH = {
     "swin-t": 768,
     "convnext-t": 768,
     "mlp": 128,
+    "mlp-2d": 64,
 }
 NAMES = [card.id for card in catalog.models()]
 LARGE = ("resnet50", "vgg16-bn", "vit-b-16", "swin-t", "convnext-t")
@@ -167,7 +168,7 @@ def test_layers_run_in_order_from_the_stem_to_the_penultimate_features(
 ) -> None:
     model = build(name, image_size=size).eval()
     chosen, seen = models.layers(model), {}
-    least = {"mlp": 4, "resnet9-small": 7}.get(name, 9)
+    least = {"mlp": 4, "mlp-2d": 3, "resnet9-small": 7}.get(name, 9)
     assert least <= len(chosen) <= 20
 
     def keep(layer: str) -> Callable[[nn.Module, tuple[torch.Tensor, ...], torch.Tensor], None]:
@@ -230,6 +231,8 @@ def test_parameter_counts() -> None:
     assert count(build("resnet18", in_channels=3, classes=10, image_size=32)) == 11_173_962
     # torchvision's documentation
     assert count(build("resnet18", in_channels=3, classes=1000, image_size=224)) == 11_689_512
+    # 2 · 64 + 64, 64 · 64 + 64, 64 · 2 + 2
+    assert count(build("mlp-2d", in_channels=2, classes=2, image_size=1)) == 4_482
     # The network of Golatkar et al. on five classes
     assert count(build("resnet18-0.4", in_channels=3, classes=5, image_size=32)) == 1_787_741
     # torchvision's documentation
@@ -246,7 +249,7 @@ def test_parameter_counts() -> None:
         == 9 * convolutions + 3 * outputs + 512 * 10 + 10
     )
     for name in NAMES:
-        if name not in ("mlp", "resnet9-small"):
+        if name not in ("mlp", "mlp-2d", "resnet9-small"):
             written = float(catalog.model(name).parameters_note.split(" M")[0])
             assert count(
                 build(name, in_channels=3, classes=10, image_size=32)
