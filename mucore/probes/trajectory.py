@@ -63,7 +63,7 @@ class Watcher:
             for part in (each.logits, each.features)
             if part is not None
         )
-        return Look(self.run.cost.steps, _work(self.run), found if finite else None)
+        return Look(self.run.cost.steps, work(self.run), found if finite else None)
 
     def looks(self, returned: nn.Module, first: Look) -> list[Look]:
         """What was seen of the network that a method returned, from `first` on; the present look at
@@ -81,7 +81,8 @@ class Watcher:
         return [*found, self.look(returned)]
 
 
-def _work(run: Run) -> int:
+def work(run: Run) -> int:
+    """Samples that a run has read so far, those with a gradient counted `BACKWARD` times."""
     return sum(
         count * (BACKWARD if name.endswith("/backward") else 1)
         for name, count in run.cost.reads.items()

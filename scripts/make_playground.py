@@ -1,0 +1,177 @@
+"""Write mucore/playground/settings.json: what methods are played with in the playground.
+
+    python scripts/make_playground.py [--methods finetune,scrub] [--trials 5]
+
+The authors chose their values for networks of millions of weights; most of them move a network of
+4,482 weights hardly at all, or destroy it. So each method gets a few settings from the ranges of
+its card (those in which `mucore tune` searches), rates up to `HIGHER` times as high, the authors'
+values among them, on the presets of seed `SEED`. Chosen is what ends nearest to Retrain; what
+stands in the file is measured on another seed, `CHECK`. A method that is in the file already is
+left as it is, unless it is named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import torch
+
+from mucore import catalog
+from mucore.catalog.cards import Among, Between
+from mucore.catalog.networks import network
+from mucore.errors import Cancelled, MucoreError
+from mucore.playground.scene import FILE, METHODS, MODEL, PRESETS, Pick
+from mucore.playground.stage import Playing, Stage
+from mucore.runner.estimate.memory import values_of
+from mucore.tuning.space import Space, draw
+
+SEED, CHECK = 0, 1
+KINDS = {"few": ("outlier", "twin"), "many": ("cluster", "class")}
+MOST = 4.0  # seconds of the processor for one run; what takes longer is no play
+WORST = 9.0
+HIGHER = 20.0
+
+
+class Wide(Space):
+    """The space of a card, rates up to `HIGHER` times as high: the recipe's own is 0.1."""
+
+    @property
+    def search(self) -> Mapping[str, Between | Among]:
+        cards = {p.name: p for p in catalog.method(self.method).parameters}
+        found = dict(super().search)
+        for name, each in found.items():
+            if name.endswith("lr") and isinstance(each, Between) and isinstance(each.high, float):
+                most = cards[name].high
+                high = HIGHER * each.high
+                found[name] = replace(each, high=high if most is None else min(high, most))
+        return found
+
+
+class Trials:
+    """The presets of one seed, ready for any number of methods and settings."""
+
+    def __init__(self, stage: Stage, seed: int):
+        self.played = {each.id: Playing(stage, each.at(seed), self._late) for each in PRESETS}
+        self.until = float("inf")
+        for each in self.played.values():
+            for _ in [*each.original(), *each.retrain()]:
+                pass
+
+    def _late(self) -> bool:
+        return time.process_time() > self.until
+
+    def space(self, method: str, preset: str) -> Space:
+        played = self.played[preset]
+        data, recipe = played.data, played.spec.recipe
+        assert data is not None
+        sizes = {
+            "train": len(data.forget) + len(data.retain),
+            "forget": len(data.forget),
+            "retain": len(data.retain),
+            "validation": len(data.validation),
+        }
+        facts = {"batch_size": recipe.batch_size} | values_of(
+            network(MODEL, played.splits.shape),
+            shape=played.splits.shape,
+            classes=played.splits.classes,
+            sizes=sizes,
+            leaving=len(data.forgotten_classes),
+            recipe_epochs=recipe.epochs,
+            recipe_batch=recipe.batch_size,
+        )
+        return Wide(method, facts, played.spec_of(method, {}).parameters)
+
+    def left(self, method: str, values: Mapping[str, Any], preset: str) -> float | None:
+        """The share of the way to Retrain that is left: of the mean difference over the plane, and
+        at the forgotten points, the mean of the two. For the twin there is no way to go, so it is
+        what the plane moved away from Retrain, by the way that the outlier takes. None where the
+        method refuses the request.
+        """
+        played = self.played[preset]
+        self.until = time.process_time() + MOST
+        try:
+            pick = Pick(id=method, parameters=dict(values))
+            found = played.look(played.unlearned(pick, settings={}).network)
+        except Cancelled:
+            return WORST
+        except MucoreError as problem:
+            print(f"  {method}, {preset}: {problem}", flush=True)
+            return None
+        finally:
+            self.until = float("inf")
+        original, retrain = played.references["original"], played.references["retrain"]
+        way, now = original.difference(retrain), found.difference(retrain)
+        if preset == "twin":
+            far = self.played["outlier"]
+            whole = far.references["original"].difference(far.references["retrain"])["mean"]
+            return max(0.0, now["mean"] - way["mean"]) / whole
+        return (now["mean"] / way["mean"] + now["at_forget"] / way["at_forget"]) / 2
+
+
+def chosen(trials: Trials, check: Trials, method: str, kind: str, count: int) -> Any:
+    """The setting that left least, and what it leaves on the other seed; None where the method
+    refuses all presets of the kind.
+    """
+    presets = KINDS[kind]
+    tried: list[tuple[dict[str, Any], float]] = []
+    space = None
+    while len(tried) < count:
+        if space is None:
+            for preset in presets:
+                try:
+                    space = trials.space(method, preset)
+                    break
+                except MucoreError:
+                    continue
+            if space is None:
+                return None
+        values = space.authors() if not tried else draw(space, tried, seed=SEED, most=float("inf"))
+        if values is None:
+            break
+        # the authors' epochs are scaled already; a setting is what differs from their values
+        found = {each: trials.left(method, values, each) for each in presets}
+        known = [each for each in found.values() if each is not None]
+        tried.append((values, sum(known) / len(known) if known else WORST))
+        print(f"  {method}, {kind}: {values} left {found}", flush=True)
+        if not known or not space.search:
+            break
+    values = min(tried, key=lambda each: each[1])[0]
+    if min(score for _, score in tried) >= WORST:
+        return None
+    left = {each: check.left(method, values, each) for each in presets}
+    return {
+        "parameters": values,
+        "left": {name: round(each, 3) for name, each in left.items() if each is not None},
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--methods", default="", help="those to choose anew, separated by commas")
+    parser.add_argument("--trials", type=int, default=10, help="settings a method and kind")
+    asked = parser.parse_args()
+    torch.set_num_threads(1)
+    named = [catalog.method(each).id for each in asked.methods.split(",") if each]
+    content = json.loads(FILE.read_text(encoding="utf-8"))
+    with tempfile.TemporaryDirectory() as home:
+        stage = Stage(Path(home))
+        trials, check = Trials(stage, SEED), Trials(stage, CHECK)
+        for method in named or [each for each in METHODS if each not in content]:
+            found = {kind: chosen(trials, check, method, kind, asked.trials) for kind in KINDS}
+            content[method] = {kind: each for kind, each in found.items() if each is not None}
+            print(method, content[method], flush=True)
+            FILE.write_text(json.dumps(dict(sorted(content.items())), indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
