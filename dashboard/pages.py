@@ -39,6 +39,7 @@ PAGES: Final = (
     Page("quality", "Forgetting quality", "ssid_chart", "Look inside"),
     Page("depoisoning", "Depoisoning", "pest_control", "Look inside"),
     Page("identity", "Identity", "face", "Look inside"),
+    Page("playground", "Playground", "bubble_chart", "Learn"),
     Page("draw", "Draw a digit", "draw", "Learn"),
     Page("lessons", "Lessons", "cast_for_education", "Learn"),
     Page("method", "Methods", "school", "Learn"),

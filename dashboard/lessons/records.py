@@ -128,7 +128,16 @@ class Pictures:
     methods: tuple[str, ...] = ("original", "retrain")
 
 
-Figure = Bars | Neighbours | Pairs | Scatter | Pictures
+@dataclass(frozen=True, kw_only=True)
+class Played:
+    """A scene of the playground, by its preset, which the reader plays on the spot; the preset
+    stands for the scenario of its numbers.
+    """
+
+    preset: str
+
+
+Figure = Bars | Neighbours | Pairs | Scatter | Pictures | Played
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +171,7 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Lesson:
-    """One story. `grid` is what a comparison is launched with."""
+    """One story. `grid` is what a comparison is launched with; empty where all is played."""
 
     id: str
     title: str
@@ -184,7 +193,19 @@ class Lesson:
         all of.
         """
         there = {entry.method for entry in results.entries}
-        return tuple(choice["id"] for choice in self.grid["methods"] if choice["id"] not in there)
+        return tuple(
+            choice["id"] for choice in self.grid.get("methods", ()) if choice["id"] not in there
+        )
+
+    @property
+    def presets(self) -> tuple[str, ...]:
+        """The scenes of the playground that are played in it."""
+        return tuple(
+            figure.preset
+            for step in self.steps
+            for figure in step.figures
+            if isinstance(figure, Played)
+        )
 
 
 def offered(guess: Guess, absent: Collection[str]) -> Guess:
@@ -201,7 +222,7 @@ def draws(step: Step, method: str) -> bool:
     return any(
         isinstance(figure, Neighbours | Scatter)
         or (isinstance(figure, Bars) and not figure.methods)
-        or method in figure.methods
+        or method in getattr(figure, "methods", ())
         for figure in step.figures
     )
 
@@ -214,6 +235,8 @@ def metrics_of(step: Step) -> tuple[str, ...]:
             named |= dict.fromkeys(figure.metrics)
         elif isinstance(figure, Pairs):
             named[figure.metric] = None
+        elif isinstance(figure, Played):
+            named["fa"] = None
         elif isinstance(figure, Scatter):
             named |= dict.fromkeys((f"cka_original_{figure.split}", f"cka_retrain_{figure.split}"))
     return tuple(named)
@@ -243,5 +266,7 @@ def shows(step: Step, results: LessonResults) -> bool:
 def _scenarios(figure: Figure, results: LessonResults) -> Sequence[str]:
     if isinstance(figure, Pairs):
         return figure.scenarios
+    if isinstance(figure, Played):
+        return (figure.preset,)
     named = figure.scenario if isinstance(figure, Bars | Pictures) else ""
     return (named or results.scenario,)

@@ -24,6 +24,9 @@ REFERENCES = ("original", "retrain")
 # `neighbours_say`, among the values; no metric of the catalogue, whose k-NN accuracy is of other
 # data sets
 KNN = "knn_forgotten"
+# of a scene of the playground: share of the probability that lies elsewhere than Retrain's, on
+# average over the picture and over the points to forget; of Retrain, elsewhere than the original's
+AWAY, AT_FORGET = "away", "away_at_forget"
 # training samples of each class among which neighbours are looked for, as many as a linear probe
 # learns from
 PER_CLASS = 200
@@ -128,6 +131,31 @@ def gather(
         for place in sorted(found, key=order.__getitem__)
     )
     return LessonResults(entries, str(wanted[0].scenario) if wanted else "", demo)
+
+
+def played(events: Sequence[Mapping[str, Any]], preset: str) -> tuple[Entry, ...]:
+    """The models of a scene of the playground that are done; its preset is their scenario."""
+    count = next((len(one["forget"]) for one in events if one["kind"] == "scene"), 0)
+    return tuple(_played(one, preset, count) for one in events if one["kind"] == "done")
+
+
+def _played(done: Mapping[str, Any], preset: str, count: int) -> Entry:
+    title, family = method_names(done["who"])
+    numbers = {name: value for name, value in done["numbers"].items() if value is not None}
+    away = done.get("difference") or {}
+    apart = {AWAY: away.get("mean"), AT_FORGET: away.get("at_forget")}
+    return Entry(
+        key=f"{preset}:{done['who']}",
+        method=done["who"],
+        title=title,
+        family=family,
+        scenario=preset,
+        values=numbers | {name: value for name, value in apart.items() if value is not None},
+        reasons={},
+        forget_count=count,
+        blind=frozenset(),
+        spec={},
+    )
 
 
 def _order(result: Result) -> tuple[int, ...]:

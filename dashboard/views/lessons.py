@@ -1,4 +1,4 @@
-"""Lessons: five stories that run live, one step a screen: read, predict, look, compare."""
+"""Lessons: six stories that run live, one step a screen: read, predict, look, compare."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from dashboard.sections.lessons import (
     figures,
     join,
     overview,
+    played,
     runs,
     steps,
     talks,
@@ -31,8 +32,10 @@ def page() -> None:
         join.show()
     elif lesson is None:
         overview.show()
-    else:
+    elif lesson.grid:
         show_lesson(lesson, teacher)
+    else:
+        show_played(lesson, teacher)
 
 
 def step_number(lesson: Lesson) -> int:
@@ -45,20 +48,7 @@ def show_lesson(lesson: Lesson, teacher: bool) -> None:
     plan = runs.plan_of(lesson)
     number = step_number(lesson)
     results = runs.results_of(lesson, plan)
-    source = data.source() if results.entries else None
-    header.header(
-        lesson.question, f"Lesson “{lesson.title}”, step {number} of {lesson.length}.", source
-    )
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(number / lesson.length, width="stretch")
-        teacher_view.switch()
-        link(
-            "lessons",
-            "All lessons",
-            icon=":material/apps:",
-            **({"teacher": "1"} if teacher else {}),
-        )
-    talks.show_bar(lesson, number)
+    show_head(lesson, number, data.source() if results.entries else None, teacher)
     # a step that can be read with the demo's results comes before the offer to run it, other offers
     # and all progress before the step
     later = (
@@ -80,6 +70,36 @@ def show_lesson(lesson: Lesson, teacher: bool) -> None:
         closing.show_deeper(lesson, results)
     if results.entries and number > 1:
         figures.show_provenance(results)
+
+
+def show_played(lesson: Lesson, teacher: bool) -> None:
+    """A lesson without runs of its own: its scenes are played in the steps."""
+    number = step_number(lesson)
+    results = played.results_of(lesson)
+    show_head(lesson, number, None, teacher)
+    if number == lesson.length:
+        closing.show_check(lesson, results)
+    else:
+        played.show(lesson, number, results, teacher)
+    walk(lesson, number)
+    if number == lesson.length:
+        closing.show_deeper(lesson, results)
+
+
+def show_head(lesson: Lesson, number: int, source: data.Source | None, teacher: bool) -> None:
+    header.header(
+        lesson.question, f"Lesson “{lesson.title}”, step {number} of {lesson.length}.", source
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(number / lesson.length, width="stretch")
+        teacher_view.switch()
+        link(
+            "lessons",
+            "All lessons",
+            icon=":material/apps:",
+            **({"teacher": "1"} if teacher else {}),
+        )
+    talks.show_bar(lesson, number)
 
 
 def walk(lesson: Lesson, number: int) -> None:

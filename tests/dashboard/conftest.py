@@ -8,15 +8,20 @@ from pathlib import Path
 
 import pytest
 from pages import send_key
+from playing import QuickRoom, Stage
 
-from dashboard import access, data
+from dashboard import access, data, playroom
+from dashboard.widgets import stage
 from mucore.store import Store
 
 
 @pytest.fixture
 def demo_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder of a store that nobody has made yet, so that pages show the demo results."""
+    """The folder of a store that nobody has made yet, so that pages show the demo results. No
+    process of the playground starts.
+    """
     monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(playroom, "room", QuickRoom)
     yield tmp_path / "home"
     # Everything else that pages keep is named by its home, of which every test has its own.
     data._open.clear()
@@ -57,3 +62,12 @@ def become(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
         send_key(monkeypatch, shown)
 
     return become
+
+
+@pytest.fixture
+def playground(monkeypatch: pytest.MonkeyPatch) -> tuple[QuickRoom, Stage]:
+    """A room that answers at once, and what stands in the place of the stage in a browser."""
+    room, drawn = QuickRoom(), Stage()
+    monkeypatch.setattr(playroom, "room", lambda: room)
+    monkeypatch.setattr(stage, "_mount", drawn.mount)
+    return room, drawn

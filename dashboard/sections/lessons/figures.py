@@ -197,7 +197,7 @@ def show_figure(figure: Figure, name: str, results: LessonResults, teacher: bool
         )
         if marks.missing:
             st.caption(f"Not drawn, for want of a number: {', '.join(marks.missing)}.")
-    else:
+    elif isinstance(figure, Pictures):
         show_pictures(figure, name, results, teacher)
 
 

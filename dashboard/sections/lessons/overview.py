@@ -16,7 +16,7 @@ from dashboard.widgets.links import link
 def show() -> None:
     header.header(
         "How can a model forget, and how would you know?",
-        "Five stories, each with a real experiment on this machine. Predict first, then look. "
+        "Six stories, each with a real experiment on this machine. Predict first, then look. "
         "Begin with the first.",
         data.source(),
     )
@@ -32,8 +32,8 @@ def show() -> None:
 
 
 def show_card(number: int, lesson: Lesson) -> None:
-    plan = runs.plan_of(lesson)
-    label, icon, color = runs.STATES[runs.standing(lesson, plan)]
+    standing = runs.standing(lesson, runs.plan_of(lesson)) if lesson.grid else "ready"
+    label, icon, color = runs.STATES[standing]
     st.markdown(f"**{number} · {lesson.title}**  \n{lesson.question}")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(label, icon=icon, color=color)

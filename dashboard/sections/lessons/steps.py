@@ -16,13 +16,7 @@ from mucore.runner.plan import Plan
 
 def show(lesson: Lesson, number: int, plan: Plan, results: LessonResults, teacher: bool) -> None:
     step = lesson.steps[number - 1]
-    st.subheader(f"{number} · {step.title}", anchor=False)
-    widths = [1] if teacher else [11, 9]
-    columns = st.columns(widths, gap="large")
-    with columns[0]:
-        st.markdown(step.text)
-    with columns[-1]:
-        show_terms(step)
+    show_text(step, number, teacher)
     if not step.figures:
         return
     name = f"lesson:{lesson.id}:{number}"
@@ -43,6 +37,16 @@ def show(lesson: Lesson, number: int, plan: Plan, results: LessonResults, teache
         figures.show_missing(step, plan, results)
     elif opened:
         figures.show_outcome(step, name, results, teacher)
+
+
+def show_text(step: Step, number: int, teacher: bool) -> None:
+    """What a step says before its prediction, with its terms beside it."""
+    st.subheader(f"{number} · {step.title}", anchor=False)
+    columns = st.columns([1] if teacher else [11, 9], gap="large")
+    with columns[0]:
+        st.markdown(step.text)
+    with columns[-1]:
+        show_terms(step)
 
 
 def show_terms(step: Step) -> None:

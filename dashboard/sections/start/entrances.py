@@ -13,10 +13,11 @@ STORIES = ("forget-one-class", "one-metric", "backdoor")
 def show_stories() -> None:
     """Where somebody begins who is new to the subject."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown("**New here?** Stories that run live:")
+        st.markdown("**New here?** Watch a model forget, or read stories that run live:")
+        link("playground", "Playground", icon=":material/bubble_chart:")
         for name in STORIES:
             link("lessons", LESSONS[name].title, icon=":material/cast_for_education:", lesson=name)
-        link("lessons", "All five", icon=":material/arrow_forward:")
+        link("lessons", "All six", icon=":material/arrow_forward:")
 
 
 def show_next_steps() -> None:

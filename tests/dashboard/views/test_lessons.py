@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from builders import make_outputs, make_result
 from pages import button, lines_with, links, open_page, words_on
+from playing import QuickRoom
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data
@@ -26,6 +27,7 @@ from dashboard.lessons import (
     forget_one_class,
     one_metric,
     sentences,
+    typical_and_outlier,
     worst_and_best,
 )
 from dashboard.lessons.records import (
@@ -35,6 +37,7 @@ from dashboard.lessons.records import (
     Neighbours,
     Pairs,
     Pick,
+    Played,
     Scatter,
     compare,
     draws,
@@ -49,10 +52,12 @@ from dashboard.lessons.results import (
     gather,
     neighbours_say,
     plain_name,
+    played,
 )
 from dashboard.sections.lessons.figures import by_chance, judgements
 from mucore import catalog
 from mucore.outputs import Outputs, SplitOutputs, confusion
+from mucore.playground.scene import PRESETS
 from mucore.runner.plan import expand, make_plan, parse_grid
 from mucore.store import open_store, write_pack
 from mucore.store.rows import Result
@@ -60,6 +65,9 @@ from mucore.store.rows import Result
 ROOT = Path(__file__).resolve().parents[3]
 opened = partial(open_page, "lessons")
 FIRST = LESSONS["forget-one-class"]
+# the others are played on the stage of the playground
+LAUNCHED = [lesson for lesson in LESSONS.values() if lesson.grid]
+PLAYED = LESSONS["typical-and-outlier"]
 
 
 def has_button(at: AppTest, label: str) -> bool:
@@ -148,19 +156,21 @@ def with_features(scattered: int = 0) -> Outputs:
 # --------------------------------------------------------------------------------------------------
 
 
-def test_five_lessons_in_the_order_of_the_course():
+def test_six_lessons_in_the_order_of_the_course():
     assert list(LESSONS) == [
         "forget-one-class",
         "one-metric",
         "backdoor",
         "encoder",
         "worst-and-best",
+        "typical-and-outlier",
     ]
+    assert [lesson for lesson in LESSONS.values() if not lesson.grid] == [PLAYED]
     assert all(len(lesson.check) == 2 for lesson in LESSONS.values())
     assert all(lesson.question.endswith("?") for lesson in LESSONS.values())
 
 
-@pytest.mark.parametrize("lesson", LESSONS.values(), ids=lambda lesson: lesson.id)
+@pytest.mark.parametrize("lesson", LAUNCHED, ids=lambda lesson: lesson.id)
 def test_every_run_of_a_lesson_can_be_planned(lesson, tmp_path):
     with open_store(tmp_path) as store:
         plan = make_plan(parse_grid(lesson.grid), store)
@@ -175,8 +185,9 @@ def test_every_run_of_a_lesson_can_be_planned(lesson, tmp_path):
 
 @pytest.mark.parametrize("lesson", LESSONS.values(), ids=lambda lesson: lesson.id)
 def test_what_a_lesson_names_is_there(lesson):
-    runs = {choice["id"] for choice in lesson.grid["methods"]} | {"original", "retrain"}
-    scenarios = {choice["id"] for choice in lesson.grid["scenarios"]}
+    runs = {choice["id"] for choice in lesson.grid.get("methods", ())} | {"original", "retrain"}
+    scenarios = {choice["id"] for choice in lesson.grid.get("scenarios", ())}
+    assert set(lesson.presets) <= {preset.id for preset in PRESETS}
     for step in lesson.steps:
         for name in metrics_of(step):
             assert all(catalog.serves(catalog.metric(name), scenario) for scenario in scenarios)
@@ -184,7 +195,7 @@ def test_what_a_lesson_names_is_there(lesson):
             assert set(getattr(figure, "methods", ())) <= runs
         for kind, name in step.terms:
             assert getattr(catalog, kind)(name).title
-        if isinstance(step.guess, Pick):
+        if isinstance(step.guess, Pick) and lesson.grid:
             assert set(step.guess.options) <= runs | scenarios
     for question in lesson.check:
         assert 0 <= question.right < len(question.options) and question.why
@@ -763,7 +774,7 @@ def test_a_step_without_the_references_numbers_shows_nothing():
     assert not shows(step, made({}))
 
 
-@pytest.mark.parametrize("lesson", LESSONS.values(), ids=lambda lesson: lesson.id)
+@pytest.mark.parametrize("lesson", LAUNCHED, ids=lambda lesson: lesson.id)
 def test_no_finding_fails_without_results(lesson):
     for step in lesson.steps:
         if step.findings is not None:
@@ -836,7 +847,7 @@ def test_a_step_says_the_verdicts_on_the_methods_that_it_shows():
     assert judgements(FIRST.steps[1], evidence) == judgements(FIRST.steps[2], evidence) == []
 
 
-@pytest.mark.parametrize("lesson", LESSONS.values(), ids=lambda lesson: lesson.id)
+@pytest.mark.parametrize("lesson", LAUNCHED, ids=lambda lesson: lesson.id)
 def test_each_lesson_gives_its_verdicts_once_and_where_it_shows_methods(lesson):
     (step,) = (step for step in lesson.steps if step.judged)
     assert any(draws(step, choice["id"]) for choice in lesson.grid["methods"])
@@ -991,17 +1002,18 @@ def test_the_scatter_names_models_that_lie_together_once():
 # --------------------------------------------------------------------------------------------------
 
 
-def test_the_overview_shows_five_stories_and_their_states(home):
+def test_the_overview_shows_six_stories_and_their_states(home):
     fill(home, FIRST)
     at = opened()
     assert not at.exception and not at.error
     text = words_on(at)
     assert all(lesson.title in text and lesson.question in text for lesson in LESSONS.values())
-    assert text.count(":green-badge[:material/check_circle: Ready]") == 1
-    assert sum(label.startswith("Open “") for label in links(at)) == 5
+    # the one whose runs are there, and the one that needs none
+    assert text.count(":green-badge[:material/check_circle: Ready]") == 2
+    assert sum(label.startswith("Open “") for label in links(at)) == len(LESSONS)
 
 
-@pytest.mark.parametrize("lesson", LESSONS.values(), ids=lambda lesson: lesson.id)
+@pytest.mark.parametrize("lesson", LAUNCHED, ids=lambda lesson: lesson.id)
 def test_every_step_opens_on_an_empty_store(home, lesson):
     at = opened(lesson=lesson.id)
     assert has_button(at, "Run it live (")
@@ -1013,7 +1025,7 @@ def test_every_step_opens_on_an_empty_store(home, lesson):
             assert at.query_params["step"] == str(number + 1)
 
 
-@pytest.mark.parametrize("lesson", LESSONS.values(), ids=lambda lesson: lesson.id)
+@pytest.mark.parametrize("lesson", LAUNCHED, ids=lambda lesson: lesson.id)
 def test_every_step_shows_its_figures_with_results(home, lesson):
     fill(home, lesson)
     at = opened(lesson=lesson.id)
@@ -1032,14 +1044,85 @@ def test_every_step_shows_its_figures_with_results(home, lesson):
             assert by_chance(100) in words_on(at)
         at = button(at, "Next").click().run()
     assert "Check yourself" in words_on(at) and lesson.takeaway in words_on(at)
-    following = list(LESSONS)[list(LESSONS).index(lesson.id) + 1 :]
-    assert has_button(at, "Next lesson: ") == bool(following)
-    if following:
-        at = button(at, "Next lesson: ").click().run()
-        assert at.query_params["lesson"] == following[0] and at.query_params.get("step", "1") == "1"
-        assert LESSONS[following[0]].question in words_on(at)
-        return
     assert {label for _, label, _ in lesson.deeper} <= set(links(at))
+    following = list(LESSONS)[list(LESSONS).index(lesson.id) + 1]
+    at = button(at, "Next lesson: ").click().run()
+    assert at.query_params["lesson"] == following and at.query_params.get("step", "1") == "1"
+    assert LESSONS[following].question in words_on(at)
+
+
+def test_the_last_lesson_is_played_step_by_step(home, playground):
+    room, stage = playground
+    at = opened(lesson=PLAYED.id)
+    for step in PLAYED.steps:
+        assert not at.exception and not at.error
+        assert step.title in "".join(one.value for one in at.subheader)
+        if step.guess is not None:
+            assert not stage.shown  # the prediction comes first
+            at = at.radio[0].set_value("right").run()
+            at = button(at, "That is my prediction").click().run()
+        for figure in step.figures:
+            assert isinstance(figure, Played)
+            key, text = f"playground:{figure.preset}", words_on(at)
+            assert stage.shown[key]["fixed"] and stage.shown[key]["run"] is None
+            assert step.look in text and step.after not in text
+            stage.ask(at, {"what": "forget", "revision": 1}, key)
+            have = 0
+            while have < len(room.kept[str(len(room.asked))]):
+                data = stage.ask(at, {"what": "events", "after": have}, key)
+                have += len(data["run"]["events"])
+            stage.ask(at, {"what": "ended"}, key)
+            text, results = words_on(at), results_of_played(room)
+            assert step.findings is not None and step.after in text
+            assert all(sentence in text for sentence in step.findings(results))
+            assert isinstance(step.guess, Pick)
+            assert compare(step.guess, "right", results).text in text
+        stage.shown.clear()
+        at = button(at, "Next").click().run()
+    assert [scene for scene, _ in room.asked] == [
+        next(one.scene for one in PRESETS if one.id == preset) for preset in PLAYED.presets
+    ]
+    assert "Check yourself" in words_on(at) and PLAYED.takeaway in words_on(at)
+    assert not has_button(at, "Next lesson: ")
+    assert {label for _, label, _ in PLAYED.deeper} <= set(links(at))
+
+
+def results_of_played(room: QuickRoom) -> LessonResults:
+    """What came of the scenes that the room has played, in the order of the lesson."""
+    entries = [
+        entry
+        for number, preset in enumerate(PLAYED.presets[: len(room.asked)], start=1)
+        for entry in played(room.events(str(number)), preset)
+    ]
+    return LessonResults(tuple(entries), "")
+
+
+def of_one_point(original: float, retrain: float, preset: str) -> tuple[Entry, ...]:
+    """A scene in which one point is forgotten, by hand."""
+    done = [
+        {"who": who, "numbers": {"fa": fa, "mia": None}, "difference": away}
+        for who, fa, away in (
+            ("original", original, None),
+            ("retrain", retrain, {"mean": 0.02, "at_forget": 0.9}),
+            ("finetune", 1.0, {"mean": 0.01, "at_forget": 0.75}),
+        )
+    ]
+    scene = {"kind": "scene", "forget": [3]}
+    return played([scene, *({"kind": "done", **each} for each in done)], preset)
+
+
+def test_lesson_six_says_what_became_of_a_point():
+    lonely = LessonResults(of_one_point(1.0, 0.0, typical_and_outlier.OUTLIER), "")
+    was, apart, ends = typical_and_outlier.outcome(typical_and_outlier.OUTLIER)(lonely)
+    assert was.index("right") < was.index("wrong") and facts.numbers(apart) == ["2.0", "90.0"]
+    assert named(ends) == {"Fine-tune"} and facts.numbers(ends) == ["75.0"]
+    assert typical_and_outlier.named_right(typical_and_outlier.OUTLIER)(lonely) == {"wrong"}
+    twin = LessonResults(of_one_point(1.0, 1.0, typical_and_outlier.TWIN), "")
+    was, *_ = typical_and_outlier.outcome(typical_and_outlier.TWIN)(twin)
+    assert "wrong" not in was
+    assert typical_and_outlier.named_right(typical_and_outlier.TWIN)(twin) == {"right"}
+    assert "mia" not in lonely.entries[0].values
+    assert typical_and_outlier.outcome(typical_and_outlier.TWIN)(lonely) == []
 
 
 @pytest.mark.parametrize(("name", "step"), [("backdoor", "3"), ("worst-and-best", "3")])

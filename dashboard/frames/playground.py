@@ -1,0 +1,182 @@
+"""The playground's scenes as the address says them and as the stage draws them.
+
+A draft is a scene as JSON with the id of its preset, None for a scene of one's own making. A
+visitor may still be choosing, so a draft need not be a scene that can be played.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import numpy as np
+from pydantic import ValidationError
+
+from mucore import points
+from mucore.errors import BadValue
+from mucore.playground.scene import OWN_CLASSES, OWN_POINTS, PRESETS, Pick, Scene, points_of
+from mucore.spec.recipe import first_problem
+
+Draft = dict[str, Any]
+PARAMETERS: Final = ("preset", "points", "noise", "seed", "own", "forget", "methods", "played")
+LIMITS: Final = {"points": OWN_POINTS[1], "classes": OWN_CLASSES[1], "noise": points.MOST_NOISE}
+SHAPES: Final = {
+    "moons": "Two moons",
+    "blobs": "Three clouds",
+    "spiral": "Spiral",
+    "xor": "Four squares",
+    "own": "Your own points",
+}
+# of each number on the stage: its id in events, its name, and what it says
+MEANINGS: Final = (
+    (
+        "fa",
+        "Forget",
+        "How many of the points to forget the model names right. The goal is Retrain's number, "
+        "not 0 %.",
+    ),
+    ("ra", "Retain", "How many of the other training points it names right."),
+    ("ta", "Test", "How many new points of the same kind it names right."),
+    (
+        "mia",
+        "Attack",
+        "How many of the points to forget an attacker, who sees only what the model says, would "
+        "take for points that it never saw. Here too Retrain's number is the goal.",
+    ),
+)
+LEGEND: Final = (
+    "Hue: the class that the model would name at a place; the paler, the less sure it is. Thick "
+    "outlines: points to forget. Difference: the stronger the colour, the more the model says "
+    "something else than Retrain."
+)
+HELP: Final = "In focus, arrows lead from point to point and Enter chooses."
+
+
+def drafted(content: Any) -> Draft:
+    """The draft in what a browser sent. Raises `BadValue` where it is anything else."""
+    if not isinstance(content, Mapping):
+        raise BadValue(f"A scene is a table of its parts, but got {type(content).__name__}.")
+    if (preset := content.get("preset")) in {one.id for one in PRESETS}:
+        return preset_draft(str(preset))
+    named = {name: content[name] for name in Scene.model_fields if name in content}
+    methods = named.get("methods")
+    if isinstance(methods, list):
+        named["methods"] = [{"id": each} for each in methods]
+    try:
+        scene = Scene.model_validate(named)
+    except ValidationError as error:
+        raise BadValue(first_problem("scene", error)) from None
+    return _draft(scene, None)
+
+
+def preset_draft(preset: str) -> Draft:
+    """The scene of a preset, which must be there."""
+    found = next(one for one in PRESETS if one.id == preset)
+    return _draft(found.scene, preset)
+
+
+def _draft(scene: Scene, preset: str | None) -> Draft:
+    count = len(scene.own) if scene.points == "own" else len(scene.train.labels)
+    return {
+        "preset": preset,
+        "points": scene.points,
+        "noise": scene.noise,
+        "seed": scene.seed,
+        "own": [[round(x, 4), round(y, 4), label] for x, y, label in scene.own],
+        "forget": sorted(each for each in set(scene.forget) if each < count),
+        "methods": [pick.id for pick in scene.methods],
+    }
+
+
+def scene_of(draft: Draft) -> Scene:
+    """The scene to play. Raises a `MucoreError` with a sentence where it cannot be."""
+    if draft["preset"]:
+        return next(one for one in PRESETS if one.id == draft["preset"]).scene
+    parts = {name: draft[name] for name in Scene.model_fields}
+    return Scene.read({**parts, "methods": [Pick(id=each) for each in draft["methods"]]})
+
+
+def points_in(draft: Draft) -> list[list[float]]:
+    """The training points [x, y, class] of a draft."""
+    if draft["points"] == "own":
+        return draft["own"]
+    return points_of(Scene(points=draft["points"], noise=draft["noise"], seed=draft["seed"]))
+
+
+def to_query(draft: Draft, *, played: bool) -> dict[str, str]:
+    """The parameters that say a draft in an address, and whether it is played there at once."""
+    said = {"played": "1"} if played else {}
+    if draft["preset"]:
+        return {"preset": draft["preset"], **said}
+    own = {"own": packed(draft["own"])} if draft["points"] == "own" else {}
+    return {
+        "points": draft["points"],
+        "noise": f"{draft['noise']:g}",
+        "seed": str(draft["seed"]),
+        **own,
+        "forget": spans(draft["forget"]),
+        "methods": ",".join(draft["methods"]),
+        **said,
+    }
+
+
+def from_query(query: Mapping[str, str]) -> Draft:
+    """The draft that an address says, the first preset where it says none. Raises `BadValue`."""
+    if not query.get("points"):
+        wanted = query.get("preset")
+        known = [one.id for one in PRESETS]
+        return preset_draft(wanted if wanted in known else known[0])
+    content: dict[str, Any] = {"points": query["points"]}
+    content |= {name: query[name] for name in ("noise", "seed") if query.get(name)}
+    if query["points"] == "own":
+        content["own"] = unpacked(query.get("own", ""))
+    content["forget"] = from_spans(query.get("forget", ""))
+    content["methods"] = [each for each in query.get("methods", "").split(",") if each]
+    return drafted(content)
+
+
+def spans(ids: Iterable[int]) -> str:
+    """Numbers in rising order as people write them: "3,7-9"."""
+    runs: list[list[int]] = []
+    for each in sorted(set(ids)):
+        if runs and each == runs[-1][-1] + 1:
+            runs[-1].append(each)
+        else:
+            runs.append([each])
+    return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+
+
+def from_spans(text: str) -> list[int]:
+    """The numbers that `spans` wrote. Raises `BadValue`."""
+    found: set[int] = set()
+    for part in filter(None, text.split(",")):
+        low, dash, high = part.partition("-")
+        ends = low, high if dash else low
+        # four digits are more than any scene has points
+        if not all(end.isascii() and end.isdigit() and len(end) <= 4 for end in ends):
+            raise BadValue(f"Points to forget are numbers such as 3,7-9, but got {text[:60]!r}.")
+        found |= set(range(int(ends[0]), int(ends[1]) + 1))
+    return sorted(found)
+
+
+def packed(own: Iterable[Iterable[float]]) -> str:
+    """Own points [x, y, class] as letters that an address takes, three bytes a point."""
+    rows = np.array(list(own), float).reshape(-1, 3)
+    places = np.column_stack([points.to_bytes(rows[:, :2]), rows[:, 2].astype(np.uint8)])
+    return base64.urlsafe_b64encode(places.tobytes()).decode()
+
+
+def unpacked(text: str) -> list[list[float]]:
+    """The points that `packed` wrote. Raises `BadValue`."""
+    try:
+        content = base64.b64decode(text, altchars=b"-_", validate=True)
+        places = np.frombuffer(content, np.uint8).reshape(-1, 3)
+    except (binascii.Error, ValueError):
+        raise BadValue(
+            "The points of one's own in this address are cut off or damaged. Copy the whole "
+            "address, or draw them again."
+        ) from None
+    xy = points.from_bytes(places[:, :2])
+    return [[*place, int(label)] for place, label in zip(xy.tolist(), places[:, 2], strict=True)]

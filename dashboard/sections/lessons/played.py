@@ -1,0 +1,57 @@
+"""Steps whose figure is a scene of the playground, which the reader plays on the spot. Where the
+lesson is held before a room, the presenter plays it for all, and reveals the answer afterwards.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard import access, playroom, room, state
+from dashboard.lessons.records import Lesson, Played, Step, shows
+from dashboard.lessons.results import LessonResults, played
+from dashboard.sections.lessons import quiz, steps, votes
+from dashboard.widgets import stage
+from dashboard.widgets.markdown import escape
+
+
+def results_of(lesson: Lesson) -> LessonResults:
+    """What came of the scenes that this reader, or before a room anybody, has played."""
+    shared = room.on(lesson) is not None
+    entries = [
+        entry
+        for preset in lesson.presets
+        if (ticket := stage.ticket_of(preset, shared=shared))
+        for entry in played(playroom.room().events(ticket), preset)
+    ]
+    return LessonResults(tuple(entries), "")
+
+
+def show(lesson: Lesson, number: int, results: LessonResults, teacher: bool) -> None:
+    step = lesson.steps[number - 1]
+    steps.show_text(step, number, teacher)
+    scenes = [figure for figure in step.figures if isinstance(figure, Played)]
+    if not scenes:
+        return
+    done, held = shows(step, results), room.on(lesson)
+    opened, known = step.guess is None, results if done else None
+    if step.guess is not None and held is not None:
+        opened = votes.show_guess(lesson, number, step.guess, held, known, large=teacher)
+    elif step.guess is not None:
+        name = f"lesson:{lesson.id}:{number}"
+        opened = bool(state.ticket(f"{name}:open"))
+        if done or not opened:
+            quiz.show_guess(step.guess, name, results, teacher)
+    if not opened and not (held is not None and access.presents()):
+        return
+    st.markdown(f":material/visibility: *{step.look}*")
+    for scene in scenes:
+        stage.show(scene.preset)
+    if done and opened:
+        show_outcome(step, results)
+
+
+def show_outcome(step: Step, results: LessonResults) -> None:
+    if step.findings is not None and (sentences := step.findings(results)):
+        with st.container(border=True):
+            st.markdown("  \n".join(escape(sentence) for sentence in sentences))
+    st.markdown(step.after)
