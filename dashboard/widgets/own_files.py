@@ -7,15 +7,20 @@ only where there is such a file.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Final
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
 from dashboard import data
+from dashboard.charts.parts.pictures import sheet
 from dashboard.text import units
 from dashboard.widgets import uploads
-from dashboard.widgets.training_set import stamp, training_of
+from dashboard.widgets.training_set import pictures, stamp, training_of
 from mucore import catalog
 from mucore.errors import BadFile, BadValue, MucoreError
 from mucore.spec import Recipe
@@ -23,6 +28,10 @@ from mucore.userfiles import paths, weights
 
 if TYPE_CHECKING:
     from mucore.datasets import Splits
+
+
+ON_WALL: Final = 40  # images
+WALL_HEIGHT: Final = 300  # pixels
 
 
 @dataclass(frozen=True)
@@ -70,6 +79,39 @@ def facts_text(facts: Facts) -> str:
         f"{images} of {facts.side} by {facts.side} pixels, {channels}; "
         f"{units.count(facts.classes, 'class', 'classes')}."
     )
+
+
+def show(dataset: str) -> None:
+    """The classes of a reader's own data with their counts, and a wall of samples that goes through
+    the classes in turn.
+    """
+    training = training_of(dataset)
+    counts = training.counts()
+    with st.expander("What it holds"):
+        left, right = st.columns([2, 3], gap="medium")
+        what = "Attribute" if training.task == "attributes" else "Class"
+        left.dataframe(
+            pd.DataFrame({what: training.class_names, "Training images": counts}),
+            hide_index=True,
+            height=WALL_HEIGHT,
+        )
+        ids = _in_turn([training.having(number) for number in range(len(counts))])
+        edge = ((0, 0), (1, 1), (1, 1), (0, 0))  # a grey line between images
+        wall = sheet(np.pad(pictures(training, ids), edge, constant_values=128))
+        words = units.count(len(ids), "training image")
+        with right:
+            st.html(
+                f'<img src="{wall.url}" alt="{words}, {wall.across} in a row, class by class in '
+                'turn" style="width:100%;image-rendering:pixelated">'
+            )
+            st.caption(f"{words}, of one class after another.")
+
+
+def _in_turn(classes: Sequence[np.ndarray]) -> list[int]:
+    """Ids for a wall: the first of each class, the second of each, each sample once."""
+    deepest = max(map(len, classes), default=0)
+    turns = (ids[depth] for depth in range(deepest) for ids in classes if depth < len(ids))
+    return list(dict.fromkeys(int(each) for each in islice(turns, 4 * ON_WALL)))[:ON_WALL]
 
 
 def check_ids(ids: list[int], facts: Facts | None) -> None:

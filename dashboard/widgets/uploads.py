@@ -22,10 +22,12 @@ from mucore import catalog
 from mucore.catalog.cards import DatasetCard
 from mucore.errors import MucoreError
 from mucore.files import write
+from mucore.userfiles import zips
 from mucore.userfiles.weights import SUFFIXES
 
 WEIGHTS = tuple(suffix.removeprefix(".") for suffix in SUFFIXES)
 ARRAYS = ("npz",)
+ZIPS = ("zip",)
 FOLDER = "uploads"  # in the home; weights lie among the store's files
 LONGEST_NAME = 100
 
@@ -63,11 +65,17 @@ def arrays_field(name: str) -> None:
     field("or a file from your computer", name, ARRAYS, _take_arrays, megabytes=500)
 
 
+def folders_field(name: str) -> None:
+    """Of a zip archive of class folders, which is unpacked into the home."""
+    field("or a zip of class folders from your computer", name, ZIPS, _take_folders, megabytes=500)
+
+
 def missing(card: DatasetCard) -> str:
     """What a reader who chose their own data has yet to do."""
     return (
         f"{card.title}: name the "
-        f"{'file, or choose one from your computer' if card.id == 'npz' else 'folder'}."
+        f"{'file, or choose one' if card.id == 'npz' else 'folder, or choose a zip of it'} from "
+        "your computer."
     )
 
 
@@ -113,6 +121,12 @@ def _names() -> Path:
 
 def _take_arrays(file: Any) -> str:
     path = keep_arrays(file.getvalue())
+    _keep_name(path, file)
+    return str(path)
+
+
+def _take_folders(file: Any) -> str:
+    path = zips.unpack(file.getvalue(), data.own_store().home / FOLDER)
     _keep_name(path, file)
     return str(path)
 

@@ -12,7 +12,7 @@ from mucore import forget_sets
 from mucore.catalog import plugins
 from mucore.errors import ReadOnly
 from mucore.forget_sets import ids
-from mucore.userfiles import datasets, doors, methods, weights
+from mucore.userfiles import datasets, doors, methods, weights, zips
 
 SET = "a" * 32
 
@@ -59,6 +59,7 @@ OPENERS: dict[str, Callable[[Path], object]] = {
     "versions of methods": lambda home: methods.versions(),
     "the draft of a method": lambda home: methods.draft(),
     "keeping a draft": lambda home: methods.keep_draft(""),
+    "a zip of images": lambda home: zips.unpack(b"", home),
     "a list of ids": lambda home: ids.read_ids(home / "ids.csv"),
 }
 

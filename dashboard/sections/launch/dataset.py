@@ -114,6 +114,7 @@ def choose_data() -> tuple[Basis, st.delta_generator.DeltaGenerator]:
             )
         if facts is not None and card.takes_path:
             st.caption(escape(f"{uploads.title_of(dataset)}: {own_files.facts_text(facts)}"))
+            own_files.show(dataset)
     with st.expander("Start from weights of your own", expanded=bool(state.param("original"))):
         original = state.text(
             "Weights of the original",
@@ -154,8 +155,7 @@ def path_field(card: DatasetCard) -> str:
         "path",
         help=f"A path on the machine that runs the program. {card.where}",
     )
-    if card.id == "npz":
-        uploads.arrays_field("path")
+    (uploads.arrays_field if card.id == "npz" else uploads.folders_field)("path")
     if not path.strip():
         parts.tell(uploads.missing(card))
     return f"{card.id}:{path.strip()}"

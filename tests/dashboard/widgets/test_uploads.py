@@ -7,6 +7,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import io
+import zipfile
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 import torch
 from facts import tells
 from pages import button, open_page, words_on
+from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data
@@ -219,3 +221,40 @@ def test_a_list_of_ids_that_is_none_is_refused_with_its_reason(home):
     assert "column" in words_on(at.run()) and not started(at)  # as long as the file is there
     at = bring(at, "ids.ids", "mine.csv", b"id\n3\n17\n")
     assert at.query_params["ids.ids"] in ("3,17", ["3,17"])
+
+
+def folders(**changes: bytes) -> bytes:
+    """A zip of two class folders with ten images each."""
+    rng = np.random.default_rng(0)
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as made:
+        for number in range(20):
+            content = io.BytesIO()
+            pixels = rng.integers(0, 256, (8, 8), dtype=np.uint8)
+            Image.fromarray(pixels).save(content, format="PNG")
+            made.writestr(f"{('cats', 'dogs')[number % 2]}/{number}.png", content.getvalue())
+        for name, content in changes.items():
+            made.writestr(name, content)
+    return stream.getvalue()
+
+
+def test_a_zip_of_class_folders_is_shown_and_can_be_run(home):
+    at = bring(open_page("launch", **SMALL | {"dataset": "folder"}), "path", "pets.zip", folders())
+    assert not at.exception and started(at)
+    words = words_on(at)
+    assert "pets.zip" in words and tells(words, 14, 8, 2)  # two are for validation
+    table = next(one.value for one in at.dataframe if "Training images" in one.value)
+    assert table["Class"].tolist() == ["cats", "dogs"]
+    assert table["Training images"].sum() == 14
+    assert any('alt="14 training images' in one.proto.body for one in at.get("html"))
+    button(at, "Start").click().run()
+    with open_store(home) as store:
+        (dataset,) = {job.spec["dataset"] for job in store.jobs()}
+    assert dataset.startswith(f"folder:{home / uploads.FOLDER}")
+
+
+def test_a_zip_with_a_broken_image_is_told_and_nothing_is_kept(home):
+    content = folders(**{"cats/none.png": b"no image"})
+    at = bring(open_page("launch", **SMALL | {"dataset": "folder"}), "path", "pets.zip", content)
+    assert not at.exception and not started(at) and "none.png" in words_on(at)
+    assert not [each for each in (home / uploads.FOLDER).rglob("*") if each.is_file()]
