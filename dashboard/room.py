@@ -18,7 +18,7 @@ from mucore.errors import BadValue
 from mucore.store import Talk
 
 LOOKS: Final = 2.0  # seconds after which a reader's page looks where the presenter is
-GONE: Final = 10.0  # seconds after which a page that did not look counts as closed
+GONE: Final = 15.0  # seconds after which a page that did not look counts as closed
 NAMELESS: Final = (
     "Your browser keeps no cookie of this page, so your vote could not be told from another. Load "
     "the page again, or allow its cookies."

@@ -143,6 +143,7 @@ BACKDOOR = Lesson(
                 ),
                 ("Retrain", "The model that was trained again without the poisoned images"),
             ),
+            moving=Pictures(split="triggered", scenario="backdoor", methods=("original",)),
         ),
         Step(
             title="Nobody notices",

@@ -8,6 +8,7 @@ from dashboard.lessons.records import (
     Lesson,
     Neighbours,
     Pick,
+    Pictures,
     Question,
     Scatter,
     Step,
@@ -243,6 +244,7 @@ ENCODER = Lesson(
                 ("Original", "The model before anything was forgotten"),
                 ("Retrain", "The model that was trained again without the forgotten class"),
             ),
+            moving=Pictures(split="forget", scenario="class_wise", methods=("original",)),
         ),
         Step(
             title="What the models say",

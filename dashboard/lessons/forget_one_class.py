@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dashboard.lessons.records import Bars, Estimate, Lesson, Pick, Question, Step
+from dashboard.lessons.records import Bars, Estimate, Lesson, Pick, Pictures, Question, Step
 from dashboard.lessons.results import LessonResults
 from dashboard.lessons.sentences import (
     FAR,
@@ -152,6 +152,7 @@ FORGET_ONE_CLASS = Lesson(
                 ("Original", "The model before anything was forgotten"),
                 ("Sample", "One image"),
             ),
+            moving=Pictures(split="forget", scenario="class_wise", methods=("original",)),
         ),
         Step(
             title="The yardstick",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dashboard.lessons.records import Bars, Estimate, Lesson, Pick, Question, Step
+from dashboard.lessons.records import Bars, Estimate, Lesson, Pick, Pictures, Question, Step
 from dashboard.lessons.results import LessonResults
 from dashboard.lessons.sentences import (
     FAR,
@@ -171,6 +171,7 @@ ONE_METRIC = Lesson(
                 "again without the forgotten images."
             ),
             terms=(("scenario", "one_class"), ("metric", "fa")),
+            moving=Pictures(split="forget", scenario="one_class", methods=("original",)),
         ),
         Step(
             title="Judged by forget accuracy",

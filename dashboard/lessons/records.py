@@ -160,6 +160,8 @@ class Step:
     text: str
     words: tuple[tuple[str, str], ...] = ()
     terms: tuple[tuple[Literal["metric", "scenario", "method"], str], ...] = ()
+    # images that change under the text, with what a model says of them
+    moving: Pictures | None = None
     guess: Guess | None = None
     figures: tuple[Figure, ...] = ()
     look: str = ""  # what to look for in the figure

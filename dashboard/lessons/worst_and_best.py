@@ -155,6 +155,7 @@ WORST_AND_BEST = Lesson(
                     "The 2 % that it is least sure about, or gets wrong (the paper's best case)",
                 ),
             ),
+            moving=Pictures(split="forget", scenario="best_case", methods=("original",)),
         ),
         Step(
             title="The typical ones",

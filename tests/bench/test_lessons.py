@@ -10,10 +10,10 @@ from dashboard.lessons import LESSONS
 
 def test_the_lessons_section_marks_what_takes_too_long():
     section = bench_lessons.section(
-        [bench_lessons.Measured("Short", 6, 20.4), bench_lessons.Measured("Long", 9, 130.0)]
+        [bench_lessons.Measured("Short", 6, 5.4), bench_lessons.Measured("Long", 9, 13.0)]
     )
-    assert "| Short | 6 | 20 |  |" in section and "| Long | 9 | 130 | **not kept** |" in section
-    assert "within two minutes on two cores (**not kept**)" in section
+    assert "| Short | 6 | 5 |  |" in section and "| Long | 9 | 13 | **not kept** |" in section
+    assert "within 10 seconds on two cores (**not kept**)" in section
 
 
 @pytest.mark.slow

@@ -5,13 +5,18 @@ why there is nothing yet.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import access, data, state
+from dashboard import access, assets, data, state
 from dashboard.charts import lesson_bars, lesson_pairs, lesson_pictures, lesson_scatter
+from dashboard.charts.parts import classes
 from dashboard.lessons.records import (
     Bars,
     Figure,
@@ -27,7 +32,7 @@ from dashboard.lessons.records import (
 from dashboard.lessons.results import Entry, LessonResults, plain_name
 from dashboard.sections.lessons.runs import status
 from dashboard.text import units, verdicts
-from dashboard.widgets import figures
+from dashboard.widgets import figures, pictures
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
 from mucore import catalog
@@ -35,6 +40,7 @@ from mucore.errors import MucoreError
 from mucore.runner.plan import Plan
 
 IMAGES = 8
+LARGER = 4  # pixels of the screen for a pixel of the small images that move
 
 
 def show_missing(step: Step, plan: Plan, results: LessonResults) -> None:
@@ -233,6 +239,32 @@ def show_pictures(figure: Pictures, name: str, results: LessonResults, teacher: 
     """A few of the images and what the models say of them; a sentence where predictions or images
     are not there.
     """
+    found = pictured(figure, results)
+    if isinstance(found, str):
+        st.caption(f"The images are not shown{found}")
+        return
+    names = catalog.dataset(str(found.spec["dataset"])).class_names
+    info = lesson_pictures.lesson_pictures_info(found.images, found.labels, found.predicted, names)
+    figures.chart(
+        lesson_pictures.draw(info, dark=state.dark(), large=teacher),
+        name,
+        alt=lesson_pictures.alt_text(info),
+    )
+
+
+@dataclass(frozen=True)
+class Pictured:
+    """Images of a run, their labels, and what models say of each."""
+
+    spec: Mapping[str, Any]
+    ids: list[int]
+    images: np.ndarray
+    labels: list[int]
+    predicted: list[tuple[str, list[int]]]
+
+
+def pictured(figure: Pictures, results: LessonResults) -> Pictured | str:
+    """The first images of a split, or how the sentence ends that says why there are none."""
     entries = [
         entry
         for method in figure.methods
@@ -245,8 +277,7 @@ def show_pictures(figure: Pictures, name: str, results: LessonResults, teacher: 
     ]
     if not kept:
         way = " Run the story live to see them." if results.demo else ""
-        st.caption(f"The images are not shown: the predictions of these runs were not kept.{way}")
-        return
+        return f": the predictions of these runs were not kept.{way}"
     first = kept[0][1]
     # Of the triggered images those of the target class tell nothing: the model is right to name it.
     spec = kept[0][0].spec
@@ -256,8 +287,7 @@ def show_pictures(figure: Pictures, name: str, results: LessonResults, teacher: 
     try:
         images = data.images(spec, ids, triggered=figure.split == "triggered")
     except MucoreError as failure:
-        st.caption(f"The images are not shown. {escape(access.shown(str(failure)))}")
-        return
+        return f". {escape(access.shown(str(failure)))}"
     predicted = []
     for entry, split in kept:
         at = {int(sample): row for row, sample in enumerate(split.ids)}
@@ -265,14 +295,50 @@ def show_pictures(figure: Pictures, name: str, results: LessonResults, teacher: 
             predicted.append(
                 (entry.title, [int(split.logits[at[sample]].argmax()) for sample in ids])
             )
-    names = catalog.dataset(str(spec["dataset"])).class_names
-    info = lesson_pictures.lesson_pictures_info(
-        images, [int(first.labels[row]) for row in rows], predicted, names
+    return Pictured(spec, ids, images, [int(first.labels[row]) for row in rows], predicted)
+
+
+def show_moving(figure: Pictures, results: LessonResults) -> None:
+    """A first look at the story: images as the model met them, and what it says of them now, by
+    turns. Nothing where there are no runs to take them from.
+    """
+    found = pictured(figure, results) if results.entries else ""
+    if isinstance(found, str) or not found.predicted:
+        return
+    poisoned = figure.split == "triggered"
+    clean = data.images(found.spec, found.ids) if poisoned else found.images
+    names = catalog.dataset(str(found.spec["dataset"])).class_names
+    said = found.predicted[0][1]
+    right = sum(one == other for one, other in zip(said, found.labels, strict=True))
+    count = units.count(len(said), "image")
+    first, second = (
+        ("What they show.", "The same with a patch. What the model says now:")
+        if poisoned
+        else (
+            "Training images that somebody wants to have back.",
+            "They are deleted, but the model has not changed. It still says:",
+        )
     )
-    figures.chart(
-        lesson_pictures.draw(info, dark=state.dark(), large=teacher),
-        name,
-        alt=lesson_pictures.alt_text(info),
+    tiles = [
+        {
+            "before": pictures.picture_url(pictures.enlarged(before, LARGER)),
+            "after": pictures.picture_url(pictures.enlarged(after, LARGER)),
+            "is": classes.short(classes.name(names, label), lesson_pictures.LONGEST),
+            "said": classes.short(classes.name(names, answer), lesson_pictures.LONGEST),
+        }
+        for before, after, label, answer in zip(
+            clean, found.images, found.labels, said, strict=True
+        )
+    ]
+    alt = f"{count}. {first} {second} the right class for {right} of them."
+    html = assets.template("before_after.html.j2").render(
+        tiles=tiles, first=first, second=second, alt=alt, fades=not poisoned
+    )
+    whose = "The demo's results" if results.demo else "These runs"
+    st.html(assets.style("before_after.css") + html)
+    st.caption(
+        f":material/science: {whose}, {found.predicted[0][0]}: "
+        f"right on {right} of these {count}. {plain_name(str(found.spec['dataset']))}."
     )
 
 

@@ -17,6 +17,8 @@ from mucore.runner.plan import Plan
 def show(lesson: Lesson, number: int, plan: Plan, results: LessonResults, teacher: bool) -> None:
     step = lesson.steps[number - 1]
     show_text(step, number, teacher)
+    if step.moving is not None:
+        figures.show_moving(step.moving, results)
     if not step.figures:
         return
     name = f"lesson:{lesson.id}:{number}"

@@ -1,0 +1,57 @@
+"""What moves on the first step of a lesson: images, and what the original says of them."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+from builders import make_result
+from pages import open_page, words_on
+from streamlit.testing.v1 import AppTest
+
+from dashboard.lessons import LESSONS
+from dashboard.lessons.records import Pictures
+from mucore.runner.plan import expand, parse_grid
+from mucore.store import open_store
+
+opened = partial(open_page, "lessons")
+
+
+def moving(at: AppTest) -> list[str]:
+    return [one.proto.body for one in at.get("html") if 'class="before-after"' in one.proto.body]
+
+
+def test_every_lesson_begins_with_something_that_moves():
+    for lesson in LESSONS.values():
+        first, *others = lesson.steps
+        assert isinstance(first.moving, Pictures)
+        # what Retrain says is what the reader will predict
+        assert first.moving.methods == ("original",)
+        assert not any(step.moving for step in others)
+        assert first.moving.scenario in {one["id"] for one in lesson.grid["scenarios"]}
+
+
+@pytest.mark.parametrize("name", ["forget-one-class", "backdoor"])
+def test_the_first_step_shows_images_and_what_is_said_of_them(name, demo_home, started):
+    at = opened(lesson=name, step="1")
+    (shown,) = moving(at)
+    assert shown.count('class="tile"') == 8 == shown.count('alt=""') / 2
+    assert shown.count("data:image/png;base64,") == 16
+    # an image that is deleted fades; one with a patch is another image
+    assert shown.count('class="gone"') == (0 if name == "backdoor" else 8)
+    pictures = [part.partition('"')[0] for part in shown.split("data:image/png;base64,")[1:]]
+    same = [before == after for before, after in zip(pictures[::2], pictures[1::2], strict=True)]
+    assert set(same) == {name != "backdoor"}
+    assert "of these 8 images" in words_on(at)
+    assert not moving(opened(lesson=name, step="2"))
+
+
+def test_without_predictions_there_is_nothing_to_move(home: Path):
+    lesson = LESSONS["forget-one-class"]
+    assert not moving(opened(lesson=lesson.id, step="1"))
+    with open_store(home) as store:
+        for spec in expand(parse_grid(lesson.grid))[0]:
+            store.put_result(make_result(spec, metrics={"fa": 0.1, "ra": 0.9, "ta": 0.8}))
+    at = opened(lesson=lesson.id, step="1")
+    assert not moving(at) and not at.error
