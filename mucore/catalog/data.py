@@ -332,6 +332,7 @@ PRESETS: tuple[PresetCard, ...] = (
         recipe={**_STANDARD, "epochs": 60, "batch_size": 32, "lr": 0.1},
         dataset="points-moons",
         model="mlp-2d",
+        scenarios={"one_class": {}, "class_wise": {}},
     ),
     *PAPERS,
     PresetCard(

@@ -171,7 +171,7 @@ def test_a_twin_leaves_the_plane_as_it_was_and_an_outlier_does_not(seed: int, st
         way[name] = done(list(stage.play(scene)))["retrain"]["difference"]
     assert way["twin"]["at_forget"] < 0.05 and way["twin"]["mean"] < 0.05
     assert way["outlier"]["at_forget"] > 0.5
-    assert way["outlier"]["mean"] > 3 * way["twin"]["mean"]
+    assert way["outlier"]["mean"] > 1.5 * way["twin"]["mean"]
 
 
 @pytest.mark.slow
