@@ -115,6 +115,8 @@ TYPICAL_AND_OUTLIER = Lesson(
                 ),
             ),
             terms=(("metric", "fa"),),
+            figures=(Played(preset="class"),),
+            look="Press Forget: a whole class is to go, and the colours follow.",
         ),
         Step(
             title="A point with a twin",

@@ -54,4 +54,5 @@ def show_outcome(step: Step, results: LessonResults) -> None:
     if step.findings is not None and (sentences := step.findings(results)):
         with st.container(border=True):
             st.markdown("  \n".join(escape(sentence) for sentence in sentences))
-    st.markdown(step.after)
+    if step.after:
+        st.markdown(step.after)
