@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ValidationError
 
-from mucore.analysis import layers, neighbours, relearn, replay, tsne
+from mucore.analysis import layers, neighbours, relearn, replay, samples, tsne
 from mucore.errors import BadFile, BadValue, UnknownName
 from mucore.files import write
 from mucore.store import Store
@@ -53,6 +53,7 @@ class Found:
 
 KINDS: Mapping[str, Kind] = {
     "tsne": Kind(tsne.compute, tsne.Parameters, 1, "t-SNE map"),
+    "samples": Kind(samples.compute, samples.Parameters, 1, "Map of the images"),
     "layers": Kind(layers.compute, layers.Parameters, 1, "Similarity of layers"),
     "neighbours": Kind(neighbours.compute, neighbours.Parameters, 1, "Nearest neighbours"),
     "relearn": Kind(relearn.compute, relearn.Parameters, 1, "Relearn curves"),

@@ -43,11 +43,17 @@ def enqueue(
     if analysis.find(place, kind, parameters) is not None:
         return None
     complete = analysis.complete(kind, parameters).model_dump(mode="json")
-    runs = complete.get("keys") or [complete["key"]]
-    count = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
-    label = f"{analysis.KINDS[kind].title or kind} of {count}"
+    label = f"{analysis.KINDS[kind].title or kind} of {_subject(complete)}"
     spec = {"analysis": kind, "parameters": complete, "pack": str(pack.resolve()) if pack else None}
     return store.enqueue_analysis(analysis.key(kind, parameters), spec, label)
+
+
+def _subject(parameters: Mapping[str, Any]) -> str:
+    """What an analysis looks at: a data set, of own data the name of the file, or so many runs."""
+    if dataset := parameters.get("dataset"):
+        return Path(dataset.partition(":")[2]).name or dataset
+    runs = parameters.get("keys") or [parameters["key"]]
+    return "1 run" if len(runs) == 1 else f"{len(runs)} runs"
 
 
 def start(

@@ -129,7 +129,7 @@ def test_what_cannot_be_used_is_said_in_a_sentence(store, calls, tmp_path):
 def test_every_kind_says_what_it_is_of():
     for kind, card in analysis.KINDS.items():
         assert card.compute.__doc__ and card.parameters.__doc__, kind
-        assert {"key", "keys"} & set(card.parameters.model_fields), kind
+        assert {"key", "keys", "dataset"} & set(card.parameters.model_fields), kind
 
 
 def test_importing_the_kinds_leaves_torch_alone():

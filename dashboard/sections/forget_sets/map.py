@@ -18,13 +18,16 @@ from dashboard.sections.forget_sets.working_set import Working
 from dashboard.text import units
 from dashboard.text.labels import method_names, scenario_title
 from dashboard.widgets import figures
-from dashboard.widgets.links import link
+from dashboard.widgets.background_analysis import analysed
+from dashboard.widgets.maps import SECONDS_A_POINT
 from dashboard.widgets.training_set import Training
 from mucore import analysis
+from mucore.analysis.samples import MOST, SHIPPED
 from mucore.spec import Recipe, make_recipe
 
 HEIGHT = 470
 MOST_NAMED = 12  # classes
+IMAGES = "images"  # the name of the map of the images themselves
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,18 +44,10 @@ class StoredMap:
 
 def by_map(training: Training, now: Working) -> None:
     found = {each.name: each for each in stored_maps(training)}
+    images = map_of_images(training, offered=not found)
+    if images is not None:
+        found[images.name] = images
     if not found:
-        st.markdown(
-            "There is no map of training samples of this data set yet. It is made from runs that "
-            "kept their predictions."
-        )
-        link(
-            "representation",
-            "Draw a map",
-            icon=":material/scatter_plot:",
-            view="map",
-            dataset=training.dataset,
-        )
         return
     left, right = st.columns([3, 2], gap="small")
     with left:
@@ -92,6 +87,32 @@ def by_map(training: Training, now: Working) -> None:
         f"The map shows {share}; others cannot be reached here. Distances between far clusters "
         "mean nothing."
     )
+
+
+def map_of_images(training: Training, *, offered: bool) -> StoredMap | None:
+    """The map of the images themselves; None until it is computed, which is `offered` where there
+    is no other.
+    """
+    parameters = {
+        "dataset": training.dataset,
+        "data_hash": training.data_hash,
+        "samples": MOST,
+    }
+    shipped = analysis.find(SHIPPED, "samples", parameters)
+    if shipped is not None:
+        value = shipped.value
+    elif offered:
+        st.markdown(
+            "No run has drawn these samples yet. The images themselves can be put on a map: those "
+            "that are alike lie together."
+        )
+        seconds = 5 + SECONDS_A_POINT * min(MOST, len(training))
+        value = analysed("samples", parameters, "Draw the map", seconds)
+    else:
+        value = data.analysis("samples", parameters).value
+    if value is None:
+        return None
+    return StoredMap(IMAGES, value["ids"], value["labels"], {IMAGES: value["points"]})
 
 
 def name_clusters(figure: go.Figure, info: embedding_map.EmbeddingMapInfo) -> None:
@@ -146,6 +167,9 @@ def map_titles(maps: Sequence[StoredMap]) -> dict[str, str]:
     """
     titles: dict[str, str] = {}
     for each in maps:
+        if each.name == IMAGES:
+            titles[each.name] = f"The images alone, {units.count(len(each.ids), 'sample')}"
+            continue
         spec = _spec(list(each.points)[-1]) or {}
         scenario = scenario_title(str(spec.get("scenario")))
         title = f"{scenario}, {spec.get('model')}, {units.count(len(each.ids), 'sample')}"
@@ -155,6 +179,8 @@ def map_titles(maps: Sequence[StoredMap]) -> dict[str, str]:
 
 
 def run_title(key: str) -> str:
+    if key == IMAGES:
+        return "The images"
     spec = _spec(key) or {}
     return f"{method_names(str(spec.get('method')))[0]}, seed {spec.get('training_seed')}"
 

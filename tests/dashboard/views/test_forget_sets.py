@@ -386,7 +386,15 @@ def test_a_lasso_on_a_stored_map(home):
     keyed(at, "map:add").click().run()
     assert not at.exception and ids_of(at) == [4, 7]
     assert tells(words_on(at), "How it was made", 2, "map of Original, seed 0")
-    assert "There is no map" in words_on(opened(way="map", dataset="fashion-mnist-10k"))
+
+
+def test_a_map_is_there_before_any_run_and_one_click_away_for_own_data(home, tmp_path):
+    at = opened(way="map")
+    assert tells(words_on(at), "1,200 of 1,200 training samples")
+    x, y = np.zeros((40, 8, 8), np.uint8), np.arange(40) % 2
+    np.savez(tmp_path / "own.npz", x_train=x, y_train=y, x_test=x, y_test=y)
+    at = opened(way="map", dataset="npz", path=str(tmp_path / "own.npz"))
+    assert not at.exception and has(at, "start:samples")
 
 
 def test_what_a_lasso_holds():
