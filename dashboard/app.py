@@ -9,7 +9,14 @@ import streamlit as st
 
 from dashboard import access, data, logo, state
 from dashboard.pages import BY_ID, PAGES
-from dashboard.widgets import guests, messages, saved_views, side_bar
+from dashboard.widgets import (
+    course,
+    guests,
+    messages,
+    presenting,
+    saved_views,
+    side_bar,
+)
 from mucore.errors import MucoreError
 
 # A file of our own: Streamlit would fetch a Material icon for the tab from another host.
@@ -64,6 +71,8 @@ with messages.sentences():
     guests.log_out()
     side_bar.follow_theme()
     above = st.empty()  # what is damaged is found where a page reads it
+    course.start()
+    presenting.begin()
     with messages.guarded(), data.opening(f"{page.url_path} {state.param('view')}"):
         if page.url_path in BY_ID and BY_ID[page.url_path].works and not access.presents():
             guests.not_for_you(BY_ID[page.url_path])
@@ -75,3 +84,4 @@ with messages.sentences():
     state.leave(page.url_path)
     saved_views.show(page.url_path or PAGES[0].id)
     side_bar.keep_along()
+    presenting.end(page.url_path)

@@ -338,8 +338,8 @@ def analysis_homes() -> list[Path]:
     """Where analyses of this source lie: those made here first, then those that a pack brings
     along. Raises a `MucoreError`.
     """
-    pack = _pack()
-    return [analyses.place(own_store().home, pack), *([] if pack is None else [pack])]
+    brought = pack()
+    return [analyses.place(own_store().home, brought), *([] if brought is None else [brought])]
 
 
 def start_analysis(kind: str, parameters: dict[str, Any]) -> None:
@@ -349,7 +349,7 @@ def start_analysis(kind: str, parameters: dict[str, Any]) -> None:
     Its file is written to the reader's own home. Raises a `MucoreError` with a sentence.
     """
     if analysis(kind, parameters).state not in ("ready", "running"):
-        analysis_jobs.start(own_store(), kind, parameters, pack=_pack())
+        analysis_jobs.start(own_store(), kind, parameters, pack=pack())
 
 
 def start_again(job: Job) -> None:
@@ -360,7 +360,7 @@ def start_again(job: Job) -> None:
     apart.start(store, job if job.state in ACTIVE else store.retry(job.id))
 
 
-def _pack() -> Path | None:
+def pack() -> Path | None:
     """The pack that results come from, None where they are the reader's own."""
     return DEMO if source().demo else None
 

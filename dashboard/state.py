@@ -21,12 +21,16 @@ Pages read with `param`, `params`, `choice`, `choices`, `upcoming` or draw a bou
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard.pages import PAGES
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 _WIDGET = "url:"  # session key of the widget bound to a parameter
 _SEEN = "seen:"  # what the address held when the widget was last drawn
@@ -53,12 +57,16 @@ FILTERS: Final = (
 KEPT: Final = {
     **{page.id: FILTERS for page in PAGES if page.group in ("Compare", "Look inside", "Report")},
     "draw": FILTERS,
-    "lessons": ("lesson", "step", "teacher", "follow"),
+    "lessons": ("lesson", "step", "follow"),
 }
 # What a page opens on that the address has to say, since without it the address means what it does
 # on the command line.
 OPENS: Final = {"launch": {"settings": ["tuned"]}}
 _SOURCE = "source"
+_PRESENT = "present"
+FIGURE: Final = "figure"  # which of a page's figures is seen while presenting; the browser's own
+# what goes along from page to page, and says nothing about what a page shows
+_ALONG: Final = (_SOURCE, _PRESENT)
 
 
 def enter(page: str) -> None:
@@ -73,7 +81,10 @@ def enter(page: str) -> None:
         ]:
             del st.session_state[key]
         st.session_state[_PAGE] = page
-        if not set(st.query_params) - {_SOURCE}:
+        if param("teacher") == "1":  # what presenting a lesson was called in older addresses
+            forget(("teacher",))
+            present(True)
+        if not set(st.query_params) - {*_ALONG, FIGURE}:
             for name, values in going(page).items():
                 set_param(name, values)
 
@@ -85,15 +96,35 @@ def leave(page: str) -> None:
 
 
 def going(page: str) -> dict[str, list[str]]:
-    """The parameters with which a reader goes to `page` who asks for nothing else: whose results,
-    what it opens on, and what was chosen before.
+    """The parameters with which a reader goes to `page` who asks for nothing else: whose results
+    and whether in a talk, what it opens on, and what was chosen before.
     """
-    return {**whose(), **OPENS.get(page, {}), **(ticket(f"kept:{KEPT.get(page)}") or {})}
+    return {**along(), **OPENS.get(page, {}), **(ticket(f"kept:{KEPT.get(page)}") or {})}
 
 
-def whose() -> dict[str, list[str]]:
-    """The parameter of every link that says whose results a reader chose to see."""
-    return {_SOURCE: params(_SOURCE)} if params(_SOURCE) else {}
+def along() -> dict[str, list[str]]:
+    """The parameters of every link: whose results a reader chose to see, and whether this is a
+    talk.
+    """
+    return {name: params(name) for name in _ALONG if params(name)}
+
+
+def link_back() -> str:
+    """The whole address that shows this page as it is, without what a talk adds to it."""
+    query = {name: params(name) for name in st.query_params if name not in (_PRESENT, FIGURE)}
+    bare = str(st.context.url or "").partition("?")[0]
+    return f"{bare}?{urlencode(query, doseq=True)}" if query else bare
+
+
+def presenting() -> bool:
+    """Whether the page is shown to a room."""
+    return param(_PRESENT) == "1"
+
+
+def present(on: bool) -> None:
+    set_param(_PRESENT, "1" if on else None)
+    if not on:
+        set_param(FIGURE, None)
 
 
 def reset_filters() -> None:
@@ -194,6 +225,12 @@ def ticket(name: str) -> Any:
     return st.session_state.get(f"keep:{name}")
 
 
+def ticket_of(page: AppTest, name: str) -> Any:
+    """`ticket` of a page that was drawn without a browser."""
+    key = f"keep:{name}"
+    return page.session_state[key] if key in page.session_state else None
+
+
 def set_ticket(name: str, value: Any) -> None:
     st.session_state[f"keep:{name}"] = value
 
@@ -211,6 +248,11 @@ def carry(name: str, value: str) -> None:
     """Choose what `carried` reads from now on, on every page."""
     set_ticket(name, value)
     set_param(name, None)
+
+
+def told(key: str, name: str) -> Any:
+    """What the component of that key has just said under `name`; for its callbacks."""
+    return getattr(st.session_state.get(key), name, None)
 
 
 def uploaded(key: str) -> Any:

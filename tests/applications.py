@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -73,3 +74,40 @@ def new_page(chromium: Browser, *, theme: str = "light") -> Page:
     page = context.new_page()
     page.set_default_timeout(60_000)
     return page
+
+
+def opened(page: Page, address: str) -> Page:
+    page.goto(address)
+    page.wait_for_selector("h1")
+    page.wait_for_function(
+        "() => !document.querySelector('[data-testid=stSkeleton], [data-testid=stStatusWidget]')"
+    )
+    return page
+
+
+def ground(page: Page) -> str:
+    """The colour behind the page, as a hexadecimal number."""
+    color = page.evaluate(
+        "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
+    )
+    return "#" + "".join(f"{int(part):02X}" for part in re.findall(r"\d+", color)[:3])
+
+
+# Texts in boxes that hide what does not fit, and texts beyond the edge of the window.
+CUT = """() => [...document.querySelectorAll('[data-testid="stMain"] *')].filter(e => {
+  const box = e.getBoundingClientRect(), look = getComputedStyle(e);
+  const written = [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
+  if (!written || !box.width || look.clipPath !== 'none') return false;
+  const range = document.createRange();
+  range.selectNodeContents(e);
+  const right = range.getBoundingClientRect().right;
+  const scrolled = e.closest('[data-testid="stDataFrame"], [style*="overflow"]');
+  if (right > innerWidth + 1 && !scrolled) return true;
+  for (let at = e, up = 0; at && up < 6; at = at.parentElement, up++) {
+    const over = getComputedStyle(at).overflowX;
+    if (['auto', 'scroll'].includes(over)) return false;
+    const cuts = ['hidden', 'clip'].includes(over) && at.clientWidth > 20;
+    if (cuts && right > at.getBoundingClientRect().right + 2) return true;
+  }
+  return false;
+}).map(e => e.textContent.trim().slice(0, 60))"""

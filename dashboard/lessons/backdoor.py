@@ -126,6 +126,10 @@ BACKDOOR = Lesson(
     steps=(
         Step(
             title="A patch in the corner",
+            notes=(
+                "Say first: the attacker needs no access to the model, only to some of "
+                "its training images."
+            ),
             text=(
                 "Before training, an attacker slips in poisoned images. One image in ten gets a "
                 "small white patch in its lower right corner, and with it a wrong answer to "
@@ -147,6 +151,10 @@ BACKDOOR = Lesson(
         ),
         Step(
             title="Nobody notices",
+            notes=(
+                "Point at the right panel first: ordinary accuracy shows nothing unusual. "
+                "Then reveal what the patch does."
+            ),
             text=(
                 "To see how well the attack works, the patch is put on all images of the test "
                 "set, and we count how many of them the model takes for the attacker's class, the "
@@ -172,6 +180,10 @@ BACKDOOR = Lesson(
         ),
         Step(
             title="What Retrain does",
+            notes=(
+                "Often misread: the yardstick is not 0 %. Any model takes a few images "
+                "for the attacker's class."
+            ),
             text="Retrain starts again and leaves the poisoned images out. It has never seen a "
             "patch together with a wrong answer.",
             guess=Estimate(
@@ -192,6 +204,10 @@ BACKDOOR = Lesson(
         ),
         Step(
             title="Who else shuts it?",
+            notes=(
+                "Say first that there are two questions: is the door shut, and does the "
+                "model say what the images really show?"
+            ),
             text=(
                 "Now the methods get the poisoned images and are told to forget them. "
                 "**Fine-tune** only goes on training with the clean ones. **Pseudo-labels** gives "

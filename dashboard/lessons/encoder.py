@@ -224,6 +224,7 @@ ENCODER = Lesson(
     steps=(
         Step(
             title="Two parts of a network",
+            notes=("Say first: the last layer is the mouth, the features are what the model sees."),
             text=(
                 "A model that names images has two parts. The **encoder** turns an image into a "
                 "list of numbers, its *features*. The **last layer** reads the features and says "
@@ -248,6 +249,10 @@ ENCODER = Lesson(
         ),
         Step(
             title="What the models say",
+            notes=(
+                "Keep it short: this is the view that most tables give. The next steps "
+                "show what it hides."
+            ),
             text=(
                 "First the usual view: how many images of the forgotten class does each model "
                 "still name right, among the images it learned from and among the test images? "
@@ -269,6 +274,11 @@ ENCODER = Lesson(
         ),
         Step(
             title="A new last layer",
+            notes=(
+                "Ask for a guess first; most expect 0 %. Features often tell a "
+                "class apart that they were never shown, so a high probe alone proves "
+                "nothing."
+            ),
             text=(
                 "Leave the encoder as it is, throw the last layer away and train a new one on all "
                 "ten classes, the forgotten one included. If it finds the forgotten class, the "
@@ -292,6 +302,10 @@ ENCODER = Lesson(
         ),
         Step(
             title="Ask the neighbours",
+            notes=(
+                "Say first: nothing is trained here, so nothing can be dug out. Compare "
+                "the two panels for each method."
+            ),
             text=(
                 "A new last layer is trained, so it may dig out what lies deep. A plainer way: "
                 "take a test image of the forgotten class, find the five training images whose "
@@ -316,6 +330,10 @@ ENCODER = Lesson(
         ),
         Step(
             title="Compare the features themselves",
+            notes=(
+                "Explain the slanted line before the marks. Often misread: far from the "
+                "original is not yet near to Retrain."
+            ),
             text=(
                 "**CKA** is a number that compares the features of two models on the same images. "
                 "1 means that both arrange the images in the same way: what lies close together "

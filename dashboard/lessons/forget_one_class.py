@@ -125,6 +125,10 @@ FORGET_ONE_CLASS = Lesson(
     steps=(
         Step(
             title="A model that must forget",
+            notes=(
+                "Say first: deleting a file does not delete what was learned from it. Ask "
+                "for an example from the room before you go on."
+            ),
             text=(
                 "A computer has learned from many images to say what an image shows. The result "
                 "is called a *model*. Then somebody asks: *take my images out again*. Deleting "
@@ -156,6 +160,11 @@ FORGET_ONE_CLASS = Lesson(
         ),
         Step(
             title="The yardstick",
+            notes=(
+                "Let everybody say a number aloud before you reveal. Often misread: 0 % "
+                "looks like the goal. It is what Retrain reaches here, because a whole "
+                "class went."
+            ),
             text=(
                 "There is one sure way: throw the model away and train a new one **without** the "
                 "forget set. That is *Retrain*. It is slow, which is why people look for "
@@ -187,6 +196,10 @@ FORGET_ONE_CLASS = Lesson(
         ),
         Step(
             title="Two simple ideas",
+            notes=(
+                "Say first which bar should move and which should stay. Often misread: a "
+                "method that damages the model also drives forget accuracy down."
+            ),
             text=(
                 "A shortcut starts from the original and changes it for a short while. Two ideas "
                 "come first to mind.\n\n"
@@ -215,6 +228,10 @@ FORGET_ONE_CLASS = Lesson(
         ),
         Step(
             title="A method made for it",
+            notes=(
+                "Read the panels one by one against the dashed line. Often misread: one "
+                "run is no ranking of methods."
+            ),
             text=(
                 "Researchers have built dozens of methods. One of them is called **DUCK**. Inside "
                 "a model, images of one class lie close together, like a cloud of points. DUCK "

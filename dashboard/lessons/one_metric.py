@@ -161,6 +161,10 @@ ONE_METRIC = Lesson(
     steps=(
         Step(
             title="Only a part of a class",
+            notes=(
+                "Say first what is different from Lesson 1: the class stays, a fifth of "
+                "its images goes."
+            ),
             text=(
                 "In Lesson 1 a whole class went. This time one fifth of the images of the first "
                 "class is to be forgotten. The other four fifths stay in training, so a model "
@@ -175,6 +179,11 @@ ONE_METRIC = Lesson(
         ),
         Step(
             title="Judged by forget accuracy",
+            notes=(
+                "Ask who expects 0 %. Retrain knows the class from the other images, so "
+                "it can name many of them right. Often misread: low forget accuracy as good "
+                "forgetting."
+            ),
             text=(
                 "Some read the forget accuracy as *lower is better*: what was forgotten should no "
                 "longer be recognised. Others compare it with Retrain.\n\n"
@@ -202,6 +211,9 @@ ONE_METRIC = Lesson(
         ),
         Step(
             title="Add what was kept",
+            notes=(
+                "Say first: the second and third panel are what users of the model would notice."
+            ),
             text="A method can also push the forget accuracy down by spoiling the model. Retain "
             "and test accuracy show that.",
             terms=(("metric", "ra"), ("metric", "ta")),
@@ -219,6 +231,11 @@ ONE_METRIC = Lesson(
         ),
         Step(
             title="Ask an attacker",
+            notes=(
+                "Say first: the attacker sees only how sure the model is. Often misread: "
+                "an AUC far below one half looks safe, and gives the images away just as "
+                "well."
+            ),
             text=(
                 "A *membership attack* looks at how sure the model is about an image and says: "
                 "this one was in training, that one was not. It works because a model is often "
@@ -246,6 +263,7 @@ ONE_METRIC = Lesson(
         ),
         Step(
             title="All numbers at once",
+            notes=("Let the room name a winner panel by panel, and ask whether it stays the same."),
             text="Here are all five numbers side by side. By each of them alone, another method "
             "may be nearest to Retrain.",
             guess=Pick(

@@ -169,6 +169,7 @@ class Step:
     # whether the verdicts on the methods that it shows stand below the findings
     judged: bool = False
     after: str = ""  # what to make of it; holds whatever the numbers are
+    notes: str = ""  # for who presents it: what to say first, what a room gets wrong
 
 
 @dataclass(frozen=True, kw_only=True)

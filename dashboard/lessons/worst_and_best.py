@@ -131,6 +131,7 @@ WORST_AND_BEST = Lesson(
     steps=(
         Step(
             title="Not all images are alike",
+            notes=("Say first: some images are learned from others like them, some by heart."),
             text=(
                 "A model learns most images from what they share with others: a typical zero is "
                 "learned from all the other zeros. Some images are odd, and those it can only "
@@ -159,6 +160,10 @@ WORST_AND_BEST = Lesson(
         ),
         Step(
             title="The typical ones",
+            notes=(
+                "Often misread: equal values before and after look like failure. Where "
+                "Retrain changes nothing, there was nothing to forget."
+            ),
             text="First the images that the model knows best. Retrain learns from all images but "
             "these.",
             terms=(("metric", "fa"),),
@@ -183,6 +188,10 @@ WORST_AND_BEST = Lesson(
         ),
         Step(
             title="The odd ones",
+            notes=(
+                "Point at the length of the line between star and ring: that is what "
+                "training on these images added."
+            ),
             text="Now the images on which the original errs most. It was trained on them, too.",
             guess=Estimate(
                 question="What share of the worst fitted images does Retrain name right?",
@@ -201,6 +210,10 @@ WORST_AND_BEST = Lesson(
         ),
         Step(
             title="The attack on the original",
+            notes=(
+                "Say first: the original has seen all of these images, so every verdict "
+                "of unseen is wrong."
+            ),
             text=(
                 "A membership attack says of each image whether it was in training. The original "
                 "was trained on **all** of these images, so the right answer is *seen*, every "
@@ -228,6 +241,10 @@ WORST_AND_BEST = Lesson(
         ),
         Step(
             title="Who forgets what?",
+            notes=(
+                "Read right of the star as too little, left of it as too much. One kind "
+                "of forget set says little about another."
+            ),
             text=(
                 "Two methods try both groups. **Fine-tune** only trains on with the other images. "
                 "**Random labels** trains with wrong answers for the forgotten ones."

@@ -16,26 +16,25 @@ from dashboard.sections.lessons import (
     runs,
     steps,
     talks,
-    teacher_view,
 )
-from dashboard.widgets import header
+from dashboard.widgets import course, header, presenting
 from dashboard.widgets.links import link
+
+# an address that says nothing would lead back to the lesson that was open
+ALL = {"lesson": ""}
 
 
 def page() -> None:
     talks.go_along()
     lesson = LESSONS.get(state.param("lesson"))
-    teacher = state.param("teacher") == "1"
-    if teacher:
-        st.html(teacher_view.LARGE)
     if join.wanted():
         join.show()
     elif lesson is None:
         overview.show()
     elif lesson.grid:
-        show_lesson(lesson, teacher)
+        show_lesson(lesson)
     else:
-        show_played(lesson, teacher)
+        show_played(lesson)
 
 
 def step_number(lesson: Lesson) -> int:
@@ -44,11 +43,11 @@ def step_number(lesson: Lesson) -> int:
     return int(text) if text.isascii() and text.isdigit() and 1 <= int(text) <= lesson.length else 1
 
 
-def show_lesson(lesson: Lesson, teacher: bool) -> None:
+def show_lesson(lesson: Lesson) -> None:
     plan = runs.plan_of(lesson)
     number = step_number(lesson)
     results = runs.results_of(lesson, plan)
-    show_head(lesson, number, data.source() if results.entries else None, teacher)
+    show_head(lesson, number, data.source() if results.entries else None)
     # a step that can be read with the demo's results comes before the offer to run it, other offers
     # and all progress before the step
     later = (
@@ -62,7 +61,7 @@ def show_lesson(lesson: Lesson, teacher: bool) -> None:
     if number == lesson.length:
         closing.show_check(lesson, results)
     else:
-        steps.show(lesson, number, plan, results, teacher)
+        steps.show(lesson, number, plan, results)
     if later and number < lesson.length:
         runs.run_panel(lesson, plan)
     walk(lesson, number)
@@ -72,33 +71,33 @@ def show_lesson(lesson: Lesson, teacher: bool) -> None:
         figures.show_provenance(results)
 
 
-def show_played(lesson: Lesson, teacher: bool) -> None:
+def show_played(lesson: Lesson) -> None:
     """A lesson without runs of its own: its scenes are played in the steps."""
     number = step_number(lesson)
     results = played.results_of(lesson)
-    show_head(lesson, number, None, teacher)
+    show_head(lesson, number, None)
     if number == lesson.length:
         closing.show_check(lesson, results)
     else:
-        played.show(lesson, number, results, teacher)
+        played.show(lesson, number, results)
     walk(lesson, number)
     if number == lesson.length:
         closing.show_deeper(lesson, results)
 
 
-def show_head(lesson: Lesson, number: int, source: data.Source | None, teacher: bool) -> None:
+def show_head(lesson: Lesson, number: int, source: data.Source | None) -> None:
+    course.steps(
+        [str(each + 1) for each in range(lesson.length)],
+        str(number),
+        lambda other: go_to(int(other), lesson.id),
+    )
     header.header(
         lesson.question, f"Lesson “{lesson.title}”, step {number} of {lesson.length}.", source
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(number / lesson.length, width="stretch")
-        teacher_view.switch()
-        link(
-            "lessons",
-            "All lessons",
-            icon=":material/apps:",
-            **({"teacher": "1"} if teacher else {}),
-        )
+        presenting.switch()
+        link("lessons", "All lessons", icon=":material/apps:", **ALL)
     talks.show_bar(lesson, number)
 
 

@@ -20,7 +20,7 @@ from dashboard.sections.representation import (
 from dashboard.sections.representation import map as maps
 from dashboard.sections.representation.shared import pick_samples
 from dashboard.text import labels, units
-from dashboard.widgets import header, messages, run_drawer, run_filters
+from dashboard.widgets import course, header, messages, run_drawer, run_filters
 from dashboard.widgets.maps import pick_part
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
@@ -57,6 +57,7 @@ def page() -> None:
         format_func=lambda name: VIEWS[name],
         label_visibility="collapsed",
     )
+    course.steps(list(VIEWS), view, lambda name: state.set_param("view", name))
     everything = runs
     samples: list[DeltaGenerator] = []  # filled when the data set is known
     extra = {

@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard import assets, data, frames, state
 from dashboard.sections.results import methods_table, tradeoff
 from dashboard.text import labels, units, verdicts
-from dashboard.widgets import figures, header, messages, run_drawer, run_filters
+from dashboard.widgets import course, figures, header, messages, run_drawer, run_filters
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
 from mucore import catalog
@@ -64,6 +64,8 @@ def page() -> None:
         paper = methods_table.pick_paper(runs)
         methods_table.show(table, sort, descending, paper)
     with right, figures.sticky("results_figure"):
+        near = frames.answers(table)[0]
+        course.above(f"{near.label}: {near.value}", near.detail)
         figure = tradeoff.show(table)
     selected = table.row(state.param("row"))
     if selected is None:

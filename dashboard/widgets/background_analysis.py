@@ -10,7 +10,7 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.text import units
-from dashboard.widgets import guests, messages
+from dashboard.widgets import course, guests, messages
 from dashboard.widgets.markdown import escape
 from mucore import analysis
 from mucore.errors import MucoreError
@@ -27,6 +27,7 @@ def analysed(
     found = data.analysis(kind, parameters)
     if found.state == "ready":
         return found.value
+    course.want(kind, parameters, data.pack())
     if found.state == "running":
         watch(kind, parameters)
         return None

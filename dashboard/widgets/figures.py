@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import assets
-from dashboard.report import render
+from dashboard.report import Picture, Table, render
+from dashboard.widgets import course, presenting
 from mucore.export import tables
 
 # The column is as high as its neighbour, so the container's frame has a way to go in it; `top`
@@ -31,7 +32,16 @@ def chart(
         "modeBarButtonsToRemove": ["autoScale2d", *([] if selects else ["lasso2d", "select2d"])],
         "toImageButtonOptions": {"format": "svg"},
     }
-    return st.plotly_chart(figure, key=key, theme=None, config=config, alt=alt or None, **options)
+    told = course.current()
+    told.pictures.append(
+        Picture(f"{len(told.pictures) + 1}", f"Figure {len(told.pictures) + 1}", alt, figure, alt)
+    )
+    if presenting.on():
+        figure = presenting.low(figure)
+    with presenting.slide(key, alt=alt):
+        return st.plotly_chart(
+            figure, key=key, theme=None, config=config, alt=alt or None, **options
+        )
 
 
 def sticky(key: str) -> st.delta_generator.DeltaGenerator:
@@ -54,6 +64,7 @@ def numbers(
     SVG, PNG and PDF are made by kaleido when the button is pressed, and offered only where a
     browser is installed.
     """
+    course.current().tables.append(Table(f"Numbers: {of}" if of else "Numbers", frame))
     with st.expander(f"Numbers: {of}" if of else "Numbers", icon=":material/table_rows:"):
         st.dataframe(frame, hide_index=True)
         with st.container(horizontal=True, gap="small"):

@@ -12,6 +12,7 @@ import streamlit as st
 from dashboard import access, assets, data, state
 from dashboard.frames import Answer
 from dashboard.text import labels
+from dashboard.widgets import course, presenting
 from dashboard.widgets.markdown import escape, metric_help
 
 # What every page needs beside the theme. Buttons in a row of filters are as high as its select
@@ -26,7 +27,8 @@ def header(question: str, caption: str, source: data.Source | None = None) -> No
     results these are.
     """
     st.html(LAYOUT)
-    with st.container(gap=None):
+    course.headed(question, caption, source is not None and source.demo)
+    with presenting.head():
         st.title(question, anchor=False)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             if source is not None:
@@ -71,6 +73,7 @@ def pick_view(
         format_func=lambda name: names[name],
         label_visibility="collapsed",
     )
+    course.steps(list(names), view, lambda name: state.set_param("view", name))
     with top:
         header(questions[view], captions[view], source)
         return view, st.container()
@@ -88,6 +91,7 @@ def statement(sentence: str, beside: str = "") -> None:
     """A page's answer in a sentence that may be read aloud, above everything else; `beside` is what
     else belongs to it, in plain type.
     """
+    course.say(sentence, beside)
     with st.container(gap=None):
         st.markdown(f"**{escape(sentence)}**")
         if beside:
@@ -102,9 +106,14 @@ def answers(found: Sequence[Answer], *, first: str = "") -> None:
     these are.
     """
     if first:
+        course.say(first)
         st.markdown(f"**{escape(first)}**")
     if not found:
         return
+    told = course.current()
+    if not told.sentence:
+        course.above(f"{found[0].label}: {found[0].value}", found[0].detail)
+    told.answers += [f"{each.label}: {each.value}; {each.detail}" for each in found]
     for column, answer in zip(st.columns(len(found), gap="small"), found, strict=True):
         named = dict.fromkeys(
             [*answer.metrics, *labels.metrics_named(answer.label, answer.value, answer.detail)]

@@ -14,7 +14,7 @@ def link(page: str, label: str, *, icon: str | None = None, **query: str | list[
     """A link to a page by its id; `query` are its URL parameters, a list for one that is repeated.
     Without any, the filters go along.
     """
-    found = {**state.whose(), **query} if query else state.going(page)
+    found = {**state.along(), **query} if query else state.going(page)
     st.page_link(BY_ID[page].file, label=label, icon=icon, query_params=found or None)
 
 

@@ -9,28 +9,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from applications import Application, new_page
+from applications import CUT, Application, ground, new_page, opened
 from playwright.sync_api import Browser, Page, expect
 from screenshots import PAGES
 
 from dashboard import theme
-
-
-def opened(page: Page, address: str) -> Page:
-    page.goto(address)
-    page.wait_for_selector("h1")
-    page.wait_for_function(
-        "() => !document.querySelector('[data-testid=stSkeleton], [data-testid=stStatusWidget]')"
-    )
-    return page
-
-
-def ground(page: Page) -> str:
-    """The colour behind the page, as a hexadecimal number."""
-    color = page.evaluate(
-        "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
-    )
-    return "#" + "".join(f"{int(part):02X}" for part in re.findall(r"\d+", color)[:3])
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -47,26 +30,6 @@ def test_every_page_opens_on_the_demo_without_an_error_and_with_words_for_every_
     figures = page.get_by_test_id("stPlotlyChart")
     for number in range(figures.count()):
         assert len(figures.nth(number).get_attribute("aria-label") or "") > 20
-
-
-# Texts in boxes that hide what does not fit, and texts beyond the edge of the window.
-CUT = """() => [...document.querySelectorAll('[data-testid="stMain"] *')].filter(e => {
-  const box = e.getBoundingClientRect(), look = getComputedStyle(e);
-  const written = [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
-  if (!written || !box.width || look.clipPath !== 'none') return false;
-  const range = document.createRange();
-  range.selectNodeContents(e);
-  const right = range.getBoundingClientRect().right;
-  const scrolled = e.closest('[data-testid="stDataFrame"], [style*="overflow"]');
-  if (right > innerWidth + 1 && !scrolled) return true;
-  for (let at = e, up = 0; at && up < 6; at = at.parentElement, up++) {
-    const over = getComputedStyle(at).overflowX;
-    if (['auto', 'scroll'].includes(over)) return false;
-    const cuts = ['hidden', 'clip'].includes(over) && at.clientWidth > 20;
-    if (cuts && right > at.getBoundingClientRect().right + 2) return true;
-  }
-  return false;
-}).map(e => e.textContent.trim().slice(0, 60))"""
 
 
 @pytest.mark.parametrize(

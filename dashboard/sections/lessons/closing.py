@@ -8,27 +8,45 @@ from dashboard import room, state
 from dashboard.lessons.records import Lesson
 from dashboard.lessons.results import LessonResults
 from dashboard.sections.lessons import quiz, votes
+from dashboard.widgets import presenting
 from dashboard.widgets.links import link
 
 
 def show_check(lesson: Lesson, results: LessonResults) -> None:
     st.subheader(f"{lesson.length} · Check yourself", anchor=False)
-    held, large = room.on(lesson), state.param("teacher") == "1"
+    held = room.on(lesson)
     for number in range(1, len(lesson.check) + 1):
-        with st.container(border=True):
+        name = f"lesson:{lesson.id}:check:{number}"
+        with presenting.slide(name), st.container(border=True):
             if held is not None:
-                votes.show_check(lesson, number, held, large=large)
+                votes.show_check(lesson, number, held, large=presenting.on())
             else:
-                show_question(lesson, number)
+                show_question(lesson, number, name)
     if told := quiz.predictions(lesson, results):
         st.markdown(told)
-    st.markdown(f":material/lightbulb: **{lesson.takeaway}**")
+    with presenting.slide(f"lesson:{lesson.id}:takeaway"):
+        st.markdown(f":material/lightbulb: **{lesson.takeaway}**")
 
 
-def show_question(lesson: Lesson, number: int) -> None:
-    """One question, and whether the reader's answer is right."""
-    question, name = lesson.check[number - 1], f"lesson:{lesson.id}:check:{number}"
+def show_question(lesson: Lesson, number: int, name: str) -> None:
+    """One question, and whether the reader's answer is right; a room sees the right one when who
+    presents reveals it.
+    """
+    question = lesson.check[number - 1]
     st.markdown(f"**{number}. {question.text}**")
+    if presenting.on():
+        opened = bool(state.ticket(f"{name}:open"))
+        st.markdown(
+            "\n".join(
+                f"- **{text}**" if opened and place == question.right else f"- {text}"
+                for place, text in enumerate(question.options)
+            )
+        )
+        if opened:
+            st.markdown(f":material/check_circle: {question.why}")
+        else:
+            quiz.show_reveal(name)
+        return
     kept = state.ticket(name)
     chosen = st.radio(
         "Your answer",

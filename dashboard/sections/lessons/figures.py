@@ -23,6 +23,7 @@ from dashboard.lessons.records import (
     Neighbours,
     Pairs,
     Pictures,
+    Played,
     Scatter,
     Step,
     metrics_of,
@@ -32,7 +33,7 @@ from dashboard.lessons.records import (
 from dashboard.lessons.results import Entry, LessonResults, plain_name
 from dashboard.sections.lessons.runs import status
 from dashboard.text import units, verdicts
-from dashboard.widgets import figures, pictures
+from dashboard.widgets import course, figures, pictures, presenting
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
 from mucore import catalog
@@ -76,22 +77,24 @@ def show_missing(step: Step, plan: Plan, results: LessonResults) -> None:
         st.warning(f"The runs lack a number of this step. {escape(why)}", icon=":material/warning:")
 
 
-def show_outcome(step: Step, name: str, results: LessonResults, teacher: bool) -> None:
+def show_outcome(step: Step, name: str, results: LessonResults) -> None:
     scenarios = {scenario for figure in step.figures for scenario in scenarios_of(figure, results)}
     entries = [one for one in results.entries if one.scenario in scenarios]
     whose = "The demo's results" if results.demo else "Your results"
     st.caption(f":material/science: {whose}: {' '.join(setting(entries[0]))}")
     if step.look:
         st.markdown(f":material/visibility: *{step.look}*")
-    for number, figure in enumerate(step.figures):
-        show_figure(figure, f"{name}:{number}", results, teacher)
     sentences = [*step.findings(results), *judgements(step, results)] if step.findings else []
-    if sentences:
-        with st.container(border=True):
-            st.markdown("  \n".join(escape(sentence) for sentence in sentences))
-    if step.after:
-        st.markdown(step.after)
-    st.caption(by_chance(min(one.forget_count for one in entries)))
+    course.above(sentences[0] if sentences else "", step.look)
+    for number, figure in enumerate(step.figures):
+        show_figure(figure, f"{name}:{number}", results)
+    with presenting.slide(f"{name}:said"):
+        if sentences:
+            with st.container(border=True):
+                st.markdown("  \n".join(escape(sentence) for sentence in sentences))
+        if step.after:
+            st.markdown(step.after)
+        st.caption(by_chance(min(one.forget_count for one in entries)))
 
 
 def judgements(step: Step, results: LessonResults) -> list[str]:
@@ -168,43 +171,44 @@ def scenarios_of(figure: Figure, results: LessonResults) -> tuple[str, ...]:
     )
 
 
-def show_figure(figure: Figure, name: str, results: LessonResults, teacher: bool) -> None:
-    dark = state.dark()
-    if isinstance(figure, Bars | Neighbours):
-        if isinstance(figure, Bars):
-            bars = lesson_bars.lesson_bars_info(
-                results, figure.metrics, figure.methods, figure.scenario
-            )
-        else:
-            bars = lesson_bars.lesson_bars_info(results, figure.numbers)
-        place(
-            lesson_bars.draw(bars, dark=dark, large=teacher),
-            name,
-            lesson_bars.alt_text(bars),
-            bars_frame(bars),
-        )
-    elif isinstance(figure, Pairs):
+def show_figure(figure: Figure, name: str, results: LessonResults) -> None:
+    if isinstance(figure, Pictures):
+        show_pictures(figure, name, results)
+    if isinstance(figure, Pictures | Played):
+        return
+    made, alt, frame = drawn(figure, results, dark=state.dark(), large=presenting.on())
+    place(made, name, alt, frame)
+    if isinstance(figure, Scatter):
+        marks = lesson_scatter.lesson_scatter_info(results, figure.split)
+        if marks.missing:
+            st.caption(f"Not drawn, for want of a number: {', '.join(marks.missing)}.")
+
+
+def drawn(
+    figure: Bars | Neighbours | Pairs | Scatter,
+    results: LessonResults,
+    *,
+    dark: bool,
+    large: bool = False,
+) -> tuple[go.Figure, str, pd.DataFrame]:
+    """A figure with its words and the numbers behind it."""
+    if isinstance(figure, Pairs):
         pairs = lesson_pairs.lesson_pairs_info(
             results, figure.metric, figure.scenarios, figure.methods
         )
-        place(
-            lesson_pairs.draw(pairs, dark=dark, large=teacher),
-            name,
-            lesson_pairs.alt_text(pairs),
-            pairs_frame(pairs),
-        )
-    elif isinstance(figure, Scatter):
+        made = lesson_pairs.draw(pairs, dark=dark, large=large)
+        return made, lesson_pairs.alt_text(pairs), pairs_frame(pairs)
+    if isinstance(figure, Scatter):
         marks = lesson_scatter.lesson_scatter_info(results, figure.split)
-        place(
-            lesson_scatter.draw(marks, dark=dark, large=teacher),
-            name,
-            lesson_scatter.alt_text(marks),
-            scatter_frame(marks),
-        )
-        if marks.missing:
-            st.caption(f"Not drawn, for want of a number: {', '.join(marks.missing)}.")
-    elif isinstance(figure, Pictures):
-        show_pictures(figure, name, results, teacher)
+        made = lesson_scatter.draw(marks, dark=dark, large=large)
+        return made, lesson_scatter.alt_text(marks), scatter_frame(marks)
+    bars = (
+        lesson_bars.lesson_bars_info(results, figure.metrics, figure.methods, figure.scenario)
+        if isinstance(figure, Bars)
+        else lesson_bars.lesson_bars_info(results, figure.numbers)
+    )
+    made = lesson_bars.draw(bars, dark=dark, large=large)
+    return made, lesson_bars.alt_text(bars), bars_frame(bars)
 
 
 def place(figure: go.Figure, name: str, alt: str, frame: pd.DataFrame) -> None:
@@ -235,7 +239,7 @@ def scatter_frame(info: lesson_scatter.LessonScatterInfo) -> pd.DataFrame:
     )
 
 
-def show_pictures(figure: Pictures, name: str, results: LessonResults, teacher: bool) -> None:
+def show_pictures(figure: Pictures, name: str, results: LessonResults) -> None:
     """A few of the images and what the models say of them; a sentence where predictions or images
     are not there.
     """
@@ -246,7 +250,7 @@ def show_pictures(figure: Pictures, name: str, results: LessonResults, teacher: 
     names = catalog.dataset(str(found.spec["dataset"])).class_names
     info = lesson_pictures.lesson_pictures_info(found.images, found.labels, found.predicted, names)
     figures.chart(
-        lesson_pictures.draw(info, dark=state.dark(), large=teacher),
+        lesson_pictures.draw(info, dark=state.dark(), large=presenting.on()),
         name,
         alt=lesson_pictures.alt_text(info),
     )

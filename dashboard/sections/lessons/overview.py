@@ -7,9 +7,9 @@ import streamlit as st
 from dashboard import data
 from dashboard.lessons import LESSONS
 from dashboard.lessons.records import Lesson
-from dashboard.sections.lessons import runs, talks, teacher_view
+from dashboard.sections.lessons import runs, talks
 from dashboard.text import units
-from dashboard.widgets import header
+from dashboard.widgets import header, presenting
 from dashboard.widgets.links import link
 
 
@@ -20,7 +20,7 @@ def show() -> None:
         "Begin with the first.",
         data.source(),
     )
-    teacher_view.switch()
+    presenting.switch()
     talks.show_bar(None)
     lessons = list(LESSONS.values())
     for start in range(0, len(lessons), 3):
@@ -42,5 +42,6 @@ def show_card(number: int, lesson: Lesson) -> None:
         "lessons",
         f"Open “{lesson.title}”",
         icon=":material/arrow_forward:",
-        **teacher_view.address(lesson.id),
+        lesson=lesson.id,
+        step="1",
     )

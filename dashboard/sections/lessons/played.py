@@ -10,7 +10,7 @@ from dashboard import access, playroom, room, state
 from dashboard.lessons.records import Lesson, Played, Step, shows
 from dashboard.lessons.results import LessonResults, played
 from dashboard.sections.lessons import quiz, steps, votes
-from dashboard.widgets import stage
+from dashboard.widgets import presenting, stage
 from dashboard.widgets.markdown import escape
 
 
@@ -26,28 +26,32 @@ def results_of(lesson: Lesson) -> LessonResults:
     return LessonResults(tuple(entries), "")
 
 
-def show(lesson: Lesson, number: int, results: LessonResults, teacher: bool) -> None:
-    step = lesson.steps[number - 1]
-    steps.show_text(step, number, teacher)
+def show(lesson: Lesson, number: int, results: LessonResults) -> None:
+    step, name = lesson.steps[number - 1], f"lesson:{lesson.id}:{number}"
+    steps.show_text(step, number, name)
     scenes = [figure for figure in step.figures if isinstance(figure, Played)]
     if not scenes:
         return
     done, held = shows(step, results), room.on(lesson)
     opened, known = step.guess is None, results if done else None
-    if step.guess is not None and held is not None:
-        opened = votes.show_guess(lesson, number, step.guess, held, known, large=teacher)
-    elif step.guess is not None:
-        name = f"lesson:{lesson.id}:{number}"
-        opened = bool(state.ticket(f"{name}:open"))
-        if done or not opened:
-            quiz.show_guess(step.guess, name, results, teacher)
+    if step.guess is not None:
+        with presenting.slide(f"{name}:question"):
+            if held is not None:
+                large = presenting.on()
+                opened = votes.show_guess(lesson, number, step.guess, held, known, large=large)
+            else:
+                opened = bool(state.ticket(f"{name}:open"))
+                if done or not opened:
+                    quiz.show_guess(step.guess, name, results)
     if not opened and not (held is not None and access.presents()):
         return
-    st.markdown(f":material/visibility: *{step.look}*")
-    for scene in scenes:
-        stage.show(scene.preset)
+    with presenting.slide(f"{name}:scene"):
+        st.markdown(f":material/visibility: *{step.look}*")
+        for scene in scenes:
+            stage.show(scene.preset)
     if done and opened:
-        show_outcome(step, results)
+        with presenting.slide(f"{name}:said"):
+            show_outcome(step, results)
 
 
 def show_outcome(step: Step, results: LessonResults) -> None:

@@ -10,17 +10,19 @@ from dashboard import state
 from dashboard.lessons.records import Estimate, Guess, Lesson, compare, shows
 from dashboard.lessons.results import LessonResults
 from dashboard.text import units
+from dashboard.widgets import presenting
 
 
-def show_guess(guess: Guess, name: str, results: LessonResults | None, teacher: bool) -> None:
+def show_guess(guess: Guess, name: str, results: LessonResults | None) -> None:
     """The question; after the answer, the comparison with the runs. The prediction is kept for the
-    session.
+    session. A room is asked, and sees the outcome when who presents reveals it.
     """
+    room = presenting.on()
     given, opened = state.ticket(f"{name}:guess"), bool(state.ticket(f"{name}:open"))
     with st.container(border=True):
         heads = (
             "What do you think?"
-            if teacher
+            if room
             else "Your prediction first."
             if given is None and not opened
             else "The question."
@@ -29,19 +31,10 @@ def show_guess(guess: Guess, name: str, results: LessonResults | None, teacher: 
         if opened and results is not None:
             show_verdict(guess, given, results)
             return
-        if teacher:
+        if room:
             if not isinstance(guess, Estimate):
                 st.markdown("\n".join(f"- {title}" for title in guess.options.values()))
-            key, icon = f"{name}:reveal", ":material/visibility:"
-            st.button(
-                "Reveal",
-                type="primary",
-                icon=icon,
-                key=key,
-                on_click=reveal,
-                args=(name,),
-                disabled=results is None,
-            )
+            show_reveal(name, disabled=results is None)
         elif given is not None:
             said = (
                 f"{given:.0f} %"
@@ -51,6 +44,18 @@ def show_guess(guess: Guess, name: str, results: LessonResults | None, teacher: 
             st.markdown(f"You said **{said}**. The figure follows as soon as the runs are done.")
         else:
             answer(guess, name)
+
+
+def show_reveal(name: str, *, disabled: bool = False) -> None:
+    st.button(
+        "Reveal",
+        type="primary",
+        icon=":material/visibility:",
+        key=f"{name}:reveal",
+        on_click=reveal,
+        args=(name,),
+        disabled=disabled,
+    )
 
 
 def answer(guess: Guess, name: str) -> None:

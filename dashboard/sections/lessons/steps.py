@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import streamlit as st
 
 from dashboard import room, state
 from dashboard.lessons.records import Lesson, Step, draws, offered, shows
 from dashboard.lessons.results import LessonResults
 from dashboard.sections.lessons import figures, quiz, votes
+from dashboard.widgets import presenting
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape, metric_help
 from mucore import catalog
 from mucore.runner.plan import Plan
 
 
-def show(lesson: Lesson, number: int, plan: Plan, results: LessonResults, teacher: bool) -> None:
+def show(lesson: Lesson, number: int, plan: Plan, results: LessonResults) -> None:
     step = lesson.steps[number - 1]
-    show_text(step, number, teacher)
+    name = f"lesson:{lesson.id}:{number}"
+    show_text(step, number, name)
     if step.moving is not None:
-        figures.show_moving(step.moving, results)
+        with presenting.slide(f"{name}:moving"):
+            figures.show_moving(step.moving, results)
     if not step.figures:
         return
-    name = f"lesson:{lesson.id}:{number}"
     available = shows(step, results)
     absent = lesson.absent(results) if available else ()
     if undrawn := [each for each in absent if draws(step, each)]:
@@ -30,33 +34,37 @@ def show(lesson: Lesson, number: int, plan: Plan, results: LessonResults, teache
     opened = step.guess is None
     if step.guess is not None:
         guess, known = offered(step.guess, absent), results if available else None
-        if (held := room.on(lesson)) is not None:
-            opened = votes.show_guess(lesson, number, guess, held, known, large=teacher)
-        else:
-            quiz.show_guess(guess, name, known, teacher)
-            opened = bool(state.ticket(f"{name}:open"))
+        with presenting.slide(f"{name}:question"):
+            if (held := room.on(lesson)) is not None:
+                large = presenting.on()
+                opened = votes.show_guess(lesson, number, guess, held, known, large=large)
+            else:
+                quiz.show_guess(guess, name, known)
+                opened = bool(state.ticket(f"{name}:open"))
     if not available:
-        figures.show_missing(step, plan, results)
+        with presenting.slide(f"{name}:missing"):
+            figures.show_missing(step, plan, results)
     elif opened:
-        figures.show_outcome(step, name, results, teacher)
+        figures.show_outcome(step, name, results)
 
 
-def show_text(step: Step, number: int, teacher: bool) -> None:
+def show_text(step: Step, number: int, name: str) -> None:
     """What a step says before its prediction, with its terms beside it."""
-    st.subheader(f"{number} · {step.title}", anchor=False)
-    columns = st.columns([1] if teacher else [11, 9], gap="large")
-    with columns[0]:
+    columns = st.columns([1] if presenting.on() else [11, 9], gap="large")
+    with columns[0], presenting.slide(f"{name}:text", notes=step.notes):
+        st.subheader(f"{number} · {step.title}", anchor=False)
         st.markdown(step.text)
-    with columns[-1]:
-        show_terms(step)
+    if step.words or step.terms:
+        explained = step.words or any(kind != "method" for kind, _ in step.terms)
+        screen = presenting.slide(f"{name}:words") if explained else nullcontext()
+        with columns[-1], screen:
+            show_terms(step)
 
 
 def show_terms(step: Step) -> None:
     """What the words mean that are used here for the first time: in plain words, or as their cards
     say. A method's card is for readers who know the field, so it is a link.
     """
-    if not (step.words or step.terms):
-        return
     with st.container(border=True):
         for word, meaning in step.words:
             st.markdown(f"**{word}.** {meaning}.")

@@ -12,6 +12,7 @@ import streamlit as st
 from dashboard import frames, state
 from dashboard.charts import results_table
 from dashboard.papers import tables as published
+from dashboard.widgets import presenting
 from mucore.export import tables as report
 
 
@@ -67,9 +68,10 @@ def show(
     component = st.components.v2.component(
         "mucore_results_table", html=results_table.FRAME, css=results_table.CSS, js=results_table.JS
     )
-    clicked = component(
-        data={"html": html}, key="results_table", on_row_change=nothing, on_sort_change=nothing
-    )
+    with presenting.slide("results_table", alt="Every method's numbers beside Retrain's."):
+        clicked = component(
+            data={"html": html}, key="results_table", on_row_change=nothing, on_sort_change=nothing
+        )
     noise = " The first line says how far Retrains of other training seeds lie apart."
     st.caption(
         table.interval + (noise if table.noise else "") + (f" {paper.caption}" if paper else "")

@@ -1250,16 +1250,29 @@ def test_a_failed_run_says_why_and_can_be_tried_again(home):
         assert len(store.jobs(states=["queued"])) == 6
 
 
-def test_the_teachers_view_hides_the_outcome_until_it_is_revealed(home):
+def test_presenting_a_lesson_hides_the_outcome_until_it_is_revealed(home):
     fill(home, FIRST)
-    at = opened(lesson=FIRST.id, step="2", teacher="1")
-    assert any("font-size: 1.5rem" in str(html.proto.body) for html in at.get("html"))
+    at = opened(lesson=FIRST.id, step="2", present="1")
     assert not at.slider and not at.get("plotly_chart") and "What do you think?" in words_on(at)
     at = button(at, "Reveal").click().run()
-    assert at.get("plotly_chart") and at.query_params["teacher"] == "1"
-    at = at.toggle[0].set_value(False).run()
-    assert "teacher" not in at.query_params
-    assert not any("font-size: 1.5rem" in str(html.proto.body) for html in at.get("html"))
+    assert at.get("plotly_chart") and at.query_params["present"] == "1"
+    assert lines_with(at, "**Of the forgotten images", "98.0 %", "0.0 %")  # above the figure
+
+
+def test_a_room_sees_the_right_answer_of_a_question_when_it_is_revealed(home):
+    fill(home, FIRST)
+    at = opened(lesson=FIRST.id, step=str(FIRST.length), present="1")
+    first = FIRST.check[0]
+    assert not at.radio and not lines_with(at, first.why)
+    at = button(at, "Reveal").click().run()
+    assert lines_with(at, first.why)
+    assert lines_with(at, f"**{first.options[first.right]}**")
+    assert has_button(at, "Reveal")  # the second question's
+
+
+def test_older_addresses_of_the_teachers_view_present(home):
+    at = opened(lesson=FIRST.id, step="2", teacher="1")
+    assert at.query_params["present"] == "1" and "teacher" not in at.query_params
 
 
 def test_the_demo_is_read_where_it_has_the_story_and_said_so(home, tmp_path, monkeypatch):

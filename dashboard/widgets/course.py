@@ -1,0 +1,78 @@
+"""What the page that is being drawn says of itself, for whoever presents it, takes it home or
+prepares it: a record of one run of the page, for this reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from dashboard import state
+from dashboard.report import Picture, Section, Table
+
+TICKET: Final = "course"
+
+
+@dataclass
+class Course:
+    question: str = ""
+    caption: str = ""
+    demo: bool = False
+    answers: list[str] = field(default_factory=list)  # sentences, as shown
+    sentence: str = ""  # the answer that stands above the next figure, and a line to it
+    detail: str = ""
+    pictures: list[Picture] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    instead: Callable[[], Sequence[Section]] | None = None  # of pictures and tables
+    steps: Sequence[str] = ()  # that follow each other, and which of them this is
+    now: str = ""
+    go: Callable[[str], None] | None = None
+    # analyses that the page has a place for and that are not there: kind, parameters, pack
+    wanted: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def step(self) -> int:
+        """From 1."""
+        return 1 + self.steps.index(self.now) if self.now in self.steps else 1
+
+
+def start() -> None:
+    """Called by app.py before a page."""
+    state.set_ticket(TICKET, Course())
+
+
+def current() -> Course:
+    return state.ticket(TICKET) or Course()
+
+
+def headed(question: str, caption: str, demo: bool) -> None:
+    course = current()
+    course.question, course.caption, course.demo = question, caption, demo
+
+
+def say(sentence: str, detail: str = "") -> None:
+    """An answer of the page, which also stands above the next figure of a talk."""
+    above(sentence, detail)
+    if said := f"{sentence} {detail}".strip():
+        current().answers.append(said)
+
+
+def above(sentence: str, detail: str = "") -> None:
+    """What stands above the next figure of a talk."""
+    course = current()
+    course.sentence, course.detail = sentence, detail
+
+
+def steps(names: Sequence[str], now: str, go: Callable[[str], None]) -> None:
+    """This page is the step `now` of those that follow each other; `go` makes it another one,
+    called before the page is drawn anew.
+    """
+    course = current()
+    course.steps, course.now, course.go = names, now, go
+
+
+def want(kind: str, parameters: Mapping[str, Any], pack: Path | None) -> None:
+    """An analysis is not there: `mucore prepare` computes it beforehand."""
+    current().wanted.append({"kind": kind, "parameters": dict(parameters), "pack": pack})

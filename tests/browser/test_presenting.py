@@ -1,0 +1,132 @@
+"""A talk with a clicker and a keyboard, and no mouse, on a projector of 1024 x 768 pixels."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from applications import CUT, Application, ground, new_page, opened
+from playwright.sync_api import Browser, Page, expect
+
+from dashboard import theme
+
+SEEN = "[data-on]"
+
+
+@pytest.fixture
+def projector(chromium: Browser) -> Page:
+    page = new_page(chromium)
+    page.set_viewport_size({"width": 1024, "height": 768})
+    return page
+
+
+def seen(page: Page) -> str:
+    """The name of the screen that is shown."""
+    found = page.locator(SEEN)
+    expect(found).to_have_count(1)
+    (name,) = re.findall(r"st-key-slide-(\S+)", found.get_attribute("class") or "")
+    return name
+
+
+def where(page: Page) -> str:
+    return page.locator(".mucore-foot span").inner_text()
+
+
+def fits(page: Page) -> None:
+    """Nothing is cut, and the figure lies within the window, as wide as it is."""
+    page.wait_for_timeout(1000)
+    assert page.evaluate(CUT) == []
+    box = page.locator(f"{SEEN} svg.main-svg").first.bounding_box()
+    size = page.viewport_size
+    assert box is not None and size is not None
+    assert box["x"] >= 0 and 0.85 * size["width"] < box["x"] + box["width"] <= size["width"]
+    assert box["y"] + box["height"] <= size["height"]
+
+
+def test_a_page_is_presented_and_left_by_keyboard_alone(demo: Application, projector: Page) -> None:
+    page = opened(projector, f"{demo.url}/results")
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+    page.keyboard.press("p")
+    expect(page).to_have_url(re.compile("present=1"))
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    assert seen(page) == "results_table" and where(page) == "1 of 2"
+    page.keyboard.press("PageDown")
+    expect(page).to_have_url(re.compile("figure=2"))
+    assert seen(page) == "tradeoff" and where(page) == "2 of 2"
+    fits(page)
+    notes = page.locator(f"{SEEN} details")
+    expect(notes).not_to_have_attribute("open", "")
+    page.keyboard.press("n")
+    expect(notes).to_have_attribute("open", "")
+    page.keyboard.press("ArrowRight")  # there is no more
+    assert seen(page) == "tradeoff"
+    page.keyboard.press("PageUp")
+    assert seen(page) == "results_table"
+    page.keyboard.press("Escape")
+    expect(page).not_to_have_url(re.compile("present=1|figure="))
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+    expect(page.locator(".mucore-foot")).to_have_count(0)
+
+
+def test_a_key_that_is_typed_into_a_field_presents_nothing(
+    demo: Application, projector: Page
+) -> None:
+    page = opened(projector, f"{demo.url}/glossary")
+    page.get_by_placeholder("for example entropy").click()
+    page.keyboard.type("pp")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("q=pp"))
+    assert "present" not in page.url
+
+
+def test_arrows_walk_through_the_views_of_a_page_and_on_to_the_next_page(
+    demo: Application, projector: Page
+) -> None:
+    page = opened(projector, f"{demo.url}/tradeoffs?present=1")
+    assert seen(page) == "front"
+    page.keyboard.press("ArrowRight")
+    assert seen(page) == "goals"
+    page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(re.compile("view=requests"))
+    expect(page.locator(f"{SEEN}.st-key-slide-amortised_cost")).to_be_visible()
+    expect(page.locator(".mucore-foot span")).to_have_text(re.compile("step 2 of 5"))
+    page.keyboard.press("ArrowLeft")  # back to the last figure of the view before
+    expect(page.locator(f"{SEEN}.st-key-slide-goals")).to_be_visible()
+    page.keyboard.press("Shift+ArrowRight")
+    expect(page).to_have_url(re.compile(r"/compare\?.*present=1"))
+    expect(page.locator(SEEN)).to_have_count(1)
+
+
+def test_a_lesson_is_told_by_keyboard_alone(demo: Application, projector: Page) -> None:
+    page = opened(projector, f"{demo.url}/lessons?lesson=forget-one-class&step=2&teacher=1")
+    expect(page).to_have_url(re.compile("present=1"))
+    name = "lesson-forget-one-class-2"
+    for part in ("text", "words", "question"):
+        expect(page.locator(f"{SEEN}.st-key-slide-{name}-{part}")).to_be_visible()
+        page.keyboard.press("PageDown")
+    # the key that would have gone on has revealed the outcome, and the figure is there
+    expect(page.locator(f"{SEEN}.st-key-slide-{name}-0")).to_be_visible()
+    expect(page.locator(f"{SEEN} svg.main-svg").first).to_be_visible()
+    fits(page)
+    page.keyboard.press("PageDown")
+    expect(page.locator(f"{SEEN}.st-key-slide-{name}-said")).to_be_visible()
+    page.keyboard.press("PageDown")
+    expect(page).to_have_url(re.compile("step=3"))
+    expect(page.locator(f"{SEEN}.st-key-slide-lesson-forget-one-class-3-text")).to_be_visible()
+    page.keyboard.press("p")
+    expect(page).not_to_have_url(re.compile("present=1"))
+
+
+@pytest.mark.parametrize("size", [(1024, 768), (1920, 1080)], ids=lambda size: f"{size[0]}")
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_figures_are_large_and_whole_in_both_themes(
+    demo: Application, chromium: Browser, size: tuple[int, int], look: str
+) -> None:
+    page = new_page(chromium, theme=look)
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    for name in ("membership", "budget"):
+        opened(page, f"{demo.url}/{name}?present=1")
+        expect(page.locator(f"{SEEN} svg.main-svg").first).to_be_visible()
+        page.wait_for_timeout(1000)
+        assert page.evaluate(CUT) == []
+    assert ground(page) == theme.ground(look == "dark").background
