@@ -19,7 +19,18 @@ import cyclopts
 
 import mucore
 from mucore import signals, unforeseen
-from mucore.cli import bench, catalogue, cluster, comparisons, jobs, pages, stored, suite, tuning
+from mucore.cli import (
+    bench,
+    catalogue,
+    cluster,
+    comparisons,
+    jobs,
+    pages,
+    prepare,
+    stored,
+    suite,
+    tuning,
+)
 from mucore.cli.base import INTERRUPTED, UNFORESEEN, WRONG, complain
 from mucore.errors import BadValue, MucoreError, Unforeseen
 from mucore.userfiles import paths
@@ -49,6 +60,7 @@ for command in (
     comparisons.plan,
     comparisons.run,
     comparisons.quality,
+    prepare.prepare,
     tuning.tune,
     suite.app,
     stored.results,
