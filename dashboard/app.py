@@ -16,6 +16,7 @@ from dashboard.widgets import (
     presenting,
     saved_views,
     side_bar,
+    take_home,
 )
 from mucore.errors import MucoreError
 
@@ -85,3 +86,4 @@ with messages.sentences():
     saved_views.show(page.url_path or PAGES[0].id)
     side_bar.keep_along()
     presenting.end(page.url_path)
+    take_home.offer(page.url_path)

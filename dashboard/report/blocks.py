@@ -85,7 +85,13 @@ class Command:
     text: str
 
 
-Block = Text | Items | Facts | Table | Picture | Command
+@dataclass(frozen=True)
+class Link:
+    label: str
+    address: str
+
+
+Block = Text | Items | Facts | Table | Picture | Command | Link
 
 
 @dataclass(frozen=True)

@@ -32,9 +32,9 @@ _SCRIPTED = (
 )
 
 
-def html(report: Report, drawings: Mapping[str, bytes | None]) -> str:
+def html(report: Report, drawings: Mapping[str, bytes | None], *, dark: bool = False) -> str:
     """The page. `drawings` are SVG files by `Picture.name`; a picture without one is drawn by
-    plotly in the reader's browser.
+    plotly in the reader's browser. `dark` says for which theme figures were made.
     """
     scripted = any(drawings.get(picture.name) is None for picture in report.pictures)
     sections = [
@@ -50,15 +50,15 @@ def html(report: Report, drawings: Mapping[str, bytes | None]) -> str:
     return assets.template("report.html.j2").render(
         report=report,
         sections=sections,
-        style=_style(report.title),
+        style=_style(report.title, dark),
         policy=_SCRIPTED if scripted else _STATIC,
         script=get_plotlyjs() if scripted else "",
     )
 
 
-def _style(title: str) -> str:
-    """The style sheet with the colours of the light theme, and the title at the foot of pages."""
-    look = theme.LIGHT
+def _style(title: str, dark: bool) -> str:
+    """The style sheet with the colours of the theme, and the title at the foot of pages."""
+    look = theme.ground(dark)
     style = STYLE.replace('string(none) "FOOT"', _css_text(title))
     for name, colour in {
         "TEXT": look.text,
@@ -66,6 +66,8 @@ def _style(title: str) -> str:
         "LINE": look.grid,
         "PANEL": look.panel,
         "PRIMARY": look.primary,
+        "BACKGROUND": look.background,
+        "SCHEME": "dark" if dark else "light",
     }.items():
         style = style.replace(name, colour)
     return style

@@ -15,6 +15,7 @@ from dashboard.sections.lessons import (
     played,
     runs,
     steps,
+    take_home,
     talks,
 )
 from dashboard.widgets import course, header, presenting
@@ -65,6 +66,7 @@ def show_lesson(lesson: Lesson) -> None:
     if later and number < lesson.length:
         runs.run_panel(lesson, plan)
     walk(lesson, number)
+    take_home.offer(lesson, results)
     if number == lesson.length:
         closing.show_deeper(lesson, results)
     if results.entries and number > 1:
@@ -81,6 +83,7 @@ def show_played(lesson: Lesson) -> None:
     else:
         played.show(lesson, number, results)
     walk(lesson, number)
+    take_home.offer(lesson, results)
     if number == lesson.length:
         closing.show_deeper(lesson, results)
 

@@ -1,0 +1,101 @@
+"""Take home: what a page shows as one file of HTML that opens without a network, with the link that
+leads back to it. A click makes and downloads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from datetime import UTC, datetime
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import access, state
+from dashboard.pages import BY_ID
+from dashboard.report import Items, Link, Report, Section, Table, Text, html, render
+from dashboard.text import units
+from dashboard.widgets import course
+
+MOST_ROWS = 200  # of a table in the file
+READING = (
+    "Made by mucore from what the page showed. Numbers are those of the runs that the page named."
+)
+
+
+def instead(sections: Callable[[], Sequence[Section]]) -> None:
+    """What the file holds in place of the page's figures and numbers, for pages that know better,
+    such as a lesson. It is called when the file is made, outside of any page: whatever it needs of
+    the reader it has to hold already.
+    """
+    course.current().instead = sections
+
+
+def offer(page: str) -> None:
+    """Called by app.py after a page: the button, in the side bar."""
+    told = course.current()
+    if not told.question or not (told.instead or told.pictures or told.tables or told.answers):
+        return
+    address, dark, mine = state.link_back(), state.dark(), access.presents()
+    with st.sidebar:
+        st.download_button(
+            "Take home",
+            lambda: made(told, address, dark=dark, mine=mine),
+            f"mucore-{page}.html",
+            "text/html",
+            key="take_home",
+            icon=":material/download:",
+            type="tertiary",
+            on_click="ignore",
+            help=f"What {BY_ID[page].title if page in BY_ID else 'this page'} shows as one file "
+            "that opens anywhere without a network: figures, numbers, your answers, and the link "
+            "back.",
+        )
+
+
+def made(told: course.Course, address: str, *, dark: bool, mine: bool) -> bytes:
+    """The file. Raises `access.Busy` for a guest while another guest's is being made."""
+    with nullcontext() if mine else access.heavy():
+        sections = list(told.instead()) if told.instead is not None else shown(told)
+        report = Report(
+            sections=tuple(
+                [
+                    *sections,
+                    Section("Open it again", (Text(READING), Link("The same page", address))),
+                ]
+            ),
+            demo=told.demo,
+            made=datetime.now(UTC),
+        ).titled(told.question, "", "")
+        pictures = report.pictures
+        drawn = render.images([picture.figure for picture in pictures], "svg")
+        drawings: Mapping[str, bytes | None] = dict(
+            zip([picture.name for picture in pictures], drawn, strict=True)
+        )
+        return html.html(report, drawings, dark=dark).encode()
+
+
+def shown(told: course.Course) -> list[Section]:
+    """The page's own answers, figures and tables."""
+    found = [Section("What it is about", (Text(told.caption),))] if told.caption else []
+    if told.answers:
+        found.append(Section("The answer", (Items(tuple(dict.fromkeys(told.answers))),)))
+    if told.pictures:
+        found.append(Section("Figures", tuple(told.pictures)))
+    if told.tables:
+        found.append(Section("Numbers", tuple(readable(table) for table in told.tables)))
+    return found
+
+
+def readable(table: Table) -> Table:
+    """A table of the page with numbers to four digits, cut where nobody would read on."""
+    frame = table.frame.head(MOST_ROWS).map(_text)
+    left = len(table.frame) - len(frame)
+    rest = f"; {units.count(left, 'further row')} on the page" if left else ""
+    return Table(f"{table.caption}{rest}", frame, wide=True)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, float):
+        return "–" if pd.isna(value) else f"{value:.4g}"
+    return "–" if value is None else str(value)
