@@ -274,7 +274,21 @@ def _set_part(name: str, value: Any, dataset: str) -> str:
         )
     if name == "downstream":
         return f"near {titles.dataset(value)}"
+    if name == "after":
+        return f"after {', '.join(_earlier(each, dataset) for each in value)}"
     return f"{name.replace('_', ' ')} {setting_text(name, value).replace('_', ' ')}"
+
+
+def _earlier(request: str, dataset: str) -> str:
+    """A request as the setting `after` keeps it, "class_wise class_ids=[0]", in words."""
+    scenario, _, rest = request.partition(" ")
+    try:
+        pairs = (each.partition("=")[::2] for each in rest.split(" ") if each)
+        values = {name: json.loads(text) for name, text in pairs}
+        title = catalog.scenario(scenario).title
+    except (ValueError, UnknownName):  # written by another version
+        return request.replace("_", " ")
+    return f"{title} ({forget_set_text(values, dataset)})" if values else title
 
 
 def setting_text(name: str, value: Any) -> str:
@@ -339,7 +353,7 @@ def command_line(spec: Mapping[str, Any]) -> str:
     settings = [("recipe", name, value) for name, value in changes.items()]
     scenario = spec.get("scenario")
     if scenario is not None:
-        first, *later = _requests(spec)
+        first, *later = requests(spec)
         parts.append(f"--scenario {first['scenario']}")
         settings += [("scenario", name, value) for name, value in _scenario_changes(first, preset)]
         for each in later:
@@ -382,9 +396,9 @@ def command_line(spec: Mapping[str, Any]) -> str:
     return " \\\n  ".join(parts)
 
 
-def _requests(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def requests(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The specs of a sequence of requests, the first one first."""
-    return [*(_requests(spec["after"]) if spec.get("after") else []), spec]
+    return [*(requests(spec["after"]) if spec.get("after") else []), spec]
 
 
 def _scenario_changes(spec: Mapping[str, Any], preset: str) -> list[tuple[str, Any]]:

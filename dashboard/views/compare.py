@@ -5,7 +5,15 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import data, state
-from dashboard.sections.compare import classes, confusion, images, predictions, runs, sample
+from dashboard.sections.compare import (
+    classes,
+    confusion,
+    images,
+    predictions,
+    requests,
+    runs,
+    sample,
+)
 from dashboard.sections.compare import map as maps
 from dashboard.widgets import header, messages, run_drawer, run_filters
 from dashboard.widgets.provenance import provenance
@@ -16,6 +24,7 @@ SECTIONS = {
     "confusion": confusion,
     "images": images,
     "map": maps,
+    "requests": requests,
 }
 VIEWS = {
     "classes": "Classes",
@@ -23,6 +32,7 @@ VIEWS = {
     "confusion": "Confusion",
     "images": "Images",
     "map": "Map",
+    "requests": "Requests",
 }
 QUESTIONS = {
     "classes": "In which classes do these models differ from Retrain?",
@@ -30,6 +40,7 @@ QUESTIONS = {
     "confusion": "What do these models take for what?",
     "images": "On which images do these models disagree?",
     "map": "Where do these models put the same samples?",
+    "requests": "Does what was forgotten stay forgotten when more is asked for?",
 }
 CAPTIONS = {
     "classes": (
@@ -45,6 +56,10 @@ CAPTIONS = {
     "map": (
         "A t-SNE map of each model's features, the same samples in all. Click a point: it is "
         "ringed in every map."
+    ),
+    "requests": (
+        "Requests that came one after another: how many of each request's samples the model names "
+        "right after every later one."
     ),
 }
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ValidationError
 
-from mucore.analysis import layers, neighbours, relearn, replay, samples, tsne
+from mucore.analysis import layers, neighbours, relearn, replay, requests, samples, tsne
 from mucore.errors import BadFile, BadValue, UnknownName
 from mucore.files import write
 from mucore.store import Store
@@ -58,6 +58,7 @@ KINDS: Mapping[str, Kind] = {
     "neighbours": Kind(neighbours.compute, neighbours.Parameters, 1, "Nearest neighbours"),
     "relearn": Kind(relearn.compute, relearn.Parameters, 1, "Relearn curves"),
     "replay": Kind(replay.compute, replay.Parameters, 1, "Replay"),
+    "requests": Kind(requests.compute, requests.Parameters, 1, "Earlier requests"),
 }
 
 

@@ -23,3 +23,17 @@ def test_settings_of_another_task_are_told_by_titles(sought, words):
     )
     assert tells(said, catalog.method("ssd").title, *(catalog.scenario(s).title for s in sought))
     assert ("together" in said) == ("alone" in said) == (len(sought) > 1)
+
+
+@pytest.mark.parametrize(
+    ("request_before", "said"),
+    [
+        ("class_wise class_ids=[0]", "class 3, after Whole classes (class 0)"),
+        ("one_class budget=0.2 class_id=1 seed=0", "class 3, after Part of one class ("),
+        ("of_another_version a=1", "class 3, after of another version a=1"),
+        ("class_wise broken", "class 3, after class wise broken"),
+    ],
+)
+def test_earlier_requests_are_told_in_words(request_before, said):
+    values = {"class_ids": [3], "after": [request_before]}
+    assert labels.forget_set_text(values, "digits").startswith(said)
