@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mucore.catalog.points import CLASSES, COUNTS
 from mucore.errors import BadValue, UnknownName
 from mucore.rng import numpy_rng
 
 PLACES = 255  # steps from one end of an axis to the other
-COUNTS = (240, 60, 240)  # training, validation and test points of a drawn set
 NOISE = 0.07  # standard deviation, in coordinates, of the catalogued sets
 MOST_NOISE = 0.4
 _SCALE = 0.8  # of the shapes, so that noise seldom reaches the border, where it is cut off
@@ -128,4 +128,3 @@ SHAPES: dict[str, Shape] = {
     "spiral": _spiral,
     "xor": _xor,
 }
-CLASSES = {"moons": 2, "blobs": 3, "spiral": 2, "xor": 2}

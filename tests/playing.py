@@ -24,7 +24,9 @@ STEPS = 4  # of a method
 
 
 def _means(train: np.ndarray, classes: int) -> np.ndarray:
-    return np.stack([train[train[:, 2] == each, :2].mean(axis=0) for each in range(classes)])
+    found = [train[train[:, 2] == each, :2] for each in range(classes)]
+    # a class that is gone is nowhere near
+    return np.stack([each.mean(axis=0) if len(each) else np.full(2, 9.0) for each in found])
 
 
 def _field(means: np.ndarray, places: np.ndarray) -> np.ndarray:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from mucore import points
 from mucore.catalog.cards import DatasetCard
 
+CLASSES = {"moons": 2, "blobs": 3, "spiral": 2, "xor": 2}
+COUNTS = (240, 60, 240)  # training, validation and test points of a drawn set
 _SHAPES = {"moons": "two moons", "blobs": "three blobs", "spiral": "two spirals", "xor": "XOR"}
 
 
@@ -16,15 +17,15 @@ def _card(shape: str) -> DatasetCard:
         source="Drawn by this project: points in the plane, one pixel of two channels each. The "
         "first training point of each class is an outlier",
         licence="MIT, as this project",
-        classes=points.CLASSES[shape],
+        classes=CLASSES[shape],
         shape=(2, 1, 1),
-        sizes=points.COUNTS,
+        sizes=COUNTS,
         embedded=True,
         balanced=True,
         augmentation=False,
         where="Nothing to fetch: it is drawn on every use, in no time.",
-        class_names=("amber", "blue", "green")[: points.CLASSES[shape]],
+        class_names=("amber", "blue", "green")[: CLASSES[shape]],
     )
 
 
-POINTS: tuple[DatasetCard, ...] = tuple(_card(shape) for shape in points.SHAPES)
+POINTS: tuple[DatasetCard, ...] = tuple(_card(shape) for shape in CLASSES)

@@ -737,7 +737,8 @@ def test_dead_workers_are_removed(store: Store) -> None:
 # Every call of a store by what it does: one that is new stands in neither list and fails the test.
 READING = """
     among artifacts change_counter check_claim check_writable clock close comparison comparisons
-    count_active count_results count_workers damaged_results disk_use get_model get_result home
+    count_active count_results count_workers damaged_comparisons damaged_jobs damaged_results
+    disk_use get_model get_result home
     job jobs kept_log known left_to_others lookout make_read_only metric_values moment no_space read
     read_only reap recent_results remarks results sentences sqlite stored_models summaries talk url
     vote_of votes waiting_for where with_outputs workers working_on artifacts_url

@@ -19,7 +19,8 @@ SET = "a" * 32
 
 @pytest.fixture
 def closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doors, "_why_closed", None)  # back to what it was, after the test
+    for name in ("_why_closed", "_why_no_code"):  # back to what they were, after the test
+        monkeypatch.setattr(doors, name, None)
     doors.guard(lambda: "Closed here.")
 
 
