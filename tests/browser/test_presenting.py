@@ -72,7 +72,7 @@ def test_a_key_that_is_typed_into_a_field_presents_nothing(
     demo: Application, projector: Page
 ) -> None:
     page = opened(projector, f"{demo.url}/glossary")
-    page.get_by_placeholder("for example entropy").click()
+    page.get_by_placeholder("for example overfitting").click()
     page.keyboard.type("pp")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("q=pp"))
