@@ -12,7 +12,12 @@ from dashboard.lessons import LESSONS
 
 
 def at_home(page: Page, chromium: Browser, file: Path) -> Page:
-    """The file, made by a click, in a browser that reaches nothing."""
+    """The file, made by a click once the page is drawn whole, in a browser that reaches nothing."""
+    page.wait_for_timeout(5_000)  # the side bar is drawn last, and nothing says that it is to be
+    page.wait_for_function(
+        "() => !document.querySelector('[data-testid=stSkeleton], [data-testid=stStatusWidget]')",
+        timeout=60_000,
+    )
     with page.expect_download(timeout=180_000) as caught:
         page.get_by_role("button", name="Take home").click()
     caught.value.save_as(file)
