@@ -123,6 +123,11 @@ def stand_behind_door() -> None:
     _server.behind_door = True
 
 
+def served() -> bool:
+    """Whether dashboard/server.py shows the pages, and not Streamlit started by hand."""
+    return _server.behind_door
+
+
 def refusal() -> str:
     """Why nothing may be shown to anybody, "" where pages may: who starts Streamlit by hand gets
     pages for this machine alone.
@@ -292,14 +297,14 @@ def turn() -> Generator[None]:
 
 
 @contextmanager
-def heavy() -> Generator[None]:
+def heavy(patience: float = 0.0) -> Generator[None]:
     """What keeps a processor busy for seconds, such as making a report: of guests one at a time.
-    Raises `Busy`.
+    Raises `Busy` for who has not had their turn after `patience` seconds.
     """
     if presents():
         yield
         return
-    if not _heavy.acquire(blocking=False):
+    if not _heavy.acquire(timeout=patience):
         raise Busy(IN_USE)
     try:
         yield

@@ -29,6 +29,7 @@ st.set_page_config(
     initial_sidebar_state=230,
 )
 with messages.sentences():
+    course.start()
     if sentence := access.refusal():
         messages.error(sentence)
         st.stop()
@@ -55,7 +56,8 @@ with messages.sentences():
         },
         expanded=True,  # Streamlit hides some pages as soon as anything stands below them
     )
-    state.enter(page.url_path)
+    here = page.url_path or PAGES[0].id  # Start has no word in the address
+    state.enter(here)
     st.logo(logo.svg(state.dark()), size="large")
     if data.has_both():
         with st.sidebar:
@@ -72,18 +74,18 @@ with messages.sentences():
     guests.log_out()
     side_bar.follow_theme()
     above = st.empty()  # what is damaged is found where a page reads it
-    course.start()
     presenting.begin()
-    with messages.guarded(), data.opening(f"{page.url_path} {state.param('view')}"):
-        if page.url_path in BY_ID and BY_ID[page.url_path].works and not access.presents():
-            guests.not_for_you(BY_ID[page.url_path])
+    with messages.guarded(), data.opening(f"{here} {state.param('view')}"):
+        if here in BY_ID and BY_ID[here].works and not access.presents():
+            guests.not_for_you(BY_ID[here])
         else:
             page.run()
     # where the store cannot be read, the page itself says so
     with above.container(), messages.sentences(), suppress(MucoreError):
         messages.left_out()
-    state.leave(page.url_path)
-    saved_views.show(page.url_path or PAGES[0].id)
-    side_bar.keep_along()
-    presenting.end(page.url_path)
-    take_home.offer(page.url_path)
+    state.leave(here)
+    if not presenting.on():  # a room sees no side bar
+        saved_views.show(here)
+        side_bar.keep_along()
+    presenting.end(here)
+    take_home.offer(here)

@@ -1,5 +1,5 @@
-"""The only reader of the store. Frames are cached by the store's change counter, so an unchanged
-store costs one short query a page.
+"""The only reader of the store, beside `queue_data`, which has the queue. Frames are cached by the
+store's change counter, so an unchanged store costs one short query a page.
 
 The store is the reader's own (folder MUCORE_HOME, default ~/.mucore). While it holds no result, or
 where the reader chose so, pages show the demo pack in data/demo, made by a real run, and say so;
@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -31,11 +29,6 @@ from mucore.catalog import tuning
 from mucore.errors import BadFile, MucoreError
 from mucore.outputs import Outputs
 from mucore.runner import analyses as analysis_jobs
-from mucore.runner import apart, estimate
-from mucore.runner.executors import ensure_workers
-from mucore.runner.jobs import end_of_log
-from mucore.runner.plan import Grid, Plan, make_plan
-from mucore.runner.quality import Originals, plan_experiment
 from mucore.spec import RunSpec
 from mucore.store import (
     BallotBox,
@@ -47,17 +40,16 @@ from mucore.store import (
     pack_provenance,
 )
 from mucore.store.results import Filters
-from mucore.store.rows import ACTIVE, Comparison, Job, JobKind, JobState, Result, Worker
+from mucore.store.rows import Comparison, Result
 from mucore.suite.board import Board
 from mucore.suite.description import load
 from mucore.suite.stored import board_of
 from mucore.userfiles import doors
-from mucore.verdicts import Judged, Word, judge, looked_at, runs_of, words
+from mucore.verdicts import Judged, Run, Word, judge, runs_of, words
 
 DEMO = shipped.DATA / "demo"
 Settings = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]  # data sets, models, scenarios
 REFERENCES = ("original", "retrain")
-MOST_QUEUED = 5000  # jobs that a time left is computed from
 MANY = 2000  # results from which opening a page may take seconds
 
 
@@ -118,7 +110,7 @@ def source() -> Source:
     aside = (
         state.carried("source", SOURCES) == "demo" or _summaries(store, own.name, change, ()).empty
     )
-    if aside and (demo := _demo()) is not None:
+    if aside and (demo := demo_pack()) is not None:
         return demo
     return own
 
@@ -197,12 +189,14 @@ def judged(runs: pd.DataFrame) -> Mapping[str, Judged]:
     settings. Trainings without a scenario have none.
     """
     where, mine = source(), runs[runs["scenario"].notna()]
+    methods = mine["method"].unique().tolist()
     return _judged(
         where.store,
         where.name,
         where.change,
         chosen(mine),
         _settings(mine),
+        methods[0] if len(methods) == 1 else None,
         tuple(mine["key"].tolist()),
     )
 
@@ -352,14 +346,6 @@ def start_analysis(kind: str, parameters: dict[str, Any]) -> None:
         analysis_jobs.start(own_store(), kind, parameters, pack=pack())
 
 
-def start_again(job: Job) -> None:
-    """Start an analysis or a search once more that ended without a result or that no process has
-    taken up. Raises a `MucoreError`.
-    """
-    store = own_store()
-    apart.start(store, job if job.state in ACTIVE else store.retry(job.id))
-
-
 def pack() -> Path | None:
     """The pack that results come from, None where they are the reader's own."""
     return DEMO if source().demo else None
@@ -386,147 +372,6 @@ def own_comparisons() -> list[Comparison]:
     return sorted(own_store().comparisons(), key=lambda one: one.created, reverse=True)
 
 
-def jobs(
-    *,
-    states: Sequence[JobState] | None = None,
-    comparison: int | None = None,
-    keys: Sequence[str] | None = None,
-    kind: JobKind = "run",
-    limit: int = 500,
-) -> list[Job]:
-    """The newest jobs, runs unless `kind` says otherwise, oldest of them first."""
-    return own_store().jobs(states=states, comparison=comparison, keys=keys, kind=kind, limit=limit)
-
-
-def workers() -> list[Worker]:
-    """Those that live."""
-    return own_store().workers()
-
-
-def reap() -> int:
-    """Look for dead workers, at most every two seconds however many people watch; the number of
-    jobs that lost theirs.
-    """
-    # a guest's look changes nothing, and must not count as one of those that do
-    return _reap(own_store(), str(own_store().home)) if access.presents() else 0
-
-
-def start_workers() -> None:
-    """See to it that a worker lives or is on its way; it goes on when the page and the server are
-    gone.
-    """
-    if not workers_starting():
-        _started(str(own_store().home)).extend(ensure_workers(own_store()))
-
-
-def workers_starting() -> bool:
-    """A worker was started from here and has not come up yet (it loads PyTorch first)."""
-    store = own_store()
-    return not store.workers() and any(
-        process.poll() is None for process in _started(str(store.home))
-    )
-
-
-def worker_failure() -> str:
-    """The last words of a worker that was started from here and ended with an error, "" where there
-    is none.
-    """
-    started = _started(str(own_store().home))
-    if not started or not started[-1].poll():
-        return ""
-    words = _tail(own_store().home / "logs" / "workers.log", 2000).strip()
-    return words.splitlines()[-1] if words else f"it ended with code {started[-1].returncode}"
-
-
-def plan(grid: Grid) -> Plan:
-    """What a grid comes to, with the demo's runs as a second source of estimates. Raises a
-    `MucoreError` with a sentence.
-    """
-    store = own_store()
-    return _plan(store, _history(), str(store.home), _moves(store), grid.model_dump_json())
-
-
-def precision_gain() -> str:
-    """What another precision would gain where runs are computed, in a sentence."""
-    device, _ = estimate.available(own_store())
-    return estimate.gain(device)
-
-
-def experiment_plan(grid: Grid, *, models: int, originals: Originals) -> Plan:
-    """What a forgetting-quality experiment comes to, as `plan` has it. Raises a `MucoreError` with
-    a sentence.
-    """
-    store = own_store()
-    return _experiment_plan(
-        store, _history(), str(store.home), _moves(store), grid.model_dump_json(), models, originals
-    )
-
-
-def _moves(store: Store) -> tuple[int, ...]:
-    """What an estimate depends on beside the grid: results, how much is queued, and the workers
-    that live.
-    """
-    return store.change_counter("results"), store.count_active(), len(store.workers())
-
-
-def time_left(jobs: Sequence[Job], *, keys: Sequence[str] | None = None) -> estimate.Left:
-    """Time left of the queued and running jobs of `keys` (None: all), `jobs` being the newest of
-    each key; other jobs may be ahead.
-
-    Nothing where no worker lives or is on its way, for then nothing moves.
-    """
-    store = own_store()
-    alive = len(store.workers())
-    if not alive and not workers_starting():
-        return estimate.Left(None)
-    newest = {
-        job.key: job
-        for job in sorted(
-            [*store.jobs(states=ACTIVE, kind="run", limit=MOST_QUEUED), *jobs],
-            key=lambda job: job.id,
-        )
-    }
-    counted = estimate.counting(list(newest.values()))
-    if not counted:
-        return estimate.Left(None)
-    since = min(job.queued for job in counted if job.state in ACTIVE)
-    expected = _expected(
-        store,
-        _history(),
-        str(store.home),
-        since.isoformat(),
-        tuple(job.key for job in counted),
-        counted,
-    )
-    waking = 0.0 if alive else estimate.WAKING
-    return estimate.time_left(
-        counted, expected, workers=max(alive, 1), now=datetime.now(UTC), keys=keys, waking=waking
-    )
-
-
-def disk_use() -> dict[str, int]:
-    """Bytes by kind, in the reader's own store."""
-    return _disk_use(own_store(), str(own_store().home))
-
-
-def log_tail(job: Job, *, size: int = 4000) -> str:
-    """The last `size` bytes of a job's log, whole lines, from its file or, where that lies on
-    another machine, from the store; "" where there is none.
-    """
-    return end_of_log(own_store(), job, size) if job.log else ""
-
-
-def _tail(path: Path, size: int) -> str:
-    try:
-        with path.open("rb") as file:
-            start = max(0, file.seek(0, 2) - size)
-            file.seek(start)
-            text = file.read().decode("utf-8", errors="replace")
-    except OSError:
-        return ""
-    return text.split("\n", 1)[-1] if start else text
-
-
 @st.cache_resource(show_spinner=False, max_entries=8, on_release=lambda store: store.close())
 def _open(home: str) -> Store:
     return open_store(home)
@@ -544,12 +389,6 @@ def _ballot_box(home: str, _store: Store) -> BallotBox:
     return BallotBox(_store.home, url=_store.url)
 
 
-@st.cache_resource(show_spinner=False, max_entries=8)
-def _started(home: str) -> list[subprocess.Popen]:
-    """Processes of workers started by this server, to tell "on its way" from "none"."""
-    return []
-
-
 @st.cache_resource(show_spinner=False, max_entries=2)
 def _opened(name: str, change: int) -> set[str]:
     """Pages that somebody has opened since the store changed."""
@@ -561,19 +400,13 @@ def _open_demo(path: str, changed: int) -> Store:
     return open_pack(Path(path))
 
 
-def _demo() -> Source | None:
+def demo_pack() -> Source | None:
     """The pack that comes with the program; its last file to be written says that it changed."""
     try:
         changed = (DEMO / "pack.json").stat().st_mtime_ns
         return Source(_open_demo(str(DEMO), changed), True, changed)
     except (OSError, BadFile):  # a damaged pack must not keep a reader from their own store
         return None
-
-
-def _history() -> Store | None:
-    """Runs that tell how long others may take, beside the reader's own."""
-    demo = _demo()
-    return None if demo is None else demo.store
 
 
 # The two frames are kept as they are, and readers get shallow copies, which pandas copies for real
@@ -594,21 +427,48 @@ def _metric_values(
 
 @st.cache_resource(show_spinner=False, max_entries=32)
 def _judged(
-    _store: Store, name: str, change: int, choice: str, asked: Settings, _keys: tuple[str, ...]
+    _store: Store,
+    name: str,
+    change: int,
+    choice: str,
+    asked: Settings,
+    of: str | None,
+    _keys: tuple[str, ...],
 ) -> Mapping[str, Judged]:
     keys = set(_keys)
-    records = _records(_store, name, change, asked)
-    mine = [one for one in records if one.key in keys or one.spec["method"] in REFERENCES]
+    every = _runs(_store, name, change, asked, of)
+    mine = [one for one in every if one.key in keys or one.method in REFERENCES]
     return {key: line for line in judge(mine) for key in line.keys if key in keys}
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)
-def _records(_store: Store, name: str, change: int, asked: Settings) -> tuple[Result, ...]:
+def _runs(
+    _store: Store, name: str, change: int, asked: Settings, of: str | None
+) -> tuple[Run, ...]:
+    """`of` names the only method that is asked for beside the references, if there is one. From
+    `metric_values` as a page of one data set and scenario reads them anyway.
+    """
     datasets, models, scenarios = asked
-    return tuple(
-        _store.results(
-            metrics=looked_at(), brief=True, dataset=datasets, model=models, scenario=scenarios
-        )
+    filters = Filters(dataset=datasets, model=models, scenario=scenarios)
+    if of is not None:
+        filters["method"] = (*REFERENCES, of)
+        values = metric_values(**filters)
+    else:
+        one = [names[0] if len(names) == 1 else names for names in (datasets, scenarios)]
+        values = metric_values(dataset=one[0], scenario=one[1])
+    every = summaries()
+    wanted = (
+        every["dataset"].isin(datasets)
+        & every["model"].isin(models)
+        & every["scenario"].isin(scenarios)
+    )
+    if of is not None:
+        wanted &= every["method"].isin([*REFERENCES, of])
+    return runs_of(
+        every[wanted],
+        values,
+        _store.remarks(**filters),
+        _store.results(metrics=False, **filters | Filters(method="retrain")),
     )
 
 
@@ -666,50 +526,6 @@ def _neighbours(
 ) -> Mapping[str, Any]:
     asked = neighbour_search.Parameters(keys=list(keys), split=split, count=count)
     return neighbour_search.compute(_store, asked, lambda done, what: None)
-
-
-@st.cache_data(show_spinner=False, max_entries=32)
-def _plan(
-    _store: Store, _history: Store | None, name: str, moves: tuple[int, ...], grid: str
-) -> Plan:
-    return make_plan(Grid.model_validate_json(grid), _store, history=_history)
-
-
-@st.cache_data(show_spinner=False, max_entries=8)
-def _experiment_plan(
-    _store: Store,
-    _history: Store | None,
-    name: str,
-    moves: tuple[int, ...],
-    grid: str,
-    models: int,
-    originals: Originals,
-) -> Plan:
-    return plan_experiment(
-        Grid.model_validate_json(grid), _store, models=models, originals=originals, history=_history
-    ).plan
-
-
-@st.cache_data(show_spinner=False, max_entries=16)
-def _expected(
-    _store: Store,
-    _history: Store | None,
-    name: str,
-    since: str,
-    keys: tuple[str, ...],
-    _jobs: Sequence[Job],
-) -> dict[str, estimate.Expected]:
-    return estimate.of_jobs(_store, _jobs, history=_history)
-
-
-@st.cache_data(show_spinner=False, max_entries=8, ttl=2.0)
-def _reap(_store: Store, name: str) -> int:
-    return len(_store.reap())
-
-
-@st.cache_data(show_spinner=False, max_entries=4, ttl=10)
-def _disk_use(_store: Store, name: str) -> dict[str, int]:
-    return _store.disk_use()
 
 
 def _frozen(filters: dict[str, Any]) -> tuple[tuple[str, Any], ...]:

@@ -29,20 +29,23 @@ EVERY: Final = "all"
 
 def needs(what: str, name: str) -> dict[str, list[dict[str, Any]]]:
     """`lessons`: id, title, question and the grid of its comparison. `analyses`: page, kind,
-    parameters and the pack of results that they are of, None for the reader's own. `problems`: page
-    and sentence where a page could not be drawn. Raises `UnknownName`.
+    parameters and the pack of results that they are of, None for the reader's own. `experiments`:
+    page, and whose forgetting quality is not computed. `problems`: page and sentence where a page
+    could not be drawn. Raises `UnknownName`.
     """
     lessons, pages = named(what, name)
     analyses: dict[str, dict[str, Any]] = {}
-    problems = []
+    experiments, problems = [], []
     for page in pages:
         try:
-            for wanted in asked(page):
-                found = {"page": page, **wanted, "pack": wanted["pack"] and str(wanted["pack"])}
-                analyses.setdefault(json.dumps([found["kind"], found["parameters"]]), found)
+            for told in asked(page):
+                for wanted in told.wanted:
+                    found = {"page": page, **wanted, "pack": wanted["pack"] and str(wanted["pack"])}
+                    analyses.setdefault(json.dumps([found["kind"], found["parameters"]]), found)
+                experiments += [{"page": page, **wanted} for wanted in told.experiments]
         except MucoreError as problem:
             problems.append({"page": page, "error": str(problem)})
-    told = [
+    stories = [
         {
             "id": each,
             "title": LESSONS[each].title,
@@ -51,7 +54,12 @@ def needs(what: str, name: str) -> dict[str, list[dict[str, Any]]]:
         }
         for each in lessons
     ]
-    return {"lessons": told, "analyses": list(analyses.values()), "problems": problems}
+    return {
+        "lessons": stories,
+        "analyses": list(analyses.values()),
+        "experiments": experiments,
+        "problems": problems,
+    }
 
 
 def named(what: str, name: str) -> tuple[list[str], list[str]]:
@@ -65,13 +73,15 @@ def named(what: str, name: str) -> tuple[list[str], list[str]]:
     return [], [page.id for page in PAGES if not page.works] if name == EVERY else [name]
 
 
-def asked(page: str) -> Iterator[dict[str, Any]]:
-    """The analyses that the views of a page want. Raises `MucoreError` where it cannot be drawn."""
+def asked(page: str) -> Iterator[course.Course]:
+    """What the views of a page say that they want. Raises `MucoreError` where it cannot be
+    drawn.
+    """
     first = drawn(page)
-    yield from first.wanted
+    yield first
     for view in first.steps:
         if view != first.now and page != "lessons":
-            yield from drawn(page, view=view).wanted
+            yield drawn(page, view=view)
 
 
 def drawn(page: str, **query: str) -> course.Course:

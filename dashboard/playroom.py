@@ -29,7 +29,7 @@ from mucore.playground import Scene
 Event = dict[str, Any]
 KEPT = 50  # scenes whose events stay
 MOST_WAITING = 8
-FORGOTTEN = 15.0  # seconds after which a scene that nobody looked at counts as left
+FORGOTTEN = 30.0  # seconds after which a scene that nobody looked at counts as left
 SILENCE = 120.0  # seconds without an event after which a process counts as hung
 COMMAND = (sys.executable, "-m", "mucore.playground")
 _TICK, _GOODBYE = 0.25, 3.0
@@ -76,7 +76,8 @@ class Room:
         """The ticket of a scene, which is played now or was before. What the reader `who` asked for
         earlier ends unless others want it.
 
-        Raises `BadValue` where too many scenes wait.
+        Raises `BadValue` where too many scenes wait; those with nothing to forget, which show
+        Original alone, are counted apart.
         """
         ticket = hashlib.sha256(scene.model_dump_json().encode()).hexdigest()[:24]
         with self._lock:
@@ -84,18 +85,21 @@ class Room:
             known = self._playing.get(ticket)
             if known is not None and known.failed:
                 known = None
-            most = self._most_waiting + (before in self._waiting)
-            if known is None and len(self._waiting) >= most:
+            ahead = [each for each in self._waiting if self._alike(each, scene)]
+            most = self._most_waiting + (before in ahead)
+            if known is None and len(ahead) >= most:
                 raise BadValue(
                     f"{self._most_waiting} scenes wait already, which is as many as may. Try again "
                     "in a few seconds."
                 )
             self._wishes[who] = ticket
             if before is not None and before != ticket and before not in self._wishes.values():
-                self._drop(before)
+                self._drop(before, unless=scene)
             if known is None:
                 self._playing[ticket] = known = _Playing(scene)
-                self._waiting.append(ticket)
+                # who has pressed Forget goes before those who only look at Original
+                first = len(ahead) if scene.forget else len(self._waiting)
+                self._waiting.insert(first, ticket)
                 self._lock.notify_all()
             known.looked = time.monotonic()
             self._playing.move_to_end(ticket)
@@ -114,6 +118,11 @@ class Room:
             known.looked = time.monotonic()
             return known.events[after:]
 
+    def knows(self, ticket: str) -> bool:
+        """Whether a scene is there: it waits, is played, or is over and among the latest."""
+        with self._lock:
+            return ticket in self._playing
+
     def ahead(self, ticket: str) -> int:
         """How many scenes are played before this one."""
         with self._lock:
@@ -128,13 +137,22 @@ class Room:
 
     # -- below, the lock is held
 
-    def _drop(self, ticket: str) -> None:
-        """End a scene that nobody wants; what is over stays."""
-        known = self._playing.get(ticket)
-        if known is not None and not known.over:
-            del self._playing[ticket]
-            if ticket in self._waiting:
-                self._waiting.remove(ticket)
+    def _alike(self, ticket: str, scene: Scene) -> bool:
+        """Whether both scenes forget something, or neither does."""
+        return bool(self._playing[ticket].scene.forget) == bool(scene.forget)
+
+    def _drop(self, ticket: str, unless: Scene | None = None) -> None:
+        """End a scene that nobody wants; what is over stays, and so does Original while it is
+        trained on the points of the scene `unless`, which needs it next.
+        """
+        known, waits = self._playing.get(ticket), ticket in self._waiting
+        if known is None or known.over:
+            return
+        if unless is not None and not waits and known.scene == unless.bare:
+            return
+        del self._playing[ticket]
+        if waits:
+            self._waiting.remove(ticket)
 
     def _tidy(self) -> None:
         over = [ticket for ticket, each in self._playing.items() if each.over]
@@ -151,7 +169,8 @@ class Room:
 
     def _work(self) -> None:
         try:
-            self._started()
+            with contextlib.suppress(OSError):  # the first scene asks for it again
+                self._started()
             while (ticket := self._next()) is not None:
                 self._play(ticket)
         finally:
@@ -178,8 +197,8 @@ class Room:
                 break
         if not ended:
             sentence = (
-                "The playground's process ended while it played this scene, and was started "
-                "anew. Press Forget again."
+                "The process that plays scenes ended before this one did, or could not be "
+                "started. Press Forget again."
             )
             with self._lock:
                 known.failed = True
@@ -187,7 +206,10 @@ class Room:
 
     def _asked(self, ticket: str, known: _Playing) -> bool:
         """Whether the process played the scene to its end, or nobody wants it any more."""
-        process = self._started()
+        try:
+            process = self._started()
+        except OSError:  # no memory or no file left, which may be otherwise for the next scene
+            return False
         asked = {"id": ticket, "scene": known.scene.model_dump(mode="json")}
         if not _say(process, asked):
             self._end_process()
@@ -209,8 +231,8 @@ class Room:
             if line is None:
                 self._end_process()
                 return False
-            heard, message = time.monotonic(), json.loads(line)
-            if message["id"] != ticket:  # of a scene that was left
+            heard, message = time.monotonic(), _message(line)
+            if message is None or message["id"] != ticket:  # of a scene that was left
                 continue
             with self._lock:
                 known.events.append(message["event"])
@@ -258,6 +280,15 @@ def _say(process: subprocess.Popen[str], message: dict[str, Any]) -> bool:
     except OSError:
         return False
     return True
+
+
+def _message(line: str) -> dict[str, Any] | None:
+    """What the process says; None for what a library in it printed past Python."""
+    try:
+        message = json.loads(line)
+    except ValueError:
+        return None
+    return message if isinstance(message, dict) and {"id", "event"} <= message.keys() else None
 
 
 def _listen(process: subprocess.Popen[str], lines: queue.Queue[str | None]) -> None:

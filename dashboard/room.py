@@ -6,6 +6,7 @@ through `data.ballot_box`. Who goes along is known to this process alone, and on
 
 from __future__ import annotations
 
+import hashlib
 import threading
 import time
 from typing import Final
@@ -19,11 +20,13 @@ from mucore.store import Talk
 
 LOOKS: Final = 2.0  # seconds after which a reader's page looks where the presenter is
 GONE: Final = 15.0  # seconds after which a page that did not look counts as closed
+OVER: Final = 12 * 3600.0  # and as closed for good
+NEWS: Final = "/_mucore/room"  # where it looks: dashboard/server.py answers
 NAMELESS: Final = (
     "Your browser keeps no cookie of this page, so your vote could not be told from another. Load "
     "the page again, or allow its cookies."
 )
-_seen: dict[str, float] = {}  # sessions of readers, and when they looked
+_seen: dict[str, float] = {}  # pages of readers, and when they looked
 _lock = threading.Lock()
 
 
@@ -79,16 +82,43 @@ def _asked(lesson: Lesson, question: str) -> str:
     return f"{lesson.id} {question}"
 
 
-def look() -> None:
-    """This reader's page is open."""
+def arrive() -> str:
+    """This reader's page is drawn. The name under which it looks from now on, which says nothing of
+    its session.
+    """
+    page = hashlib.sha256(state.session().encode()).hexdigest()[:24]
     with _lock:
-        _seen[state.session()] = time.monotonic()
+        _seen[page] = time.monotonic()
+    return page
+
+
+def news(page: str, lesson: str, *, follows: bool) -> str:
+    """What a reader's page asks every few seconds, by the name that `arrive` gave it: `place` as it
+    is now; "" for a page that nobody knows, which is drawn anew then if it is one.
+    """
+    with _lock:
+        if page not in _seen:
+            return ""
+        _seen[page] = time.monotonic()
+    return place(talk(), lesson, follows=follows)
+
+
+def place(held: Talk | None, lesson: str, *, follows: bool) -> str:
+    """What of a talk a reader's page shows that is at `lesson` ("" for none): it is drawn anew when
+    that changes.
+    """
+    if held is None:
+        return ""
+    revealed = ",".join(sorted(held.revealed))
+    if follows:
+        return f"{held.lesson}:{held.step}:{held.source}:{revealed}"
+    return f"{held.lesson}:{revealed}" if lesson == held.lesson else held.lesson
 
 
 def readers() -> int:
     """How many pages of readers are open on the lesson that is held."""
     with _lock:
-        since = time.monotonic() - GONE
-        for session in [session for session, at in _seen.items() if at < since]:
-            del _seen[session]
-        return len(_seen)
+        now = time.monotonic()
+        for page in [page for page, at in _seen.items() if now - at > OVER]:
+            del _seen[page]
+        return sum(now - at < GONE for at in _seen.values())

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlencode, urlsplit
 
 from google.protobuf.message import DecodeError
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection
@@ -22,8 +23,10 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.starlette import App
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
-from dashboard import access
+from dashboard import access, room
+from dashboard.room import NEWS
 from mucore import hosting
+from mucore.errors import MucoreError
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -61,6 +64,10 @@ class Door:
         elif scope["type"] == "http" and (answer := _answered(HTTPConnection(scope))):
             await answer(scope, receive, send)
             return
+        elif scope["type"] == "http" and scope["path"] == NEWS:
+            answer = await run_in_threadpool(_news, HTTPConnection(scope))
+            await answer(scope, receive, send)
+            return
         elif scope["type"] == "http" and _unnamed(HTTPConnection(scope)):
             send = _naming(send, secure=scope["scheme"] == "https")
         await self.app(scope, receive, send)
@@ -92,6 +99,20 @@ def _answered(connection: HTTPConnection) -> Response | None:
     ):
         return PlainTextResponse(access.READS, status_code=403)
     return None
+
+
+def _news(connection: HTTPConnection) -> Response:
+    """Where the presenter is, to a reader's page that looks (assets/room.js): a run of the page for
+    each look would cost a hundred times as much.
+    """
+    asked = connection.query_params
+    try:
+        place = room.news(
+            asked.get("page", ""), asked.get("lesson", ""), follows=asked.get("follow") == "1"
+        )
+    except MucoreError:  # the page says so as soon as it is drawn
+        return PlainTextResponse("", status_code=503)
+    return PlainTextResponse(place, headers={"Cache-Control": "no-store"})
 
 
 def _unnamed(connection: HTTPConnection) -> bool:

@@ -56,7 +56,9 @@ FILTERS: Final = (
 # same ones share them.
 KEPT: Final = {
     **{page.id: FILTERS for page in PAGES if page.group in ("Compare", "Look inside", "Report")},
+    "start": FILTERS,
     "draw": FILTERS,
+    "playground": ("preset", "points", "noise", "seed", "own", "forget", "methods", "played"),
     "lessons": ("lesson", "step", "follow"),
 }
 # What a page opens on that the address has to say, since without it the address means what it does
@@ -90,9 +92,12 @@ def enter(page: str) -> None:
 
 
 def leave(page: str) -> None:
-    """Called by app.py after the page: what its address says of the parameters that are kept."""
+    """Called by app.py after the page: what its address says of the parameters that are kept, and
+    of those of methods, which are METHOD.PARAMETER.
+    """
     if names := KEPT.get(page):
-        set_ticket(f"kept:{names}", {name: params(name) for name in names if params(name)})
+        kept = [name for name in st.query_params if name in names or "." in name]
+        set_ticket(f"kept:{names}", {name: params(name) for name in kept})
 
 
 def going(page: str) -> dict[str, list[str]]:
@@ -182,6 +187,8 @@ def forget(names: Sequence[str]) -> None:
     """Remove URL parameters, so that their widgets go back to their defaults; for buttons."""
     for name in names:
         set_param(name, None)
+        # a part of a page that is drawn by itself takes an old address for none
+        st.session_state.pop(_WIDGET + name, None)
 
 
 def choice(name: str, options: Sequence[str], default: str | None = None) -> str:

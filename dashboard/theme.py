@@ -71,7 +71,8 @@ STYLES: Final[dict[str, FamilyStyle]] = {
     "sparsity": FamilyStyle("#B07A00", "#E69F00", "pentagon", "solid"),
     "features": FamilyStyle("#3A93C8", "#7CC7F0", "hexagon", "longdashdot"),
     "competition": FamilyStyle("#7A5195", "#B48CD0", "bowtie", "dashdot"),
-    "baseline": FamilyStyle("#6B7300", "#B9C23C", "x", "dot"),
+    # hollow and dotted wherever it is drawn: it is no method
+    "baseline": FamilyStyle("#6B7300", "#B9C23C", "x-open", "dot"),
     "own": FamilyStyle("#8A3324", "#D98B7B", "triangle-down", "dot"),
 }
 _OTHER: Final = FamilyStyle(LIGHT.muted, DARK.muted, "circle-open", "solid")

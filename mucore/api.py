@@ -1,7 +1,8 @@
 """The Python interface, for scripts and notebooks.
 
-    import mucore.api as mu frame = mu.compare(dataset="fashion-mnist-10k", scenario="one_class",
-    methods=["finetune", "scrub"])
+    import mucore.api as mu
+
+    frame = mu.compare(scenario="one_class", methods=["finetune", "scrub"], seeds=[0, 1])
 
 Runs go through the same job table and store as those of the command line and the dashboard: what is
 stored is not computed again. Functions import what they work with when they are called: whoever
@@ -592,7 +593,7 @@ def _compute(
         return []
     from mucore.runner.worker import work
     from mucore.store import ACTIVE
-    from mucore.store.jobs import ENDED_WITHOUT_RESULT
+    from mucore.store.rows import ENDED_WITHOUT_RESULT
 
     try:
         with helpers(store, plan.keys, jobs - 1, device=device):

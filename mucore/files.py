@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import shutil
+import tempfile
 import time
 import uuid
 from collections.abc import Generator
@@ -47,6 +49,20 @@ def write(path: Path, content: bytes) -> None:
             f"{path} could not be written: {error.strerror or error}. Free some space, or choose "
             "another home."
         ) from error
+
+
+@contextmanager
+def temporary_folder(name: str) -> Generator[Path]:
+    """A folder among the temporary files, which goes with the block. Those of processes of this
+    machine that were killed in theirs go first.
+    """
+    mine = f"{name}-{_machine()}-"
+    for folder in Path(tempfile.gettempdir()).glob(f"{mine}*"):
+        pid = folder.name.removeprefix(mine).partition("-")[0]
+        if pid.isdecimal() and not psutil.pid_exists(int(pid)):
+            shutil.rmtree(folder, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=f"{mine}{os.getpid()}-") as path:
+        yield Path(path)
 
 
 def remove_left_over(folder: Path) -> list[Path]:

@@ -14,29 +14,31 @@ the next start takes a worker over that is still there.
 from __future__ import annotations
 
 import argparse
-import errno
 import http.client
-import importlib.util
 import json
 import os
-import platform
-import shutil
-import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
-import tomllib
 import webbrowser
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mucore import hosting, signals, unforeseen
 from mucore.errors import said
 from mucore.hosting import Hosting
 from mucore.numbers import whole_number
+from mucore.processes import (
+    Child,
+    end_all,
+    end_leftover_server,
+    identity,
+    left_behind,
+    own_group,
+    say,
+)
+from mucore.start_checks import ROOT, StartError, check_packages, check_port, login, open_home
 from mucore.userfiles import paths
 
 if TYPE_CHECKING:
@@ -44,97 +46,22 @@ if TYPE_CHECKING:
 
     from mucore.store import Store
 
-ROOT = Path(__file__).resolve().parents[1]  # of both packages
-NEEDED = (
-    "psutil",
-    "numpy",
-    "pandas",
-    "sqlalchemy",
-    "pydantic",
-    "plotly",
-    "segno",
-    "streamlit",
-    "torch",
-    "torchvision",
-    "safetensors",
-    "cyclopts",
-)
-QUICK_SECONDS = 10.0  # a process that lives shorter than this failed to start
-QUICK_DEATHS = 5
-GRACE_SECONDS = 10.0  # from the polite request to end to the hard one
-LEAST_FREE_BYTES = 50_000_000
-
-
-class StartError(Exception):
-    """Something that the person who starts the program can mend; the text is a sentence."""
-
-
-class Child:
-    """One process that is kept alive: started again when it dies, later and later, until it has
-    died at once too often.
-    """
-
-    def __init__(self, name: str, start: Callable[[], subprocess.Popen], log: Path):
-        self.name, self.log = name, log
-        self._start = start
-        self.process: subprocess.Popen | None = None
-        self.quick_deaths = 0
-        self.given_up = False
-        self._born = 0.0
-        self._not_before = 0.0
-
-    def alive(self) -> bool:
-        return self.process is not None and self.process.poll() is None
-
-    def keep(self) -> None:
-        """Start the process if it is not there and may be."""
-        if self.given_up or self.alive():
-            return
-        now = time.monotonic()
-        if self.process is not None:
-            self.quick_deaths = self.quick_deaths + 1 if now - self._born < QUICK_SECONDS else 0
-            code, self.process = self.process.returncode, None
-            if self.quick_deaths >= QUICK_DEATHS:
-                self.given_up = True
-                say(
-                    f"The {self.name} ended {QUICK_DEATHS} times at once (exit code {code}) and "
-                    f"is not started again. {self.last_words()}"
-                )
-                return
-            wait = 2.0 ** (self.quick_deaths - 1) if self.quick_deaths else 0.0
-            self._not_before = now + wait
-            say(
-                f"The {self.name} ended (exit code {code}); starting it "
-                f"again{f' in {wait:.0f} s' if wait else ''}."
-            )
-        if now >= self._not_before:
-            self.process = self._start()
-            self._born = time.monotonic()
-
-    def last_words(self) -> str:
-        """Where the log is, and its last line."""
-        try:
-            lines = self.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        except OSError:
-            lines = []
-        return f"Log: {self.log}" + (f" ({lines[-1].strip()})" if lines else "")
-
 
 def main(argv: list[str] | None = None) -> int:
     options = _options(argv)
     try:
-        _check_packages()
+        check_packages()
         folder = options.home or os.environ.get("MUCORE_HOME") or str(Path.home() / ".mucore")
         home = paths.path(folder, what="The home").resolve()
         served = hosting.decide(
             options.host,
             audience=options.audience,
             opened=options.open,
-            login=_login(Path.home() / ".streamlit", ROOT / ".streamlit"),
+            login=login(Path.home() / ".streamlit", ROOT / ".streamlit"),
         )
-        _end_leftover_server(home)
+        end_leftover_server(home)
         check_port(served.address, options.port)
-        store = _open_store(home)
+        store = open_home(home)
         return App(options, served, home, store).run()
     except StartError as error:
         print(error, file=sys.stderr)
@@ -293,8 +220,8 @@ class App:
         """Write down what runs, so that a later start can tidy up after a kill of this one."""
         server = self.server.process
         content = {
-            "app": _identity(os.getpid()),
-            "server": _identity(server.pid) if server is not None else None,
+            "app": identity(os.getpid()),
+            "server": identity(server.pid) if server is not None else None,
         }
         self._record().write_text(json.dumps(content), encoding="utf-8")
 
@@ -322,151 +249,6 @@ class App:
         self.store.close()
 
 
-def end_all(processes: list[psutil.Process]) -> None:
-    """Ask processes to end, then end them and their children by force."""
-    import psutil
-
-    trees = list(processes)
-    for process in processes:
-        try:
-            trees += process.children(recursive=True)
-            if sys.platform == "win32":
-                process.send_signal(signal.CTRL_BREAK_EVENT)
-            else:
-                process.terminate()
-        except (psutil.NoSuchProcess, PermissionError, OSError):
-            pass
-    _, stubborn = psutil.wait_procs(trees, timeout=GRACE_SECONDS)
-    for process in stubborn:
-        try:
-            process.kill()
-        except psutil.NoSuchProcess:
-            pass
-    psutil.wait_procs(stubborn, timeout=GRACE_SECONDS)
-
-
-def left_behind(pid: int) -> psutil.Process | None:
-    """The worker process `pid` if the start that it belongs to is gone, else None."""
-    import psutil
-
-    try:
-        process = psutil.Process(pid)
-        command = process.cmdline()
-        if "--parent-pid" not in command[:-1]:
-            return None  # started by hand: whoever started it ends it
-        parent = int(command[command.index("--parent-pid") + 1])
-        gone = (
-            not psutil.pid_exists(parent)
-            or psutil.Process(parent).create_time() > process.create_time()
-        )
-        return process if gone else None
-    except (psutil.Error, ValueError):
-        return None
-
-
-def _end_leftover_server(home: Path) -> None:
-    """End a Streamlit that a killed start left on a port; its pages come back with the new one."""
-    import psutil
-
-    for record in home.glob("app-*.json"):
-        try:
-            content = json.loads(record.read_text(encoding="utf-8"))
-            if _process(content["app"]) is not None:
-                continue  # that start is alive and well
-            server = _process(content["server"])
-            if server is not None:
-                say(
-                    "Ending the dashboard that an earlier start left behind (process "
-                    f"{server.pid})."
-                )
-                end_all([server])
-            record.unlink(missing_ok=True)
-        except (OSError, ValueError, KeyError, TypeError, psutil.Error):
-            continue  # not our record, or gone meanwhile: the port check has the last word
-
-
-def _identity(pid: int) -> list[float]:
-    import psutil
-
-    return [pid, psutil.Process(pid).create_time()]
-
-
-def _process(identity: Any) -> psutil.Process | None:
-    """The process of a written-down identity, unless it ended (its number may have gone to another
-    one).
-    """
-    import psutil
-
-    if identity is None:
-        return None
-    pid, created = identity
-    try:
-        process = psutil.Process(int(pid))
-        same = (
-            abs(process.create_time() - float(created)) < 1.0
-            and process.status() != psutil.STATUS_ZOMBIE
-        )
-        return process if same else None
-    except psutil.NoSuchProcess:
-        return None
-
-
-def own_group() -> dict[str, Any]:
-    """Arguments of Popen that keep a terminal's Ctrl-C away from a child: this program passes it on
-    in order.
-    """
-    if sys.platform == "win32":
-        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-    return {"start_new_session": True}
-
-
-def check_port(host: str, port: int) -> None:
-    """Raise `StartError` unless pages can be served there; a taken port comes with the next free
-    one.
-    """
-    problem = _bind_error(host, port)
-    if problem is None:
-        return
-    if isinstance(problem, socket.gaierror) or problem.errno == errno.EADDRNOTAVAIL:
-        raise StartError(
-            f"This machine has no address {host}. Use --host 127.0.0.1 for itself alone or --host "
-            "0.0.0.0 for the network."
-        )
-    if problem.errno == errno.EACCES:
-        raise StartError(
-            f"Port {port} needs administrator rights. Choose one from 1024 on, such as --port 8501."
-        )
-    free = next(
-        (
-            other
-            for other in range(port + 1, min(port + 100, 65536))
-            if _bind_error(host, other) is None
-        ),
-        None,
-    )
-    way_out = (
-        f"Start with --port {free}." if free is not None else "Choose another one with --port."
-    )
-    address = hosting.web_address(hosting.reached_at(host), port)
-    raise StartError(
-        f"Port {port} is in use, perhaps by a dashboard that runs already ({address}). {way_out}"
-    )
-
-
-def _bind_error(host: str, port: int) -> OSError | None:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        if sys.platform == "win32":
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
-        else:  # connections of the last start that are still closing do not block; a listener does
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            return error
-    return None
-
-
 def _answers(host: str, port: int) -> bool:
     connection = http.client.HTTPConnection(host, port, timeout=2)
     try:
@@ -483,64 +265,6 @@ def _has_screen() -> bool:
     return sys.platform in ("win32", "darwin") or bool(
         os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     )
-
-
-def _check_packages() -> None:
-    if tuple(map(int, platform.python_version_tuple()[:2])) < (3, 11):
-        raise StartError(
-            f"Python 3.11 or newer is needed, but this is {sys.version.split()[0]} "
-            f"({sys.executable})."
-        )
-    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
-    if missing:
-        python = r".venv\Scripts\python" if sys.platform == "win32" else ".venv/bin/python"
-        raise StartError(
-            f"{sys.executable} lacks {', '.join(missing)}. Install what is needed, then start "
-            "again:\n"
-            "  python -m venv .venv\n"
-            f"  {python} -m pip install -c constraints.txt -e .\n"
-            f"  {python} run_app.py"
-        )
-
-
-def _login(*folders: Path) -> str:
-    """What `hosting.login_problem` says of Streamlit's secrets in `folders`; later ones win."""
-    content: dict[str, Any] = {}
-    for file in (folder / "secrets.toml" for folder in folders):
-        try:
-            content |= tomllib.loads(file.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            continue
-        except (OSError, ValueError) as error:
-            raise StartError(
-                f"{file}, which says who may log in, cannot be read: {error}. Mend it, or take it "
-                "away."
-            ) from None
-    return hosting.login_problem(content, authlib=importlib.util.find_spec("authlib") is not None)
-
-
-def _open_store(home: Path) -> Store:
-    sys.path.insert(0, str(ROOT))  # a checkout works without being installed
-    from mucore.errors import MucoreError
-    from mucore.store import open_store
-
-    try:
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        free = shutil.disk_usage(home).free
-        if free < LEAST_FREE_BYTES:
-            raise StartError(
-                f"Only {free / 1e6:.0f} MB are free in {home}, too little for results. Free some, "
-                "or choose another folder with --home."
-            )
-        return open_store(home)
-    except MucoreError as error:
-        raise StartError(str(error)) from None
-    except OSError as error:
-        if error.errno == errno.ENOSPC:
-            raise
-        raise StartError(
-            f"The folder {home} cannot be used: {error.strerror}. Choose another one with --home."
-        ) from None
 
 
 def _options(argv: list[str] | None) -> argparse.Namespace:
@@ -585,7 +309,3 @@ def _count(text: str) -> int:
     if count is None or not 0 <= count <= 64:
         raise argparse.ArgumentTypeError(f"a number of workers from 0 to 64, but got {said(text)}")
     return count
-
-
-def say(text: str) -> None:
-    print(text, flush=True)

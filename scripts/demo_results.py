@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 
 from mucore import catalog
@@ -17,17 +18,21 @@ def runs(*, dataset: str, model: str, preset: str, scenarios: tuple[str, ...]) -
     budgets are other comparisons.
     """
     recipe = make_recipe(preset).model_dump(mode="json")
-    with open_pack(DEMO) as pack:
-        results = pack.results()
     return [
         result
-        for result in results
+        for result in _every(DEMO)
         if (result.spec["dataset"], result.spec["model"]) == (dataset, model)
         and {name: result.spec["recipe"].get(name, default) for name, default in recipe.items()}
         == recipe
         and result.spec["scenario"] in scenarios
         and _usual(result)
     ]
+
+
+@lru_cache(maxsize=1)
+def _every(folder: Path) -> list[Result]:
+    with open_pack(folder) as pack:
+        return pack.results()
 
 
 def _usual(result: Result) -> bool:

@@ -24,6 +24,7 @@ from mucore import catalog
 from mucore.metrics.registry import RELATIVE_TO_RETRAIN
 from mucore.store import open_store
 from mucore.store.rows import Result
+from mucore.suite.board import values_of
 from mucore.verdicts import judge, seed_band
 from mucore.verdicts.rule import RESOLVABLE, TOLERATED
 
@@ -39,10 +40,7 @@ def findings(results: Sequence[Result]) -> dict[str, tuple[float, float, float, 
     """By metric, means over seeds of the original, Retrain and the cheat, the band of Retrain
     against Retrain of another seed, and what the metric makes of the cheat.
 
-    As a verdict goes: a metric can tell where original and Retrain are more than two bands (and a
-    point, for some are shares of few samples) apart,
-    and the cheat passes where it is within a band, or a tenth of that way, of Retrain. Metrics that
-    are a comparison with Retrain in themselves have no band and are left out.
+    Metrics that are a comparison with Retrain in themselves have no band and are left out.
     """
     lines: dict[str, dict[int, Result]] = {}
     for each in results:
@@ -57,24 +55,25 @@ def findings(results: Sequence[Result]) -> dict[str, tuple[float, float, float, 
             continue
         original, retrain, cheat = map(mean, columns)
         band = seed_band(columns[1], value=retrain, samples=1).half
-        away = abs(original - retrain)
-        said = (
-            SILENT
-            if away <= max(RESOLVABLE * band, POINT)
-            else FOOLED
-            if abs(cheat - retrain) <= max(band, TOLERATED * away)
-            else SEES
-        )
-        found[card.id] = (original, retrain, cheat, band, said)
+        found[card.id] = (original, retrain, cheat, band, said(original, retrain, cheat, band))
     return found
+
+
+def said(original: float, retrain: float, cheat: float, band: float) -> str:
+    """What a metric makes of the cheat, as a verdict goes: it can tell where original and Retrain
+    are more than two bands (and a point, for some are shares of few samples) apart, and the cheat
+    passes where it is within a band, or a tenth of that way, of Retrain.
+    """
+    away = abs(original - retrain)
+    if away <= max(RESOLVABLE * band, POINT):
+        return SILENT
+    return FOOLED if abs(cheat - retrain) <= max(band, TOLERATED * away) else SEES
 
 
 def _values(runs: dict[int, Result], metric: str, seeds: Sequence[int]) -> list[float]:
     """One a seed, or none where one is missing."""
-    found = [runs[seed].metrics.get(metric) for seed in seeds]
-    return [each.value for each in found if each is not None and each.value is not None] * (
-        all(each is not None and each.value is not None for each in found)
-    )
+    there = values_of({seed: runs[seed] for seed in seeds}, metric)
+    return [*there.values()] if len(there) == len(seeds) else []
 
 
 def section(results: Sequence[Result]) -> list[str]:
@@ -84,8 +83,8 @@ def section(results: Sequence[Result]) -> list[str]:
     assert line.verdict is not None
     found = findings(results)
     rows = [
-        [catalog.metric(name).title, f"`{name}`", *(f"{each:.3f}" for each in numbers), said]
-        for name, (*numbers, said) in found.items()
+        [catalog.metric(name).title, f"`{name}`", *(f"{each:.3f}" for each in numbers), word]
+        for name, (*numbers, word) in found.items()
     ]
     by_word = {
         word: [name for name, each in found.items() if each[-1] == word]
@@ -106,11 +105,11 @@ def section(results: Sequence[Result]) -> list[str]:
 
 def fooled_in_all(sets: Sequence[Sequence[Result]]) -> list[str]:
     """The metrics that the cheat fools in every set in which they can tell anything."""
-    said: dict[str, set[str]] = {}
+    found: dict[str, set[str]] = {}
     for results in sets:
         for name, (*_, word) in findings(results).items():
-            said.setdefault(name, set()).add(word)
-    return [name for name, words in said.items() if words - {SILENT} == {FOOLED}]
+            found.setdefault(name, set()).add(word)
+    return [name for name, words in found.items() if words - {SILENT} == {FOOLED}]
 
 
 def hidden_class_page(sets: Sequence[Sequence[Result]]) -> str:

@@ -1,5 +1,6 @@
 """Write docs/methods.md, docs/metrics.md, docs/scenarios.md, docs/models.md from the catalogue's
-cards, docs/results.md and docs/tuning.md from the demo results.
+cards, docs/results.md and docs/tuning.md from the demo results, docs/findings.md from these and
+data/findings.
 
     python scripts/make_docs.py
 
@@ -15,6 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from docs_text import listed, page, sentence, table, value
+from findings import findings_page
 from results_page import results_page
 from tuning_page import tuning_page
 
@@ -310,6 +312,7 @@ PAGES = {
     "models.md": models_page,
     "results.md": results_page,
     "tuning.md": tuning_page,
+    "findings.md": findings_page,
 }
 
 

@@ -17,7 +17,7 @@ from mucore import catalog
 from mucore.catalog import tuning
 from mucore.catalog.tuning import Tuned
 from mucore.store.rows import Result
-from mucore.tuning import objective
+from mucore.tuning import objective, report
 from mucore.tuning.report import edges, visible
 from mucore.tuning.study import BEST, Facts, Study, facts_in, studies_in
 from mucore.tuning.wish import CAP, SEED, SPREAD_SEEDS, TRIALS
@@ -49,26 +49,43 @@ def tuning_page() -> str:
         "# Authors' settings against tuned ones",
         MADE,
         (
-            "`python -m mucore tune` searches a setting for each method and each task, a scenario "
-            f"on a data set, model and recipe. Every method has {TRIALS} trials on training seed "
-            f"{SEED}: the authors' settings first, then settings from its card's `search` drawn by "
-            "a tree-structured Parzen estimator, none of which may take more than "
-            f"{CAP:.2g} of Retrain's gradient samples (a sample without a gradient counts a "
-            f"third). The best {BEST} then run on seeds {SEED + 1} and {SEED + 2}, and the best "
-            "mean of three is taken. Test data are never looked at."
+            "Every unlearning method has settings, such as a learning rate, and its authors chose "
+            "them for networks and data of their own. Here each method may look for better ones, "
+            "all by the same rules. A run with the preset `authors` takes the published settings, "
+            "one with `tuned` those that were found."
         ),
         (
-            "**The score J** is the mean over the terms of |gap to Retrain| / u, at most "
-            f"{objective.CAP:g} each, where u is √2 times the standard deviation of that number "
+            "`python -m mucore tune` searches for each method under each task: a scenario on a "
+            f"data set, model and recipe. The first stage is {TRIALS} trials on training seed "
+            f"{SEED}: the authors' settings, then settings from the card's `search`, drawn by a "
+            "tree-structured Parzen estimator, which learns from those before. None of these may "
+            f"take more than {CAP:.2g} of the gradient samples that a Retrain takes (a sample "
+            "without a gradient counts a third); a method whose cheapest setting takes more may go "
+            f"up to a whole Retrain and is marked *open*. In the second stage the best {BEST} run "
+            f"on seeds {SEED + 1} and {SEED + 2} as well, and the one with the best mean of all "
+            "three seeds is chosen. Test data are never looked at."
+        ),
+        (
+            "**The score J** says how far from Retrain a setting ends; Retrain is the model that "
+            "was trained anew without the forgotten data. J is |gap to Retrain| / u, for each "
+            f"number at most {objective.CAP:g}, averaged over the numbers that a task names. The "
+            "unit u is how far two Retrains lie apart by chance: √2 times the standard deviation "
             f"over Retrains of the seeds {SPREAD_SEEDS[0]} to {SPREAD_SEEDS[-1]}, at least "
-            f"{objective.FLOOR:g}. About 0.8 is what another seed's Retrain has, 5 is visibly off. "
-            "A setting that goes less than a tenth of the way from the original to Retrain in "
-            "forget accuracy is no candidate, and neither is one that takes too much, diverges or "
-            f"collapses (J = {objective.WORST:g})."
+            f"{objective.FLOOR:g}. 0 is Retrain itself, about 0.8 a Retrain of another seed, and "
+            f"{report.OFF:g} is visibly off."
         ),
         (
-            "A method whose cheapest setting takes more than the cap is searched all the same, up "
-            "to a whole Retrain, and is marked *open*."
+            "**Chosen is** only what did something, with no more work than allowed, on all three "
+            "seeds. A setting that goes less than a tenth of the way from the original to Retrain "
+            "in forget accuracy counts as *still*, whatever its other numbers; one that takes too "
+            f"much, diverges or collapses has J = {objective.WORST:g}."
+        ),
+        (
+            "The columns: trials of both stages, and how many of the first were still, took too "
+            "much or failed; J of the authors' settings; the best J of the first stage after 8, 16 "
+            "and all trials; J of the chosen setting on each seed of the search, and on seeds of "
+            "the demo that no search saw (how many); its work as a share of a Retrain's; and "
+            "where it lies at an end of what was searched, so that a better one may lie beyond."
         ),
         *(
             part
@@ -90,13 +107,15 @@ def _task(facts: Facts, studies: Sequence[Study], results: Sequence[Result]) -> 
         if name not in done and catalog.serves(catalog.method(name), scenario)
     ]
     names = objective.terms(scenario)
-    units = listed(f"{name} {facts.units[name]:.3g}" for name in names)
+    units = listed(
+        f"{objective.NUMBERS[name]} (`{name}`) {facts.units[name]:.3g}" for name in names
+    )
     title = f"## `{scenario}` on `{task['dataset']}`, `{task['model']}`, `{task['preset']}`"
     doing_nothing = facts.seeds[str(SEED)]["score"] if str(SEED) in facts.seeds else None
     parts = [
         title,
         (
-            f"Noise units: {units}. "
+            f"Numbers of the score and their units: {units}. "
             + (f"Doing nothing has J = {doing_nothing:.3g}. " if doing_nothing is not None else "")
             + _gone(facts, scenario)
             + (
@@ -131,6 +150,7 @@ def _task(facts: Facts, studies: Sequence[Study], results: Sequence[Result]) -> 
         if done
         else "",
         _counted(list(done.values()), facts),
+        *_none([done[name] for name in TUNABLE if name in done]),
     ]
     return parts
 
@@ -206,17 +226,49 @@ def _counted(studies: Sequence[Study], facts: Facts) -> str:
     )
     worse = [fmean(choice.scores[1:]) - choice.scores[0] for _, choice in chosen]
     edged = [study.method for study, _ in chosen if edges(study, facts)]
-    none = [study.method for study in studies if study.choice() is None]
+    unsteady = [
+        f"{_code(study.method)} ({', '.join(map(_score, choice.scores))})"
+        for study, choice in chosen
+        if report.off(study)
+    ]
     return " ".join(
         [
-            f"Of {len(studies)} methods, {len(chosen)} have a setting; in {better} of them its "
-            f"mean is below the authors' score. {late} were found in the last third of the trials. "
-            f"On seeds {SEED + 1} and {SEED + 2} J is {fmean(worse):.2g} higher on average than on "
-            f"seed {SEED}.",
-            f"At an edge: {listed(map(_code, edged))}." if edged else "",
-            f"Without a candidate: {listed(map(_code, none))}." if none else "",
+            f"{len(chosen)} of {len(studies)} finished searches came to a setting; in {better} its "
+            f"mean J is below that of the authors' settings on seed {SEED}. {late} came in the "
+            "last third of the trials; where many do, more trials would find better ones. On seeds "
+            f"{SEED + 1} and {SEED + 2} J is {abs(fmean(worse)):.2g} "
+            f"{'lower' if fmean(worse) < 0 else 'higher'} on average than on seed {SEED}, by which "
+            "the best were picked.",
+            f"At an end of what was searched: {listed(map(_code, edged))}." if edged else "",
+            f"Chosen, and yet visibly off (J above {report.OFF:g}) on one of the three seeds at "
+            f"least: {listed(unsteady)}."
+            if unsteady
+            else "",
         ]
     ).strip()
+
+
+def _none(studies: Sequence[Study]) -> list[str]:
+    """Searches that ended without a setting, and settings that held on some seeds alone: told one
+    by one, for a table of scores says nothing of them.
+    """
+    said = []
+    for study in studies:
+        if study.choice() is None:
+            said.append(
+                f"- {_code(study.method)}: none of {len(study.first)} settings may be chosen. Of "
+                f"these, {report.why_none(study)}."
+            )
+        if gone := report.fallen(study):
+            clauses = [each.said(study.seed) for each in gone]
+            said.append(
+                f"- {_code(study.method)}: of the best {len(study.best())} settings on seed "
+                f"{study.seed}, {len(gone)} may not be chosen for what they did on another: "
+                f"{'; '.join(clauses)}."
+            )
+    if not said:
+        return []
+    return ["### What no score in the table tells", "\n".join(said)]
 
 
 def _place(study: Study) -> int:
@@ -247,7 +299,7 @@ def _demo(results: list[Result]) -> list[str]:
         (
             "The demo's tuned runs have settings of an earlier search: eight trials a method, one "
             "setting for both scenarios, no second stage. Preset `tuned` still takes them where a "
-            "method has no study above. Distance: mean absolute gap to the Retrain of the same "
+            "method has no setting above. Distance: mean absolute gap to the Retrain of the same "
             "seed, in points, over retain, forget and test accuracy and the efficacy of the "
             "confidence attack; the mean of the training seeds "
             f"{listed(map(str, seeds))}, which the search never saw. RTE is the run time relative "

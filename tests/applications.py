@@ -18,6 +18,10 @@ from playwright.sync_api import Browser, Page
 ROOT = Path(__file__).resolve().parents[1]
 
 
+# Whether nothing of a page is on its way.
+STILL = "() => !document.querySelector('[data-testid=stSkeleton], [data-testid=stStatusWidget]')"
+
+
 class Application:
     """run_app.py with a store of its own, further `options`, and more in its `environment`."""
 
@@ -79,9 +83,7 @@ def new_page(chromium: Browser, *, theme: str = "light") -> Page:
 def opened(page: Page, address: str) -> Page:
     page.goto(address)
     page.wait_for_selector("h1")
-    page.wait_for_function(
-        "() => !document.querySelector('[data-testid=stSkeleton], [data-testid=stStatusWidget]')"
-    )
+    page.wait_for_function(STILL)
     return page
 
 

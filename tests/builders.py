@@ -17,7 +17,7 @@ import numpy as np
 from mucore import catalog
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.spec import REVISION, Recipe, RunSpec, make_spec
-from mucore.store.rows import Measured, Result
+from mucore.store.rows import Measured, Model, Result
 
 if TYPE_CHECKING:
     from mucore.store import Store
@@ -144,6 +144,24 @@ def make_result(
         "finished": START + timedelta(seconds=2),
     }
     return Result(**(fields | changes))
+
+
+def make_model(model_key: str, **changes: Any) -> Model:
+    """The row of a model; `changes` sets any field of `Model`."""
+    fields: dict[str, Any] = {
+        "spec": {},
+        "weights": None,
+        "status": "ok",
+        "stop_reason": None,
+        "cost": {},
+        "losses": (),
+        "diagnostics": {},
+        "notes": (),
+        "device": "cpu",
+        "precision": "fp32",
+        "created": START,
+    }
+    return Model(model_key=model_key, **fields | changes)
 
 
 def queue_done(store: Store, specs: Sequence[RunSpec]) -> None:

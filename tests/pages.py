@@ -104,6 +104,12 @@ def figures(at: AppTest) -> list[dict]:
     return [json.loads(one.proto.spec) for one in at.get("plotly_chart")]
 
 
+def figure(at: AppTest, name: str) -> dict:
+    """The figure that the page draws under this name, wherever it stands."""
+    (found,) = [one.proto.spec for one in at.get("plotly_chart") if one.proto.id.endswith(name)]
+    return json.loads(found)
+
+
 def links(at: AppTest) -> list[str]:
     """Labels of the links to other pages."""
     return [one.proto.label for one in at.get("page_link")]

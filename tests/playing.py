@@ -35,17 +35,19 @@ def _field(means: np.ndarray, places: np.ndarray) -> np.ndarray:
     return weight / weight.sum(axis=1, keepdims=True)
 
 
-def _numbers(means: np.ndarray, train: np.ndarray, forgotten: np.ndarray) -> dict[str, float]:
+def _numbers(
+    means: np.ndarray, train: np.ndarray, forgotten: np.ndarray
+) -> dict[str, float | None]:
     right = _field(means, train[:, :2]).argmax(axis=1) == train[:, 2]
     return {
-        "fa": float(right[forgotten].mean()),
+        "fa": float(right[forgotten].mean()) if forgotten.any() else None,
         "ra": float(right[~forgotten].mean()),
         "ta": float(right.mean()),
-        "mia": 0.5,
+        "mia": 0.5 if forgotten.any() else None,
     }
 
 
-def _frame(who: str, means: np.ndarray, step: int, numbers: dict[str, float]) -> dict[str, Any]:
+def _frame(who: str, means: np.ndarray, step: int, numbers: dict[str, Any]) -> dict[str, Any]:
     axis = np.linspace(-1, 1, SIDE)
     places = np.stack([np.tile(axis, SIDE), np.repeat(axis[::-1], SIDE)], axis=1)
     grid = np.rint(255 * _field(means, places)).astype(np.uint8)
@@ -73,40 +75,52 @@ def events_of(scene: Scene) -> Iterator[dict[str, Any]]:
         "classes": classes,
     }
     ends = {"original": _means(train, classes), "retrain": _means(train[~forgotten], classes)}
+    if not scene.forget:
+        del ends["retrain"]
     for who in (*ends, *(pick.id for pick in scene.methods)):
         for step in range(STEPS + 1):
             share = step / STEPS
-            means = ends.get(who, (1 - share) * ends["original"] + share * ends["retrain"])
+            if who in ends:
+                means = ends[who]
+            else:
+                means = (1 - share) * ends["original"] + share * ends["retrain"]
             numbers = _numbers(means, train, forgotten)
             yield _frame(who, means, step, numbers)
-        # of Retrain: how far the original is from it
-        base = "original" if who == "retrain" else "retrain"
-        gap = np.abs(_field(means, train[:, :2]) - _field(ends[base], train[:, :2])).sum(axis=1) / 2
-        yield {
-            "kind": "done",
-            "who": who,
-            "seconds": 0.1,
-            "numbers": numbers,
-            "difference": {"mean": float(gap.mean()), "at_forget": float(gap[forgotten].mean())},
-        }
+        away = None
+        if scene.forget:  # of Retrain: how far the original is from it
+            base = _field(ends["original" if who == "retrain" else "retrain"], train[:, :2])
+            gap = np.abs(_field(means, train[:, :2]) - base).sum(axis=1) / 2
+            away = {"mean": float(gap.mean()), "at_forget": float(gap[forgotten].mean())}
+        yield {"kind": "done", "who": who, "seconds": 0.1, "numbers": numbers, "difference": away}
     yield {"kind": "end"}
 
 
 class QuickRoom:
-    """Has every scene's events as soon as it is asked for; `asked` are the scenes and by whom."""
+    """Has every scene's events as soon as it is asked for; `asked` are the scenes in which
+    something is forgotten and by whom, once each; `looked` those that show Original alone.
+    """
 
     def __init__(self) -> None:
         self.asked: list[tuple[Scene, str]] = []
+        self.looked: list[Scene] = []
         self.kept: dict[str, list[Mapping[str, Any]]] = {}
 
     def submit(self, scene: Scene, who: str) -> str:
-        self.asked.append((scene, who))
-        ticket = f"{len(self.asked)}"
+        if not scene.forget:
+            self.looked.append(scene)
+            ticket = f"field {len(self.looked)}"
+        else:
+            if (scene, who) not in self.asked:
+                self.asked.append((scene, who))
+            ticket = f"{1 + self.asked.index((scene, who))}"
         self.kept[ticket] = list(events_of(scene))
         return ticket
 
     def events(self, ticket: str, after: int = 0) -> list[Mapping[str, Any]]:
         return self.kept[ticket][after:]
+
+    def knows(self, ticket: str) -> bool:
+        return ticket in self.kept
 
     def ahead(self, ticket: str) -> int:
         return 0

@@ -13,7 +13,9 @@ import pytest
 
 from mucore import catalog
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+WRITTEN = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
 
 
 @pytest.mark.parametrize("name", make_docs.PAGES)
@@ -82,7 +84,17 @@ def test_words_of_the_pages():
     assert docs_text.table(("A", "B"), [["1|2", "3"]]) == "| A | B |\n| --- | --- |\n| 1\\|2 | 3 |"
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
         assert target.startswith("http") or (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.name)
+def test_files_that_a_page_names_are_there_and_have_what_it_says(page):
+    text = " ".join(page.read_text(encoding="utf-8").split())
+    for path in re.findall(r"`((?:mucore|dashboard|scripts|tests|data|docs)/[\w./-]+)`", text):
+        assert (ROOT / path).exists(), path
+    for name, path in re.findall(r"`(\w+)` (?:of|in) `([\w/]+\.py)`", text):
+        code = (ROOT / path).read_text(encoding="utf-8")
+        assert re.search(rf"^ *(def|class) {name}\b|^{name}\b *[:=]", code, re.MULTILINE), name

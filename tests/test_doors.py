@@ -24,6 +24,7 @@ from builders import make_spec_row
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pages import fill, open_page, words_on
+from playing import QuickRoom
 
 from dashboard import access
 from dashboard.pages import PAGES
@@ -105,6 +106,7 @@ def quiet(filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     monkeypatch.setattr("mucore.runner.worker.stop_on_signals", lambda: None)
     for name in ("run", "references"):
         monkeypatch.setattr(f"mucore.tuning.search.Search.{name}", lambda *_, **__: None)
+    monkeypatch.setattr("dashboard.playroom.room", QuickRoom)
     ended = SimpleNamespace(wait=lambda *_: 0, poll=lambda: 0)
     monkeypatch.setattr("mucore.tuning.together._start", lambda *_: ended)
     monkeypatch.setattr("torch.set_num_threads", lambda _: None)
@@ -208,6 +210,8 @@ FOUND = [
     *(["plan", "--dataset", f"npz:{'x' * 5000}", *BASE[2:]],),
     *([command, text] for command in ("cancel", "retry") for text in ("1.5", LONG, "1e30", "-1")),
     *([command, text] for command in ("cancel", "retry") for text in ("nan", "²", str(2**63), "2")),
+    *([command, "[" * 100_000] for command in ("cancel", "retry")),
+    ["suite", "board", "[" * 100_000, "--out", "x"],
     *(["jobs", f"--limit={text}"] for text in (LONG, "0", "-1", "1.5", str(2**63))),
     *(["worker", f"--threads={text}"] for text in (LONG, "0", "-1", "1.5", str(2**40))),
     *(["worker", f"--parent-pid={text}"] for text in ("-1", "0", LONG, str(2**63))),

@@ -14,9 +14,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import fault_campaign
+import psutil
 import pytest
 from builders import make_spec_row
-from faults.deaths import _Fate
+from faults.deaths import _Fate, _stands_still
 from faults.ground import Tally
 
 from mucore.store import open_store
@@ -90,3 +91,31 @@ def test_half_of_the_deaths_leave_a_way_to_get_further(tmp_path: Path) -> None:
         assert fate.strikes(again) is not kept
         assert fate.strikes(replace(again, step="training: epoch 2 of 3"))
     assert 70 < spared < 130
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="sends signals and looks into /proc")
+def test_a_worker_is_not_stopped_while_it_holds_the_database(tmp_path: Path) -> None:
+    holds = (
+        "import sqlite3, sys; base = sqlite3.connect(sys.argv[1], isolation_level=None); "
+        "base.execute('BEGIN IMMEDIATE'); print('held', flush=True); sys.stdin.readline(); "
+        "base.execute('ROLLBACK'); print('free', flush=True); sys.stdin.readline()"
+    )
+    with open_store(tmp_path) as store:
+        holder = subprocess.Popen(
+            [sys.executable, "-c", holds, str(tmp_path / "store.sqlite")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert holder.stdin is not None and holder.stdout is not None
+        try:
+            assert holder.stdout.readline() == "held\n"
+            assert not _stands_still(store, holder.pid)
+            print(file=holder.stdin, flush=True)
+            assert holder.stdout.readline() == "free\n"  # so it was woken
+            assert _stands_still(store, holder.pid)
+            assert psutil.Process(holder.pid).status() == psutil.STATUS_STOPPED
+        finally:
+            holder.kill()
+            holder.communicate()

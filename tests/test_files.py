@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mucore.errors import StoreError
-from mucore.files import remove_left_over, whole_file, write
+from mucore.files import remove_left_over, temporary_folder, whole_file, write
 
 
 def test_what_was_written_takes_the_place_when_the_block_ends_well(tmp_path: Path) -> None:
@@ -80,3 +80,22 @@ def test_what_is_no_part_stays(tmp_path: Path) -> None:
     kept = _aged(tmp_path / "thesis.part", 400)
     assert remove_left_over(tmp_path) == [] and kept.exists()
     assert remove_left_over(tmp_path / "nowhere") == []
+
+
+def test_a_temporary_folder_goes_with_its_block_and_those_of_killed_processes_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    code = (
+        "import os, tempfile\nfrom mucore.files import temporary_folder\n"
+        f"tempfile.tempdir = {str(tmp_path)!r}\n"
+        "with temporary_folder('stage') as path:\n"
+        "    (path / 'store').write_text('half')\n    os._exit(9)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 9
+    (left,) = tmp_path.iterdir()
+    assert [each.name for each in left.iterdir()] == ["store"]
+    with temporary_folder("stage") as mine, temporary_folder("stage") as other:
+        # the second one leaves the first alone, for its process is alive
+        assert {*tmp_path.iterdir()} == {mine, other}
+    assert list(tmp_path.iterdir()) == []

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit as st
 from builders import full_store
+from experiments import MODELS, put_experiment
 
 from dashboard import data, needs
 from dashboard.lessons import LESSONS
@@ -42,7 +44,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
 
         def ask(what: str, name: str) -> dict[str, Any]:
             told.append(f"{what} {name}")
-            return {"lessons": [], "analyses": [], "problems": []} | found
+            return {"lessons": [], "analyses": [], "experiments": [], "problems": []} | found
 
         monkeypatch.setattr(prepare, "ask", ask)
         return told
@@ -125,6 +127,36 @@ def test_a_page_says_which_map_it_would_show(home, monkeypatch):
     found = needs.drawn("compare", view="map")
     assert found.steps and found.now == "map"
     assert all(one["pack"] is None for one in found.wanted)
+
+
+def test_the_numbers_of_forgetting_quality_are_computed_before_the_page_is_opened(
+    home, monkeypatch, capsys
+):
+    monkeypatch.setattr(data, "DEMO", home / "no-demo")
+    monkeypatch.setattr(prepare, "ask", needs.needs)
+    with open_store(home) as store:
+        put_experiment(store, methods={"finetune": 0.5, "salun": 8.0})
+
+    def wanted(*flags: str) -> list[dict[str, Any]]:
+        st.cache_resource.clear()
+        assert cli.main(["prepare", "page", "quality", "--json", *flags]) == 0
+        return json.loads(capsys.readouterr().out)["experiments"]
+
+    missing = {"page": "quality", "models": MODELS, "methods": 2}
+    assert wanted("--plan") == [missing] and not (home / "quality").exists()
+    assert wanted() == [missing]
+    assert len(list((home / "quality").glob("*.json"))) == 2
+    assert wanted("--plan") == []
+    assert not needs.drawn("quality").experiments
+
+
+def test_an_experiment_that_fails_says_why_and_fails_once(home, asked, capsys):
+    lost = {"models": 4, "originals": "one", "retrained": ["r"], "methods": [["gone"]]}
+    asked(experiments=[{"page": "quality", **lost}])
+    assert cli.main(["prepare", "page", "quality", "--json"]) == 1
+    said = capsys.readouterr()
+    (told,) = json.loads(said.out)["experiments"]
+    assert told["error"] and said.err.count(told["error"]) == 1
 
 
 def test_a_lesson_tells_its_grid():

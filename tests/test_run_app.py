@@ -20,7 +20,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from mucore import hosting, launcher
+from mucore import hosting, launcher, processes, start_checks
 from mucore.runner.executors import start_worker
 from mucore.store import Store, open_store
 
@@ -133,18 +133,21 @@ def test_the_port_that_is_offered_is_free():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        with pytest.raises(launcher.StartError) as refusal:
-            launcher.check_port("127.0.0.1", taken.getsockname()[1])
-    launcher.check_port("127.0.0.1", int(str(refusal.value).rpartition("--port ")[2].rstrip(".")))
+        with pytest.raises(start_checks.StartError) as refusal:
+            start_checks.check_port("127.0.0.1", taken.getsockname()[1])
+    start_checks.check_port(
+        "127.0.0.1", int(str(refusal.value).rpartition("--port ")[2].rstrip("."))
+    )
 
 
 def test_an_address_of_another_machine_is_refused():
-    with pytest.raises(launcher.StartError, match="no address 192.0.2.1"):  # TEST-NET-1, nobody's
-        launcher.check_port("192.0.2.1", free_port())
+    # of TEST-NET-1, nobody's
+    with pytest.raises(start_checks.StartError, match="no address 192.0.2.1"):
+        start_checks.check_port("192.0.2.1", free_port())
 
 
 def test_missing_packages_come_with_the_lines_that_install_them(monkeypatch, capsys):
-    monkeypatch.setattr(launcher, "NEEDED", ("psutil", "a_package_that_is_not_there"))
+    monkeypatch.setattr(start_checks, "NEEDED", ("psutil", "a_package_that_is_not_there"))
     assert launcher.main(["--no-browser"]) == 1
     error = capsys.readouterr().err
     assert "lacks a_package_that_is_not_there" in error
@@ -165,8 +168,10 @@ def test_a_foreign_store_is_refused(tmp_path, capsys):
 
 
 def test_a_full_disk_is_refused(tmp_path, monkeypatch, capsys):
-    usage = launcher.shutil.disk_usage(tmp_path)
-    monkeypatch.setattr(launcher.shutil, "disk_usage", lambda path: usage._replace(free=1_000_000))
+    usage = start_checks.shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(
+        start_checks.shutil, "disk_usage", lambda path: usage._replace(free=1_000_000)
+    )
     assert launcher.main(["--port", str(free_port()), "--home", str(tmp_path), "--no-browser"]) == 1
     assert "Only 1 MB are free" in capsys.readouterr().err
 
@@ -218,9 +223,9 @@ def test_nothing_listens_before_it_is_said_who_may_do_what(arguments, words, tmp
 
 def test_secrets_that_cannot_be_read_are_refused(tmp_path):
     (tmp_path / "secrets.toml").write_text("[auth")
-    with pytest.raises(launcher.StartError, match=r"secrets\.toml"):
-        launcher._login(tmp_path)
-    assert launcher._login(tmp_path / "none") == ""
+    with pytest.raises(start_checks.StartError, match=r"secrets\.toml"):
+        start_checks.login(tmp_path)
+    assert start_checks.login(tmp_path / "none") == ""
 
 
 def test_later_secrets_win_as_in_streamlit(tmp_path):
@@ -230,10 +235,10 @@ def test_later_secrets_win_as_in_streamlit(tmp_path):
     }.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / "secrets.toml").write_text(content)
-    assert launcher._login(tmp_path / "user") != launcher._login(
+    assert start_checks.login(tmp_path / "user") != start_checks.login(
         tmp_path / "user", tmp_path / "here"
     )
-    assert "[roles]" in launcher._login(tmp_path / "user", tmp_path / "here")
+    assert "[roles]" in start_checks.login(tmp_path / "user", tmp_path / "here")
 
 
 @pytest.mark.parametrize("terms", ["own", "audience", "login", "open"])
@@ -269,7 +274,7 @@ def test_streamlit_is_told_where_it_is_and_never_asks(terms, tmp_path, monkeypat
 
 def test_a_process_that_dies_at_once_is_given_up_after_five_times(tmp_path, monkeypatch, capsys):
     now = 0.0
-    monkeypatch.setattr(launcher.time, "monotonic", lambda: now)
+    monkeypatch.setattr(processes.time, "monotonic", lambda: now)
     log = tmp_path / "log.txt"
     log.write_text("first\nthe reason\n")
     starts: list[float] = []
@@ -280,36 +285,36 @@ def test_a_process_that_dies_at_once_is_given_up_after_five_times(tmp_path, monk
         process.wait()
         return process
 
-    child = launcher.Child("worker", start, log)
+    child = processes.Child("worker", start, log)
     while not child.given_up:
         child.keep()
         now += 0.5
-    assert len(starts) == launcher.QUICK_DEATHS
+    assert len(starts) == processes.QUICK_DEATHS
     pauses = [later - earlier for earlier, later in zip(starts, starts[1:], strict=False)]
     assert pauses == sorted(pauses) and pauses[-1] >= 8
     said = capsys.readouterr().out
     assert "is not started again" in said and str(log) in said and "the reason" in said
     child.keep()
-    assert len(starts) == launcher.QUICK_DEATHS
+    assert len(starts) == processes.QUICK_DEATHS
 
 
 def test_a_process_that_lived_is_started_again_at_once(tmp_path, monkeypatch, capsys):
     now = 0.0
-    monkeypatch.setattr(launcher.time, "monotonic", lambda: now)
-    processes: list[subprocess.Popen] = []
+    monkeypatch.setattr(processes.time, "monotonic", lambda: now)
+    started: list[subprocess.Popen] = []
 
     def start() -> subprocess.Popen:
-        processes.append(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]))
-        return processes[-1]
+        started.append(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]))
+        return started[-1]
 
-    child = launcher.Child("worker", start, tmp_path / "log.txt")
+    child = processes.Child("worker", start, tmp_path / "log.txt")
     for _ in range(7):
         child.keep()
         assert child.alive()
-        processes[-1].kill()
-        processes[-1].wait()
+        started[-1].kill()
+        started[-1].wait()
         now += 100
-    assert len(processes) == 7 and not child.given_up and child.quick_deaths == 0
+    assert len(started) == 7 and not child.given_up and child.quick_deaths == 0
     capsys.readouterr()
 
 
@@ -326,11 +331,11 @@ def test_only_workers_of_a_start_that_is_gone_are_taken_over():
         wait_for(
             lambda: all("-c" in psutil.Process(worker.pid).cmdline() for worker in workers.values())
         )
-        found = {name: launcher.left_behind(worker.pid) for name, worker in workers.items()}
+        found = {name: processes.left_behind(worker.pid) for name, worker in workers.items()}
         assert found["kept"] is None and found["by hand"] is None
         orphan = found["orphan"]
         assert orphan is not None
-        launcher.end_all([orphan])
+        processes.end_all([orphan])
         assert not orphan.is_running()
         assert all(workers[name].poll() is None for name in ("kept", "by hand"))
     finally:

@@ -7,6 +7,7 @@ a package and look for torch.
 from __future__ import annotations
 
 import ast
+import re
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -191,3 +192,40 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
         arrows.setdefault(node(name), set()).update(node(other) for other in others)
     order = TopologicalSorter({name: others - {name} for name, others in arrows.items()})
     assert len(list(order.static_order())) == len(arrows)
+
+
+@pytest.mark.parametrize(
+    ("package", "circles"),
+    [("dashboard", []), ("mucore", [["analysis", "runner"], ["catalog", "spec", "userfiles"]])],
+)
+def test_folders_import_each_other_in_a_circle_only_where_docs_say(
+    package: str, circles: list[list[str]]
+) -> None:
+    rooms = {
+        name: parts[1]
+        for name, path in MODULES.items()
+        if len(parts := path.relative_to(ROOT).parts) > 2 and parts[0] == package
+    }
+    reached = {room: {room} for room in rooms.values()}
+    arrows = {(rooms[a], rooms[b]) for a in rooms for b in IMPORTS[a] if b in rooms}
+    for _ in reached:  # no way is longer than there are rooms
+        for one, other in arrows:
+            reached[one] |= reached[other]
+    found = {
+        tuple(sorted(other for other in reached[room] if room in reached[other]))
+        for room in reached
+    }
+    assert sorted(list(each) for each in found if len(each) > 1) == circles
+
+
+def test_views_and_methods_are_as_short_as_docs_say() -> None:
+    text = " ".join((ROOT / "docs" / "design.md").read_text("utf-8").split())
+    said = re.search(r"of a view has more than (\d+) lines, none of a method more than (\d+)", text)
+    assert said is not None
+    for folder, most in (("dashboard/views", said[1]), ("mucore/methods", said[2])):
+        long = [
+            path.name
+            for path in (ROOT / folder).glob("*.py")
+            if len(path.read_text("utf-8").splitlines()) > int(most)
+        ]
+        assert not long, f"{folder}: {long}"

@@ -345,7 +345,7 @@ function neighbours(found) {
   const row = cells(
     "div",
     found.map(({ text, name, forgotten, pixels }) => {
-      const figure = cells("figure", [picture(pixels, text), cells("figcaption", [name])]);
+      const figure = cells("figure", [picture(pixels, text), cells("figcaption", [name.replaceAll("/", "/\u200b")])]);
       figure.title = text;
       figure.classList.toggle("forgotten", forgotten);
       return figure;

@@ -14,6 +14,9 @@ const TOOLS = [["point", "Point"], ["lasso", "Lasso"], ["cluster", "Cluster"], [
 const WRITES = "input:not(.time), textarea, select, [contenteditable], [role=slider], .original canvas";
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
+const SLIDERS = `<svg viewBox="0 0 16 16" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="1.5">
+  <path d="M1 4h7M12 4h3M1 12h3M8 12h7"/><circle cx="10" cy="4" r="2"/><circle cx="6" cy="12" r="2"/></svg>`;
+
 const percent = (value) => (value == null ? "–" : `${Math.round(100 * value)} %`);
 const clip = (value) => Math.min(1, Math.max(-1, value));
 // Own points lie on the 256 places of an axis that the model can see.
@@ -36,10 +39,12 @@ class Playground {
     this.pressed = 0; // the revision with which Forget was pressed last
     this.scene = null;
     this.points = [];
-    this.run = null;
+    this.run = null; // what was forgotten on these points
+    this.field = null; // Original alone, while nothing was
     this.time = 1;
     this.playing = false;
     this.speed = 1;
+    this.opening = 0; // until when the window of a method's settings is waited for
     this.tool = "point";
     this.pen = 0;
     this.cursor = null;
@@ -54,13 +59,14 @@ class Playground {
   take(data, tell) {
     this.tell = tell;
     this.data = data;
+    if (this.pending && Number(data.asked) >= this.pending.at) this.pending = null;
     const first = this.scene === null;
     if (first || data.revision >= this.revision) {
       this.revision = data.revision;
       this.scene = data.scene;
       this.points = data.points;
       this.pointsOf = parts(data.scene, DATA);
-      if (this.run && !sameData(this.run.scene, data.scene)) this.run = null;
+      this.drop();
     }
     // an answer from before Forget was pressed may still be on its way
     if (data.run && data.revision >= this.pressed) this.takeEvents(data.run);
@@ -69,26 +75,27 @@ class Playground {
     this.paint();
   }
 
-  takeEvents({ ticket, scene, after, events, ahead }) {
-    if (this.run?.ticket !== ticket) {
+  takeEvents({ ticket, scene, field, after, events, ahead, beyond }) {
+    const part = field ? "field" : "run";
+    if (this[part]?.ticket !== ticket) {
       if (!sameData(scene, this.scene)) return;
-      const forgotten = new Set(scene.forget);
-      this.run = { ticket, scene, forgotten, models: {}, have: 0, ended: false };
-      this.time = this.still.matches ? 1 : 0;
-      this.playing = false;
+      clearTimeout(this[part]?.waiting);
+      const [forgotten, before] = [new Set(scene.forget), field ? this.pictured() : null];
+      this[part] = { ticket, scene, forgotten, models: {}, have: 0, ended: false, before };
+      if (!field) Object.assign(this, { time: this.still.matches ? 1 : 0, playing: false });
     }
-    const run = this.run;
+    const run = this[part];
     run.ahead = ahead;
+    run.beyond = beyond || run.beyond;
     clearTimeout(run.waiting);
     if (after <= run.have) {
-      for (const event of events.slice(run.have - after)) this.takeEvent(event);
+      for (const event of events.slice(run.have - after)) this.takeEvent(run, event);
       run.have = Math.max(run.have, after + events.length);
     }
-    if (!run.ended) run.waiting = setTimeout(() => this.pull(), this.data.pause);
+    if (!run.ended) run.waiting = setTimeout(() => this.pull(run), this.data.pause);
   }
 
-  takeEvent(event) {
-    const { run } = this;
+  takeEvent(run, event) {
     const model = () => (run.models[event.who] ??= { frames: [] });
     if (event.kind === "scene") run.classes = event.classes;
     else if (event.kind === "frame") {
@@ -101,38 +108,71 @@ class Playground {
       else run.error = event.sentence;
     } else if (event.kind === "end") {
       run.ended = true;
-      if (this.data.fixed) this.tell("ask", { what: "ended", at: Date.now() });
+      if (run === this.run) this.sayMoment(this.playing ? 1 : this.time);
+      if (this.data.fixed && run === this.run) this.tell("ask", { what: "ended", at: this.stamp() });
     }
   }
 
   // --- questions ---------------------------------------------------------------------------------
 
-  pull() {
-    const { run } = this;
-    if (!run || run.ended) return;
-    this.tell("ask", { what: "events", ticket: run.ticket, after: run.have, at: Date.now() });
-    run.waiting = setTimeout(() => this.pull(), PATIENCE);
+  pull(run) {
+    if (run.ended || (run !== this.run && run !== this.field)) return;
+    run.waiting = setTimeout(() => this.pull(run), this.held() ? this.data.pause : PATIENCE);
+    if (this.pending || this.held()) return;
+    this.tell("ask", { what: "events", ticket: run.ticket, after: run.have, at: this.stamp() });
+  }
+
+  // Whether a window is open, or about to be: it is drawn by the page, which a question would stop.
+  held() {
+    const open = document.querySelector('[role="dialog"]') !== null;
+    if (open) this.opening = 0;
+    return open || Date.now() < this.opening;
+  }
+
+  // What was played on other points is not shown on these. While own points are drawn, the picture
+  // of a moment ago stays until the next one comes.
+  drop() {
+    if (this.run && !sameData(this.run.scene, this.scene)) this.run = null;
+    const drawing = this.field?.scene.points === "own" && this.scene.points === "own";
+    if (this.field && !drawing && !sameData(this.field.scene, this.scene)) this.field = null;
   }
 
   changed(scene, points = null) {
     this.scene = { ...this.scene, ...scene };
     if (points) [this.points, this.pointsOf] = [points, parts(this.scene, DATA)];
     this.revision += 1;
-    if (this.run && !sameData(this.run.scene, this.scene)) this.run = null;
+    this.drop();
     clearTimeout(this.asking);
     this.asking = setTimeout(() => this.ask("scene"), 250);
     this.sync();
     this.paint();
   }
 
-  ask(what) {
+  // What a visitor did is told until it was heard: a question for events that comes right after it
+  // would take its place.
+  ask(what, more = {}) {
     clearTimeout(this.asking);
-    this.tell("ask", { what, scene: this.scene, revision: this.revision, at: Date.now() });
+    clearTimeout(this.saying);
+    this.pending = { what, scene: this.scene, revision: this.revision, at: this.stamp(), ...more };
+    this.insist();
+  }
+
+  insist() {
+    clearTimeout(this.insisting);
+    if (!this.pending) return;
+    this.tell("ask", this.pending);
+    this.insisting = setTimeout(() => this.insist(), PATIENCE);
+  }
+
+  // The time of a question, by which its answer is known.
+  stamp() {
+    return (this.stamped = Math.max(Date.now(), (this.stamped ?? 0) + 1));
   }
 
   forget() {
     if (this.find(".forget").disabled) return;
     clearTimeout(this.run?.waiting);
+    clearTimeout(this.field?.waiting);
     this.run = null;
     this.playing = false;
     this.revision += 1;
@@ -154,6 +194,7 @@ class Playground {
     if (!this.methods().length) return;
     if (this.time >= 1) this.time = 0;
     this.playing = true;
+    this.sayMoment(1);
     this.last = null;
     requestAnimationFrame((now) => this.tick(now));
     this.sync();
@@ -167,7 +208,10 @@ class Playground {
     // while frames still come in, time waits at the last one
     const known = Math.max(0, ...this.methods().map((one) => one.frames.at(-1).share));
     if (!this.run.ended) this.time = Math.min(this.time, known);
-    if (this.time >= 1) this.playing = false;
+    if (this.time >= 1) {
+      this.playing = false;
+      this.sayMoment();
+    }
     this.sync();
     this.paint();
     if (this.playing) requestAnimationFrame((later) => this.tick(later));
@@ -177,6 +221,16 @@ class Playground {
     this.playing = false;
     this.sync();
     this.paint();
+    this.sayMoment();
+  }
+
+  // Python learns which frame is seen, for the file that a reader takes home: the last one until
+  // somebody stops elsewhere.
+  sayMoment(moment = this.time) {
+    clearTimeout(this.saying);
+    if (this.data.fixed || !this.run?.ended) return;
+    const say = () => this.pending || this.tell("ask", { what: "moment", moment, at: this.stamp() });
+    this.saying = setTimeout(say, 300);
   }
 
   move(time) {
@@ -198,8 +252,22 @@ class Playground {
     else this.start();
   }
 
+  // The field with a picture: the one of a moment ago until the next one has come.
+  pictured() {
+    const { field } = this;
+    if (!field?.models.original) return field?.before ?? null;
+    field.before = null;
+    return field;
+  }
+
+  // Where a model comes from: Original is there before anything was forgotten.
+  source(who) {
+    return who === "original" && !this.run?.models[who] ? this.pictured() : this.run;
+  }
+
   // The frame to show: the newest of a reference, that of the moment of a method.
   frame(who) {
+    if (who === "original") return this.source(who)?.models[who]?.frames.at(-1);
     const frames = this.run?.models[who]?.frames ?? [];
     if (!this.run?.scene.methods.includes(who)) return frames.at(-1);
     return frames.findLast((frame) => frame.share <= this.time + NOTHING) ?? frames[0];
@@ -415,6 +483,7 @@ class Playground {
 
   sync() {
     const { data, scene, run, root } = this;
+    root.classList.toggle("large", Boolean(data.large));
     const colors = Object.entries(data.look.page);
     for (const [name, color] of colors) root.style.setProperty(`--${name}`, color);
     for (const name of [".examples", ".scene", ".tools"]) this.find(name).hidden = Boolean(data.fixed);
@@ -438,35 +507,52 @@ class Playground {
     this.find(".nothing").hidden = drawing || !scene.forget.length;
     this.find(".original canvas").classList.toggle("dragging", this.tool === "lasso" || drawing);
     this.find(".said").textContent = this.said();
-    const busy = Boolean(run && !run.ended);
+    // what a lesson says of a scene comes after its end
+    const busy = Boolean(run && (!run.ended || (data.fixed && data.seen !== run.ticket)));
     this.find(".forget").disabled = !scene.forget.length || !scene.methods.length;
+    // who presents plays the scene with the key that would go on
+    root.toggleAttribute("data-waits", !run && data.revision >= this.pressed && !this.find(".forget").disabled);
     const able = this.methods().length > 0;
     for (const name of [".again", ".play", ".step", ".back", ".time"]) this.find(name).disabled = !able;
     this.find(".play").textContent = this.playing ? "Pause" : "Play";
     this.find(".time").value = Math.round(1000 * this.time);
     this.find(".time").setAttribute("aria-valuetext", percent(this.time));
-    root.setAttribute("aria-busy", String(busy));
+    root.setAttribute("aria-busy", String(busy || data.revision < this.pressed));
     const status = this.find(".status");
     const sentence = this.statusSentence();
     if (status.textContent !== sentence) status.textContent = sentence; // or it is read aloud each time
     status.classList.toggle("wrong", Boolean(data.problem || run?.error));
+    // a lesson says of its scene what the scene shows
+    const beyond = !data.fixed && run?.ended && sameScene(run.scene, scene) ? run.beyond : "";
+    this.find(".beyond").hidden = !beyond;
+    if (beyond) this.find(".beyond span").textContent = beyond;
   }
 
+  // Only where something changed: who is about to press one of these must not lose it.
   syncMethods() {
     const { data, scene } = this;
+    const now = parts({ ...scene, look: data.look }, ["methods", "settings", "look"]);
+    if (now === this.drawn) return;
+    this.drawn = now;
     this.find(".chosen").replaceChildren(
       ...scene.methods.map((id) => {
-        const method = data.methods.find((one) => one.id === id);
-        const button = element("button", {
-          type: "button",
-          title: "Take it out",
-          onclick: () => this.takeOut(id),
-        });
-        button.innerHTML = method?.mark ?? "";
-        button.append(` ${this.title(id)} ×`);
-        button.setAttribute("aria-label", `Take out ${this.title(id)}`);
-        button.style.borderLeftColor = method?.color ?? "";
-        return button;
+        const [title, method] = [this.title(id), data.methods.find((one) => one.id === id)];
+        const out = element("button", { type: "button", title: "Take it out" });
+        out.onclick = () => this.takeOut(id);
+        out.innerHTML = method?.mark ?? "";
+        out.append(` ${title} ×`);
+        out.setAttribute("aria-label", `Take out ${title}`);
+        out.style.borderLeftColor = method?.color ?? "";
+        const changed = this.changes(scene, id) ? ", changed" : "";
+        const set = element("button", { type: "button", className: "set", innerHTML: SLIDERS });
+        set.title = `Settings${changed}`;
+        set.setAttribute("aria-label", `Settings of ${title}${changed}`);
+        set.classList.toggle("changed", Boolean(changed));
+        set.onclick = () => {
+          this.opening = Date.now() + PATIENCE;
+          this.ask("settings", { method: id });
+        };
+        return element("span", { className: "method-chip" }, out, set);
       }),
     );
     const free = data.methods.filter((one) => !scene.methods.includes(one.id));
@@ -475,6 +561,11 @@ class Playground {
       ...free.map((one) => element("option", { value: one.id, textContent: one.title })),
     );
     this.find(".adding").hidden = scene.methods.length >= MOST_METHODS;
+  }
+
+  // Whether a method has settings other than the playground's.
+  changes(scene, id) {
+    return Object.keys(scene.settings[id] ?? {}).length > 0;
   }
 
   said() {
@@ -501,14 +592,20 @@ class Playground {
       return run.ahead ? `Others come first: ${run.ahead}. Yours follows by itself.` : "Starting …";
     }
     if (sameScene(run.scene, scene)) return this.outcome();
-    return "The pictures show what was forgotten before. Press Forget for the new choice.";
+    const next = this.find(".forget").disabled
+      ? "Choose points to forget and a method."
+      : "Press Forget for the new choice.";
+    return `The pictures show what was forgotten before. ${next}`;
   }
 
   // What became of the points: Retrain's number first, for it is the goal.
   outcome() {
     const { models, scene } = this.run;
     const done = ["retrain", ...scene.methods].filter((who) => models[who]?.done);
-    const named = done.map((who) => `${this.title(who)} ${percent(models[who].done.numbers.fa)}`);
+    const named = done.map((who) => {
+      const goal = who === "retrain" ? " (the goal)" : "";
+      return `${this.title(who)} ${percent(models[who].done.numbers.fa)}${goal}`;
+    });
     return named.length ? `Of the points to forget each names right: ${named.join(", ")}.` : "";
   }
 
@@ -533,6 +630,7 @@ class Playground {
       stage.append(card);
     }
     stage.style.setProperty("--rows", Math.max(1, methods.length));
+    stage.style.setProperty("--columns", 3 + Math.max(1, methods.length));
     methods.forEach((who, row) => {
       for (const name of [who, `${who}:difference`]) {
         const card = stage.querySelector(`[data-who="${name}"]`);
@@ -543,36 +641,54 @@ class Playground {
     return stage.querySelectorAll(".card");
   }
 
-  paint() {
+  paint(again = true) {
     if (!this.scene || !this.root.isConnected) return;
-    for (const card of this.cards()) {
+    const cards = this.cards();
+    for (const card of cards) {
       const [who, difference] = card.dataset.who.split(":");
       if (difference) this.paintAway(card, who);
       else this.paintModel(card, who);
     }
+    if (this.resize(cards) && again) this.paint(false);
+  }
+
+  // Before a room pictures are as large as the height of their place lets them be; whether any is
+  // another size now.
+  resize(cards) {
+    let changed = false;
+    for (const card of cards) {
+      const canvas = card.querySelector("canvas");
+      const others = [...card.children].filter((each) => each !== canvas);
+      const left = card.clientHeight - others.reduce((sum, each) => sum + each.offsetHeight, 12);
+      const width = this.data.large ? `${Math.max(40, Math.floor(Math.min(card.clientWidth, left)))}px` : "";
+      if (canvas.style.width !== width) [canvas.style.width, changed] = [width, true];
+    }
+    return changed;
   }
 
   paintModel(card, who) {
     const { run, data } = this;
+    const source = this.source(who);
     const canvas = card.querySelector("canvas");
     const first = who === "original";
     const frame = this.frame(who);
     const method = data.methods.find((one) => one.id === who);
     const caption = card.querySelector("figcaption");
-    const title = first && !data.fixed ? "Original: choose what to forget here" : this.title(who);
+    const own = method && run && this.changes(run.scene, who) ? ", own settings" : "";
+    const title = first && !data.fixed ? "Original: choose what to forget here" : this.title(who) + own;
     if (caption.dataset.title !== title) {
       caption.dataset.title = title;
       caption.innerHTML = method?.mark ?? "";
       caption.append(`${method ? " " : ""}${title}`);
     }
     card.style.setProperty("--family", method?.color ?? "transparent");
-    if (frame) paintField(canvas, frame.grid, run.classes, data.look);
+    if (frame) paintField(canvas, frame.grid, source.classes, data.look);
     else paintGround(canvas, data.look);
     const marked = first || !run ? this.chosen() : run.forgotten;
     paintPoints(canvas, this.points, marked, data.look);
     if (first && this.path?.length > 1) paintLasso(canvas, this.path, data.look);
     if (first && this.cursor) paintCursor(canvas, this.cursor, data.look);
-    const words = this.words(card.querySelector(".numbers"), run?.models[who], frame);
+    const words = this.words(card.querySelector(".numbers"), source?.models[who], frame);
     canvas.setAttribute("aria-label", `${this.title(who)}. ${first ? data.help : ""} ${words}`);
     card.dataset.step = frame ? frame.step : "";
   }
@@ -584,7 +700,8 @@ class Playground {
     }
     const last = model?.done && frame === model.frames.at(-1);
     const numbers = (last ? model.done.numbers : frame?.numbers) ?? {};
-    const shown = frame ? this.data.meanings.map(({ id, title }) => [title, percent(numbers[id])]) : [];
+    const known = this.data.meanings.filter(({ id }) => numbers[id] != null);
+    const shown = known.map(({ id, title }) => [title, percent(numbers[id])]);
     place.replaceChildren(
       ...shown.map(([title, text]) =>
         element("span", { textContent: title }, element("b", { textContent: text })),
@@ -608,7 +725,7 @@ class Playground {
       if (there != null) words += `, ${percent(there)} at the points to forget`;
     } else paintGround(canvas, data.look);
     paintPoints(canvas, this.points, run?.forgotten ?? this.chosen(), data.look, true);
-    place.replaceChildren(element("span", { className: "words", textContent: frame ? words : "" }));
+    place.replaceChildren(element("span", { className: "words", textContent: frame ? words.replaceAll(" %", "\u00a0%") : "" }));
     canvas.setAttribute("aria-label", `Where ${this.title(who)} differs from Retrain. ${words}`);
   }
 }
@@ -622,7 +739,7 @@ const radio = (properties) => {
 const check = (button, on) => button.setAttribute("aria-checked", String(on));
 
 const DATA = ["points", "noise", "seed", "own"];
-const SCENE = [...DATA, "forget", "methods"];
+const SCENE = [...DATA, "forget", "methods", "settings"];
 const parts = (scene, names) => JSON.stringify(names.map((name) => scene[name] ?? null));
 const sameData = (one, other) => parts(one, DATA) === parts(other, DATA);
 const sameScene = (one, other) => parts(one, SCENE) === parts(other, SCENE);

@@ -1,10 +1,18 @@
 // Keys of a talk, and which of a page's screens is seen, how large. The page is drawn once by the
 // server; a step from one figure to the next asks nobody.
 const SLIDES = '[data-testid="stMain"] [class*="st-key-slide-"]';
-const FIGURE = '[data-testid="stPlotlyChart"], .st-key-results_table [data-testid^="stBidiComponent"]';
-const NARROWEST = 760; // pixels that a figure is laid out for at least, as in reports
-const WIDE = 960; // and a table, or a figure that scrolls
+// what is shown large: charts, elements that are as high as they are wide, and scenes that take the height they are given
+const DRAWN = '[data-testid="stPlotlyChart"]';
+const WRITTEN = '.st-key-results_table [data-testid^="stBidiComponent"], .st-key-drawing [data-testid^="stBidiComponent"]';
+const GRID = '[data-testid="stDataFrame"]'; // is as high as it has rows
+const STAGED = '[class*="st-key-playground"] [data-testid^="stBidiComponent"]';
+const NARROWEST = 760; // pixels that a chart is laid out for at least, as in reports
+const WIDTHS = [640, 700, 760, 820, 880, 960]; // and an element, whose first width without a scroll bar is taken
 const LARGEST = 2.2;
+const TYPES = [1, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6]; // of the size that words should have
+// of a lesson before a room: what begins it, and how many are there
+const HOLD = ".st-key-hold button:not(:disabled)";
+const HERE = ".st-key-room_count strong";
 const OWN_ARROWS = '[role="radiogroup"], [role="slider"], [role="tablist"], [role="listbox"], [role="menu"], [role="grid"], canvas';
 const FIELDS = 'input:not([type="checkbox"]):not([type="radio"]):not([type="button"]), textarea, select, [role="textbox"], [role="combobox"]';
 
@@ -25,32 +33,76 @@ export default function ({ data, setTriggerValue, parentElement }) {
   };
 
   // --- what is seen
-  const fit = (slide) => {
-    const found = slide.querySelectorAll(FIGURE);
-    if (found.length !== 1) return;
-    const figure = found[0].closest('[data-testid="stElementContainer"]') ?? found[0];
-    const drawn = found[0].dataset.testid === "stPlotlyChart";
-    figure.dataset.figure = drawn ? "drawn" : "written";
-    // the height of a chart is fixed by the server, that of a table by its width
-    const height = drawn ? (talk.heights.get(figure) ?? figure.offsetHeight) : figure.offsetHeight;
-    if (!height) return;
-    if (drawn) talk.heights.set(figure, height);
+  let resized; // watches the figure that is seen
+  const height = (slide) => slide.clientHeight;
+  const over = (slide) => slide.scrollHeight - height(slide);
+  const set = (slide, name, value) => slide.style.setProperty(`--present-${name}`, value);
+
+  // Show one figure as large as the words around it leave room for, by at least `least` times.
+  const enlarge = (slide, found, least) => {
+    const kind = found.matches(DRAWN) ? "drawn" : found.matches(STAGED) ? "staged" : found.matches(GRID) ? "grid" : "written";
+    const figure = found.closest('[data-testid="stElementContainer"]') ?? found;
+    figure.dataset.figure = kind;
     const around = [...slide.querySelectorAll('[data-testid="stElementContainer"]')]
       .filter((each) => each !== figure && !each.closest('[class*="st-key-notes-"]'))
       .reduce((sum, each) => sum + each.offsetHeight + 8, 12);
+    let left = height(slide) - around;
+    if (kind === "staged") {
+      set(slide, "left", `${left}px`);
+      if (over(slide) > 0) set(slide, "left", `${left - over(slide)}px`);
+      return;
+    }
     const width = slide.clientWidth - 64;
-    const fits = (slide.clientHeight - around) / height;
-    const scale = Math.max(1, fits < 1 ? Math.min(width / WIDE, 1.9) : Math.min(fits, width / NARROWEST, LARGEST));
-    slide.style.setProperty("--present-scale", scale.toFixed(3));
-    slide.style.setProperty("--present-height", `${height}px`);
-    slide.style.setProperty("--present-room", `${Math.round(height * (scale - 1))}px`);
+    let full; // how high the figure is where it is not enlarged
+    let scale = LARGEST;
+    const resize = () => {
+      set(slide, "scale", scale.toFixed(3));
+      set(slide, "height", `${full}px`);
+      set(slide, "room", `${Math.round(full * (scale - 1))}px`);
+    };
+    if (kind === "drawn") {
+      // the height of a chart is fixed by the server, that of an element by its width
+      full = talk.heights.get(figure) ?? figure.offsetHeight;
+      if (!full) return;
+      talk.heights.set(figure, full);
+      scale = Math.min(scale, width / NARROWEST);
+    } else {
+      for (const wide of kind === "grid" ? WIDTHS.slice(-1) : WIDTHS) {
+        scale = Math.min(width / wide, LARGEST);
+        full = figure.offsetHeight;
+        resize();
+        full = figure.offsetHeight;
+        if (!wider(found)) break;
+      }
+    }
+    for (const _ of [1, 2]) {
+      scale = Math.max(Math.min(scale, left / full), least);
+      resize();
+      if (over(slide) <= 0) return;
+      left -= over(slide);
+    }
+  };
+  const inside = (found) => [found, ...found.querySelectorAll("*")].map((each) => each.shadowRoot).find(Boolean) ?? found;
+  // whether an element has a scroll bar below
+  const wider = (found) => [...inside(found).querySelectorAll(".frame, .board")].some((each) => each.scrollWidth > each.clientWidth + 1);
+  const fit = (slide) => {
+    const found = slide.querySelectorAll(`${DRAWN}, ${WRITTEN}, ${GRID}, ${STAGED}`);
+    // a scene and a table are drawn later than the element that they stand in
+    if (found.length === 1) resized.observe(found[0]);
+    for (const type of TYPES) {
+      set(slide, "type", type);
+      if (found.length === 1) enlarge(slide, found[0], type === TYPES.at(-1) ? 0.5 : 0.9);
+      if (over(slide) <= 1) return;
+    }
   };
   const draw = () => {
     if (!data.on) return;
     const all = slides();
-    if (talk.enter === "after" && all.length > talk.count) write(talk.count);
-    if (talk.enter === "after" && all.length > talk.count) talk.enter = "";
-    if (talk.enter === "last") write(all.length - 1);
+    if (talk.enter === "after" && all.length > talk.count) {
+      write(talk.count);
+      talk.enter = "";
+    }
+    if (talk.enter === "last") write(Math.max(all.length - 1, 0));
     const at = place(all);
     const ground = getComputedStyle(document.querySelector('[data-testid="stApp"]')).backgroundColor;
     root.style.setProperty("--present-ground", ground);
@@ -74,6 +126,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
     }
     const title = (side) => document.querySelector(`.st-key-present_${side} a`)?.textContent.trim() ?? "";
     const where = [count > 1 ? `${at + 1} of ${count}` : "", data.steps > 1 ? `step ${data.step} of ${data.steps}` : ""];
+    const hold = document.querySelector(HOLD) ? "Hold this lesson" : "";
     const parts = [
       ["before", title("before"), "page", "The page before (Shift and ←)"],
       ["back", "←", "", "Back"],
@@ -81,6 +134,8 @@ export default function ({ data, setTriggerValue, parentElement }) {
       ["next", "→", "", "Next"],
       ["behind", title("behind"), "page", "The next page (Shift and →)"],
       ["leave", "Esc", "", "Leave the presentation"],
+      ["hold", hold, "", "Hold this lesson for the room: its questions become votes (H)"],
+      ["", document.querySelector(HERE)?.textContent ?? "", "", ""],
     ].filter((part) => part[1]);
     const said = JSON.stringify(parts);
     if (bar.dataset.said === said) return;
@@ -102,8 +157,13 @@ export default function ({ data, setTriggerValue, parentElement }) {
     const all = slides();
     const at = place(all);
     const reveal = by > 0 && all[at]?.querySelector('[class*="st-key-"][class*="reveal"] button:not(:disabled)');
+    const scene = by > 0 ? all[at]?.querySelector(STAGED) : null;
+    const stage = scene ? inside(scene).querySelector(".playground") : null;
     talk.enter = "";
-    if (reveal) {
+    if (stage?.ariaBusy === "true") return; // what comes of it is not there yet
+    if (stage?.hasAttribute("data-waits")) {
+      stage.querySelector(".forget").click();
+    } else if (reveal) {
       talk.enter = "after";
       talk.count = all.length;
       reveal.click();
@@ -117,9 +177,13 @@ export default function ({ data, setTriggerValue, parentElement }) {
       setTriggerValue("move", by);
     }
   };
+  // whether a page without figures has been scrolled to its end on this side
+  const main = () => document.querySelector('[data-testid="stMain"]');
+  const ended = (on) => (on ? main().scrollTop + main().clientHeight >= main().scrollHeight - 2 : main().scrollTop <= 0);
   const act = (what) => {
     if (what === "next" || what === "back") move(what === "next" ? 1 : -1);
     else if (what === "leave") setTriggerValue("present", false);
+    else if (what === "hold") document.querySelector(HOLD)?.click();
     else document.querySelector(`.st-key-present_${what} a`)?.click();
   };
   const press = (event) => {
@@ -138,14 +202,18 @@ export default function ({ data, setTriggerValue, parentElement }) {
       if (!document.querySelector(busy)) act("leave");
     } else if (event.key === "n" || event.key === "N") {
       document.querySelector('[data-on] [class*="st-key-notes-"] summary')?.click();
+    } else if (event.key === "h" || event.key === "H") {
+      act("hold");
+    } else if (event.key === "j" || event.key === "J") {
+      document.querySelector(".st-key-room_joins a")?.click();
     } else if (["ArrowRight", "PageDown", "ArrowLeft", "PageUp"].includes(event.key)) {
       const on = event.key === "ArrowRight" || event.key === "PageDown";
       if (event.shiftKey) act(on ? "behind" : "before");
-      else if (arrow || root.dataset.presenting === "figures") move(on ? 1 : -1);
-      else return; // a page without figures scrolls
+      else if (arrow || root.dataset.presenting === "figures" || ended(on)) move(on ? 1 : -1);
+      else main().scrollBy({ top: (on ? 0.85 : -0.85) * main().clientHeight }); // the keys reach the window, which has no scroll bar
       event.preventDefault();
     } else if (["ArrowDown", "ArrowUp"].includes(event.key)) {
-      document.querySelector("[data-on]")?.scrollBy({ top: event.key === "ArrowDown" ? 120 : -120 });
+      (document.querySelector("[data-on]") ?? main()).scrollBy({ top: event.key === "ArrowDown" ? 120 : -120 });
     }
   };
 
@@ -161,12 +229,13 @@ export default function ({ data, setTriggerValue, parentElement }) {
     if (!planned) planned = requestAnimationFrame(() => { planned = 0; draw(); });
   };
   const watch = new MutationObserver(soon);
+  resized = new ResizeObserver(soon);
   const button = parentElement.querySelector("button");
   const start = () => setTriggerValue("present", true);
   button?.addEventListener("click", start);
   document.addEventListener("keydown", press);
   if (data.on) {
-    watch.observe(document.querySelector('[data-testid="stMain"]'), { childList: true, subtree: true });
+    watch.observe(document.querySelector('[data-testid="stMain"]'), { childList: true, characterData: true, subtree: true });
     window.addEventListener("resize", soon);
     draw();
   }
@@ -175,6 +244,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
     document.removeEventListener("keydown", press);
     window.removeEventListener("resize", soon);
     watch.disconnect();
+    resized.disconnect();
     cancelAnimationFrame(planned);
     document.querySelector(".mucore-foot")?.remove();
     delete root.dataset.presenting;

@@ -15,7 +15,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, intervals, name_labels, references, scatter
+from dashboard.charts.parts import axes, families, intervals, name_labels, references, scatter
 from dashboard.charts.parts.scatter import Spot
 from dashboard.frames import Row, verdict_text
 from dashboard.frames.representation import Paper, mean, similarity
@@ -256,6 +256,10 @@ def _bars(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
     values = [mark.agl if logits else mark.agr for mark in info.marks]
     halves = [mark.agl_half if logits else mark.agr_half for mark in info.marks]
     name = "AGL" if logits else "AGR"
+    bars = [
+        families.bar(mark.family, look, dark, [bool(selected) and mark.key == selected])
+        for mark in info.marks
+    ]
     figure = axes.figure(dark=dark)
     figure.add_trace(
         go.Bar(
@@ -268,10 +272,9 @@ def _bars(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
                 for mark, value, half in zip(info.marks, values, halves, strict=True)
             ],
             marker={
-                "color": [theme.family_style(mark.family).color(dark) for mark in info.marks],
+                "color": [each["color"] for each in bars],
                 "line": {
-                    "width": [2 if selected and mark.key == selected else 0 for mark in info.marks],
-                    "color": look.text,
+                    part: [each["line"][part][0] for each in bars] for part in ("width", "color")
                 },
             },
             error_x=intervals.bars(halves, look.text),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, references
+from dashboard.charts.parts import axes, families, references
 from dashboard.frames.tradeoffs.upkeep import MANY, Upkeep, cheapest
 from dashboard.text import verdicts
 
@@ -85,6 +85,7 @@ def draw(info: AmortisedCostInfo, *, dark: bool, selected: str = "") -> go.Figur
                 line={
                     "color": color,
                     "width": 3.5 if curve.key == selected else 2 if curve.vivid else 1,
+                    "dash": families.dash(curve.family),
                 },
                 marker={
                     "symbol": style.symbol,

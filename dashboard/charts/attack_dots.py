@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import families, intervals, references, subplots
+from dashboard.charts.parts import families, intervals, noise, references, subplots
 from dashboard.frames import ResultsTable, Row, verdict_text
 from dashboard.papers.tables import Published
 from mucore import catalog
@@ -45,13 +45,16 @@ class Dot:
 
 @dataclass(frozen=True)
 class Panel:
-    """One attack; the references' lines in percent, None where they have no value."""
+    """One attack; the references' lines in percent, None where they have no value, and half of the
+    band of Retrain against Retrain of other seeds.
+    """
 
     attack: str
     title: str
     dots: tuple[Dot, ...]
     retrain: float | None
     original: float | None
+    noise: float | None = None
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,7 @@ def attack_dots_info(
             ),
             _reference(table, "retrain", attack),
             _reference(table, "original", attack),
+            None if (half := table.noise.get(f"mia_{attack}")) is None else 100 * half,
         )
         for attack in ATTACKS
     )
@@ -148,6 +152,9 @@ def draw(info: AttackDotsInfo, *, dark: bool, selected: str = "") -> go.Figure:
     )
     lines = []
     for place, panel in enumerate(info.panels, start=1):
+        if panel.dots and (span := noise.around(panel.retrain, panel.noise)) is not None:
+            ends = subplots.ending(place)
+            lines.append(noise.band(look, x=span, xref=f"x{ends}", yref=f"y{ends}"))
         if panel.dots:
             figure.add_trace(_dots(panel, dark, selected), row=1, col=place)
         printed = [dot for dot in panel.dots if dot.paper is not None]
@@ -251,7 +258,7 @@ def _said(dot: Dot) -> str:
 
 
 def _symbol(symbol: str, hollow: bool) -> str:
-    return f"{symbol}-open" if hollow else symbol
+    return f"{symbol.removesuffix('-open')}-open" if hollow else symbol
 
 
 def _ghosts(dots: list[Dot], source: str, dark: bool) -> go.Scatter:

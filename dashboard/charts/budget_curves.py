@@ -14,8 +14,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from dashboard import theme
-from dashboard.charts.parts import axes, intervals, subplots
+from dashboard import frames, theme
+from dashboard.charts.parts import axes, families, intervals, noise, subplots
 from dashboard.frames import Estimate, View
 from dashboard.frames.budget import Curves, Line, gaps, nearest, unit
 from dashboard.text import units as words
@@ -30,6 +30,7 @@ LONGEST = 20  # characters of a metric's title that fit on an axis
 # Of a family's marker, so that its coloured methods can be told apart: open or not, and the size in
 # pixels.
 VARIANTS: tuple[tuple[str, float], ...] = (("", 10), ("-open", 10), ("", 6), ("-open", 6))
+HOLLOW = (10.0, 6.0, 12.0, 8.0)  # the sizes of one that is always open
 BROKEN = "x"  # marks a model that was damaged
 GREY = 5.0  # size in pixels of a mark that is not coloured
 REFERENCES = {"retrain": ("Retrain", "dash"), "original": ("Original", "dot")}
@@ -109,6 +110,7 @@ class Panel:
     outside: tuple[str, ...]
     missing: tuple[str, ...]
     ghosts: tuple[GhostMark, ...] = ()
+    noise: tuple[tuple[int, float, float], ...] = ()  # (size, low, high) of Retrains of other seeds
 
 
 @dataclass(frozen=True)
@@ -167,6 +169,8 @@ def _markers(lines: Sequence[Line], coloured: frozenset[str]) -> dict[str, tuple
         made[line.id] = symbol, GREY
         if line.id in coloured:
             suffix, pixels = VARIANTS[met[line.family] % len(VARIANTS)]
+            if families.hollow(line.family):
+                suffix, pixels = "-open", HOLLOW[met[line.family] % len(HOLLOW)]
             made[line.id] = symbol.removesuffix("-open") + suffix, pixels
             met[line.family] += 1
     return made
@@ -244,7 +248,25 @@ def _panel(
         outside,
         tuple(missing),
         printed,
+        _noise(found, metric, shown),
     )
+
+
+def _noise(found: Curves, metric: str, view: View) -> tuple[tuple[int, float, float], ...]:
+    """Of the metrics that are a property of the network: a cost varies with the machine."""
+    if catalog.metric(metric).group == "cost":
+        return ()
+    scale, made = SCALES.get(unit(metric), 1.0), []
+    for size in found.sizes:
+        steps = [step for line in found.lines if (step := line.step(size)) is not None]
+        rows = [step.row for step in steps if step.row.method == "retrain"]
+        half = frames.noise(rows, metric)
+        value = next((row.cells[metric].value for row in rows), None)
+        if half is not None and value is not None:
+            place = 0.0 if view == "gap" else value.mean
+            made.append((size, scale * (place - half), scale * (place + half)))
+    # nothing to see where all Retrains agree
+    return tuple(made) if any(low < high for _, low, high in made) else ()
 
 
 def _ghost_marks(
@@ -292,12 +314,16 @@ def draw(
     """The panels side by side; `zoom` shows what is near Retrain, `selected` is the line id to draw
     in colour whatever it is.
     """
+    look = theme.ground(dark)
     figure = subplots.figure(cols=len(info.panels), horizontal_spacing=0.09, dark=dark)
     coloured = info.coloured | {selected}
     shown: set[str] = set()
     traces: list[dict[str, Any]] = []  # all at once: one by one, plotly checks each of them twice
     columns: list[int] = []
     for column, panel in enumerate(info.panels, start=1):
+        if panel.noise:
+            traces.append(noise.ribbon(look, panel.noise, named="noise" not in shown))
+            shown.add("noise")
         # grey below colour, references on top
         for each in sorted(
             panel.series, key=lambda one: (one.family == "reference", one.line in coloured)
@@ -395,7 +421,7 @@ def _trace(
         line={
             "color": color,
             "width": 3 if selected else 2 if vivid else 1,
-            "dash": dash if reference else "solid",
+            "dash": dash if reference else families.dash(each.family),
         },
         marker={"symbol": _symbols(each), "size": 12 if selected else each.pixels, "color": color},
         error_y=intervals.bars(halves, color)

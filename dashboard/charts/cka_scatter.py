@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from dashboard import theme
-from dashboard.charts.parts import axes, intervals, name_labels, scatter
+from dashboard import frames, theme
+from dashboard.charts.parts import axes, intervals, name_labels, noise, scatter
 from dashboard.charts.parts.scatter import Spot
 from dashboard.frames import Row, verdict_text
 from dashboard.frames.representation import Paper, similarity, where
@@ -57,6 +57,8 @@ class CkaScatterInfo:
     whole: tuple[float, float]
     near: tuple[float, float]
     outside: tuple[str, ...]  # titles beyond `near`
+    # half of the band of Retrain's own CKA to the original over its seeds; its CKA to itself is 1
+    noise: float | None = None
 
     @property
     def original_side(self) -> int:
@@ -126,6 +128,7 @@ def cka_scatter_info(
         whole=axes.padded((min(everything), 1.0), 0.06, 0.002),
         near=near,
         outside=tuple(mark.title for mark in marks if min(mark.x, mark.y) < near[0]),
+        noise=frames.noise(rows, f"cka_original_{split}"),
     )
 
 
@@ -136,6 +139,8 @@ def draw(info: CkaScatterInfo, *, dark: bool, zoom: bool = False, selected: str 
     look = theme.ground(dark)
     low, high = info.near if zoom else info.whole
     figure = axes.figure(dark=dark)
+    if info.retrain is not None and (span := noise.around(info.retrain[0], info.noise)):
+        figure.add_shape(noise.band(look, x=span))
     figure.add_trace(scatter.diagonal(low, high, look, "both"))
     spots = [
         Spot(

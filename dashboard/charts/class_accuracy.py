@@ -10,13 +10,16 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from dashboard import theme
-from dashboard.charts.parts import axes, classes
+from dashboard.charts.parts import axes, classes, noise
+from mucore.statistics.significance import apart
+from mucore.store.rows import Result
 
 
 @dataclass(frozen=True)
 class ClassAccuracyInfo:
     """Accuracies in percent, one a class; None where the class has no sample in the split.
-    `retrain` is empty without a reference.
+    `retrain` is empty without a reference, and `noise`, half of the band of Retrain against Retrain
+    in points, without two seeds of it.
 
     An attribute counts as two classes, the samples without it and those with it; `of` is "Class" or
     "Attribute".
@@ -26,13 +29,17 @@ class ClassAccuracyInfo:
     method: tuple[float | None, ...]
     retrain: tuple[float | None, ...]
     of: str = "Class"
+    noise: tuple[float | None, ...] = ()
 
 
 def class_accuracy_info(
-    confusion: ArrayLike, names: Sequence[str] = (), retrain: ArrayLike | None = None
+    confusion: ArrayLike,
+    names: Sequence[str] = (),
+    retrain: ArrayLike | None = None,
+    halves: tuple[float | None, ...] = (),
 ) -> ClassAccuracyInfo:
     """`confusion`, `retrain`: counts (C, C), rows true, columns predicted; (A, 2, 2) of attributes.
-    `names` may be empty: then numbers.
+    `names` may be empty: then numbers. `halves` are those of `retrains_apart`.
     """
     confusion = np.asarray(confusion)
     labels = classes.names(names, len(confusion))
@@ -41,7 +48,11 @@ def class_accuracy_info(
         labels = tuple(f"{label}: {answer}" for label in labels for answer in ("no", "yes"))
     reference = () if retrain is None else _recall(np.asarray(retrain))
     return ClassAccuracyInfo(
-        labels, _recall(confusion), reference, of="Attribute" if attributes else "Class"
+        labels,
+        _recall(confusion),
+        reference,
+        of="Attribute" if attributes else "Class",
+        noise=halves if len(halves) == len(reference) else (),
     )
 
 
@@ -53,8 +64,38 @@ def _recall(confusion: np.ndarray) -> tuple[float | None, ...]:
     )
 
 
+def retrains_apart(
+    retrains: Sequence[Result], names: Sequence[str] = (), *, split: str = "test"
+) -> tuple[float | None, ...]:
+    """How far Retrains of different training seeds lie apart in each class, in points
+    (`significance.apart`): None in a class without a sample; () below two seeds.
+    """
+    by_seed: dict[int, list[np.ndarray]] = {}
+    for result in retrains:
+        if split in result.confusion:
+            info = class_accuracy_info(result.confusion[split], names)
+            by_seed.setdefault(training_seed(result), []).append(as_array(info.method))
+    seeds = [np.mean(each, axis=0) for each in by_seed.values()]
+    if len({len(each) for each in seeds}) != 1:
+        return ()
+    halves = [
+        None if np.isnan(values).any() else apart(values.tolist()) for values in np.transpose(seeds)
+    ]
+    return tuple(halves) if any(half is not None for half in halves) else ()
+
+
+def training_seed(result: Result) -> int:
+    return int(result.spec.get("training_seed", 0))
+
+
+def as_array(values: Sequence[float | None]) -> np.ndarray:
+    return np.array([np.nan if value is None else value for value in values])
+
+
 def draw(info: ClassAccuracyInfo, *, dark: bool) -> go.Figure:
-    """Bars for the method, a dash for Retrain in each class."""
+    """Bars for the method, a dash for Retrain in each class, grey as far as its other seeds lie
+    apart.
+    """
     look = theme.ground(dark)
     figure = axes.figure(dark=dark)
     figure.add_trace(
@@ -74,6 +115,13 @@ def draw(info: ClassAccuracyInfo, *, dark: bool) -> go.Figure:
                 name="Retrain",
                 mode="markers",
                 marker={"symbol": "line-ew", "size": 16, "line": {"width": 2, "color": look.text}},
+                error_y={
+                    "array": [half or 0.0 for half in info.noise],
+                    "visible": bool(info.noise),
+                    "color": look.grid,
+                    "thickness": 12,
+                    "width": 0,
+                },
                 hovertemplate="Retrain, %{x}: %{y:.1f} %<extra></extra>",
             )
         )
@@ -92,8 +140,10 @@ def alt_text(info: ClassAccuracyInfo) -> str:
     if not known:
         return f"Test accuracy of each {info.of.lower()}; the split is empty."
     low, high = min(known), max(known)
+    halves = [half for half in info.noise if half is not None]
     what = "classes" if info.of == "Class" else "answers to attributes"
     return (
         f"Test accuracy of {len(known)} {what}: lowest {low[1]} with {low[0]:.1f} %, highest "
         f"{high[1]} with {high[0]:.1f} %."
+        + noise.said(*([f"up to {max(halves):.1f} points"] if halves else []))
     )

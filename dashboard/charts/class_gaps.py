@@ -13,8 +13,15 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.class_accuracy import ClassAccuracyInfo, class_accuracy_info
+from dashboard.charts.class_accuracy import (
+    ClassAccuracyInfo,
+    as_array,
+    class_accuracy_info,
+    retrains_apart,
+    training_seed,
+)
 from dashboard.charts.parts import axes
+from dashboard.frames import NOISE
 from dashboard.text.labels import number
 from mucore.store.rows import Result
 
@@ -26,7 +33,8 @@ SMALLEST_LIMIT = 10.0
 @dataclass(frozen=True)
 class ClassGapsInfo:
     """`rows`: (title, gap of each class in points; None where the class has no sample). `missing`
-    are titles that cannot be compared.
+    are titles that cannot be compared. `noise`: half of the band of Retrain against Retrain in each
+    class, in points; empty without two seeds of it.
     """
 
     classes: tuple[str, ...]
@@ -35,6 +43,7 @@ class ClassGapsInfo:
     limit: float
     of: str = "Class"
     split: str = "test"
+    noise: tuple[float | None, ...] = ()
 
 
 def class_gaps_info(
@@ -50,7 +59,7 @@ def class_gaps_info(
     reference: dict[int, list[ClassAccuracyInfo]] = {}
     for result in retrains:
         if split in result.confusion:
-            reference.setdefault(_seed(result), []).append(
+            reference.setdefault(training_seed(result), []).append(
                 class_accuracy_info(result.confusion[split], names)
             )
     rows, missing = [], []
@@ -59,15 +68,15 @@ def class_gaps_info(
     for title, results in methods:
         by_seed: dict[int, list[np.ndarray]] = {}
         for result in results:
-            base = reference.get(_seed(result))
+            base = reference.get(training_seed(result))
             if base and split in result.confusion:
                 mine = class_accuracy_info(result.confusion[split], names)
                 if all(mine.names == each.names for each in base):
                     labels, of = mine.names, mine.of
-                    gap = _array(mine.method) - np.mean(
-                        [_array(each.method) for each in base], axis=0
+                    gap = as_array(mine.method) - np.mean(
+                        [as_array(each.method) for each in base], axis=0
                     )
-                    by_seed.setdefault(_seed(result), []).append(gap)
+                    by_seed.setdefault(training_seed(result), []).append(gap)
         if by_seed:
             means = np.mean([np.mean(each, axis=0) for each in by_seed.values()], axis=0)
             rows.append(
@@ -79,18 +88,29 @@ def class_gaps_info(
         (abs(value) for _, values in rows for value in values if value is not None), default=0.0
     )
     return ClassGapsInfo(
-        labels, tuple(rows), tuple(missing), max(largest, SMALLEST_LIMIT), of, split
+        labels,
+        tuple(rows),
+        tuple(missing),
+        max(largest, SMALLEST_LIMIT),
+        of,
+        split,
+        retrains_apart(retrains, names, split=split) if rows else (),
     )
 
 
 def draw(info: ClassGapsInfo, *, dark: bool) -> go.Figure:
-    """A heat map, methods from the top in the given order; white is as good as Retrain."""
+    """A heat map, methods from the top in the given order; white is as good as Retrain. Above them,
+    in grey, is how far Retrains of other seeds lie apart.
+    """
     look = theme.ground(dark)
-    titles = [title for title, _ in info.rows]
-    cells = [list(values) for _, values in info.rows]
-    printed = [
+    # plotly finds a cell's text by the place of its line on the axis, so the line of the grey is
+    # one of this map, too, without a number
+    above = [[None] * len(info.classes)] if info.noise else []
+    titles = [NOISE] * len(above) + [title for title, _ in info.rows]
+    cells = [*above, *(list(values) for _, values in info.rows)]
+    printed = [[""] * len(info.classes)] * len(above) + [
         [number(None if v is None else v / 100, "percent", signed=True) for v in values]
-        for values in cells
+        for _, values in info.rows
     ]
     figure = axes.figure(dark=dark)
     figure.add_trace(
@@ -117,11 +137,37 @@ def draw(info: ClassGapsInfo, *, dark: bool) -> go.Figure:
     figure.update_xaxes(
         title=f"{info.of}: {info.split} accuracy less Retrain's", type="category", showgrid=False
     )
+    if info.noise:
+        figure.add_trace(_noise_trace(info, look))
     figure.update_yaxes(
-        type="category", autorange="reversed", showgrid=False, tickfont={"color": look.text}
+        type="category",
+        categoryorder="array",
+        categoryarray=titles,
+        autorange="reversed",
+        showgrid=False,
+        tickfont={"color": look.text},
     )
     figure.update_layout(height=110 + 24 * max(len(titles), 3), margin={"t": 12})
     return figure
+
+
+def _noise_trace(info: ClassGapsInfo, look: theme.Ground) -> go.Heatmap:
+    return go.Heatmap(
+        x=list(info.classes),
+        y=[NOISE],
+        z=[list(info.noise)],
+        colorscale=[(0.0, look.grid), (1.0, look.grid)],
+        showscale=False,
+        xgap=1,
+        ygap=1,
+        text=[
+            ["" if half is None else f"± {number(half / 100, 'percent')}" for half in info.noise]
+        ],
+        texttemplate="%{text}" if len(info.classes) <= PRINTED else None,
+        textfont={"size": 11, "color": look.text},
+        hovertemplate="<b>Retrains of other seeds</b><br>%{x}: %{text} points<extra></extra>",
+        name="noise",
+    )
 
 
 def alt_text(info: ClassGapsInfo) -> str:
@@ -138,16 +184,10 @@ def alt_text(info: ClassGapsInfo) -> str:
             "compared."
         )
     low, high = min(known), max(known)
+    grey = max((half for half in info.noise if half is not None), default=None)
     return (
         f"Heat map of {len(info.rows)} methods by {len(info.classes)} columns: {info.split} "
         f"accuracy less Retrain's, in points. Lowest: {low[1]}, {low[2]}, {low[0]:+.1f}. Highest: "
         f"{high[1]}, {high[2]}, {high[0]:+.1f}."
+        + ("" if grey is None else f" Retrains of other seeds lie up to {grey:.1f} points apart.")
     )
-
-
-def _seed(result: Result) -> int:
-    return int(result.spec.get("training_seed", 0))
-
-
-def _array(values: Sequence[float | None]) -> np.ndarray:
-    return np.array([np.nan if value is None else value for value in values])

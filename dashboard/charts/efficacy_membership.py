@@ -87,7 +87,8 @@ def efficacy_membership_info(
     """
     runs = frame[frame["method"] != UNTRAINED]
     known = runs[runs["efficacy"].notna() & runs[column].notna()]
-    found, shown = lines(known), panel_lines(known, strips.PANELS)
+    found = lines(known)
+    shown = panel_lines(found, known, strips.PANELS)
     step = (SIZES[1] - SIZES[0]) / max(len(sets) - 1, 1)
     sizes = {name: SIZES[0] + place * step for place, name in enumerate(sets)}
     end = 0.5 / (float(known["forget_count"].max()) + 1) if len(known) else 0.25

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,8 @@ from scipy.stats import gaussian_kde
 
 from dashboard import theme
 from dashboard.charts.parts import axes, log_axis, strips, subplots
-from dashboard.frames.efficacy import UNTRAINED, Line, lines, panel_lines, tooltips
+from dashboard.charts.parts.noise import Span
+from dashboard.frames.efficacy import UNTRAINED, Line, lines, noise, panel_lines, tooltips
 
 GUESS = 0.5
 AXIS = "Mean membership probability of the forget set: 0.5 is a guess"
@@ -42,6 +43,8 @@ class EfficacyProbabilityInfo:
     runs: int  # with a probability
     missing: int  # runs whose predictions were not kept or cannot be read
     fullest: int  # runs behind the fullest strip
+    # by the place of a forget set, where a Retrain of another seed stands
+    noise: Mapping[int, Span] = field(default_factory=dict)
 
 
 def efficacy_probability_info(
@@ -56,7 +59,8 @@ def efficacy_probability_info(
     """
     runs = frame[(frame["method"] != UNTRAINED) & frame["set"].isin(list(sets))]
     known = runs[runs["key"].isin(list(probabilities))]
-    found, shown = lines(known), panel_lines(known, strips.PANELS)
+    found = lines(known)
+    shown = panel_lines(found, known, strips.PANELS)
     made = []
     for line in shown:
         here = known[known["row"] == line.id]
@@ -76,6 +80,7 @@ def efficacy_probability_info(
         *(value for panel in made for strip in panel.strips.values() for value in strip.values()),
     ]
     low, high = axes.padded(every, 0.06, 0.03)
+    grey = noise(known.assign(probability=known["key"].map(probabilities)), "probability")
     return EfficacyProbabilityInfo(
         labels=tuple(labels[name] for name in sets),
         panels=tuple(made),
@@ -84,6 +89,7 @@ def efficacy_probability_info(
         runs=len(known),
         missing=len(runs) - len(known),
         fullest=max((len(strip) for panel in made for strip in panel.strips.values()), default=0),
+        noise={place: grey[name] for place, name in enumerate(sets) if name in grey},
     )
 
 
@@ -93,6 +99,7 @@ def draw(info: EfficacyProbabilityInfo, *, dark: bool, selected: str = "") -> go
     """
     look = theme.ground(dark)
     figure, places = subplots.grid([panel.line.title for panel in info.panels], dark=dark)
+    strips.noises(figure, len(info.panels), info.noise, look)
     for place, panel in zip(places, info.panels, strict=True):
         style = theme.family_style(panel.line.family)
         color = style.color(dark)
@@ -118,12 +125,9 @@ def draw(info: EfficacyProbabilityInfo, *, dark: bool, selected: str = "") -> go
         for key, value, where in found:
             if key == selected:
                 figure.add_trace(log_axis.ring(value, where, dark), **place)
-        figure.add_vline(
-            x=GUESS,
-            line={"dash": "dash", "width": 1.2, "color": look.muted},
-            layer="below",
-            **place,
-        )
+    line = {"dash": "dash", "width": 1.2, "color": look.muted}
+    guesses = [subplots.upright(number, GUESS, line) for number in range(len(places))]
+    figure.layout.shapes = [*figure.layout.shapes, *guesses]
     up = strips.axis(info.labels)
     across = {"range": list(info.span), "nticks": 5, "zeroline": False, "tickformat": "~g"}
     subplots.dress(figure, places, across=across, up=up, title=AXIS, dark=dark)

@@ -11,9 +11,11 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, families, intervals, log_axis, references, strips
+from dashboard.charts.parts import axes, families, intervals, log_axis, noise, references, strips
+from dashboard.charts.parts.noise import Span
 from dashboard.frames import half_width
 from dashboard.frames.efficacy import UNTRAINED, lines
+from dashboard.frames.efficacy import noise as noise_of
 
 SYMBOLS = {"original": "circle-open", UNTRAINED: "circle-open-dot"}
 
@@ -45,6 +47,7 @@ class EfficacyRankInfo:
     # training seeds behind the means; where `shared`, every method has all of them
     seeds: tuple[int, ...]
     shared: bool
+    noise: Span | None = None  # where a Retrain of another seed stands
 
 
 def efficacy_rank_info(frame: pd.DataFrame) -> EfficacyRankInfo:
@@ -104,6 +107,7 @@ def efficacy_rank_info(frame: pd.DataFrame) -> EfficacyRankInfo:
         tuple(missing),
         seeds,
         bool(shared),
+        next(iter(noise_of(measured, "efficacy").values()), None),
     )
 
 
@@ -113,6 +117,8 @@ def draw(info: EfficacyRankInfo, *, dark: bool, selected: str = "") -> go.Figure
     """
     look = theme.ground(dark)
     figure = axes.figure(dark=dark)
+    if info.noise is not None:
+        figure.add_shape(noise.band(look, x=info.noise))
     for family, mine in families.groups(info.marks).items():
         style = theme.family_style(family)
         colors = [look.muted if mark.grey else style.color(dark) for mark in mine]

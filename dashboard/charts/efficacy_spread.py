@@ -5,7 +5,7 @@ forget set (Becker & Liebig, Figures 1 and 5).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,8 @@ import plotly.graph_objects as go
 
 from dashboard import theme
 from dashboard.charts.parts import log_axis, strips, subplots
-from dashboard.frames.efficacy import METRICS, Line, lines, panel_lines, tooltips
+from dashboard.charts.parts.noise import Span
+from dashboard.frames.efficacy import METRICS, Line, lines, noise, panel_lines, tooltips
 from mucore.metrics import efficacy
 
 
@@ -44,6 +45,8 @@ class EfficacySpreadInfo:
     left_out: tuple[str, ...]  # titles of methods beyond the eighth panel
     exponents: tuple[float, float]
     seeds: int  # runs behind the fullest strip
+    # by the place of a forget set, where the efficacy of a Retrain of another seed stands
+    noise: Mapping[int, Span] = field(default_factory=dict)
 
 
 def efficacy_spread_info(
@@ -53,12 +56,14 @@ def efficacy_spread_info(
     most forget sets.
     """
     known = frame[frame[list(METRICS)].notna().any(axis=1) & frame["set"].isin(list(sets))]
-    found, shown = lines(known), panel_lines(known, strips.PANELS)
+    found = lines(known)
+    shown = panel_lines(found, known, strips.PANELS)
     groups = dict(list(known.groupby(["row", "set"])))
     made = tuple(
         Panel(line, tuple(_strips(groups, line.id, sets)), tooltips(known, line.id))
         for line in shown
     )
+    grey = noise(known, "efficacy")
     every = [
         v
         for panel in made
@@ -71,6 +76,7 @@ def efficacy_spread_info(
         left_out=tuple(line.title for line in found if line not in shown),
         exponents=log_axis.span(every) if every else (0.0, 1.0),
         seeds=max((len(strip.efficacy) for panel in made for strip in panel.strips), default=0),
+        noise={place: grey[name] for place, name in enumerate(sets) if name in grey},
     )
 
 
@@ -90,6 +96,7 @@ def draw(info: EfficacySpreadInfo, *, dark: bool, selected: str = "") -> go.Figu
     """
     look = theme.ground(dark)
     figure, places = subplots.grid([panel.line.title for panel in info.panels], dark=dark)
+    strips.noises(figure, len(info.panels), info.noise, look)
     for place, panel in zip(places, info.panels, strict=True):
         color = theme.family_style(panel.line.family).color(dark)
         for strip in panel.strips:
@@ -98,14 +105,14 @@ def draw(info: EfficacySpreadInfo, *, dark: bool, selected: str = "") -> go.Figu
                     figure.add_trace(
                         strips.ridge(*ridge, line=strip.place, color=color, dash=dash), **place
                     )
-        for field, name, symbol in (
+        for part, name, symbol in (
             ("efficacy", "Efficacy", "circle"),
             ("bound", "Bound", "circle-open"),
         ):
             found = [
                 (key, value, strip.place)
                 for strip in panel.strips
-                for key, value in getattr(strip, field).items()
+                for key, value in getattr(strip, part).items()
             ]
             figure.add_trace(
                 strips.points(
@@ -117,7 +124,7 @@ def draw(info: EfficacySpreadInfo, *, dark: bool, selected: str = "") -> go.Figu
                         "size": 8,
                         "color": color,
                         "opacity": 0.9,
-                        "line": {"width": 1.6 if field == "bound" else 0},
+                        "line": {"width": 1.6 if part == "bound" else 0},
                     },
                     hover=f"<b>{panel.line.title}</b>, %{{customdata[1]}}<br>{name} "
                     "10<sup>%{x:.2f}</sup>%{customdata[2]}<extra></extra>",

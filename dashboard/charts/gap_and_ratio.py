@@ -183,6 +183,7 @@ def draw(info: GapAndRatioInfo, *, dark: bool, selected: str = "") -> go.Figure:
             1,
             1,
         )
+    _references(figure, info, look)
     stems = [
         {
             "type": "line",
@@ -196,12 +197,11 @@ def draw(info: GapAndRatioInfo, *, dark: bool, selected: str = "") -> go.Figure:
         for x, y, start, ends in (("x", "y", 0.0, gaps), ("x2", "y2", 1.0, ratios))
         for bar, end in zip(info.bars, ends, strict=True)
     ]
-    figure.update_layout(
-        shapes=[
-            stem | {"layer": "below", "line": {"width": 2, "color": look.grid}} for stem in stems
-        ]
-    )
-    _references(figure, info, look)
+    # all at once, and after the lines: each line makes plotly look through all shapes before it
+    figure.layout.shapes = [
+        *figure.layout.shapes,
+        *(stem | {"layer": "below", "line": {"width": 2, "color": look.grid}} for stem in stems),
+    ]
     places = [  # on the right, where they can be read down the column
         {
             "x": 1.0,
@@ -232,7 +232,7 @@ def draw(info: GapAndRatioInfo, *, dark: bool, selected: str = "") -> go.Figure:
     places.append(
         head | {"text": "Place", "showarrow": False, "font": {"size": 12, "color": look.muted}}
     )
-    figure.update_layout(annotations=[*figure.layout.annotations, *places])
+    axes.put(figure, places)
     figure.update_xaxes(
         title="Average gap,<br>points: 0 is ideal",
         row=1,

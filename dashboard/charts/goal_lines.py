@@ -13,10 +13,12 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, references
+from dashboard.charts.parts import axes, families, noise, references
+from dashboard.charts.parts.noise import Span
 from dashboard.frames.tradeoffs import Contest, Measure, Scored
 
 NAMED = 8  # more names than this cover each other
+WIDE = 0.06  # of the way to the next axis: how far the grey of Retrain reaches on either side
 
 
 @dataclass(frozen=True)
@@ -36,14 +38,15 @@ class Line:
 
 @dataclass(frozen=True)
 class GoalLinesInfo:
-    """All methods through all goals. `ends` are the scores at the bottom and the top of each
-    axis.
+    """All methods through all goals. `ends` are the scores at the bottom and the top of each axis,
+    `noise` the heights between which Retrains of other seeds stand, None where that says nothing.
     """
 
     goals: tuple[Measure, ...]
     lines: tuple[Line, ...]
     references: tuple[Line, ...]
     ends: tuple[tuple[float, float], ...]
+    noise: tuple[Span | None, ...] = ()
 
     def named(self, selected: str = "") -> list[Line]:
         """The lines in colour: the selected run's and those of the front, the lowest ones where
@@ -70,7 +73,12 @@ def goal_lines_info(found: Contest) -> GoalLinesInfo:
     )
     made = [_line(row, found, ends) for row in everyone]
     count = len(found.entrants)
-    return GoalLinesInfo(found.goals, tuple(made[:count]), tuple(made[count:]), ends)
+    bands = tuple(
+        span and (_height(span[0], goal, *end), _height(span[1], goal, *end))
+        for goal, end in zip(found.goals, ends, strict=True)
+        for span in (found.noise(goal),)
+    )
+    return GoalLinesInfo(found.goals, tuple(made[:count]), tuple(made[count:]), ends, bands)
 
 
 def _ends(scores: Sequence[float], goal: Measure) -> tuple[float, float]:
@@ -112,6 +120,10 @@ def draw(info: GoalLinesInfo, *, dark: bool, selected: str = "") -> go.Figure:
     look = theme.ground(dark)
     figure = axes.figure(dark=dark)
     places = list(range(len(info.goals)))
+    for place, span in enumerate(info.noise):
+        if span is not None:
+            inside = (max(span[0], -0.05), min(span[1], 1.05))
+            figure.add_shape(noise.band(look, x=(place - WIDE, place + WIDE), y=inside))
     for place in places:
         figure.add_shape(
             type="line",
@@ -133,7 +145,7 @@ def draw(info: GoalLinesInfo, *, dark: bool, selected: str = "") -> go.Figure:
                 info,
                 color,
                 style.symbol,
-                "solid",
+                families.dash(line.family),
                 3.0 if line.key == selected else 2.0 if strong else 1.0,
                 strong,
             )

@@ -4,13 +4,15 @@ all bars.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, references, subplots
+from dashboard.charts.parts import axes, noise, references, subplots
+from dashboard.charts.parts.noise import Span
 from dashboard.lessons.results import KNN, REFERENCES, LessonResults
 from dashboard.text import labels
 from mucore import catalog
@@ -23,7 +25,9 @@ HEADS = {
     "linear_probe": "Probe on forgotten class",
     KNN: "Neighbours on forgotten class",
 }
+LETTERS = 66  # of titles of the size for a projector, side by side over all panels
 ROW, ROW_LARGE = 40, 62
+AGAIN = "Retrain, trained again"  # what a lesson calls Retrains of other seeds
 
 
 @dataclass(frozen=True)
@@ -39,13 +43,24 @@ class Bar:
 
 @dataclass(frozen=True)
 class LessonBarsInfo:
-    """`heads` are the panels' titles; `retrain` and `original` the values of the lines, in
-    percent.
+    """`heads` are the panels' titles; `noise` half of the band of Retrain against Retrain by panel,
+    in points, None where nobody knows it.
     """
 
     metrics: tuple[str, ...]
     heads: tuple[str, ...]
     bars: tuple[Bar, ...]
+    noise: tuple[float | None, ...] = ()
+
+    @property
+    def bands(self) -> dict[int, Span]:
+        """By panel, where Retrains of other seeds stand."""
+        places = self.line("retrain")
+        return {
+            panel: span
+            for panel, half in enumerate(self.noise)
+            if (span := noise.around(places[panel], half)) is not None
+        }
 
     def line(self, method: str) -> tuple[float | None, ...]:
         return next(
@@ -64,15 +79,17 @@ def lesson_bars_info(
         named = not methods or entry.method in methods or entry.method in REFERENCES
         if entry.scenario != (scenario or results.scenario) or not named:
             continue
-        values = tuple(
-            None if (value := entry.values.get(metric)) is None else 100 * value
-            for metric in metrics
-        )
+        values = tuple(percent(entry.values.get(metric)) for metric in metrics)
         reasons = tuple(
             entry.reasons.get(metric) or "Not measured in this run." for metric in metrics
         )
         bars.append(Bar(entry.title, entry.family, entry.method, values, reasons))
-    return LessonBarsInfo(tuple(metrics), tuple(map(head, metrics)), tuple(bars))
+    grey = tuple(percent(results.noise(metric, scenario)) for metric in metrics)
+    return LessonBarsInfo(tuple(metrics), tuple(map(head, metrics)), tuple(bars), grey)
+
+
+def percent(value: float | None) -> float | None:
+    return None if value is None else 100 * value
 
 
 def head(metric: str) -> str:
@@ -83,16 +100,21 @@ def head(metric: str) -> str:
 def draw(info: LessonBarsInfo, *, dark: bool, large: bool = False) -> go.Figure:
     """Horizontal bars; `large` is for a projector."""
     look, size = theme.ground(dark), 20 if large else 13
+    heads = [textwrap.wrap(head, LETTERS // len(info.heads)) for head in info.heads]
+    lines = max((len(head) for head in heads), default=1)
     figure = subplots.figure(
         cols=len(info.metrics),
         shared_yaxes=True,
         horizontal_spacing=0.03,
-        subplot_titles=info.heads,
+        subplot_titles=["<br>".join(head) for head in heads],
         size=size,
         dark=dark,
     )
     figure.update_annotations(yshift=4)
     titles = [bar.title for bar in info.bars]
+    for panel, span in info.bands.items():
+        axis = panel + 1 if panel else ""
+        figure.add_shape(noise.band(look, x=span, xref=f"x{axis}", yref=f"y{axis}"))
     for column in range(len(info.metrics)):
         values = [bar.values[column] for bar in info.bars]
         figure.add_trace(
@@ -157,8 +179,11 @@ def draw(info: LessonBarsInfo, *, dark: bool, large: bool = False) -> go.Figure:
     figure.update_yaxes(
         autorange="reversed", tickfont={"size": size, "color": look.text}, showgrid=False
     )
+    if info.bands:
+        figure.add_trace(noise.key(look, AGAIN, y=titles[0]))
     legend = axes.below(-0.1) | {"yref": "paper", "font": {"size": size}}
-    height = 130 + len(titles) * (ROW_LARGE if large else ROW) + (40 if large else 0)
+    above = (40 if large else 34) + round(1.3 * size) * (lines - 1)
+    height = 90 + above + len(titles) * (ROW_LARGE if large else ROW) + (40 if large else 6)
     figure.update_layout(
         height=height,
         legend=legend,
@@ -166,7 +191,7 @@ def draw(info: LessonBarsInfo, *, dark: bool, large: bool = False) -> go.Figure:
         hoverlabel={"font": {"size": size}},
         modebar={"orientation": "v"},
     )
-    figure.update_layout(margin={"t": 40 if large else 34, "b": 60, "r": 34})
+    figure.update_layout(margin={"t": above, "b": 60, "r": 34})
     return figure
 
 
@@ -193,4 +218,5 @@ def alt_text(info: LessonBarsInfo) -> str:
             if bar.values[column] is not None
         ]
         parts.append(f"{head}: {', '.join(known) or 'not measured'}")
-    return f"Bars, one panel a number. {'; '.join(parts)}."
+    halves = [f"{info.noise[panel]:.1f} points of {info.heads[panel]}" for panel in info.bands]
+    return f"Bars, one panel a number. {'; '.join(parts)}.{noise.said(*halves)}"

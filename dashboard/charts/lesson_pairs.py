@@ -11,22 +11,31 @@ import plotly.graph_objects as go
 
 from dashboard import theme
 from dashboard.charts import lesson_bars
-from dashboard.charts.parts import axes, references
+from dashboard.charts.lesson_bars import AGAIN, percent
+from dashboard.charts.parts import axes, noise, references
+from dashboard.charts.parts.noise import Span
 from dashboard.lessons.results import LessonResults
 from dashboard.text import labels
 from mucore import catalog
+
+GREY = 0.3  # half the height of a band, in lines
 
 
 @dataclass(frozen=True)
 class Pair:
     """One forget set; values in percent, None where one is missing. `methods` are (title, family,
-    value).
+    value); `noise` is half of the band of Retrain against Retrain, in points.
     """
 
     title: str
     original: float | None
     retrain: float | None
     methods: tuple[tuple[str, str, float], ...]
+    noise: float | None = None
+
+    @property
+    def band(self) -> Span | None:
+        return noise.around(self.retrain, self.noise)
 
 
 @dataclass(frozen=True)
@@ -52,20 +61,20 @@ def lesson_pairs_info(
             if one.method in methods and metric in one.values
         )
         original, retrain = (
-            _percent(results.value(name, metric, scenario)) for name in ("original", "retrain")
+            percent(results.value(name, metric, scenario)) for name in ("original", "retrain")
         )
-        pairs.append(Pair(catalog.scenario(scenario).title, original, retrain, placed))
+        grey = percent(results.noise(metric, scenario))
+        pairs.append(Pair(catalog.scenario(scenario).title, original, retrain, placed, grey))
     return LessonPairsInfo(metric, tuple(pairs))
-
-
-def _percent(value: float | None) -> float | None:
-    return None if value is None else 100 * value
 
 
 def draw(info: LessonPairsInfo, *, dark: bool, large: bool = False) -> go.Figure:
     look, size = theme.ground(dark), 20 if large else 13
     figure = axes.figure(dark=dark)
     titles = [pair.title.replace(": ", ":<br>") for pair in info.pairs]
+    for line, pair in enumerate(info.pairs):
+        if pair.band is not None:
+            figure.add_shape(noise.band(look, x=pair.band, y=(line - GREY, line + GREY)))
     for pair, title in zip(info.pairs, titles, strict=True):
         if pair.original is not None and pair.retrain is not None:
             figure.add_trace(
@@ -123,6 +132,8 @@ def draw(info: LessonPairsInfo, *, dark: bool, large: bool = False) -> go.Figure
                 cliponaxis=False,
             )
         )
+    if any(pair.band for pair in info.pairs):
+        figure.add_trace(noise.key(look, AGAIN, y=titles[0]))
     figure.update_xaxes(
         title=f"{lesson_bars.head(info.metric)}, %",
         range=[-4, 104],
@@ -159,4 +170,6 @@ def alt_text(info: LessonPairsInfo) -> str:
         ]
         known = [f"{title} {value:.1f} %" for title, value in marks if value is not None]
         parts.append(f"{pair.title}: {', '.join(known) or 'not measured'}")
-    return f"{lesson_bars.head(info.metric)}, a line a forget set. {'; '.join(parts)}."
+    halves = [f"{pair.noise:.1f} points: {pair.title}" for pair in info.pairs if pair.band]
+    said = f"{lesson_bars.head(info.metric)}, a line a forget set. {'; '.join(parts)}."
+    return said + noise.said(*halves)

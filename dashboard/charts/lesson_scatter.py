@@ -10,7 +10,8 @@ from typing import Any
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, references, scatter
+from dashboard.charts.parts import axes, noise, references, scatter
+from dashboard.charts.parts.noise import Span
 from dashboard.lessons.results import LessonResults
 
 CLOSE = 0.04  # of the window: marks nearer than that share one name
@@ -27,12 +28,14 @@ class Mark:
 @dataclass(frozen=True)
 class LessonScatterInfo:
     """Marks of all models with both numbers; `low` is where both axes begin, `missing` titles of
-    models without them.
+    models without them. `band`: where Retrains of other seeds stand across; upwards each is
+    compared with itself.
     """
 
     marks: tuple[Mark, ...]
     low: float
     missing: tuple[str, ...]
+    band: Span | None = None
 
 
 def lesson_scatter_info(results: LessonResults, split: str = "forget") -> LessonScatterInfo:
@@ -53,8 +56,12 @@ def lesson_scatter_info(results: LessonResults, split: str = "forget") -> Lesson
                 )
             )
     lowest = min((value for mark in marks for value in (mark.x, mark.y)), default=0.0)
+    across = f"cka_original_{split}"
     return LessonScatterInfo(
-        tuple(marks), max(0.0, lowest - 0.12 * max(1 - lowest, 0.02)), tuple(missing)
+        tuple(marks),
+        max(0.0, lowest - 0.12 * max(1 - lowest, 0.02)),
+        tuple(missing),
+        noise.around(results.value("retrain", across), results.noise(across)),
     )
 
 
@@ -62,6 +69,8 @@ def draw(info: LessonScatterInfo, *, dark: bool, large: bool = False) -> go.Figu
     look, size = theme.ground(dark), 20 if large else 13
     high = 1 + 0.12 * (1 - info.low)
     figure = axes.figure(dark=dark)
+    if info.band is not None:
+        figure.add_shape(noise.band(look, x=info.band))
     figure.add_trace(scatter.diagonal(info.low, high, look))
     for mark in info.marks:
         style = theme.family_style(mark.family)
@@ -144,4 +153,7 @@ def alt_text(info: LessonScatterInfo) -> str:
         f"{mark.title} {mark.x:.2f} to the original and {mark.y:.2f} to Retrain"
         for mark in info.marks
     ]
-    return f"CKA of features: {'; '.join(marks) or 'not measured'}."
+    halves = (
+        [f"{(info.band[1] - info.band[0]) / 2:.3f} of CKA to the original"] if info.band else []
+    )
+    return f"CKA of features: {'; '.join(marks) or 'not measured'}.{noise.said(*halves)}"

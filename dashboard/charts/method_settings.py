@@ -5,13 +5,13 @@ line.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, intervals, references, subplots
+from dashboard.charts.parts import axes, intervals, noise, references, subplots
 from dashboard.frames import Estimate, Setting
 from dashboard.text import verdicts
 from dashboard.text.labels import number
@@ -22,14 +22,15 @@ PANELS = ("FA gap, points", "TA gap, points", "RTE, Retrain: 1")
 
 @dataclass(frozen=True)
 class Panel:
-    """Means and half widths in the panel's unit, one a setting; None where a setting has no
-    value.
+    """Means and half widths in the panel's unit, one a setting; None where a setting has no value.
+    `noise`: half of the band of Retrain against Retrain there.
     """
 
     title: str
     means: tuple[float | None, ...]
     halves: tuple[float | None, ...]
     retrain: float
+    noise: tuple[float | None, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,16 @@ class MethodSettingsInfo:
 
 def method_settings_info(settings: Sequence[Setting]) -> MethodSettingsInfo:
     """Gaps in points, RTE as it is; the dashed line is at 0, 0 and 1."""
-    forget = _panel(PANELS[0], [setting.cells["fa"].gap for setting in settings], 100, 0.0)
-    test = _panel(PANELS[1], [setting.cells["ta"].gap for setting in settings], 100, 0.0)
+    forget, test = (
+        replace(
+            _panel(title, [setting.cells[name].gap for setting in settings], 100, 0.0),
+            noise=tuple(
+                None if (half := setting.noise.get(name)) is None else 100 * half
+                for setting in settings
+            ),
+        )
+        for title, name in ((PANELS[0], "fa"), (PANELS[1], "ta"))
+    )
     cost = _panel(PANELS[2], [setting.cells["rte"].value for setting in settings], 1, 1.0)
     return MethodSettingsInfo(
         labels=tuple(setting.label for setting in settings),
@@ -81,6 +90,18 @@ def draw(info: MethodSettingsInfo, *, family: str, dark: bool) -> go.Figure:
     style, look = theme.family_style(family), theme.ground(dark)
     color = style.color(dark)
     figure = subplots.figure(cols=3, shared_yaxes=True, horizontal_spacing=0.04, dark=dark)
+    bands = [
+        noise.band(look, x=span, y=(line - 0.4, line + 0.4), xref=f"x{end}", yref=f"y{end}")
+        for place, panel in enumerate(info.panels, start=1)
+        for line, half in enumerate(panel.noise)
+        for end in (subplots.ending(place),)
+        if (span := noise.around(panel.retrain, half)) is not None
+    ]
+    retrain = references.line("Retrain", look, 1.2)
+    lines = [
+        subplots.upright(number, panel.retrain, retrain) for number, panel in enumerate(info.panels)
+    ]
+    figure.update_layout(shapes=[*bands, *lines])
     for place, panel in enumerate(info.panels, start=1):
         figure.add_trace(
             go.Scatter(
@@ -94,12 +115,6 @@ def draw(info: MethodSettingsInfo, *, family: str, dark: bool) -> go.Figure:
                 hovertemplate="%{y}<br>%{x:.3g}<extra></extra>",
                 showlegend=False,
             ),
-            row=1,
-            col=place,
-        )
-        figure.add_vline(
-            x=panel.retrain,
-            line=references.line("Retrain", look, 1.2),
             row=1,
             col=place,
         )
@@ -140,12 +155,13 @@ def _write_outcomes(figure: go.Figure, info: MethodSettingsInfo, color: str) -> 
         "xshift": 10,
         "align": "left",
     }
+    words = [axes.words("Verdict", color, y=1, yref="paper", yshift=12, **place)]
     for label, (first, *rest), bold in zip(
         info.labels, (each or ("",) for each in info.outcomes), info.qualified, strict=True
     ):
         said = "<br>".join([f"<b>{first}</b>" if bold else first, *rest])
-        axes.write(figure, said, color, y=label, yref="y", **place)
-    axes.write(figure, "Verdict", color, y=1, yref="paper", yshift=12, **place)
+        words.append(axes.words(said, color, y=label, yref="y", **place))
+    axes.put(figure, words)
     figure.update_layout(margin={"r": 120})
 
 

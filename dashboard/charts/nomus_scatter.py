@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from dashboard import theme
-from dashboard.charts.parts import axes, families, name_labels, scatter
+from dashboard import frames, theme
+from dashboard.charts.parts import axes, families, name_labels, noise, scatter
 from dashboard.frames import Row, verdict_text
 from dashboard.text.labels import method_names
 from mucore.metrics.nomus import WEIGHT, nomus
@@ -56,6 +56,8 @@ class NomusScatterInfo:
     y: tuple[float, float]
     levels: tuple[float, ...]
     labelled: tuple[str, ...]
+    # half of the band of Retrain against Retrain of other seeds: forgetting score, points of TA
+    noise: tuple[float, float] | None = None
 
 
 def nomus_scatter_info(
@@ -115,7 +117,13 @@ def nomus_scatter_info(
         y,
         levels(low, high),
         tuple([mark.title for mark in marks if mark.family != "reference"][: LABELLED - 2]),
+        _noise(rows),
     )
+
+
+def _noise(rows: Sequence[Row]) -> tuple[float, float] | None:
+    across, up = (frames.noise(rows, name) for name in ("forgetting_score", "ta"))
+    return None if across is None or up is None else (across, 100 * up)
 
 
 def levels(low: float, high: float) -> tuple[float, ...]:
@@ -140,6 +148,11 @@ def draw(info: NomusScatterInfo, *, dark: bool, selected: str = "") -> go.Figure
     """The scatter; `selected` is the key of the run whose mark is ringed."""
     look = theme.ground(dark)
     figure = axes.figure(dark=dark)
+    retrain = next((mark for mark in info.marks if mark.method == "retrain"), None)
+    if retrain is not None and info.noise is not None:
+        across, up = info.noise
+        spans = noise.around(retrain.x, across), noise.around(retrain.y, up)
+        figure.add_shape(noise.band(look, x=spans[0], y=spans[1]))
     for level in info.levels:
         figure.add_trace(
             go.Scatter(

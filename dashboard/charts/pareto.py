@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, families, name_labels, references
+from dashboard.charts.parts import axes, families, name_labels, noise, references
+from dashboard.charts.parts.noise import Span
 from dashboard.frames.tradeoffs import Contest, Measure
 
 NAMED = 8  # more names than this cover each other
@@ -47,6 +48,8 @@ class ParetoInfo:
     references: tuple[tuple[str, float | None, float | None], ...]
     missing: tuple[str, ...]  # titles without one of the two values
     paper: tuple[tuple[str, float, float], ...] = ()  # (title, x, y) as a paper printed them
+    # where scores of Retrains of other seeds fall on x and on y, None where that says nothing
+    noise: tuple[Span | None, Span | None] = (None, None)
 
     @property
     def window(self) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -113,7 +116,15 @@ def pareto_info(
         ),
         missing=tuple(row.title for row in found.entrants if row not in placed),
         paper=tuple(paper),
+        noise=(_wide(found.noise(x)), _wide(found.noise(y))),
     )
+
+
+def _wide(span: Span | None) -> Span | None:
+    """None where all Retrains agree, as on a class that none has seen: the box would have no
+    width.
+    """
+    return None if span is None or span[0] == span[1] else span
 
 
 def _span(values: Sequence[float]) -> tuple[float, float]:
@@ -127,6 +138,9 @@ def draw(info: ParetoInfo, *, dark: bool, selected: str = "") -> go.Figure:
     look = theme.ground(dark)
     figure = axes.figure(dark=dark)
     (x0, x1), (y0, y1) = info.window
+    if any(info.noise):
+        across, up = info.noise
+        figure.add_shape(noise.band(look, x=across, y=up))
     for title, x, y in info.references:
         style = references.line(title, look, 1.2)
         if x is not None and (x > 0 if info.x.log else x0 <= x <= x1):
@@ -268,4 +282,11 @@ def alt_text(info: ParetoInfo) -> str:
     return (
         f"Scatter of {len(info.points)} methods, {aside} of which do not compete. Across: "
         f"{info.x.axis}. Up: {info.y.axis}. Beaten by none: {', '.join(front) or 'no method'}."
+        + noise.said(
+            *(
+                f"{how.short} {span[0]:.3g} to {span[1]:.3g} {how.unit_name}".strip()
+                for how, span in zip((info.x, info.y), info.noise, strict=True)
+                if span is not None
+            )
+        )
     )

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from dashboard import theme
-from dashboard.charts.parts import axes, families, intervals, references, subplots
+from dashboard import frames, theme
+from dashboard.charts.parts import axes, families, intervals, noise, references, subplots
 from dashboard.frames import verdict_text
 from dashboard.frames.budget import Curves
 from dashboard.text import units
@@ -52,13 +52,16 @@ class Bar:
 
 @dataclass(frozen=True)
 class Panel:
-    """One metric: bars in the order of lines, and the references' lines in percent."""
+    """One metric: bars in the order of lines, the references' lines in percent, and half of the
+    band of Retrain against Retrain of other seeds in points.
+    """
 
     metric: str
     title: str
     bars: tuple[Bar, ...]
     original: float | None
     retrain: float | None
+    noise: float | None = None
 
 
 @dataclass(frozen=True)
@@ -99,12 +102,19 @@ def poison_bars_info(
                     verdict,
                 )
             )
+        steps = [step for line in found.lines if (step := line.step(count)) is not None]
+        half = frames.noise([step.row for step in steps], metric)
         lines = {
             method: _reference(found, method, count, metric) for method in ("original", "retrain")
         }
         panels.append(
             Panel(
-                metric, TITLES[scenario, metric], tuple(bars), lines["original"], lines["retrain"]
+                metric,
+                TITLES[scenario, metric],
+                tuple(bars),
+                lines["original"],
+                lines["retrain"],
+                None if half is None else 100 * half,
             )
         )
     return PoisonBarsInfo(count, found.sizes[count], tuple(panels))
@@ -133,6 +143,8 @@ def draw(info: PoisonBarsInfo, *, dark: bool, selected: str = "", legend: bool =
             figure.add_trace(trace, row=1, col=column)
         figure.add_trace(_value_column(panel, dark), row=1, col=column)
         axis = subplots.ending(column)
+        if (span := noise.around(panel.retrain, panel.noise)) is not None:
+            figure.add_shape(noise.band(look, x=span, xref=f"x{axis}", yref=f"y{axis}"))
         for place, title in ((panel.retrain, "Retrain"), (panel.original, "Original")):
             if place is None:
                 continue
@@ -217,7 +229,7 @@ def _label(bar: Bar, muted: str) -> str:
 def _family_trace(
     family: str, bars: Sequence[Bar], panel: Panel, *, dark: bool, selected: str
 ) -> go.Bar:
-    look, color = theme.ground(dark), theme.family_style(family).color(dark)
+    look = theme.ground(dark)
     return go.Bar(
         orientation="h",
         x=[bar.value or 0.0 for bar in bars],
@@ -225,13 +237,7 @@ def _family_trace(
         name=families.title(family),
         legendgroup=family,
         customdata=[[bar.key, bar.line] for bar in bars],
-        marker={
-            "color": color,
-            "line": {
-                "color": look.text,
-                "width": [2 if bar.line == selected else 0 for bar in bars],
-            },
-        },
+        marker=families.bar(family, look, dark, [bar.line == selected for bar in bars]),
         error_x=intervals.bars([bar.half for bar in bars], look.muted)
         | {
             # an accuracy ends at 0 and 100, whatever a t-interval says

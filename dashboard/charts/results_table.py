@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import Any
 
 from dashboard import assets, theme
-from dashboard.frames import DISTANCE, FAMILY, VERDICT, Cell, Column, ResultsTable, Row, cell_text
+from dashboard.frames import FAMILY, USUAL, VERDICT, Cell, Column, ResultsTable, Row, cell_text
 from dashboard.frames.table import NOISE, noise_text
 from dashboard.papers.tables import Published
 from dashboard.text import verdicts
@@ -33,7 +33,8 @@ VERDICT_MEANING = (
 
 NOISE_MEANING = (
     "How far Retrains of other training seeds lie apart: 95 % of the differences of every two of "
-    "them fall into this band. A gap inside it may be chance."
+    "them fall into this band. A gap inside it may be chance. Three seeds show about three fifths "
+    "of what chance can do, five three quarters; a verdict allows for all of it."
 )
 
 # The colours come from Streamlit's theme variables, so the table follows the reader's switch
@@ -59,7 +60,7 @@ def html(
     `sort` is what it is sorted by, for the arrow: a column id, `FAMILY` or `VERDICT`, "" for the
     usual order.
     """
-    sort = sort or (DISTANCE if _judged(table) else FAMILY)
+    sort = sort or (USUAL if _judged(table) else FAMILY)
     methods = [(row.family if sort == FAMILY else "", row) for row in table.methods]
     bodies = [("references", [row for row in table.rows if row.reference])]
     for _, pairs in groupby(methods, key=lambda pair: pair[0]):
@@ -172,7 +173,8 @@ def marker(family: str, dark: bool) -> str:
     """The family's mark in its colour, the same as in the figures, as an SVG element."""
     style = theme.family_style(family)
     drawn = assets.template("family_mark.svg.j2")
-    return drawn.render(path=_path(style.symbol), colour=style.color(dark)).strip()
+    symbol, hollow = style.symbol.removesuffix("-open"), style.symbol.endswith("-open")
+    return drawn.render(path=_path(symbol), colour=style.color(dark), hollow=hollow).strip()
 
 
 def _path(symbol: str) -> str:
@@ -216,6 +218,8 @@ def _path(symbol: str) -> str:
         ]
         + [(-0.35, 0.35), (-1, 0.35), (-1, -0.35), (-0.35, -0.35)],
     }
+    turn = math.sqrt(0.5)
+    shapes["x"] = [(turn * (x - y), turn * (x + y)) for x, y in shapes["cross"]]
     if symbol in shapes:
         return _polygon(shapes[symbol])
     return "M -0.95 0 a 0.95 0.95 0 1 0 1.9 0 a 0.95 0.95 0 1 0 -1.9 0 Z"

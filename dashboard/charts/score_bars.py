@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, families, intervals
+from dashboard.charts.parts import axes, families, intervals, noise
+from dashboard.charts.parts.noise import Span
 
 LETTER = 6.5  # pixels of width for a character of the column of numbers
 CLOSE = 0.5  # share of the scale below which the names of two lines would overlap in half a page
@@ -52,6 +53,7 @@ class ScoreBarsInfo:
     axis: str
     digits: int
     missing: tuple[str, ...]  # titles without a value
+    noise: Span | None = None  # where Retrains of other seeds stand
 
 
 def score_bars_info(
@@ -62,6 +64,7 @@ def score_bars_info(
     digits: int = 2,
     best: Literal["high", "low", "first"] = "high",
     missing: Sequence[str] = (),
+    noise: Span | None = None,
 ) -> ScoreBarsInfo:
     """The bars, best first; "first" leaves them as they come."""
     shown = (
@@ -69,19 +72,20 @@ def score_bars_info(
         if best == "first"
         else sorted(bars, key=lambda bar: (bar.value if best == "low" else -bar.value, bar.title))
     )
-    return ScoreBarsInfo(tuple(shown), tuple(lines), axis, digits, tuple(missing))
+    return ScoreBarsInfo(tuple(shown), tuple(lines), axis, digits, tuple(missing), noise)
 
 
 def draw(info: ScoreBarsInfo, *, dark: bool, selected: str = "") -> go.Figure:
     """The bars; `selected` is the key of the run whose bar is ringed."""
     look = theme.ground(dark)
     figure = axes.figure(dark=dark)
+    if info.noise is not None:
+        figure.add_shape(noise.band(look, x=info.noise))
     everything = [line.value for line in info.lines] + [
         bar.value + (bar.half or 0.0) for bar in info.bars
     ]
     right = 1.04 * max([*everything, 1e-9])
     for family, mine in families.groups(info.bars, unknown=True).items():
-        color = theme.family_style(family).color(dark)
         figure.add_trace(
             go.Bar(
                 x=[bar.value for bar in mine],
@@ -92,13 +96,9 @@ def draw(info: ScoreBarsInfo, *, dark: bool, selected: str = "") -> go.Figure:
                     [bar.key, bar.note, intervals.said(bar.value, bar.half, digits=info.digits + 1)]
                     for bar in mine
                 ],
-                marker={
-                    "color": color,
-                    "line": {
-                        "color": look.text,
-                        "width": [2 if bar.key and bar.key == selected else 0 for bar in mine],
-                    },
-                },
+                marker=families.bar(
+                    family, look, dark, [bool(bar.key) and bar.key == selected for bar in mine]
+                ),
                 error_x=intervals.bars([bar.half for bar in mine], look.text),
                 hovertemplate="<b>%{y}</b><br>%{customdata[2]}<extra></extra>",
             )
@@ -131,18 +131,17 @@ def draw(info: ScoreBarsInfo, *, dark: bool, selected: str = "") -> go.Figure:
     }
     room = 10 + LETTER * max((len(text) for text in texts.values()), default=0)
     # one column right of the scale, where no line crosses a number
-    for title, text in texts.items():
-        axes.write(
-            figure,
-            text,
-            look.muted,
-            x=1,
-            xref="x domain",
-            xanchor="right",
-            xshift=room,
-            y=title,
-            yref="y",
-        )
+    place: dict[str, Any] = {
+        "x": 1,
+        "xref": "x domain",
+        "xanchor": "right",
+        "xshift": room,
+        "yref": "y",
+    }
+    axes.put(
+        figure,
+        [axes.words(text, look.muted, y=title, **place) for title, text in texts.items()],
+    )
     order = [bar.title for bar in reversed(info.bars)]
     figure.update_yaxes(
         categoryorder="array",

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, intervals
+from dashboard.charts.parts import axes, intervals, noise
 
 _WIDE = 20.0  # from this ratio of largest to smallest on, equal steps hide the small values
 # One colour, marker and dash a line; families' styles, without their meaning.
@@ -35,7 +35,8 @@ _STYLES = (
 class Line:
     """`x`, `mean`, `half` (of the 95 % t-interval; None for one seed), `seeds` and the key of a run
     at each point. A `ghost` is the paper's, of the same measure as the line of its title where
-    there is one, and has no runs.
+    there is one, and has no runs. `noise`, of a line of Retrains, is half of the band of Retrain
+    against Retrain at each point.
     """
 
     title: str
@@ -46,16 +47,33 @@ class Line:
     keys: tuple[str, ...]
     reference: bool = False
     ghost: bool = False
+    noise: tuple[float | None, ...] = ()
+
+    @property
+    def band(self) -> list[tuple[float, float, float]]:
+        """Place, low and high end of the band wherever two Retrains or more say it."""
+        return [
+            (x, mean - half, mean + half)
+            for x, mean, half in zip(self.x, self.mean, self.noise, strict=False)
+            if half is not None
+        ]
 
 
 @dataclass(frozen=True)
 class SensitivityInfo:
-    """Lines over one setting; `scale` is "steps" where zero stands beside values of many sizes."""
+    """Lines over one setting; `scale` is "steps" where zero stands beside values of many sizes.
+    `of`: by the title of a reference, the line whose measure it is of.
+    """
 
     setting: str
     lines: tuple[Line, ...]
     scale: Literal["linear", "log", "steps"]
     ticks: tuple[tuple[float, str], ...]
+    of: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def grey(self) -> bool:
+        return any(line.band for line in self.lines)
 
 
 def sensitivity_info(
@@ -63,23 +81,24 @@ def sensitivity_info(
     lines: Mapping[str, pd.DataFrame],
     *,
     names: Mapping[float, str],
-    reference: str = "",
+    references: Mapping[str, str] | None = None,
     ghosts: Mapping[str, pd.DataFrame] | None = None,
 ) -> SensitivityInfo:
-    """`lines`: by title the columns of `frames.representation.along`; `reference` is the title of
-    the dashed one; `names` of the values. `ghosts` are the paper's lines, columns x and mean.
+    """`lines`: by title the columns of `frames.representation.along`, those of Retrains with one
+    more, `apart`; `references`, by the titles of the dashed ones, the lines of whose measure they
+    are; `names` of the values. `ghosts` are the paper's lines, columns x and mean.
     """
+    references = references or {}
     own = tuple(
         Line(
             title=title,
             x=tuple(frame["x"]),
             mean=tuple(frame["mean"]),
-            half=tuple(
-                None if half is None or math.isnan(half) else float(half) for half in frame["half"]
-            ),
+            half=_known(frame["half"]),
             seeds=tuple(int(count) for count in frame["seeds"]),
             keys=tuple(frame["key"]),
-            reference=title == reference,
+            reference=title in references,
+            noise=_known(frame["apart"]) if "apart" in frame else (),
         )
         for title, frame in lines.items()
         if not frame.empty
@@ -105,8 +124,16 @@ def sensitivity_info(
         "linear" if not wide else "log" if len(above) == len(values) else "steps"
     )
     return SensitivityInfo(
-        setting, made, scale, tuple((value, names.get(value, f"{value:g}")) for value in values)
+        setting,
+        made,
+        scale,
+        tuple((value, names.get(value, f"{value:g}")) for value in values),
+        references,
     )
+
+
+def _known(values: pd.Series) -> tuple[float | None, ...]:
+    return tuple(None if value is None or math.isnan(value) else float(value) for value in values)
 
 
 def draw(
@@ -122,8 +149,14 @@ def draw(
         for number, line in enumerate(own)
     }
     alone = [line.title for line in info.lines if line.ghost and line.title not in styles]
+    for line in info.lines:  # grey below all lines
+        if line.band:
+            places = [steps[x] if info.scale == "steps" else x for x, _, _ in line.band]
+            spans = [(place, *span[1:]) for place, span in zip(places, line.band, strict=True)]
+            figure.add_trace(noise.ribbon(look, spans, named=not figure.data))
     for line in info.lines:
-        style = styles.get(line.title, theme.STYLES["reference"])
+        title = info.of.get(line.title, line.title)
+        style = styles.get(title, theme.STYLES["reference"])
         color = look.muted if line.ghost and line.title in alone else style.color(dark)
         symbol = style.symbol
         if line.ghost:
@@ -179,6 +212,11 @@ def draw(
 def alt_text(info: SensitivityInfo) -> str:
     if not info.lines:
         return f"Lines over {info.setting}; nothing has been measured yet."
+    halves = {
+        line.title: max(half for half in line.noise if half is not None)
+        for line in info.lines
+        if line.band
+    }
     parts = [
         (
             f"{line.title}{' in the paper' if line.ghost else ''} from {line.mean[0]:.3f} to "
@@ -188,4 +226,5 @@ def alt_text(info: SensitivityInfo) -> str:
         else f"{line.title} {line.mean[0]:.3f}"
         for line in info.lines
     ]
-    return f"Lines over {info.setting} with {len(info.ticks)} values: {'; '.join(parts)}."
+    grey = noise.said(*(f"up to {half:.3f} of {title}" for title, half in halves.items()))
+    return f"Lines over {info.setting} with {len(info.ticks)} values: {'; '.join(parts)}.{grey}"

@@ -12,7 +12,15 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, families, intervals, name_labels, references, scatter
+from dashboard.charts.parts import (
+    axes,
+    families,
+    intervals,
+    name_labels,
+    noise,
+    references,
+    scatter,
+)
 from dashboard.charts.parts.scatter import Spot
 from dashboard.frames import ResultsTable, Row, verdict_text
 from dashboard.text import verdicts
@@ -56,6 +64,14 @@ class TradeoffInfo:
     outside: tuple[str, ...]
     # half of the band of Retrain against Retrain of other seeds, in points of FA and TA
     noise: tuple[float, float] | None = None
+
+    @property
+    def flat(self) -> tuple[str, ...]:
+        """In which accuracies Retrains agree to a tenth of a point: there the band is a line."""
+        names = ("forget accuracy", "test accuracy")
+        return tuple(
+            name for name, half in zip(names, self.noise or (), strict=False) if half < 0.05
+        )
 
     @property
     def note(self) -> str:
@@ -147,9 +163,10 @@ def draw(
     look = theme.ground(dark)
     figure = axes.figure(dark=dark)
     if info.noise is not None:
-        across, up = info.noise
-        box = {"x0": -across, "x1": across, "y0": -up, "y1": up}
-        figure.add_shape(type="rect", **box, fillcolor=look.grid, line_width=0, layer="below")
+        across, up = ((-half, half) for half in info.noise)
+        # a box without a width would lie under the star: then strips go through the whole panel
+        for x, y in [(across, None), (None, up)] if info.flat else [(across, up)]:
+            figure.add_shape(noise.band(look, x=x, y=y))
     figure.add_hline(y=0, line=references.line("Retrain", look, 1.2))
     figure.add_vline(x=0, line=references.line("Retrain", look, 1.2))
     spots = [
@@ -212,9 +229,8 @@ def alt_text(info: TradeoffInfo) -> str:
     if info.noise is None:
         return said
     across, up = info.noise
-    return (
-        f"{said} Grey, around Retrain: as far as Retrains of other seeds lie apart, {across:.1f} "
-        f"points of forget accuracy and {up:.1f} of test accuracy."
+    return said + noise.said(
+        f"{across:.1f} points of forget accuracy", f"{up:.1f} of test accuracy"
     )
 
 

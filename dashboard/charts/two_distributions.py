@@ -141,7 +141,7 @@ def draw(info: TwoDistributionsInfo, *, dark: bool) -> go.Figure:
     figure.update_yaxes(
         title="Density", zeroline=True, showticklabels=False, range=[-0.2 * top, 1.08 * top]
     )
-    legend = axes.below(-0.22)
+    legend = axes.below(-0.3)
     figure.update_layout(height=400, margin={"t": 30}, legend=legend)
     return figure
 

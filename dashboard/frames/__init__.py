@@ -6,11 +6,13 @@ metric, value, gap, error). Values are fractions in 0..1, seconds and bytes; per
 exist only in the text that `number` and `cell_text` make.
 """
 
-from dashboard.frames.answer import Answer, answers, best_answers, story, suspicious
-from dashboard.frames.rows import Cell, Estimate, Row, half_width, metric_rows, row_id
+from dashboard.frames.answer import Answer, answers, best_answers, misled, story, suspicious
+from dashboard.frames.rows import Cell, Estimate, Row, half_width, metric_rows, noise, row_id
 from dashboard.frames.settings import (
+    Noises,
     Setting,
     method_settings,
+    noises_of,
     settings_frame,
     settings_sentence,
     setups,
@@ -20,6 +22,8 @@ from dashboard.frames.table import (
     DISTANCE_MEANING,
     FAMILY,
     MIA,
+    NOISE,
+    USUAL,
     VERDICT,
     Column,
     ResultsTable,
@@ -38,11 +42,14 @@ __all__ = [
     "DISTANCE_MEANING",
     "FAMILY",
     "MIA",
+    "NOISE",
+    "USUAL",
     "VERDICT",
     "Answer",
     "Cell",
     "Column",
     "Estimate",
+    "Noises",
     "ResultsTable",
     "Row",
     "Setting",
@@ -54,7 +61,10 @@ __all__ = [
     "half_width",
     "method_settings",
     "metric_rows",
+    "misled",
     "next_order",
+    "noise",
+    "noises_of",
     "plain_head",
     "results_table",
     "row_id",

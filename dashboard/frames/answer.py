@@ -19,6 +19,7 @@ from dashboard.text.labels import number
 from mucore.statistics import suspicions
 
 NAMED = 2  # of the methods that may be as good
+SAME = 0.01  # one point: nearer than that, two accuracies are called the same
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,11 @@ def answers(table: ResultsTable, *, flagged: int = 0, outside: int = 0) -> tuple
 
 
 def best_answers(table: ResultsTable) -> tuple[Answer, ...]:
-    """The first three of `answers`, or the one that stands for them."""
+    """The first three of `answers`, or the one that stands for them. Where some are known to have
+    forgotten for certain, those of which more seeds may say otherwise do not compete.
+    """
     found = verdicts.qualified(table.methods)
+    found = [row for row in found if row.verdict and not row.verdict.provisional] or found
     if not found:
         return (
             Answer(
@@ -110,6 +114,61 @@ def story(table: ResultsTable, what: str, count: int) -> tuple[str, str]:
     if original is not None:
         said.append(f"The model before forgetting was {_points(original.mean)} away.")
     return head, " ".join(said)
+
+
+def misled(table: ResultsTable) -> str:
+    """Where accuracy alone would choose wrongly, by the lines of the table: no method has a better
+    test accuracy than one that did not forget, and one with Retrain's forget accuracy damaged the
+    model. "" where neither is so.
+    """
+    judged = [row for row in table.methods if row.verdict is not None and not row.unsound]
+    found = [_useful_and_idle(judged), _forgotten_and_damaged(judged)]
+    return " ".join(filter(None, found))
+
+
+def _useful_and_idle(rows: Sequence[Row]) -> str:
+    ranked = _ranked(rows, lambda row: row.cells["ta"].value, descending=True)
+    row, best = ranked[0] if ranked else (None, None)
+    if row is None or best is None or row.verdict is None or row.verdict.word not in verdicts.SHORT:
+        return ""
+    left, gap = row.cells["fa"].value, row.cells["ta"].gap
+    if left is None or gap is None or gap.mean < 0:
+        return ""
+    return (
+        f"No method has a better test accuracy than {row.title}, {_percent(best.mean)} where "
+        f"Retrain has {_percent(best.mean - gap.mean)}; but it still names {_percent(left.mean)} "
+        f"of the forgotten samples right: it {verdicts.VERBS[row.verdict.word]}."
+    )
+
+
+def _forgotten_and_damaged(rows: Sequence[Row]) -> str:
+    gone = [
+        row
+        for row in rows
+        if row.verdict is not None
+        and row.verdict.word == "damaged"
+        and (gap := row.cells["fa"].gap) is not None
+        and abs(gap.mean) < SAME
+    ]
+    kept = "tra" if any("tra" in row.cells for row in gone) else "ta"
+    ranked = _ranked(gone, lambda row: row.cells[kept].gap)
+    row, gap = ranked[0] if ranked else (None, None)
+    if row is None or gap is None or gap.mean > -SAME:
+        return ""
+    left, others = row.cells["fa"], row.cells[kept]
+    if not (left.value and left.gap and others.value):
+        return ""
+    which = "test samples" if kept == "ta" else "test samples of the other classes"
+    return (
+        f"{row.title} names {_percent(left.value.mean)} of the forgotten samples right, Retrain "
+        f"{_percent(left.value.mean - left.gap.mean)}; but of the {which} only "
+        f"{_percent(others.value.mean)}, Retrain {_percent(others.value.mean - gap.mean)}: it "
+        f"{verdicts.VERBS['damaged']}."
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{number(share, 'percent')} %"
 
 
 def _points(distance: float) -> str:

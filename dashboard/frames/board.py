@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pandas as pd
 
 from dashboard.frames.answer import Answer
-from dashboard.text import labels, units
+from dashboard.frames.table import NOISE
+from dashboard.text import labels, units, verdicts
+from mucore.statistics.significance import LEVEL, Ranking
 from mucore.suite import site
 from mucore.suite.board import GROUPS, Division, Line, Table
 
-RETRAIN = "Retrain, other seeds"
+RETRAIN = "Retrain"
 ORIGINAL = "Original"
+NO_RANK = "Why it has no rank"
 
 
 def overall_sentence(division: Division) -> str:
@@ -18,14 +23,17 @@ def overall_sentence(division: Division) -> str:
     forgot, tasks = division.forgot(), len(division.tables)
     always = [name for name, count in forgot.items() if count == tasks]
     where = {1: "this task", 2: "both tasks"}.get(tasks, f"all {tasks} tasks")
+    where += " that can be judged" if division.absent else ""
     if not always:
         return f"None of {units.count(len(forgot), 'method')} forgot in {where}."
     named = units.shortened([labels.method_names(name)[0] for name in always], 6)
     return f"{len(always)} of {units.count(len(forgot), 'method')} forgot in {where}: {named}."
 
 
-def overall_answers(division: Division) -> list[Answer]:
-    """How many forgot everywhere, somewhere and nowhere, and what cannot be told apart."""
+def overall_answers(division: Division, ranking: Ranking | None) -> list[Answer]:
+    """How many forgot everywhere, somewhere and nowhere, and what cannot be told apart by the
+    groups of `ranking`.
+    """
     forgot, tasks = division.forgot(), len(division.tables)
     nowhere = [labels.method_names(name)[0] for name, count in forgot.items() if not count]
     idle = [line for table in division.tables for line in table.lines if line.group == "nothing"]
@@ -42,8 +50,8 @@ def overall_answers(division: Division) -> list[Answer]:
             "that ended where the original was",
         ),
     ]
-    if division.ranking is not None:
-        alike = [labels.method_names(name)[0] for name in division.ranking.alike]
+    if ranking is not None:
+        alike = [labels.method_names(name)[0] for name in ranking.alike]
         found.append(
             Answer(
                 "Not told apart from first place",
@@ -55,18 +63,42 @@ def overall_answers(division: Division) -> list[Answer]:
     return found
 
 
+def tests_sentence(division: Division) -> str:
+    """How many pairs of ranked methods a test of the pair tells apart, or why it can tell none;
+    "" where nothing is ranked.
+    """
+    pairs, blocks = division.pairs, units.count(division.blocks, "block")
+    if not pairs:
+        return ""
+    many = units.count(len(pairs), "pair")
+    least = len(pairs) * 2.0 ** (1 - division.blocks)  # that Holm's correction leaves
+    if least > 1 - LEVEL:
+        return (
+            f"With {blocks} of a task and a seed no test of {many} can tell any apart: its "
+            f"corrected p is {min(least, 1.0):.2g} at the least."
+        )
+    return (
+        f"{site.differing(division)} of {many} differ over {blocks} of a task and a seed "
+        "(Wilcoxon's signed-rank test, corrected by Holm)."
+    )
+
+
 def count_of(table: Table) -> int:
     """Methods of a table that have a verdict; a baseline that cheats is none."""
     return sum(line.group not in ("baseline", "missing") for line in table.lines)
 
 
-def overall_frame(division: Division) -> pd.DataFrame:
-    """A line a method, those that forgot in most tasks first; a column a task with its verdict."""
-    return pd.DataFrame(
+def overall_frame(division: Division, first: Collection[str] = ()) -> pd.DataFrame:
+    """A line a method, the methods `first` and then those that forgot in most tasks; a column a
+    task with its verdict, and one that says why where a method has no rank.
+    """
+    frame = pd.DataFrame(
         [
             {
                 "Method": labels.method_names(row["method"])[0],
-                "Forgot in": f"{row['forgot']} of {row['of']}",
+                "Forgot in": "cheats"
+                if row["forgot"] is None
+                else f"{row['forgot']} of {row['of']}",
                 "Average rank": row["rank"],
                 "Distance": row["score"],
                 "Work": row["work"],
@@ -74,18 +106,32 @@ def overall_frame(division: Division) -> pd.DataFrame:
                     labels.scenario_title(scenario): _word(line)
                     for scenario, line in row["lines"].items()
                 },
+                NO_RANK: site.unranked(division, row["method"]),
             }
-            for row in site.overall(division)
+            for row in sorted(site.overall(division), key=lambda row: row["method"] not in first)
         ]
     )
+    return frame if frame.empty or frame[NO_RANK].any() else frame.drop(columns=NO_RANK)
 
 
-def task_frame(table: Table) -> pd.DataFrame:
-    """Retrain against Retrain of other seeds, the original, then the methods that have a verdict:
-    what forgot by distance and work, then the rest, and why. `key` is the run that a line opens.
+def task_frame(table: Table, first: Collection[str] = ()) -> pd.DataFrame:
+    """How far Retrains of other seeds lie apart, Retrain, the original, then the methods that have
+    a verdict: those of `first`, what forgot by distance and work, then the rest, and why. `key` is
+    the run that a line opens.
     """
     lines = [
-        _row(table, RETRAIN, table.retrain, "the noise", table.floor, 1.0),
+        _row(table, NOISE, table.retrain, "the noise", table.floor, 1.0)
+        | {
+            "What happened": ""
+            if table.band
+            else "One seed: nothing says how far Retrains lie apart."
+        }
+        | {
+            f"{site.short(metric)} %": f"±{site.value(metric, high)}"
+            for metric, (_, high) in table.band.items()
+            if metric in table.metrics
+        },
+        _row(table, RETRAIN, table.retrain, "the aim", 0.0, 1.0),
         _row(
             table,
             ORIGINAL,
@@ -95,7 +141,8 @@ def task_frame(table: Table) -> pd.DataFrame:
             0.0,
         ),
     ]
-    for line in (each for each in table.lines if each.verdict is not None):
+    judged = [each for each in table.lines if each.verdict is not None]
+    for line in sorted(judged, key=lambda each: each.method not in first):
         title = labels.method_names(line.method)[0]
         score = line.score.mean if line.score else None
         lines.append(
@@ -120,6 +167,25 @@ def missing_frame(table: Table) -> pd.DataFrame:
     )
 
 
+def gaps_frame(division: Division) -> pd.DataFrame:
+    """All that is missing in a division, a line a method and task, and why: whole lines, seeds, and
+    what has no distance.
+    """
+    return pd.DataFrame(
+        [
+            {
+                "Method": labels.method_names(line.method)[0],
+                "Task": labels.scenario_title(table.task.scenario),
+                "Why": line.reason,
+            }
+            for table in division.tables
+            for line in (table.retrain, table.original, *table.lines)
+            if line.reason
+        ],
+        columns=["Method", "Task", "Why"],
+    )
+
+
 def _row(
     table: Table, title: str, line: Line, word: str, score: float | None, work: float | None
 ) -> dict[str, object]:
@@ -134,14 +200,14 @@ def _row(
             f"{site.short(metric)} %": site.interval(metric, line.numbers(metric))
             for metric in table.metrics
         },
-        "What happened": "",
+        "What happened": line.reason,
     }
 
 
 def _word(line: Line | None) -> str:
     if line is None or line.verdict is None:
         return "missing"
-    return line.verdict.said + ("?" if line.verdict.provisional else "")
+    return verdicts.text(line.verdict)
 
 
 def _reason(line: Line) -> str:

@@ -259,12 +259,17 @@ def gaps(line: Line, metric: str) -> dict[int, float]:
 
 def everywhere(found: Curves) -> list[Line]:
     """The methods that have a verdict at every size: of these one can say what a larger request
-    does to them.
+    does to them. A baseline that cheats is none.
     """
     return [
         line
         for line in found.methods
-        if {step.count for step in line.steps if step.verdict is not None} == set(found.sizes)
+        if {
+            step.count
+            for step in line.steps
+            if step.verdict is not None and not step.verdict.cheats
+        }
+        == set(found.sizes)
     ]
 
 

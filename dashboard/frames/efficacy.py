@@ -1,5 +1,5 @@
-"""What the Efficacy page computes: efficacy and its bound by forget set and method, and what these
-results say of the paper's findings.
+"""What the Efficacy page computes: efficacy and its bound by forget set and method, and what stands
+above them in words. What the paper finds is beside it, in `efficacy_paper`.
 
 Efficacies are powers of ten throughout, as the store holds them: 1 / information in the weights
 about the forget set; lower is less exposed. No Streamlit, no plotly. Source: Becker & Liebig,
@@ -19,13 +19,13 @@ from scipy.stats import rankdata
 
 from dashboard import frames
 from dashboard.frames import Answer
-from dashboard.papers.tables import cells
 from dashboard.text import units, verdicts
 from dashboard.text.labels import forget_set_text, method_names, number
 from mucore import catalog
 from mucore.metrics.membership import ATTACKS
 from mucore.spec import variants
 from mucore.spec.variants import Variant
+from mucore.statistics.significance import apart
 from mucore.verdicts import Judged
 
 METRICS = ("efficacy", "efficacy_bound")
@@ -33,9 +33,6 @@ UNTRAINED = "untrained"  # in place of a method: the network before training
 ACCURACIES = ("ra", "fa", "ta")
 ENOUGH = 4  # runs or pairs below which no rank correlation is told
 UNCLEAR = (0.25, 0.75)  # shares of pairs between which a direction is no finding
-TENFOLD = (0.7, 1.3)  # powers of ten that count as an order of magnitude: 5 to 20 times
-SAME_ORDER = 0.8  # rank correlation from which two orders count as one
-WEAK = 0.2  # absolute rank correlation below which there is no direction
 
 
 @dataclass(frozen=True)
@@ -139,11 +136,10 @@ def lines(frame: pd.DataFrame) -> list[Line]:
     )
 
 
-def panel_lines(frame: pd.DataFrame, most: int) -> list[Line]:
-    """The lines of the `most` panels that a figure has room for: references, then what is there for
-    most forget sets; in `lines`' order.
+def panel_lines(found: Sequence[Line], frame: pd.DataFrame, most: int) -> list[Line]:
+    """Those of the `lines` of a frame for which a figure of `most` panels has room: references,
+    then what is there for most forget sets; in their order.
     """
-    found = lines(frame)
     count = frame.groupby("row")["set"].nunique()
     wanted = sorted(
         found,
@@ -164,6 +160,22 @@ def tooltips(frame: pd.DataFrame, row: str) -> dict[str, str]:
         key: f"<br>{said}" if said else ""
         for key, said in zip(here["key"], here["said"], strict=True)
     }
+
+
+def noise(frame: pd.DataFrame, column: str) -> dict[str, tuple[float, float]]:
+    """By forget set, where a Retrain of another seed stands in a column: the mean of its seeds and,
+    either way, half of the band of every two of them. Sets with one seed of it are left out.
+    """
+    mine = frame[(frame["method"] == "retrain") & frame[column].notna()]
+    if mine.empty:
+        return {}
+    usual = mine.groupby("row")["training_seed"].nunique().idxmax()
+    seeds = mine[mine["row"] == usual].groupby(["set", "training_seed"])[column].mean()
+    found = {}
+    for name, each in seeds.groupby(level="set"):
+        if (half := apart(each.tolist())) is not None:
+            found[str(name)] = (float(each.mean()) - half, float(each.mean()) + half)
+    return found
 
 
 def sets(frame: pd.DataFrame) -> list[str]:
@@ -192,21 +204,6 @@ def set_labels(names: Sequence[str], dataset: str = "") -> dict[str, str]:
     return dict(zip(names, texts, strict=True))
 
 
-# --------------------------------------------------------------------------------------------------
-# findings
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One finding of the paper, and what these results say of it. `holds`: whether all of it is as
-    they have it; None where they leave a part of it open and contradict none.
-    """
-
-    paper: str
-    sentence: str
-    holds: bool | None
-
-
 def pairs(frame: pd.DataFrame) -> pd.DataFrame:
     """Retrain beside Original of the same forget set and training seed: columns retrain, original
     and untrained, powers of ten; NaN in the last where the network before training was not looked
@@ -233,144 +230,6 @@ def correlation(one: pd.Series, other: pd.Series) -> tuple[float, int] | None:
     if count < ENOUGH or (table == table[:, :1]).all(axis=1).any():
         return None
     return float(np.corrcoef(rankdata(table, axis=1))[0, 1]), count
-
-
-def findings(frame: pd.DataFrame, *, attack: str) -> tuple[Finding, ...]:
-    """E1 to E4 of the paper against these runs; `attack` is the membership attack that efficacy is
-    compared with.
-    """
-    return (_lowered(frame), _direction(frame, attack), _ordering(frame), _accuracies(frame))
-
-
-def _lowered(frame: pd.DataFrame) -> Finding:
-    paper = "Training raises efficacy, forgetting lowers it."
-    both = pairs(frame)
-    if both.empty:
-        return Finding(
-            paper,
-            "No forget set has both Original's and Retrain's efficacy with the same training seed.",
-            None,
-        )
-    change = both["retrain"] - both["original"]
-    lower = int((change < 0).sum())
-    sentence = (
-        f"Retrain lowered efficacy against Original in {lower} of {len(both)} pairs of one forget "
-        f"set and seed; median change {number(float(change.median()), 'ratio', signed=True)} "
-        "powers of ten."
-    )
-    shares: list[float | None] = [lower / len(both)]
-    training = (both["original"] - both[UNTRAINED]).dropna()
-    if len(training):
-        higher = int((training > 0).sum())
-        sentence += (
-            f" Training had raised it in {higher} of {len(training)}; median change "
-            f"{number(float(training.median()), 'ratio', signed=True)}."
-        )
-        shares.append(higher / len(training))
-    else:
-        sentence += " Efficacy before training is not among these results."
-        shares.append(None)
-    return Finding(paper, sentence, _all([_mostly(share) for share in shares]))
-
-
-def _mostly(share: float | None) -> bool | None:
-    """Whether most of the pairs show it; None where about half do, or there is none."""
-    return None if share is None or UNCLEAR[0] < share < UNCLEAR[1] else share >= UNCLEAR[1]
-
-
-def _all(parts: Sequence[bool | None]) -> bool | None:
-    """Whether all parts of a finding hold: one that does not decides, then one that is open."""
-    return False if False in parts else None if None in parts else True
-
-
-def _direction(frame: pd.DataFrame, attack: str) -> Finding:
-    paper = (
-        "Lower efficacy goes with lower membership for Retrain and Fisher, and with higher "
-        "for Amnesiac."
-    )
-    found = {}
-    for method, group in frame.groupby("method", sort=False):
-        if (
-            method != "original"
-            and (measured := correlation(group["efficacy"], group[f"seen_{attack}"])) is not None
-        ):
-            found[str(method)] = measured
-    if not found:
-        return Finding(
-            paper,
-            f"No method has {ENOUGH} runs whose efficacy and {attack} attack both vary.",
-            None,
-        )
-    together = [method for method, (rho, _) in found.items() if rho > 0]
-    wanted = ("retrain", "fisher", "amnesiac")
-    named = [m for m in wanted if m in found]
-    parts = [
-        f"{method_names(m)[0]} {number(found[m][0], 'ratio', signed=True)} over {found[m][1]} runs"
-        for m in named
-    ]
-    sentence = (
-        f"Efficacy and the share called seen rise together in {len(together)} of "
-        f"{len(found)} methods (rank correlation above 0)"
-    )
-    sentence += (
-        f": {', '.join(parts)}." if parts else "; Retrain, Fisher and Amnesiac have too few runs."
-    )
-    clear = {m: (found[m][0] > 0) == (m != "amnesiac") for m in named if abs(found[m][0]) >= WEAK}
-    if weak := [method_names(m)[0] for m in named if m not in clear]:
-        sentence += f" Below {WEAK} there is no direction: {', '.join(weak)}."
-    if named and (absent := [method_names(m)[0] for m in wanted if m not in found]):
-        sentence += (
-            " Without a correlation, for want of runs or because one of the two never varies: "
-            f"{', '.join(absent)}."
-        )
-    return Finding(paper, sentence, _all([clear.get(m) for m in wanted]))
-
-
-def _ordering(frame: pd.DataFrame) -> Finding:
-    paper = "The bound keeps the ordering, an order of magnitude higher."
-    measured = correlation(frame["efficacy"], frame["efficacy_bound"])
-    if measured is None:
-        return Finding(paper, f"Fewer than {ENOUGH} runs have both efficacy and bound.", None)
-    rho, runs = measured
-    above = float((frame["efficacy_bound"] - frame["efficacy"]).median())
-    kept, tenfold = rho >= SAME_ORDER, TENFOLD[0] <= above <= TENFOLD[1]
-    order = "The bound keeps the order" if kept else "The bound does not keep the order"
-    lies = f"{number(abs(above), 'ratio')} powers of ten {'higher' if above >= 0 else 'lower'}"
-    far = (
-        ""
-        if tenfold or above < 0
-        else f": {'less' if above < TENFOLD[0] else 'more'} than an order of magnitude"
-    )
-    sentence = (
-        f"{order} of {runs} runs: the rank correlation is {number(rho, 'ratio', signed=True)}, "
-        f"and 1 is the same order. It lies {lies} in the median{far}."
-    )
-    return Finding(paper, sentence, kept and tenfold)
-
-
-def _accuracies(frame: pd.DataFrame) -> Finding:
-    paper = "Fisher changes accuracy not at all, Amnesiac destroys it."
-    base = frame[frame["method"] == "original"].groupby(["set", "training_seed"])["ta"].mean()
-    moved = {}
-    for method in ("fisher", "amnesiac"):
-        own = frame[frame["method"] == method].groupby(["set", "training_seed"])["ta"].mean()
-        change = (own - base).dropna()
-        if len(change):
-            moved[method] = float(change.mean())
-    if not moved:
-        return Finding(paper, "Neither Fisher forgetting nor Amnesiac is among these runs.", None)
-    parts = [
-        f"{method_names(m)[0]} moved TA by {number(change, 'percent', signed=True)} points"
-        for m, change in moved.items()
-    ]
-    sentence = f"Against Original, {' and '.join(parts)} (mean over runs)."
-    if absent := [method_names(m)[0] for m in ("fisher", "amnesiac") if m not in moved]:
-        sentence += f" There is no {absent[0]} here."
-    agree = [
-        abs(moved["fisher"]) < 0.01 if "fisher" in moved else None,
-        moved["amnesiac"] < -0.3 if "amnesiac" in moved else None,
-    ]
-    return Finding(paper, sentence, _all(agree))
 
 
 def sentence(frame: pd.DataFrame, shown: str, label: str) -> str:
@@ -482,40 +341,3 @@ def answers(frame: pd.DataFrame, shown: str) -> tuple[Answer, ...]:
             Answer("Without a number", str(infinite), "runs: ensembles, or no gradient left at all")
         )
     return tuple(made)
-
-
-def paper_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """The paper's Table 1 (RA, FA, TA by method and share of the class) with ours beside it,
-    percent, mean ± standard deviation.
-
-    Ours are the runs that forgot the same share of a class, all runs of the method where the paper
-    prints one line for any share.
-    """
-    made = []
-    shares = frame["set"].map(lambda text: json.loads(text).get("fraction"))
-    lines = cells("efficacy").groupby(["name", "amount"], sort=False, dropna=False)
-    for _, group in lines:
-        printed, first = group.set_index("metric"), group.iloc[0]
-        share = float(first["amount"])
-        ours = frame[frame["method"] == first["method"]]
-        if not np.isnan(share):
-            ours = ours[shares[ours.index] == share]
-        line: dict[str, object] = {
-            "Paper's data": first["dataset"],
-            "Method": first["name"],
-            "Share of the class": "any" if np.isnan(share) else f"{100 * share:g} %",
-        }
-        for metric in ACCURACIES:
-            mean, deviation = (float(printed.loc[metric, field]) for field in ("value", "spread"))
-            line[f"{metric.upper()}, paper"] = _with_deviation(mean, deviation)
-            line[f"{metric.upper()}, yours"] = _with_deviation(
-                float(ours[metric].mean()), float(ours[metric].std())
-            )
-        made.append(line | {"Your runs": len(ours)})
-    return pd.DataFrame(made)
-
-
-def _with_deviation(mean: float, deviation: float) -> str:
-    """Percent, with the standard deviation of two values or more."""
-    half = "" if np.isnan(deviation) else f" ± {number(deviation, 'percent')}"
-    return number(mean, "percent") + half

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dashboard.frames import Answer, Row, verdict_text
+from dashboard.frames import NOISE, Answer, Row, noise, verdict_text
 from dashboard.papers.tables import Printed, cells, printed_tables
 from dashboard.text import verdicts
 from dashboard.text.labels import MISSING, number
@@ -71,12 +71,12 @@ def value(row: Row, metric: str) -> float | None:
 
 
 def table(rows: Sequence[Row], paper: Paper | None) -> pd.DataFrame:
-    """A line a row, references first; with `paper`, its columns beside ours, and below a line for
-    each method of its that has no row.
+    """How far Retrains of other seeds lie apart, then a line a row, references first; with
+    `paper`, its columns beside ours, and below a line for each method of its that has no row.
 
     Test and forget accuracy in percent, the others in 0..1.
     """
-    made: list[dict[str, str]] = []
+    made = [_noise(rows, paper)] if noise(rows, "ta") is not None else []
     for row in rows:
         line = {
             "Method": row.title,
@@ -107,6 +107,16 @@ def table(rows: Sequence[Row], paper: Paper | None) -> pd.DataFrame:
     if all(value(row, "top2") is None for row in rows):
         shown = shown.drop(columns="Top-2, %")
     return shown
+
+
+def _noise(rows: Sequence[Row], paper: Paper | None) -> dict[str, str]:
+    said = {"Verdict": MISSING, "Distance": MISSING, "Seeds": MISSING}
+    for head, metric in HEADS.items():
+        half = noise(rows, metric)
+        text = number(half, "percent") if head.endswith("%") else three(half)
+        said[head] = MISSING if half is None else f"±{text}"
+    printed = dict.fromkeys(_printed(paper, "retrain"), MISSING) if paper is not None else {}
+    return {"Method": NOISE, **said, **printed, "Status": ""}
 
 
 def _printed(paper: Paper, method: str) -> dict[str, str]:

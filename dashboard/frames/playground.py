@@ -1,7 +1,8 @@
 """The playground's scenes as the address says them and as the stage draws them.
 
-A draft is a scene as JSON with the id of its preset, None for a scene of one's own making. A
-visitor may still be choosing, so a draft need not be a scene that can be played.
+A draft is a scene as JSON with the id of its preset, None for a scene of one's own making, and by
+method the `settings` that differ from the playground's. A visitor may still be choosing, so a draft
+need not be a scene that can be played.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from typing import Any, Final
 import numpy as np
 from pydantic import ValidationError
 
-from mucore import points
+from dashboard.text import units
+from mucore import catalog, points
 from mucore.errors import BadValue
 from mucore.playground.scene import OWN_CLASSES, OWN_POINTS, PRESETS, Pick, Scene, points_of
 from mucore.spec.recipe import first_problem
+from mucore.spec.values import resolve
 
 Draft = dict[str, Any]
 PARAMETERS: Final = ("preset", "points", "noise", "seed", "own", "forget", "methods", "played")
@@ -58,16 +61,20 @@ def drafted(content: Any) -> Draft:
     """The draft in what a browser sent. Raises `BadValue` where it is anything else."""
     if not isinstance(content, Mapping):
         raise BadValue(f"A scene is a table of its parts, but got {type(content).__name__}.")
-    if (preset := content.get("preset")) in {one.id for one in PRESETS}:
+    if (preset := content.get("preset")) in [one.id for one in PRESETS]:
         return preset_draft(str(preset))
     named = {name: content[name] for name in Scene.model_fields if name in content}
-    methods = named.get("methods")
+    methods, settings = named.get("methods"), content.get("settings")
     if isinstance(methods, list):
-        named["methods"] = [{"id": each} for each in methods]
+        given = settings if isinstance(settings, Mapping) else {}
+        named["methods"] = [
+            {"id": each, "parameters": given.get(each, {}) if isinstance(each, str) else {}}
+            for each in methods
+        ]
     try:
         scene = Scene.model_validate(named)
     except ValidationError as error:
-        raise BadValue(first_problem("scene", error)) from None
+        raise BadValue(first_problem("scene: ", error)) from None
     return _draft(scene, None)
 
 
@@ -79,15 +86,49 @@ def preset_draft(preset: str) -> Draft:
 
 def _draft(scene: Scene, preset: str | None) -> Draft:
     count = len(scene.own) if scene.points == "own" else len(scene.train.labels)
+    forget = sorted(each for each in set(scene.forget) if each < count)
+    scene = scene.model_copy(update={"forget": tuple(forget)})
     return {
         "preset": preset,
         "points": scene.points,
         "noise": scene.noise,
         "seed": scene.seed,
         "own": [[round(x, 4), round(y, 4), label] for x, y, label in scene.own],
-        "forget": sorted(each for each in set(scene.forget) if each < count),
+        "forget": forget,
         "methods": [pick.id for pick in scene.methods],
+        "settings": {
+            pick.id: changed
+            for pick in scene.methods
+            if pick.parameters and (changed := _changed(scene, pick))
+        },
     }
+
+
+def _changed(scene: Scene, pick: Pick) -> dict[str, Any]:
+    """The settings of a method that differ from those it is played with otherwise. Raises a
+    `MucoreError` for a value that it does not take.
+    """
+    card = catalog.method(pick.id)
+    usual = scene.usual(card.id)
+    found = resolve(card.parameters, {**usual, **pick.parameters}, owner=card.title)
+    return {name: value for name, value in found.items() if value != usual[name]}
+
+
+def usual(draft: Draft, method: str) -> dict[str, Any]:
+    """What a method of the draft is played with unless a visitor changes it."""
+    return _scene(draft).usual(method)
+
+
+def kind(draft: Draft) -> str:
+    """Which of a method's settings are for its request, "few" or "many"."""
+    return _scene(draft).kind
+
+
+def _scene(draft: Draft) -> Scene:
+    """The draft's points and choice, whether it can be played or not."""
+    return Scene.model_validate(
+        {name: draft[name] for name in Scene.model_fields} | {"methods": ()}
+    )
 
 
 def scene_of(draft: Draft) -> Scene:
@@ -95,7 +136,18 @@ def scene_of(draft: Draft) -> Scene:
     if draft["preset"]:
         return next(one for one in PRESETS if one.id == draft["preset"]).scene
     parts = {name: draft[name] for name in Scene.model_fields}
-    return Scene.read({**parts, "methods": [Pick(id=each) for each in draft["methods"]]})
+    settings = draft["settings"]
+    picks = [{"id": each, "parameters": settings.get(each, {})} for each in draft["methods"]]
+    return Scene.read({**parts, "methods": picks})
+
+
+def bare(draft: Draft) -> Draft:
+    """The same points with nothing to forget."""
+    return {**draft, "preset": None, "forget": [], "methods": [], "settings": {}}
+
+
+def same_points(one: Draft, other: Draft) -> bool:
+    return all(one[name] == other[name] for name in ("points", "noise", "seed", "own"))
 
 
 def points_in(draft: Draft) -> list[list[float]]:
@@ -118,23 +170,43 @@ def to_query(draft: Draft, *, played: bool) -> dict[str, str]:
         **own,
         "forget": spans(draft["forget"]),
         "methods": ",".join(draft["methods"]),
+        **{
+            f"{method}.{name}": _said(value)
+            for method, changed in draft["settings"].items()
+            for name, value in changed.items()
+        },
         **said,
     }
 
 
+def _said(value: Any) -> str:
+    """A setting as its field of a form writes it to the address."""
+    return str(int(value)) if isinstance(value, bool) else units.plain(value)
+
+
 def from_query(query: Mapping[str, str]) -> Draft:
-    """The draft that an address says, the first preset where it says none. Raises `BadValue`."""
+    """The draft that an address says, the first preset where it says none. Settings stand there as
+    METHOD.PARAMETER, as on Launch. Raises a `MucoreError`.
+    """
+    settings: dict[str, dict[str, str]] = {}
+    for place, value in query.items():
+        method, dot, name = place.partition(".")
+        if dot:
+            settings.setdefault(method, {})[name] = value
     if not query.get("points"):
         wanted = query.get("preset")
         known = [one.id for one in PRESETS]
-        return preset_draft(wanted if wanted in known else known[0])
+        found = preset_draft(wanted if wanted in known else known[0])
+        mine = {method: settings[method] for method in found["methods"] if method in settings}
+        changed = drafted({**found, "preset": None, "settings": mine})
+        return changed if changed["settings"] else found
     content: dict[str, Any] = {"points": query["points"]}
     content |= {name: query[name] for name in ("noise", "seed") if query.get(name)}
     if query["points"] == "own":
         content["own"] = unpacked(query.get("own", ""))
     content["forget"] = from_spans(query.get("forget", ""))
     content["methods"] = [each for each in query.get("methods", "").split(",") if each]
-    return drafted(content)
+    return drafted({**content, "settings": settings})
 
 
 def spans(ids: Iterable[int]) -> str:

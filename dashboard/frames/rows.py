@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ from dashboard.text.labels import method_names
 from mucore import catalog
 from mucore.spec import variants
 from mucore.spec.variants import Variant
+from mucore.statistics.significance import apart
 from mucore.verdicts import Judged, Verdict
 
 
@@ -48,6 +49,8 @@ class Cell:
     # |gap| (or l2 over the column's least) as a share of the column's largest, 0..1; what shading
     # draws
     distance: float = 0.0
+    # of a Retrain with two seeds or more: how far these lie apart (`significance.apart`)
+    noise: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,14 +97,48 @@ def metric_rows(
     `judged` gives each run the line that it belongs to (`data.judged`), whose verdict and distance
     the row then has.
     """
+    numbers = [0] * len(summaries)
+    return rows_by_setting(summaries, values, wanted, numbers, judged=judged).get(0, ())
+
+
+def rows_by_setting(
+    summaries: pd.DataFrame,
+    values: pd.DataFrame,
+    wanted: Sequence[str],
+    settings: Sequence[int],
+    *,
+    judged: Mapping[str, Judged] | None = None,
+) -> dict[int, tuple[Row, ...]]:
+    """`metric_rows` of several settings at once, which takes hardly longer than those of one;
+    `settings` gives each run the number of its own.
+    """
     runs = summaries.copy()
     runs["row"] = [
-        row_id(method, parameters)
-        for method, parameters in zip(runs["method"], runs["parameters"], strict=True)
+        f"{setting}/{row_id(method, parameters)}"
+        for setting, method, parameters in zip(
+            settings, runs["method"], runs["parameters"], strict=True
+        )
     ]
-    estimates, reasons = _estimates(runs, values, wanted)
-    rows = [_with_verdict(row, judged or {}) for row in _rows(runs, wanted, estimates, reasons)]
-    return tuple(sorted(_titled(rows), key=_paper_order))
+    estimates, reasons, noises = _estimates(runs, values, wanted)
+    found: dict[int, list[Row]] = {}
+    for each in _rows(runs, wanted, estimates, reasons):
+        row = _with_verdict(_with_noise(each, noises), judged or {})
+        setting, _, name = row.id.partition("/")
+        found.setdefault(int(setting), []).append(replace(row, id=name))
+    return {
+        setting: tuple(sorted(_titled(rows), key=_paper_order)) for setting, rows in found.items()
+    }
+
+
+def noise(rows: Iterable[Row], metric: str) -> float | None:
+    """How far Retrains of other training seeds lie apart in a metric, in its own unit: half of the
+    band of Retrain against Retrain. Of several Retrains the one with most seeds says it; None
+    where it has fewer than two.
+    """
+    retrains = [row for row in rows if row.reference and row.method == "retrain"]
+    most = max(retrains, key=lambda row: len(row.training_seeds), default=None)
+    cell = None if most is None else most.cells.get(metric)
+    return None if cell is None else cell.noise
 
 
 def row_id(method: str, parameters: str) -> str:
@@ -121,9 +158,13 @@ def half_width(deviation: float, count: int) -> float | None:
 def _estimates(
     runs: pd.DataFrame, values: pd.DataFrame, wanted: Sequence[str]
 ) -> tuple[
-    dict[tuple[str, str], tuple[Estimate | None, Estimate | None]], dict[tuple[str, str], str]
+    dict[tuple[str, str], tuple[Estimate | None, Estimate | None]],
+    dict[tuple[str, str], str],
+    dict[tuple[str, str], float],
 ]:
-    """(row, metric) -> (value, gap), and the first error sentence of each (row, metric)."""
+    """(row, metric) -> (value, gap), the first error sentence of each (row, metric), and how far
+    the seeds of each Retrain lie apart.
+    """
     values = (
         pd.concat([values, _storage(values)], ignore_index=True) if "storage" in wanted else values
     )
@@ -133,17 +174,26 @@ def _estimates(
     long = long.astype({"value": float, "gap": float})
     # unlearning and evaluation seeds first: they are repeats inside one training, not new trainings
     seeds = long.groupby(["row", "metric", "training_seed"], sort=False)[["value", "gap"]].mean()
-    spread = seeds.groupby(level=["row", "metric"], sort=False).agg(["mean", "std", "count"])
+    lines = seeds.groupby(level=["row", "metric"], sort=False)
+    mean, deviation, count = lines.mean(), lines.std(), lines.count()
+    spread = np.stack([each.to_numpy(float) for each in (mean, deviation, count)])
     made = {
-        (str(row), str(metric)): (_estimate(*numbers[:3]), _estimate(*numbers[3:]))
-        for (row, metric), numbers in zip(spread.index, spread.to_numpy(float), strict=True)
+        (str(row), str(metric)): (_estimate(*spread[:, i, 0]), _estimate(*spread[:, i, 1]))
+        for i, (row, metric) in enumerate(mean.index)
+    }
+    retrains = set(runs.loc[runs["method"] == "retrain", "row"])
+    mine = seeds["value"][seeds.index.get_level_values("row").isin(retrains)].dropna()
+    noises = {
+        (str(row), str(metric)): half
+        for (row, metric), each in mine.groupby(level=["row", "metric"], sort=False)
+        if (half := apart(each.tolist())) is not None
     }
     failed = long[long["error"].notna()].drop_duplicates(["row", "metric"])
     reasons = {
         (str(r), str(m)): str(e)
         for r, m, e in zip(failed["row"], failed["metric"], failed["error"], strict=True)
     }
-    return made, reasons
+    return made, reasons, noises
 
 
 def _storage(values: pd.DataFrame) -> pd.DataFrame:
@@ -232,6 +282,16 @@ def _row(
         },
         cells=cells,
     )
+
+
+def _with_noise(row: Row, noises: Mapping[tuple[str, str], float]) -> Row:
+    if row.method != "retrain":
+        return row
+    cells = {
+        metric: replace(cell, noise=noises.get((row.id, metric)))
+        for metric, cell in row.cells.items()
+    }
+    return replace(row, cells=cells)
 
 
 def _with_verdict(row: Row, judged: Mapping[str, Judged]) -> Row:

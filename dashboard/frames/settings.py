@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
-from dashboard.frames.rows import Cell, Estimate
-from dashboard.frames.table import results_table
+from dashboard.frames.rows import Cell, Estimate, row_id, rows_by_setting
 from dashboard.text.labels import MISSING, Unit, forget_set_text, number, scenario_title, setup_text
 from dashboard.text.units import count, joined
 from dashboard.text.verdicts import text, verb
 from mucore import catalog
+from mucore.statistics.significance import apart
 from mucore.verdicts import WORDS, Judged, Verdict
 
 
@@ -52,6 +52,14 @@ class Setting:
     verdict: Verdict | None = None
     distance: Estimate | None = None  # to Retrain, 0..1
     status: str = "ok"  # or what happened to its runs
+    # how far Retrains of other seeds lie apart there, by metric (`Cell.noise`)
+    noise: Mapping[str, float] = field(default_factory=dict)
+
+
+SETUP = ("dataset", "model", "recipe", "scenario", "scenario_parameters")
+SHOWN = ("ta", "ra", "fa", "rte", "l2_normalised")  # of what a method reached; and its work
+Noises = Mapping[tuple[Any, ...], Mapping[str, float]]
+NOISY = ("fa", "ta")  # the gaps that a method's settings are drawn by
 
 
 def method_settings(
@@ -60,30 +68,24 @@ def method_settings(
     *,
     method: str,
     judged: Mapping[str, Judged] | None = None,
+    noises: Noises | None = None,
 ) -> tuple[Setting, ...]:
     """What `method` reached everywhere: one entry for each setting and set of parameters, in the
     catalogue's order of scenarios.
 
     `summaries` holds at least all runs of `method` with a scenario; `judged` gives each the line
-    that it belongs to.
+    that it belongs to; `noises` are those of the Retrains there (`noises_of`).
     """
     runs = summaries[(summaries["method"] == method) & summaries["scenario"].notna()]
     order = [card.id for card in catalog.scenarios()]
     made = []
     several = len(runs[["dataset", "model", "recipe"]].drop_duplicates()) > 1
-    grouped = runs.groupby(
-        ["dataset", "model", "recipe", "scenario", "scenario_parameters"], sort=True
-    )
-    for (dataset, model, recipe, scenario, parameters), group in grouped:
+    work = ["rte_work"] if (values["metric"] == "rte_work").any() else []
+    grouped = runs.groupby([*SETUP], sort=True)
+    rows = rows_by_setting(runs, values, [*SHOWN, *work], grouped.ngroup().tolist(), judged=judged)
+    for place, (dataset, model, recipe, scenario, parameters) in enumerate(grouped.groups):
         known = str(scenario) in order
-        table = results_table(
-            group,
-            values[values["key"].isin(group["key"])],
-            view="value",
-            class_wise=known and catalog.scenario(str(scenario)).class_wise,
-            judged=judged,
-        )
-        for row in table.rows:
+        for row in rows[place]:
             title = scenario_title(str(scenario)) if known else str(scenario)
             alike = [
                 p
@@ -97,7 +99,7 @@ def method_settings(
                 parts.append(
                     setup_text({"dataset": dataset, "model": model, "recipe": str(recipe)})
                 )
-            if len(table.rows) > 1:
+            if len(rows[place]) > 1:
                 parts.append(row.title.partition("(")[2].rstrip(")"))
             made.append(
                 Setting(
@@ -110,6 +112,7 @@ def method_settings(
                     verdict=row.verdict,
                     distance=row.distance,
                     status=row.status,
+                    noise=(noises or {}).get((dataset, model, recipe, scenario, parameters), {}),
                 )
             )
     return tuple(
@@ -121,6 +124,29 @@ def method_settings(
             ),
         )
     )
+
+
+def noises_of(runs: pd.DataFrame, values: pd.DataFrame) -> Noises:
+    """By setting (`SETUP`), how far its Retrains of other training seeds lie apart in each metric
+    of `NOISY`, as `rows.noise` has it; `runs` are all Retrains with a scenario, `values` what they
+    reached.
+    """
+    setting = runs.groupby([*SETUP], sort=False).ngroup()
+    named = runs.assign(setting=setting, row=list(map(row_id, runs["method"], runs["parameters"])))
+    counts = named.groupby(["setting", "row"], sort=False)["training_seed"].nunique()
+    most = counts.groupby(level="setting", sort=False).idxmax()  # of equal ones the first
+    standing = named[pd.MultiIndex.from_frame(named[["setting", "row"]]).isin(most)]
+    mine = values[values["metric"].isin(NOISY)].merge(
+        standing[["key", "setting", "training_seed"]], on="key"
+    )
+    seeds = mine.groupby(["setting", "metric", "training_seed"], sort=False)["value"].mean()
+    halves: dict[int, dict[str, float]] = defaultdict(dict)
+    for (place, metric), each in seeds.dropna().groupby(level=["setting", "metric"], sort=False):
+        if (half := apart(each.tolist())) is not None:
+            halves[place][str(metric)] = half
+    first = named.drop_duplicates("setting")
+    settings = first[[*SETUP]].itertuples(index=False, name=None)
+    return dict(zip(settings, map(halves.__getitem__, first["setting"]), strict=True))
 
 
 def _by_size(label: str) -> list[tuple[float, str]]:

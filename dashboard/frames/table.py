@@ -7,13 +7,11 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import permutations
 from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
 
-from dashboard.frames.rows import Cell, Row, metric_rows
+from dashboard.frames.rows import Cell, Row, metric_rows, noise
 from dashboard.papers.tables import Published
 from dashboard.text import verdicts
 from dashboard.text.labels import MISSING, Unit, for_file, metric_text, number
@@ -25,6 +23,7 @@ DISTANCE = "distance"  # the column of `Row.distance`, there where verdicts are
 FAMILY = "family"  # as `sort`: the paper's order, methods by family
 NOISE = "Retrain, other seeds"  # the line of how far Retrains lie apart
 VERDICT = "verdict"  # as `sort`: what forgot first, each word from the nearest on
+USUAL = VERDICT  # of the table of Results, whose first lines are what a reader takes away
 
 MIA = ("mia_correctness", "mia_confidence", "mia_entropy", "mia_m_entropy", "mia_prob")
 # of the depoisoning metrics those that stand in the table, with their heads
@@ -179,37 +178,21 @@ def results_table(
         rows = _sorted(rows, column, descending)
     if pinned:
         rows = sorted(rows, key=lambda row: (not row.reference, row.method not in pinned))
-    noise = _noise(summaries, values, shown)
+    noises = _noises(rows, shown)
     return ResultsTable(
         view=view,
         columns=shown,
         rows=tuple(rows),
         interval=_interval_words(rows),
-        frame=_text_frame(rows, shown, view, noise),
+        frame=_text_frame(rows, shown, view, noises),
         numbers=_number_frame(rows, shown),
-        noise=noise,
+        noise=noises,
     )
 
 
-def _noise(
-    summaries: pd.DataFrame, values: pd.DataFrame, shown: Sequence[Column]
-) -> dict[str, float]:
-    runs = summaries[summaries["method"] == "retrain"]
-    # of one set of parameters, that with the most seeds
-    seeds = runs.groupby("parameters")["training_seed"].nunique()
-    if not len(seeds) or seeds.max() < 2:
-        return {}
-    runs = runs[runs["parameters"] == seeds.idxmax()]
-    names = [column.id for column in shown if column.compared]
-    long = values[values["metric"].isin(names)].merge(runs[["key", "training_seed"]], on="key")
-    means = long.groupby(["metric", "training_seed"], sort=False)["value"].mean().dropna()
-    found = {}
-    for name in names:
-        each = means.loc[name].to_numpy(float) if name in means.index else np.empty(0)
-        if len(each) > 1:
-            apart = [one - other for one, other in permutations(each, 2)]
-            found[name] = float(np.percentile(apart, 97.5))  # and the 2.5th with a minus before it
-    return found
+def _noises(rows: Sequence[Row], shown: Sequence[Column]) -> dict[str, float]:
+    found = {column.id: noise(rows, column.id) for column in shown if column.compared}
+    return {name: half for name, half in found.items() if half is not None}
 
 
 def noise_text(table: ResultsTable, column: Column) -> str:
@@ -317,7 +300,7 @@ def next_order(now: str, clicked: str) -> str | None:
     """
     if now == clicked and clicked != FAMILY:
         return f"-{clicked}"
-    return None if now in (clicked, f"-{clicked}") or clicked == DISTANCE else clicked
+    return None if now in (clicked, f"-{clicked}") or clicked == USUAL else clicked
 
 
 def _interval_words(rows: Sequence[Row]) -> str:
@@ -396,17 +379,17 @@ def verdict_text(row: Row) -> str:
 
 
 def _text_frame(
-    rows: Sequence[Row], shown: Sequence[Column], view: View, noise: Mapping[str, float]
+    rows: Sequence[Row], shown: Sequence[Column], view: View, noises: Mapping[str, float]
 ) -> pd.DataFrame:
     judged = any(row.verdict for row in rows)
     made: list[dict[str, str]] = []
-    if noise:
+    if noises:
         made.append(
             {"Family": catalog.FAMILIES["reference"], "Method": NOISE, "Status": ""}
             | ({"Verdict": ""} if judged else {})
             | {
-                plain_head(column): f"± {number(noise[column.id], column.unit)}"
-                if column.id in noise
+                plain_head(column): f"± {number(noises[column.id], column.unit)}"
+                if column.id in noises
                 else ""
                 for column in shown
             }

@@ -40,6 +40,9 @@ def references(results: LessonResults) -> list[str]:
             f"Retrain's test accuracy is {points(lost)} lower. That is no damage: the class is "
             "still in the test set, and Retrain cannot know it."
         )
+        sentences.append(
+            "Chosen by test accuracy alone, the original would win, and it forgot nothing."
+        )
     else:
         sentences.append(
             f"Retrain's test accuracy is {percent(ta_retrain)}, the original's {percent(ta)}."
@@ -70,7 +73,31 @@ def naive(results: LessonResults) -> list[str]:
             sentences.append(
                 "Its steps were too small here: they changed next to nothing, for better or worse."
             )
-    return sentences
+    return sentences + chosen_by_test_accuracy(results)
+
+
+def chosen_by_test_accuracy(results: LessonResults) -> list[str]:
+    """What test accuracy alone would choose of the two simple ideas, where that has not forgotten
+    the class.
+    """
+    known = {
+        name: value
+        for name in ("finetune", "gradient_ascent")
+        if (value := results.value(name, "ta")) is not None
+    }
+    retrain = results.value("retrain", "ta")
+    if not known or retrain is None:
+        return []
+    best = max(known, key=known.__getitem__)
+    left, above = results.gap(best, "fa"), known[best] - retrain
+    if left is None or left <= HARDLY or above < 0:
+        return []
+    return [
+        (
+            f"Chosen by test accuracy alone, {METHODS[best]} would win with {percent(known[best])} "
+            f"where Retrain has {percent(retrain)}: because it still knows the class."
+        )
+    ]
 
 
 def left(gap: float) -> str:
@@ -191,7 +218,10 @@ FORGET_ONE_CLASS = Lesson(
                 "A good shortcut ends **where Retrain ends**, in all three panels. Retrain's "
                 "forget accuracy is at or near 0 % here because a whole class went: it was never "
                 "told that this class exists. When only some images of a class go, Retrain gets "
-                "many of them right, as the next lesson shows. The goal is Retrain, not 0 %."
+                "many of them right, as the next lesson shows. The goal is Retrain, not 0 %.\n\n"
+                "**Accuracy alone proves nothing.** Test accuracy favours a model that forgot "
+                "nothing, and a forget accuracy of 0 % may come from a model that is broken. Only "
+                "side by side, and beside Retrain, do the numbers tell."
             ),
         ),
         Step(
@@ -285,6 +315,18 @@ FORGET_ONE_CLASS = Lesson(
             why="Retrain is exact, but each request to forget costs a full training. Shortcuts "
             "try to reach the same place for less.",
         ),
+        Question(
+            text="After unlearning, a model has the test accuracy that it had before, to the last "
+            "point. What does that prove?",
+            options=(
+                "That it forgot without damage",
+                "That it is better than Retrain",
+                "Nothing: a model that forgot nothing has it, too",
+            ),
+            right=2,
+            why="The untouched original has it as well. Where a whole class goes, Retrain gets its "
+            "test images wrong, so a model that lost nothing still knows the class.",
+        ),
     ),
     deeper=(
         (
@@ -296,5 +338,5 @@ FORGET_ONE_CLASS = Lesson(
         ("glossary", "All words in the glossary", {}),
     ),
     takeaway="To unlearn means to end where Retrain ends, in what is forgotten and in what is "
-    "kept.",
+    "kept. No accuracy shows that alone.",
 )

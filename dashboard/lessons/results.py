@@ -6,17 +6,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from dashboard.text.labels import method_names
 from mucore import catalog
+from mucore.metrics.registry import RELATIVE_TO_RETRAIN
 from mucore.metrics.representation import NEIGHBOURS, knn_accuracy
 from mucore.metrics.sanity import blind_attacks
 from mucore.outputs import Outputs
 from mucore.spec import RunSpec
+from mucore.statistics.significance import apart
 from mucore.store.rows import Result
 from mucore.verdicts import Verdict, judge
 
@@ -65,6 +67,9 @@ class LessonResults:
     entries: tuple[Entry, ...]
     scenario: str
     demo: bool = False
+    # by scenario and metric, how far Retrains of other training seeds lie apart, as a fraction:
+    # half of the band (`significance.apart`); only where there are two or more of the same setting
+    apart: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def entry(self, method: str, scenario: str = "") -> Entry | None:
         wanted = scenario or self.scenario
@@ -75,6 +80,10 @@ class LessonResults:
     def value(self, method: str, metric: str, scenario: str = "") -> float | None:
         found = self.entry(method, scenario)
         return None if found is None else found.values.get(metric)
+
+    def noise(self, metric: str, scenario: str = "") -> float | None:
+        """Half of the band of Retrain against Retrain in a metric; None where nobody knows it."""
+        return self.apart.get(scenario or self.scenario, {}).get(metric)
 
     def gap(self, method: str, metric: str, scenario: str = "") -> float | None:
         """The value less Retrain's."""
@@ -103,9 +112,11 @@ def gather(
     *,
     demo: bool = False,
     outputs: FindOutputs | None = None,
+    retrains: Sequence[Result] = (),
 ) -> LessonResults:
     """The runs that stand for `specs`: the very ones, or in the demo the first seed's of the same
-    scenario, its settings and method.
+    scenario, its settings and method. `retrains` are more Retrains, whose seeds say how far they
+    lie apart.
 
     All runs of the demo that are taken share one data set, model and recipe, those that have most
     of `specs`; of a method's runs the one with its authors' settings comes first. With `outputs`,
@@ -130,7 +141,40 @@ def gather(
         _entry(found[place], outputs, verdicts.get(found[place].key))
         for place in sorted(found, key=order.__getitem__)
     )
-    return LessonResults(entries, str(wanted[0].scenario) if wanted else "", demo)
+    spread = {
+        entry.scenario: _apart(entry, [*results, *retrains], outputs)
+        for entry in entries
+        if entry.method == "retrain"
+    }
+    return LessonResults(entries, str(wanted[0].scenario) if wanted else "", demo, spread)
+
+
+def _apart(
+    entry: Entry, results: Sequence[Result], outputs: FindOutputs | None
+) -> dict[str, float]:
+    """How far the Retrains of the setting of `entry`, itself a Retrain, lie apart by metric and in
+    `KNN`, if they have seeds enough. What compares a run with its own Retrain has no band.
+    """
+    alike = {
+        result.key: result
+        for result in results
+        if result.spec["method"] == "retrain"
+        and _ground(result) == _ground(entry)
+        and result.spec["scenario"] == entry.scenario
+        and result.spec["scenario_parameters"] == entry.spec["scenario_parameters"]
+    }
+    by_seed: dict[str, dict[int, list[float]]] = {}
+    for result in alike.values():
+        other = _entry(result, outputs, None)
+        for name, value in other.values.items():
+            if name not in RELATIVE_TO_RETRAIN:
+                seeds = by_seed.setdefault(name, {})
+                seeds.setdefault(int(result.spec["training_seed"]), []).append(value)
+    halves = {
+        name: apart([float(np.mean(each)) for each in seeds.values()])
+        for name, seeds in by_seed.items()
+    }
+    return {name: half for name, half in halves.items() if half is not None}
 
 
 def played(events: Sequence[Mapping[str, Any]], preset: str) -> tuple[Entry, ...]:
@@ -166,9 +210,9 @@ def _order(result: Result) -> tuple[int, ...]:
     return altered, spec.get("method_preset") != "authors", *seeds
 
 
-def _ground(result: Result) -> str:
+def _ground(run: Result | Entry) -> str:
     return json.dumps(
-        [result.spec[name] for name in ("dataset", "model", "recipe")], sort_keys=True, default=str
+        [run.spec[name] for name in ("dataset", "model", "recipe")], sort_keys=True, default=str
     )
 
 

@@ -95,6 +95,10 @@ TYPICAL_AND_OUTLIER = Lesson(
     steps=(
         Step(
             title="A model that fits into a picture",
+            notes=(
+                "Say first: the hue is the answer, and pale means unsure. Let everybody find the "
+                "thick outlines before you press Forget."
+            ),
             text=(
                 "Here are no photographs but **points in a plane**, of two classes. A small "
                 "network learned which class is where. The picture shows what it would say at "
@@ -120,6 +124,11 @@ TYPICAL_AND_OUTLIER = Lesson(
         ),
         Step(
             title="A point with a twin",
+            notes=(
+                "Ask who else speaks for this point before you reveal. Often misread: a forgotten "
+                "point that is still named right looks like failure. What Retrain says decides, "
+                "and Retrain still has the twin."
+            ),
             text=(
                 "Beside the point to forget lies another one of its class, at nearly the same "
                 "place. The twin stays."
@@ -141,6 +150,11 @@ TYPICAL_AND_OUTLIER = Lesson(
         ),
         Step(
             title="A point among strangers",
+            notes=(
+                "Ask first what the neighbours say. Then look at the colour around the point, not "
+                "at the whole picture. Often misread: an outlier is not always a mistake; it may "
+                "be a rare case."
+            ),
             text=(
                 "This point lies among points of the other class. The rest of the data says that "
                 "there the other class is at home."
@@ -162,6 +176,10 @@ TYPICAL_AND_OUTLIER = Lesson(
         ),
         Step(
             title="A whole group",
+            notes=(
+                "Say first what stays: that decides how much has to change. Often misread: a "
+                "place without points need not turn pale, for a network has an answer everywhere."
+            ),
             text=(
                 "Now points go that lie together. Each of them had neighbours that spoke for it, "
                 "but here the neighbours go, too."

@@ -5,6 +5,7 @@ Streamlit here.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import importlib.util
 import logging
 import os
@@ -13,6 +14,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal
@@ -47,7 +49,10 @@ PDF_SECONDS: Final = 120
 NO_BROWSER: Final = "PDF needs Chromium or Chrome; open the HTML and print it."
 
 Kind = Literal["svg", "png", "pdf"]
+MOST_KEPT: Final = 32_000_000  # bytes of files of figures
 _one_at_a_time = threading.Lock()  # every call starts a browser of some hundred MB
+# the latest files of figures, by all that they are made of: a room asks for the same ones
+_kept: OrderedDict[str, bytes] = OrderedDict()
 
 
 class NotRendered(MucoreError):
@@ -66,11 +71,33 @@ def draws() -> bool:
 
 def images(figures: Sequence[go.Figure], kind: Kind, *, width: int = WIDTH) -> list[bytes | None]:
     """Each figure as a file of that kind, in its own height; None for one that could not be drawn.
-    All None without a browser.
+    All None without a browser. What was drawn a while ago is not drawn again, and who asks for it
+    while it is drawn waits for it.
     """
     if not figures or not draws():
         return [None] * len(figures)
-    with _one_at_a_time, tempfile.TemporaryDirectory(prefix="mucore-figures-") as folder:
+    names = [_name(figure, kind, width) for figure in figures]
+    with _one_at_a_time:
+        named = dict(zip(names, figures, strict=True))
+        missing = {name: figure for name, figure in named.items() if name not in _kept}
+        drawn = _drawn(list(missing.values()), kind, width) if missing else []
+        found = {name: _kept[name] for name in named if name in _kept}
+        found |= {name: file for name, file in zip(missing, drawn, strict=True) if file is not None}
+        for name, file in found.items():
+            _kept[name] = file
+            _kept.move_to_end(name)
+        while sum(map(len, _kept.values())) > MOST_KEPT:
+            _kept.popitem(last=False)
+    return [found.get(name) for name in names]
+
+
+def _name(figure: go.Figure, kind: Kind, width: int) -> str:
+    content = f"{kind} {width} {figure.to_json()}"
+    return hashlib.sha256(content.encode(errors="replace")).hexdigest()
+
+
+def _drawn(figures: Sequence[go.Figure], kind: Kind, width: int) -> list[bytes | None]:
+    with tempfile.TemporaryDirectory(prefix="mucore-figures-") as folder:
         paths = [Path(folder) / f"{place}.{kind}" for place in range(len(figures))]
         if not _write(figures, paths, kind, width):
             # one bad figure must not take the others with it

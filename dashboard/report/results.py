@@ -183,7 +183,8 @@ def _class_blocks(place: int, setting: Setting) -> tuple[Block, ...]:
         name=f"{place}-classes",
         title="Test accuracy of each class against Retrain",
         sentence="Orange classes lost accuracy against Retrain, blue ones kept more than it has; "
-        "a method as good as Retrain is white.",
+        "a method as good as Retrain is white."
+        + (" The grey line is how far Retrains of other seeds lie apart." if info.noise else ""),
         figure=class_gaps.draw(info, dark=False),
         alt=class_gaps.alt_text(info),
         where=setting.label,

@@ -6,14 +6,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from mucore import catalog
 from mucore.errors import UnknownName
 from mucore.spec import Recipe, complete, method_parameters
+from mucore.statistics.runs import distinct
 
 OWN = "own"
 # stored beside the parameters of a method where they are not the usual ones
@@ -22,11 +25,10 @@ EXPERIMENTS = ("scope", "gradient_noise")
 
 def presets(runs: pd.DataFrame) -> pd.Series:
     """Of each run (rows of `data.summaries`): "authors", "tuned", "tuned_elsewhere" or "own"."""
-    columns = ["method", "method_preset", "recipe", "scenario", "parameters"]
-    return pd.Series(
-        [preset_of(*map(str, each)) for each in runs[columns].itertuples(index=False, name=None)],
-        index=runs.index,
-    )
+    columns = ("method", "method_preset", "recipe", "scenario", "parameters")
+    which, settings = distinct(runs, columns)
+    found = [preset_of(*map(str, each)) for each in settings.itertuples(index=False, name=None)]
+    return pd.Series(np.array(found, dtype=object)[which].tolist(), index=runs.index)
 
 
 @lru_cache(maxsize=20_000)
@@ -58,9 +60,14 @@ def is_plain(parameters: str) -> bool:
     return json.loads(parameters).keys().isdisjoint(EXPERIMENTS)
 
 
-def has_values(parameters: str, values: Mapping[str, Any]) -> bool:
-    """Whether stored parameters have these values, on all layers and without noise."""
-    return is_plain(parameters) and values.items() <= json.loads(parameters).items()
+def has_values(method: str, parameters: str, values: Mapping[str, Any]) -> bool:
+    """Whether a method's stored parameters have these values, on all layers and without noise."""
+    if not is_plain(parameters):
+        return False
+    given: dict[str, Any] = json.loads(parameters)
+    with suppress(UnknownName):  # a user's own method that is not there now
+        given = _as_stored(complete(catalog.method(method), given))
+    return all(given.get(name) == value for name, value in _as_stored(dict(values)).items())
 
 
 def _as_stored(parameters: dict[str, Any]) -> dict[str, Any]:

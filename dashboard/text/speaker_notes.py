@@ -13,6 +13,16 @@ FIGURES: Final[Mapping[str, str]] = {
         "Often misread: the lowest forget accuracy is not the best; deep shade is far from Retrain "
         "on either side."
     ),
+    "playground_stage": (
+        "Say first: hue is the class, pale means unsure, thick outlines are to be forgotten. "
+        "Compare every picture with Retrain's. Often misread: a forgotten point that is still "
+        "named right is no failure where Retrain names it right, too."
+    ),
+    "draw": (
+        "Draw something of the forgotten class first, and look at Retrain before the method. "
+        "Often misread: a long bar is not a right answer; a network names some class whatever is "
+        "drawn."
+    ),
     "tradeoff": (
         "Say first: the cross in the middle is Retrain, so near to it is good in every direction. "
         "Often misread: left of the cross is not better; there the model fails on more forgotten "

@@ -67,8 +67,11 @@ def verb(verdict: Verdict) -> str:
 
 
 def text(verdict: Verdict) -> str:
-    """The word, with a question mark where it is provisional; "cannot tell" says so itself."""
-    return verdict.said + ("?" if verdict.provisional and verdict.word != "cannot tell" else "")
+    """The word, with a question mark where it is provisional; "cannot tell" says so itself. Of a
+    baseline that cheats it says that, too.
+    """
+    doubt = "?" if verdict.provisional and verdict.word != "cannot tell" else ""
+    return f"{verdict.said}{doubt}{' (cheats)' if verdict.cheats else ''}"
 
 
 def label(verdict: Verdict) -> str:
@@ -115,13 +118,13 @@ def count_sentence(rows: Sequence[Line]) -> str:
     methods, total = len({row.method for row in rows if row.id in judged}), len(judged)
     here = " here" if methods == total else ""
     claims = [
+        (words["forgot"], f"forgot{doubt}"),
         (
             sum(many for many, _ in stayed),
             f"did not forget{here}: {how}" if len(stayed) > 1 else f"{how.partition(' ')[2]}{here}",
         ),
         (words["damaged"], VERBS["damaged"]),
         (words["too much"], VERBS["too much"]),
-        (words["forgot"], f"forgot{doubt}"),
         (words["nothing to forget"], f"{VERBS['nothing to forget']}{here}"),
         (words["cannot tell"], VERBS["cannot tell"]),
     ]

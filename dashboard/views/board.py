@@ -7,10 +7,11 @@ import streamlit as st
 from dashboard import data, state
 from dashboard.sections.board import all_tasks, one_task
 from dashboard.text import labels, units
-from dashboard.widgets import header, run_drawer
+from dashboard.widgets import header, run_drawer, run_filters
+from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
 from mucore.errors import MucoreError
-from mucore.suite.board import Board, Division
+from mucore.suite.board import Board, Division, without
 from mucore.suite.description import Suite, load, names
 
 QUESTION = "Which methods forget in every task, and at what cost?"
@@ -21,7 +22,7 @@ def page() -> None:
     source = data.source()
     suites = {name: load(name) for name in names()}
     top = st.container()
-    columns = header.filter_row([1.6, 1.4, 2, 2.5])
+    columns = header.filter_row([1.6, 1.4, 2, 1.5])
     with columns[0]:
         suite = suites[
             state.select(
@@ -54,8 +55,18 @@ def page() -> None:
             [EVERY, *tables],
             format_func=lambda name: "All tasks" if name == EVERY else labels.scenario_title(name),
         )
+    with columns[3]:
+        run_filters.pick_hidden()
+    run_filters.said_of_methods()
     answers = st.container()
     said(found, division)
+    if hidden := run_filters.hidden():
+        division = without(division, hidden)
+        tables = {table.task.scenario: table for table in division.tables}
+        if not any(table.lines for table in division.tables):
+            st.info("Every method of this suite is hidden.", icon=":material/visibility_off:")
+            run_drawer.closed()
+            return
     name = f"{suite.id}-{division.name}-{task}"
     if task == EVERY:
         all_tasks.show(division, name, answers)
@@ -99,6 +110,15 @@ def said(found: Board, division: Division) -> None:
             f"{about['there']:,} of {about['asked']:,} runs of this division are there. Verdicts "
             "and ranks go by these alone; a method that lacks runs says so.",
             icon=":material/hourglass_empty:",
+        )
+    for task, reason in division.absent:
+        st.caption(
+            escape(f"Not judged: {labels.scenario_title(task.scenario)}. {reason}"),
+        )
+    for name, reason in found.absent:
+        st.caption(
+            f"Division {labels.preset_title(name)}: {escape(reason)} "
+            f"`python -m mucore suite run {found.suite.id} --division {name} --jobs 2` runs it."
         )
 
 

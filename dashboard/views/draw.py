@@ -6,9 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data
-from dashboard.sections.draw import board, choose, small_run
+from dashboard.sections.draw import canvas, choose, small_run
 from dashboard.text import labels
-from dashboard.widgets import header, run_drawer, run_filters
+from dashboard.widgets import header, presenting, run_drawer, run_filters
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
 
@@ -32,7 +32,8 @@ def page() -> None:
     with head:
         header.header(QUESTION, caption(runs), source)
     three = choose.three(runs)
-    board.show(three)
+    with presenting.slide("draw"):
+        canvas.show(three)
     run_drawer.run_drawer(every)
     provenance(every[every["key"].isin(three.keys)])
 

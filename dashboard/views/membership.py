@@ -98,7 +98,7 @@ def about_runs(
 
     `name` and `change` say which store, and when it was read.
     """
-    results = _store.results(metrics=False, keys=keys)
+    results = _store.results(metrics=False, brief=True, keys=keys)
     blind = {result.key: found for result in results if (found := blind_attacks(result.notes))}
     kept = frozenset(
         result.key

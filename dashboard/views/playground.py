@@ -6,22 +6,36 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard.widgets import header, stage
+from dashboard.lessons import LESSONS
+from dashboard.sections.playground import take_home
+from dashboard.widgets import header, presenting, stage
+from dashboard.widgets.links import link
 
 QUESTION = "What changes in a model when it forgets a point?"
 CAPTION = "Choose points, press Forget and watch real methods at work on a small network."
 WHY = (
-    "**Retrain** is the same network trained again without the points to forget, so it shows what "
-    "a model looks like that never saw them, and every method tries to end there in less time. "
-    "Accuracy alone proves nothing: a model may name a forgotten point right because its "
-    "neighbours tell, and wrong because it was damaged."
+    "A small network has learned from these points which class is where. Some of them are to be "
+    "forgotten. **Retrain** is the same network trained again without them: it shows what a model "
+    "looks like that never saw them, and every method tries to end there in less time. Accuracy "
+    "alone proves nothing: a forgotten point may still be named right because its neighbours "
+    "tell, as in the first example, and wrong because the model was damaged. After Forget, a line "
+    "above the pictures says what the numbers of this example show of that."
 )
+NEXT = "**Seen enough?** The first lesson asks the same of a model that knows pictures:"
 
 
 def page() -> None:
     header.header(QUESTION, CAPTION)
-    st.markdown(WHY)
-    stage.show()
+    with presenting.slide("playground_why"):
+        st.markdown(WHY)
+    with presenting.slide("playground_stage"):
+        stage.show()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(NEXT)
+        first = next(iter(LESSONS.values()))
+        title = f"Lesson 1: {first.title}"
+        link("lessons", title, icon=":material/cast_for_education:", lesson=first.id, step="1")
+    take_home.offer()
 
 
 page()

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from dashboard import access, data, state
+from dashboard import access, data, queue_data, state
 from dashboard.frames import queue as queue_frames
 from dashboard.sections.queue import (
     actions,
@@ -49,7 +49,7 @@ def page() -> None:
         )
     with right:
         if guests.may("cancel runs and try them again"):
-            disk.show(data.disk_use())
+            disk.show(queue_data.disk_use())
     comparison = comparisons.get(chosen)
     if comparison is not None:
         comparison_parts.show(comparison)
@@ -64,7 +64,7 @@ def live(comparison: Comparison | None) -> None:
         store = data.own_store()
         home, now = str(store.home), datetime.now(UTC)
         try:
-            data.reap()
+            queue_data.reap()
         except MucoreError as failure:
             if (what := trouble.awaited(failure)) is None:
                 raise
@@ -79,7 +79,7 @@ def live(comparison: Comparison | None) -> None:
             analyses.show()
         keys = comparison.keys if comparison else None
         jobs = queue_frames.newest(
-            data.jobs(keys=keys, limit=LIMIT if keys is None else 10 * len(keys) + LIMIT)
+            queue_data.jobs(keys=keys, limit=LIMIT if keys is None else 10 * len(keys) + LIMIT)
         )
         wanted = tuple(keys) if keys is not None else tuple(job.key for job in jobs)
         have = known(home, store.change_counter("results"), wanted, store)
@@ -100,11 +100,11 @@ def live(comparison: Comparison | None) -> None:
         active = [*groups["running"], *groups["waiting"]]
         with st.container(horizontal=True, vertical_alignment="bottom"):
             with st.container():
-                left = data.time_left(jobs, keys=keys)
+                left = queue_data.time_left(jobs, keys=keys)
                 view = queue_frames.overview(jobs, known=have, keys=wanted, left=left, now=now)
                 # some may have ended since
                 others = 0 if keys is None else max(store.count_active() - len(active), 0)
-                show_progress(view, len(data.workers()), others)
+                show_progress(view, len(queue_data.workers()), others)
             if access.presents():
                 st.button(
                     "Cancel all",

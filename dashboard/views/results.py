@@ -45,7 +45,7 @@ def page() -> None:
         values[values["key"].isin(runs["key"])],
         view=view,
         class_wise=scenario.class_wise,
-        sort=sort or None,
+        sort=sort or frames.USUAL,
         descending=descending,
         judged=data.judged(runs),
         pinned=run_filters.pinned(),
@@ -88,7 +88,8 @@ def flagged(_store: Store, name: str, change: int, keys: tuple[str, ...]) -> int
     """How many of the runs carry a sanity flag; `name` and `change` say which store, and when it
     was read.
     """
-    return sum(bool(result.flags) for result in _store.results(metrics=False, keys=keys))
+    results = _store.results(metrics=False, brief=True, keys=keys)
+    return sum(bool(result.flags) for result in results)
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
@@ -103,7 +104,7 @@ def suspicious(
 
 def sorting() -> tuple[str, bool]:
     """Column id and direction from the address: `fa` from its ideal on, `-fa` the other way,
-    nothing for the nearest to Retrain first.
+    nothing for what forgot first, the nearest to Retrain on top.
     """
     text = state.param("sort")
     return text.removeprefix("-"), text.startswith("-")

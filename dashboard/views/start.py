@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.sections.start import entrances, findings, newest, workers
-from dashboard.widgets import header, run_drawer
+from dashboard.widgets import header, presenting, run_drawer
 
 
 def page() -> None:
@@ -14,13 +14,16 @@ def page() -> None:
     summaries = data.summaries()
     header.header(
         "Which method forgets, and what does it cost?",
-        "Machine unlearning takes training data out of a finished model. The measure is the only "
-        "sure way: training again without it.",
+        "Machine unlearning takes training data out of a finished model. The measure is Retrain, "
+        "the only sure way: a model trained again without that data.",
         source,
     )
-    entrances.show_stories()
-    findings.show(source)
-    entrances.show_next_steps()
+    with presenting.slide("stories"):
+        entrances.show_stories()
+    with presenting.slide("findings"):
+        findings.show(source)
+    with presenting.slide("next_steps"):
+        entrances.show_next_steps()
     left, right = st.columns([4, 1], gap="medium")
     with left:
         newest.show(source, summaries)

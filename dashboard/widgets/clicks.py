@@ -12,7 +12,7 @@ import streamlit as st
 from dashboard import state
 from dashboard.charts.parts import clickable
 from dashboard.text import labels
-from dashboard.widgets import figures, run_drawer
+from dashboard.widgets import figures, presenting, run_drawer
 
 
 def chart(
@@ -66,14 +66,25 @@ def open_new(keys: Sequence[str], name: str, parameter: str = "run") -> None:
         _open(parameter, keys[0])
 
 
-def runs_table(runs: pd.DataFrame, shown: pd.DataFrame, name: str, **look: Any) -> None:
+def runs_table(
+    runs: pd.DataFrame, shown: pd.DataFrame, name: str, *, alt: str = "", **look: Any
+) -> None:
     """A table of `runs`, a line each, whose lines open them; `shown` is what it says, `look` goes
-    to `st.dataframe`.
+    to `st.dataframe`. With `alt` it is a screen of its own before a room.
     """
     # a selection belongs to these lines, and goes when others take their place
     key = f"{name}:{labels.short_id(' '.join(runs['key']))}"
-    event = st.dataframe(
-        shown, hide_index=True, on_select="rerun", selection_mode="single-row", key=key, **look
+    options: dict[str, Any] = look | {
+        "placeholder": labels.MISSING,
+        "hide_index": True,
+        "on_select": "rerun",
+        "selection_mode": "single-row",
+        "key": key,
+    }
+    event: Any = (
+        presenting.dataframe(shown, name, alt=alt, **options)
+        if alt
+        else st.dataframe(shown, **options)
     )
     open_new(
         [str(runs.iloc[place]["key"]) for place in event["selection"]["rows"] if place < len(runs)],

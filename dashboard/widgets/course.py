@@ -4,6 +4,7 @@ prepares it: a record of one run of the page, for this reader.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,11 +27,19 @@ class Course:
     pictures: list[Picture] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     instead: Callable[[], Sequence[Section]] | None = None  # of pictures and tables
+    address: Callable[[], str] | None = None  # of a page that moves on without being drawn anew
     steps: Sequence[str] = ()  # that follow each other, and which of them this is
     now: str = ""
     go: Callable[[str], None] | None = None
     # analyses that the page has a place for and that are not there: kind, parameters, pack
     wanted: list[dict[str, Any]] = field(default_factory=list)
+    # and the numbers of forgetting quality: of how many models, and the keys of whose runs
+    experiments: list[dict[str, Any]] = field(default_factory=list)
+    # what a click that came meanwhile has to know: the file that the page offers once it is drawn
+    # (its page, and how it is made), the run that came after this one, and that either is there
+    file: tuple[str, Callable[[], bytes]] | None = None
+    after: Course | None = None
+    settled: threading.Event = field(default_factory=threading.Event)
 
     @property
     def step(self) -> int:
@@ -39,8 +48,12 @@ class Course:
 
 
 def start() -> None:
-    """Called by app.py before a page."""
-    state.set_ticket(TICKET, Course())
+    """Called by app.py before anything else of a page."""
+    before, now = state.ticket(TICKET), Course()
+    state.set_ticket(TICKET, now)
+    if before is not None:
+        before.after = now
+        before.settled.set()
 
 
 def current() -> Course:
@@ -76,3 +89,19 @@ def steps(names: Sequence[str], now: str, go: Callable[[str], None]) -> None:
 def want(kind: str, parameters: Mapping[str, Any], pack: Path | None) -> None:
     """An analysis is not there: `mucore prepare` computes it beforehand."""
     current().wanted.append({"kind": kind, "parameters": dict(parameters), "pack": pack})
+
+
+def want_numbers(
+    *, models: int, originals: str, retrained: Sequence[str], methods: Sequence[Sequence[str]]
+) -> None:
+    """The numbers of these methods' forgetting quality are not there: `mucore prepare` computes
+    them beforehand.
+    """
+    current().experiments.append(
+        {
+            "models": models,
+            "originals": originals,
+            "retrained": list(retrained),
+            "methods": [list(keys) for keys in methods],
+        }
+    )

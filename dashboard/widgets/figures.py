@@ -11,6 +11,7 @@ import streamlit as st
 
 from dashboard import assets
 from dashboard.report import Picture, Table, render
+from dashboard.text.labels import MISSING
 from dashboard.widgets import course, presenting
 from mucore.export import tables
 
@@ -25,7 +26,8 @@ def chart(
     """Draw a figure with our own template, not Streamlit's; `options` as on_select go to
     st.plotly_chart, whose return is passed on.
 
-    With `selects`, its bar has a lasso and a box.
+    With `selects`, its bar has a lasso and a box. Before a room a figure of many lines takes
+    several screens, and what is returned is that of the first.
     """
     config = {
         "displaylogo": False,
@@ -36,12 +38,17 @@ def chart(
     told.pictures.append(
         Picture(f"{len(told.pictures) + 1}", f"Figure {len(told.pictures) + 1}", alt, figure, alt)
     )
-    if presenting.on():
-        figure = presenting.low(figure)
-    with presenting.slide(key, alt=alt):
-        return st.plotly_chart(
-            figure, key=key, theme=None, config=config, alt=alt or None, **options
-        )
+    parts = presenting.parts(figure) if presenting.on() else [(figure, "")]
+    drawn = []
+    for number, (part, rest) in enumerate(parts, start=1):
+        name = key if number == 1 else f"{key}-{number}"
+        with presenting.slide(name, alt=alt, rest=rest):
+            drawn.append(
+                st.plotly_chart(
+                    part, key=name, theme=None, config=config, alt=alt or None, **options
+                )
+            )
+    return drawn[0]
 
 
 def sticky(key: str) -> st.delta_generator.DeltaGenerator:
@@ -65,8 +72,10 @@ def numbers(
     browser is installed.
     """
     course.current().tables.append(Table(f"Numbers: {of}" if of else "Numbers", frame))
+    if presenting.on():
+        return  # a room sees the figure alone
     with st.expander(f"Numbers: {of}" if of else "Numbers", icon=":material/table_rows:"):
-        st.dataframe(frame, hide_index=True)
+        st.dataframe(frame, hide_index=True, placeholder=MISSING)
         with st.container(horizontal=True, gap="small"):
             for label, mime, make in _downloads(frame, figure):
                 st.download_button(

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pandas as pd
 import streamlit as st
 
-from dashboard import access, data
+from dashboard import access, data, state
 from dashboard.text import units
 from dashboard.widgets.header import header
 from dashboard.widgets.links import link
@@ -88,6 +88,17 @@ def error(sentence: str, way_out: str = "") -> None:
 def problem(sentence: str) -> None:
     """A sentence under the field that caused it."""
     st.markdown(f":red[:material/error: {escape(access.shown(sentence))}]")
+
+
+@contextmanager
+def kept(ticket: str, head: str = "") -> Generator[None]:
+    """Keep what fails inside as a sentence behind `head`, for the page that is drawn after it: in a
+    callback, or before the page is drawn anew.
+    """
+    try:
+        yield
+    except Exception as failure:
+        state.set_ticket(ticket, f"{head}{unforeseen.told(failure, 'page')}")
 
 
 @contextmanager

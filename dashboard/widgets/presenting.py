@@ -9,16 +9,18 @@ once.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
+import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import access, assets, state
 from dashboard.pages import BY_ID, PAGES, Page
 from dashboard.text import speaker_notes
+from dashboard.text.labels import MISSING
 from dashboard.widgets import course
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
@@ -26,7 +28,11 @@ from dashboard.widgets.markdown import escape
 STYLE: Final = assets.style("presenting.css")
 KEYS: Final = assets.text("presenting.js")
 BUTTON: Final = assets.text("presenting.html")
-LOW: Final = 430  # pixels
+LOW: Final = 430  # pixels of a figure before it is enlarged
+LINES: Final = 15  # that it has room for then
+MOST: Final = 4  # screens of a figure
+ROWS: Final = 10  # of a table
+ELSEWHERE: Final = "Esc leads to the page, which has the others."
 LOOK: Final = assets.text("presenting_button.css")
 
 
@@ -40,9 +46,14 @@ def begin() -> None:
         st.html(STYLE)
 
 
+def offered() -> bool:
+    """Whether a page has a button that starts it: not the phone of somebody who follows a talk."""
+    return access.presents() or state.param("follow") != "1"
+
+
 def switch() -> None:
     """A button that starts it, for a page that is made for it."""
-    if not on():
+    if not on() and offered():
         st.button(
             "Present",
             icon=":material/slideshow:",
@@ -62,10 +73,10 @@ def head() -> Generator[None]:
 
 
 @contextmanager
-def slide(name: str, *, alt: str | None = None, notes: str = "") -> Generator[None]:
+def slide(name: str, *, alt: str | None = None, rest: str = "", notes: str = "") -> Generator[None]:
     """A screen of its own. A figure has `alt`: the answer stands above it, or the first sentence of
-    its description where that was said already. `notes` are for who speaks; those of
-    `text/speaker_notes.py` for this name, where there are none.
+    its description where that was said already; and `rest`, what of it is not shown. `notes` are
+    for who speaks; those of `text/speaker_notes.py` for this name, where there are none.
     """
     if not on():
         yield
@@ -73,6 +84,8 @@ def slide(name: str, *, alt: str | None = None, notes: str = "") -> Generator[No
     with st.container(key=f"slide-{name}"):
         if alt is not None:
             _answer(alt)
+        if rest:
+            st.caption(rest)
         yield
         if said := notes or speaker_notes.FIGURES.get(name, ""):
             with (
@@ -82,22 +95,103 @@ def slide(name: str, *, alt: str | None = None, notes: str = "") -> Generator[No
                 st.markdown(said)
 
 
-def low(figure: go.Figure) -> go.Figure:
-    """The figure at most `LOW` pixels high, so that it can be shown large; one that is as high as
-    it has rows stays as it is.
+def parts(figure: go.Figure) -> list[tuple[go.Figure, str]]:
+    """The figure at most `LOW` pixels high, so that it can be shown large. Of one with more lines
+    than `LINES` several, each with some of them, and a sentence that says which.
     """
-    height = figure.layout.height or 0
-    rows = any(
-        axis.type == "category" or axis.tickvals is not None for axis in figure.select_yaxes()
-    ) or any(isinstance(each, str) for trace in figure.data for each in _first(trace, "y"))
-    if height <= LOW or rows:
-        return figure
-    return go.Figure(figure).update_layout(height=LOW)
+    if (figure.layout.height or 0) <= LOW:
+        return [(figure, "")]
+    figure = _lower(figure)
+    counts = {axis.plotly_name: _lines(figure, axis) for axis in figure.select_yaxes()}
+    most = max(counts.values(), default=0)
+    if most <= LINES:
+        return [(figure, "")]
+    screens = min(MOST, -(-most // LINES))
+    return [
+        (_part(figure, counts, number, screens), _said(most, number, screens))
+        for number in range(screens)
+    ]
 
 
-def _first(trace: Any, axis: str) -> list[Any]:
-    found = getattr(trace, axis, None) if axis in trace else None
-    return [] if found is None or not len(found) else [found[0]]
+def _part(figure: go.Figure, counts: Mapping[str, int], number: int, screens: int) -> go.Figure:
+    """A copy that shows what falls to one of the screens; `counts` are the lines of each axis."""
+    made = _copy(figure)
+    for axis in made.select_yaxes():
+        if (count := counts[axis.plotly_name]) > LINES:
+            first, end = _share(count, number, screens)
+            ends = axis.range or (0, 1)
+            first_on_top = axis.autorange == "reversed" or ends[0] > ends[1]
+            shown = (end, first) if first_on_top else (count - end, count - first)
+            axis.update(autorange=False, range=[place - 0.5 for place in shown])
+    return made
+
+
+def _copy(figure: go.Figure) -> go.Figure:
+    """A copy whose values are not looked at again: that took a quarter of a page's time."""
+    return go.Figure(figure, _validate=False)
+
+
+def _share(count: int, number: int, screens: int) -> tuple[int, int]:
+    """The first line of a screen, counted from 0, and the first one after it."""
+    shown = min(count, LINES * screens)
+    return shown * number // screens, shown * (number + 1) // screens
+
+
+def _said(count: int, number: int, screens: int) -> str:
+    first, end = _share(count, number, screens)
+    more = "The next screen goes on." if number + 1 < screens else ELSEWHERE if end < count else ""
+    return f"Lines {first + 1} to {end} of {count}. {more}".strip()
+
+
+def _lower(figure: go.Figure) -> go.Figure:
+    """A copy that is `LOW` pixels high, its legend as many pixels above or below the axes as
+    before; of axes with one scale, which leave room there, at the right.
+    """
+    made, margin = _copy(figure), figure.layout.margin
+    around = (60 if margin.t is None else margin.t) + (80 if margin.b is None else margin.b)
+    ratio = max(1.0, (figure.layout.height - around) / (LOW - around))
+    if (place := figure.layout.legend.y) is not None and not 0 <= place <= 1:
+        end = float(place > 1)
+        made.update_layout(legend_y=max(-2.0, min(3.0, end + (place - end) * ratio)))
+    if any(axis.scaleanchor for axis in made.select_yaxes()):
+        beside = {"orientation": "v", "x": 1.02, "xanchor": "left", "y": 1, "yanchor": "top"}
+        made.update_layout(legend=beside)
+    return made.update_layout(height=LOW)
+
+
+def dataframe(frame: pd.DataFrame, name: str, *, alt: str, **look: Any) -> Any:
+    """`st.dataframe`, or before a room a screen of its own with the first lines; `look` goes
+    there.
+    """
+    look = {"placeholder": MISSING} | look
+    if not on():
+        return st.dataframe(frame, **look)
+    rest = first_of(ROWS, len(frame)) if len(frame) > ROWS else ""
+    look["height"] = "content"
+    with slide(name, alt=alt, rest=rest):
+        return st.dataframe(frame.head(ROWS), **look)
+
+
+def first_of(shown: int, count: int) -> str:
+    """What a room is told of lines that have no room."""
+    return f"The first {shown} of {count} lines. {ELSEWHERE}"
+
+
+def _lines(figure: go.Figure, axis: Any) -> int:
+    """How many lines a figure has along this axis, a line a name; 0 where it counts or measures."""
+    places = list(axis.tickvals or ())
+    if len(places) > 1 and places == list(range(len(places))):
+        return len(places)
+    if axis.categoryarray is not None:
+        return len(axis.categoryarray)
+    mine = axis.plotly_name.replace("axis", "")
+    names = [
+        name
+        for trace in figure.data
+        if "yaxis" in trace and (trace.yaxis or "y") == mine and trace.y is not None
+        for name in trace.y
+    ]
+    return len(dict.fromkeys(names)) if any(isinstance(name, str) for name in names) else 0
 
 
 def end(page: str) -> None:
@@ -107,7 +201,8 @@ def end(page: str) -> None:
         for one, place in _neighbours(page) if on() else ():
             with st.container(key=f"present_{place}"):
                 link(one.id, one.title)
-        st.components.v2.component("mucore_presenting", html=BUTTON, css=LOOK, js=KEYS)(
+        html = BUTTON if offered() else "<span></span>"
+        st.components.v2.component("mucore_presenting", html=html, css=LOOK, js=KEYS)(
             data={
                 "on": on(),
                 "page": page,

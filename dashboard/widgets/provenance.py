@@ -11,6 +11,7 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.text import labels, units
+from dashboard.widgets import presenting
 from dashboard.widgets.markdown import escape
 from mucore import catalog, titles
 from mucore.store import Store
@@ -23,8 +24,10 @@ MOST_VERSIONS: Final = 6  # sets of versions that are listed one by one
 
 def provenance(summaries: pd.DataFrame) -> None:
     """An expander that says which runs stand behind a page: seeds, devices, precision, dates,
-    versions, keys.
+    versions, keys. A room is not shown it.
     """
+    if presenting.on():
+        return
     with st.expander(
         f"Provenance: {units.count(len(summaries), 'run')}", icon=":material/fingerprint:"
     ):

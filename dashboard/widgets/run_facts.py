@@ -18,6 +18,7 @@ from mucore import catalog, titles
 from mucore.errors import UnknownName
 from mucore.metrics.sanity import blind_attacks
 from mucore.spec import settings
+from mucore.statistics import SETTING
 from mucore.store.rows import Result
 
 
@@ -205,22 +206,22 @@ def show_pictures(result: Result, lines: pd.DataFrame) -> None:
         figures.chart(
             loss_curve.draw(info, dark=state.dark()), "run_loss", alt=loss_curve.alt_text(info)
         )
-    same = ["dataset", "model", "recipe", "scenario", "scenario_parameters", "training_seed"]
-    twin = lines[
-        (lines["method"] == "retrain") & lines[same].eq(lines.loc[result.key, same]).all(axis=1)
-    ]
-    reference = (
-        data.result(str(twin.index[0]))
-        if len(twin) and result.spec["method"] != "retrain"
-        else None
-    )
+    mine, same = lines.loc[result.key], list(SETTING)
+    retrains = lines[(lines["method"] == "retrain") & lines[same].eq(mine[same]).all(axis=1)]
+    twin = retrains.index[retrains["training_seed"] == mine["training_seed"]]
+    compared = len(twin) and result.spec["method"] != "retrain"
+    reference = data.result(str(twin[0])) if compared else None
     own = result.confusion.get("test")
     if own is None:
         st.caption("Accuracy of each class is not shown: it was not stored with this run.")
         return
     names = catalog.dataset(result.spec["dataset"]).class_names
+    others = [data.result(str(key)) for key in retrains.index] if reference else []
     classes = class_accuracy.class_accuracy_info(
-        own, names, reference.confusion.get("test") if reference else None
+        own,
+        names,
+        reference.confusion.get("test") if reference else None,
+        class_accuracy.retrains_apart([each for each in others if each is not None], names),
     )
     figures.chart(
         class_accuracy.draw(classes, dark=state.dark()),

@@ -236,8 +236,10 @@ def _named(value: str, title: Callable[[str], str]) -> str:
 
 def usual_runs(runs: pd.DataFrame) -> pd.DataFrame:
     """What Start and Results open on: all of it where it is the reader's own. Of the demo a whole
-    class, the best known methods, and each method's tuned settings beside the authors'.
+    class, the best known methods, and each method's tuned settings beside the authors'. Less what
+    a reader hid, and with what they pinned.
     """
+    runs = runs[~runs["method"].isin(hidden())]
     for column in ("dataset", "model", "recipe"):
         runs = keep(runs, column, next(iter(leading(runs, column, OPENS_ON)), ""))
     order = scenario_order(runs)
@@ -246,7 +248,7 @@ def usual_runs(runs: pd.DataFrame) -> pd.DataFrame:
         runs, "scenario_parameters", next(iter(frames.setups(runs, "scenario_parameters")), "")
     )
     ids = methods_of(runs)
-    wanted = runs["method"].isin(best_known(ids)) & has_settings(
+    wanted = runs["method"].isin([*best_known(ids), *pinned()]) & has_settings(
         runs, usual_settings(settings_of(runs), beside=True)
     )
     return runs[wanted | ~runs["method"].isin(ids)]
@@ -375,14 +377,20 @@ def pick_methods(
     return runs[wanted | ~runs["method"].isin(ids)]
 
 
+def pick_hidden() -> None:
+    """A popover that hides and pins methods, for a page without `pick_runs`."""
+    with st.popover("Methods", icon=":material/filter_list:", width="stretch", key="pick-methods"):
+        _hide_and_pin()
+
+
 def _hide_and_pin() -> None:
-    """Which methods no page with this filter shows, and which all of them do. Parameters: hide,
-    pin.
+    """Which methods no page with this filter shows, and which all of them do; Start has no filter
+    and does as they do. Parameters: hide, pin.
     """
     titles_by_id = _known()
     for label, name, told in (
-        ("Hide on every page", "hide", "They stay hidden on all pages with this filter."),
-        ("Pin on every page", "pin", "Shown whatever else is chosen, and first in Results."),
+        ("Hide on every page", "hide", "They stay hidden on Start and all pages with this filter."),
+        ("Pin on every page", "pin", "Shown whatever else is chosen; first in Results and Board."),
     ):
         state.multiselect(
             label, name, list(titles_by_id), format_func=titles_by_id.__getitem__, help=told
@@ -440,7 +448,7 @@ def _as_tuned(runs: pd.DataFrame) -> pd.Series:
 def _is_tuned(method: str, parameters: str, dataset: str, model: str, scenario: str) -> bool:
     return any(
         found.covers(dataset=dataset, model=model, scenario=scenario)
-        and has_values(parameters, found.values)
+        and has_values(method, parameters, found.values)
         for found in tuning.settings(method)
     )
 

@@ -4,14 +4,12 @@ the page as it is, another name, and an end.
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
-
 import streamlit as st
 
 from dashboard import access, data, saved_views, state
 from dashboard.pages import BY_ID
 from dashboard.saved_views import SavedView
+from dashboard.widgets import messages
 from dashboard.widgets.markdown import escape
 from mucore.errors import MucoreError
 
@@ -47,10 +45,11 @@ def _save(page: str) -> None:
     name = st.text_input("Name", key="view_name", max_chars=saved_views.LONGEST)
     told = "The page with all that is chosen on it, as its address says it."
     if st.button("Save", type="primary", key="view_save", help=told):
-        with _said():
+        with messages.kept("view_problem"):
             saved_views.save(data.own_store().home, name, page, state.address())
+        st.rerun()
     if problem := state.ticket("view_problem"):
-        st.markdown(f":red[:material/error: {escape(str(problem))}]")
+        messages.problem(str(problem))
         state.set_ticket("view_problem", None)
 
 
@@ -61,18 +60,10 @@ def _change(views: list[SavedView]) -> None:
     new = st.text_input("New name", key="view_new", max_chars=saved_views.LONGEST)
     with st.container(horizontal=True):
         if st.button("Rename", key="view_rename"):
-            with _said():
+            with messages.kept("view_problem"):
                 saved_views.rename(data.own_store().home, chosen, new)
+            st.rerun()
         if st.button("Delete", key="view_delete"):
-            with _said():
+            with messages.kept("view_problem"):
                 saved_views.delete(data.own_store().home, chosen)
-
-
-@contextmanager
-def _said() -> Generator[None]:
-    """Keep what went wrong for the page that is drawn anew, which shows the list as it is then."""
-    try:
-        yield
-    except MucoreError as failure:
-        state.set_ticket("view_problem", str(failure))
-    st.rerun()
+            st.rerun()

@@ -4,9 +4,12 @@ leads back to it. A click makes and downloads it.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
+from functools import partial
+from typing import Final
 
 import pandas as pd
 import streamlit as st
@@ -18,29 +21,39 @@ from dashboard.text import units
 from dashboard.widgets import course
 
 MOST_ROWS = 200  # of a table in the file
+MOMENT: Final = 0.3  # seconds in which an answer given just before begins to draw the page anew
+PATIENCE: Final = 60.0  # seconds for drawing it, and for a guest's turn at the file
 READING = (
     "Made by mucore from what the page showed. Numbers are those of the runs that the page named."
 )
 
 
-def instead(sections: Callable[[], Sequence[Section]]) -> None:
+def instead(
+    sections: Callable[[], Sequence[Section]], address: Callable[[], str] | None = None
+) -> None:
     """What the file holds in place of the page's figures and numbers, for pages that know better,
-    such as a lesson. It is called when the file is made, outside of any page: whatever it needs of
-    the reader it has to hold already.
+    such as a lesson; and the address that leads back, where it changes without the page being drawn
+    anew. Both are called when the file is made, outside of any page: whatever they need of the
+    reader they have to hold already.
     """
-    course.current().instead = sections
+    course.current().instead, course.current().address = sections, address
 
 
 def offer(page: str) -> None:
-    """Called by app.py after a page: the button, in the side bar."""
+    """Called by app.py after a page: the button, in the side bar. What it makes is the page as it
+    is drawn last, for a click may come while the answer given before it is still under way.
+    """
     told = course.current()
     if not told.question or not (told.instead or told.pictures or told.tables or told.answers):
+        told.settled.set()
         return
     address, dark, mine = state.link_back(), state.dark(), access.presents()
+    told.file = page, partial(made, told, address, dark=dark, mine=mine)
+    told.settled.set()
     with st.sidebar:
         st.download_button(
             "Take home",
-            lambda: made(told, address, dark=dark, mine=mine),
+            lambda: newest(told)(),
             f"mucore-{page}.html",
             "text/html",
             key="take_home",
@@ -53,15 +66,36 @@ def offer(page: str) -> None:
         )
 
 
+def newest(told: course.Course) -> Callable[[], bytes]:
+    """What makes the file of the last run of a page that its reader sees as `told`, also where that
+    run is under way.
+    """
+    assert told.file is not None
+    time.sleep(MOMENT)
+    (page, make), until = told.file, time.monotonic() + PATIENCE
+    while told.settled.wait(max(0.0, until - time.monotonic())):
+        if told.file is not None:
+            if told.file[0] != page:  # the reader has gone elsewhere since the click
+                break
+            make = told.file[1]
+        if told.after is None:
+            break
+        told = told.after
+    return make
+
+
 def made(told: course.Course, address: str, *, dark: bool, mine: bool) -> bytes:
-    """The file. Raises `access.Busy` for a guest while another guest's is being made."""
-    with nullcontext() if mine else access.heavy():
+    """The file. Guests' are made one after the other; of a room that presses at once, all but the
+    first find their figures drawn. Raises `access.Busy` for one that waited in vain.
+    """
+    with nullcontext() if mine else access.heavy(PATIENCE):
         sections = list(told.instead()) if told.instead is not None else shown(told)
+        back = address if told.address is None else told.address()
         report = Report(
             sections=tuple(
                 [
                     *sections,
-                    Section("Open it again", (Text(READING), Link("The same page", address))),
+                    Section("Open it again", (Text(READING), Link("The same page", back))),
                 ]
             ),
             demo=told.demo,

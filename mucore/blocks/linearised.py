@@ -14,8 +14,8 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from mucore.blocks import curvature
-from mucore.blocks.curvature import Solution
+from mucore.blocks import curvature, solvers
+from mucore.blocks.solvers import Solution
 from mucore.engine.data import Mixture, Samples
 from mucore.engine.losses import task_of
 from mucore.engine.run import Run
@@ -130,7 +130,7 @@ def _by_cholesky(
             if broken
             else torch.cholesky_solve(right.unsqueeze(1), factor).squeeze(1)
         )
-        solved = curvature.solution(
+        solved = solvers.solution(
             lambda vector, mine=mine: mine @ vector, x, right, iterations=1, tolerance=tolerance
         )
         found.append(replace(solved, x=x.to(r)))
@@ -152,7 +152,7 @@ def _by_gradients(
     both. The first solution is no start for the second: it leaves more than nothing does, as the
     ridges differ.
     """
-    tell = curvature.told(run, SKETCH + 2 * iterations + 2)
+    tell = solvers.told(run, SKETCH + 2 * iterations + 2)
     test = torch.zeros(len(r), min(SKETCH, kept), dtype=torch.float64)
     # so that it serves both
     test[:kept] = torch.randn(kept, test.shape[1], generator=run.rng("sketch"), dtype=torch.float64)
@@ -160,18 +160,18 @@ def _by_gradients(
     whole_kernel = tell(partial(kernel, everything))
     retain_kernel = tell(partial(kernel, retain))
     sketch = torch.stack([whole_kernel(column) for column in test.T], 1)
-    whole = curvature.conjugate_gradients(
+    whole = solvers.conjugate_gradients(
         lambda q: whole_kernel(q) + ridges[0] * q,
         r,
         iterations=iterations,
         tolerance=tolerance,
-        precondition=curvature.nystrom(sketch, test, ridges[0]),
+        precondition=solvers.nystrom(sketch, test, ridges[0]),
     )
-    rest = curvature.conjugate_gradients(
+    rest = solvers.conjugate_gradients(
         lambda q: retain_kernel(q) + ridges[1] * q,
         r[:kept],
         iterations=iterations,
         tolerance=tolerance,
-        precondition=curvature.nystrom(sketch[:kept], test[:kept], ridges[1]),
+        precondition=solvers.nystrom(sketch[:kept], test[:kept], ridges[1]),
     )
     return whole, rest

@@ -130,7 +130,7 @@ def _read_all(
         try:
             plugin = read(path, module)
             if (clash := clash_of(plugin, tuple(plugins.values()))) is not None:
-                raise BadFile(clash)
+                raise BadFile(f"{path} is left out: {clash}")
         except MucoreError as error:
             left_out.append(Problem(path, str(error)))
         else:
@@ -139,8 +139,8 @@ def _read_all(
 
 
 def clash_of(plugin: Plugin, others: tuple[Plugin, ...]) -> str | None:
-    """A sentence if the id or an alias belongs to another method already; the one that was there
-    first keeps it.
+    """The end of a sentence if the id or an alias belongs to another method already; the one that
+    was there first keeps it.
     """
     mine = {plugin.card.id, *plugin.card.aliases}
     owners = [(card, "mucore") for card in (catalog.ORIGINAL, *catalog.METHODS)]
@@ -149,8 +149,8 @@ def clash_of(plugin: Plugin, others: tuple[Plugin, ...]) -> str | None:
         if taken := mine & {card.id, *card.aliases}:
             name = sorted(taken)[0]
             return (
-                f"{plugin.path} is left out: the name {name} belongs to a method of {owner}. "
-                "Choose another id and function name."
+                f"the name {name} belongs to a method of {owner}. Choose another id and function "
+                "name."
             )
     return None
 

@@ -45,6 +45,8 @@ app = cyclopts.App(
     "MUCORE_HOME, else ~/.mucore).",
     version=mucore.__version__,
     help_format="plaintext",
+    # a list is its words: read as JSON, a word of brackets alone would end in a RecursionError
+    default_parameter=cyclopts.Parameter(json_list=False),
     suppress_keyboard_interrupt=False,  # which would end the process before `main` says a word
 )
 for command in (

@@ -13,8 +13,7 @@ from cyclopts import Parameter
 from mucore import catalog
 from mucore.cli.base import WHOLE
 from mucore.errors import BadValue, UnknownName, said
-from mucore.numbers import whole_number
-from mucore.spec.run import MOST_SEED
+from mucore.numbers import MOST, whole_number
 
 if TYPE_CHECKING:
     from mucore.runner.plan import Grid
@@ -230,7 +229,7 @@ def parse_seeds(text: str, flag: str = "--seeds") -> list[int]:
                 f"{flag} must be whole numbers from 0, such as 0,1,2 or 0-2, but got {said(text)}."
             )
         last = first if last is None else last
-        if last > MOST_SEED:
+        if last > MOST:
             raise BadValue(f"{flag} go up to 2^63 - 1, but got {said(part)}.")
         if last < first:
             raise BadValue(f"{flag}: the range {part} runs backwards. Did you mean {last}-{first}?")

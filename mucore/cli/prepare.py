@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mucore.store import Store
 
 ROUNDS = 3  # an analysis that is there may make a page want another one
+_LINEUP = ("models", "originals", "retrained", "methods")
 GOES_ON = "the same command goes on from there."
 
 
@@ -44,7 +45,7 @@ def prepare(
             "Name the lesson or the page, such as `prepare lesson forget-one-class` or `prepare "
             "page compare`; `prepare all` needs no name."
         )
-    report: dict[str, Any] = {"lessons": [], "analyses": [], "problems": []}
+    report: dict[str, Any] = {"lessons": [], "analyses": [], "experiments": [], "problems": []}
     with patient_home() as store:
         try:
             if what != "page":
@@ -58,10 +59,12 @@ def prepare(
             print(f"Page {problem['page']}: {problem['error']}", file=sys.stderr)
         if as_json:
             print(json.dumps(report, indent=2))
-        elif not (report["lessons"] or report["analyses"]):
+        elif not (report["lessons"] or report["analyses"] or report["experiments"]):
             print("Nothing is missing.")
     if report["problems"] or any(
-        each.get("error") for each in (*report["lessons"], *report["analyses"])
+        each.get("error")
+        for name in ("lessons", "analyses", "experiments")
+        for each in report[name]
     ):
         return FAILED
     return 0
@@ -145,7 +148,7 @@ def _page(name: str, report: dict[str, Any], store: Store, plan_only: bool, as_j
     from mucore import analysis
 
     known: set[str] = set()
-    for _ in range(1 if plan_only else ROUNDS):
+    for turn in range(1 if plan_only else ROUNDS):
         found = ask("page", name)
         report["problems"] = found["problems"]
         fresh = {
@@ -153,11 +156,36 @@ def _page(name: str, report: dict[str, Any], store: Store, plan_only: bool, as_j
             for one in found["analyses"]
             if (key := analysis.key(one["kind"], one["parameters"])) not in known
         }
+        if not turn:
+            report["experiments"] = [
+                _experiment(one, store, plan_only, as_json) for one in found["experiments"]
+            ]
         if not fresh:
             return
         for key, one in fresh.items():
             report["analyses"].append(_analysis(key, one, store, plan_only, as_json))
         known |= fresh.keys()
+
+
+def _experiment(
+    one: dict[str, Any], store: Store, plan_only: bool, as_json: bool
+) -> dict[str, Any]:
+    from mucore.runner import quality
+
+    count = len(one["methods"])
+    told: dict[str, Any] = {"page": one["page"], "models": one["models"], "methods": count}
+    if not as_json:
+        said = f"forgetting quality of {count} method{'s' * (count > 1)}, {one['models']} models"
+        print(f"Page {one['page']}: {said}" + (" is missing." if plan_only else ""))
+    if plan_only:
+        return told
+    try:
+        lineup = quality.lineup(store, **{name: one[name] for name in _LINEUP})
+        quality.find(lineup, store)
+    except MucoreError as error:
+        told["error"] = str(error)
+        print(f"Page {one['page']}: {error}", file=sys.stderr)
+    return told
 
 
 def _analysis(

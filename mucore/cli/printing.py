@@ -11,7 +11,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from mucore import catalog
-from mucore.spec.variants import differing
 
 if TYPE_CHECKING:
     from mucore.runner.plan import Plan
@@ -164,6 +163,7 @@ def _varying(shown: Sequence[Result]) -> list[str]:
     as `lr=0.1, gradient_noise=0`.
     """
     from mucore.spec import settings
+    from mucore.spec.variants import differing
 
     alike: dict[tuple[str, str], list[int]] = {}
     for place, result in enumerate(shown):

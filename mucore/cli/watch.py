@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from mucore import signals
 from mucore.cli.printing import duration
 from mucore.errors import Cancelled
-from mucore.store.trouble import waiting
 
 if TYPE_CHECKING:
     from mucore.runner.plan import Plan
@@ -86,6 +85,8 @@ class Watch:
         return self
 
     def __exit__(self, *exception: object) -> None:
+        from mucore.store.trouble import waiting  # a second that the other commands do not need
+
         self._over.set()
         self._thread.join()
         with waiting(lambda _what, seconds: time.sleep(seconds)):
@@ -102,6 +103,8 @@ class Watch:
         self.stopped.set()
 
     def _follow(self) -> None:
+        from mucore.store.trouble import waiting
+
         # A look at thousands of jobs takes a while, and the runs need the processor.
         while not self._over.wait(max(0.4, len(self.plan.to_run) / 1000)):
             with waiting(self._pause), contextlib.suppress(Cancelled):

@@ -6,8 +6,9 @@ from typing import Literal
 
 from torch import nn
 
-from mucore.blocks import curvature
-from mucore.blocks.curvature import Counterpart, Inverse, Scope, replacement_gradient, weights_in
+from mucore.blocks import curvature, solvers
+from mucore.blocks.curvature import Counterpart, Scope, replacement_gradient, weights_in
+from mucore.blocks.inverse_hessian import Inverse
 from mucore.engine.data import Mixture, UnlearningData
 from mucore.engine.run import Run
 from mucore.engine.state import is_finite
@@ -94,7 +95,7 @@ def second_order(
             run.mark(
                 "unsolved",
                 f"{solver} ended step {step + 1} at a residual of {found.residual:.2g} of the "
-                f"gradient, above the tolerance of {curvature.TOLERANCE:g}: it is not the inverse "
+                f"gradient, above the tolerance of {solvers.TOLERANCE:g}: it is not the inverse "
                 "Hessian's",
             )
         # (3) one step: the sum of losses has a Hessian N times the mean's

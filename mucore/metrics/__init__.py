@@ -8,7 +8,9 @@ says which id is which function. Values are fractions in 0..1, seconds, bytes or
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 
@@ -71,13 +73,9 @@ def measure(
             retrain_cost=inputs.cost,
             retrain_metrics=None,
         )
-    from threadpoolctl import threadpool_limits  # only those who measure need it
-
     prepared = PreparedInputs(inputs)
     found: dict[str, Measured] = {}
-    # Matrices here are small. Threads of OpenBLAS that wait for each other turn in circles, which
-    # on a busy machine took ten times the work itself; and sums differ by how many share them.
-    with threadpool_limits(1, "blas"):
+    with one_thread():
         for card in catalog.metrics():
             if applies(card, scenario=scenario, method=method) and (
                 card.group != "downstream" or prepared.looked_at(card.downstream)
@@ -87,6 +85,19 @@ def measure(
                 if seconds is not None:
                     seconds[card.group] = seconds.get(card.group, 0.0) + time.perf_counter() - began
     return found
+
+
+def one_thread() -> AbstractContextManager:
+    """NumPy's and SciPy's matrices on one thread each. Those of metrics are small: threads of
+    OpenBLAS that wait for each other turn in circles, which on a busy machine took ten times the
+    work itself; and sums differ by how many share them.
+    """
+    from threadpoolctl import get_cached_controller  # only those who measure need it
+
+    # SciPy has an OpenBLAS of its own, which it loads when a metric first asks for it: too late
+    import_module("scipy.linalg")
+    # looks for libraries again when modules were imported since; that takes milliseconds
+    return get_cached_controller().limit(limits=1, user_api="blas")
 
 
 def _one(prepared: PreparedInputs, metric: str, *, has_gap: bool) -> Measured:

@@ -10,10 +10,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 import threading
-from pathlib import Path
-from typing import Any, TextIO
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from mucore.playground.scene import Scene
+    from mucore.playground.stage import Stage
 
 
 class Wanted:
@@ -37,7 +40,7 @@ class Wanted:
 
     @property
     def number(self) -> int:
-        """How many lines came, 0 after the end: whoever plays an earlier one stops."""
+        """How many lines came, -1 after the end: whoever plays an earlier one stops."""
         return -1 if self._ended else self._number
 
     def after(self, number: int) -> tuple[int, dict[str, Any]] | None:
@@ -56,20 +59,21 @@ def main() -> None:
     import torch
 
     from mucore.errors import Cancelled, MucoreError
+    from mucore.files import temporary_folder
     from mucore.playground.scene import PRESETS, Scene
     from mucore.playground.stage import Stage
 
     torch.set_num_threads(1)  # of networks as small as these a second thread slows every step
-    with tempfile.TemporaryDirectory(prefix="mucore-playground-") as home:
-        stage = Stage(Path(home))
-        # what loads at its first use loads now, unless somebody waits already
-        try:
-            for _ in stage.play(PRESETS[0].scene, cancelled=lambda: wanted.number != 0):
-                pass
-        except Cancelled:
-            pass
-        number = 0
-        while (line := wanted.after(number)) is not None:
+    with temporary_folder("mucore-playground") as home:
+        stage = Stage(home)
+        number, ahead = 0, [one.scene for one in PRESETS]
+        while True:
+            # what loads at its first use loads now, and who presses one of these examples finds its
+            # networks trained, unless somebody waits already
+            _play_ahead(stage, ahead, lambda mine=number: wanted.number != mine)
+            line = wanted.after(number)
+            if line is None:
+                break
             number, asked = line
             if asked.get("scene") is None:
                 continue
@@ -83,6 +87,21 @@ def main() -> None:
             except MucoreError as error:
                 _tell(events, asked["id"], {"kind": "error", "who": "", "sentence": str(error)})
                 _tell(events, asked["id"], {"kind": "end"})
+
+
+def _play_ahead(stage: Stage, scenes: list[Scene], cancelled: Callable[[], bool]) -> None:
+    """Play scenes that nobody sees, one after the other. Those that came to their end are taken
+    out.
+    """
+    from mucore.errors import Cancelled
+
+    try:
+        while scenes and not cancelled():
+            for _ in stage.play(scenes[0], cancelled=cancelled):
+                pass
+            scenes.pop(0)
+    except Cancelled:
+        pass
 
 
 def _tell(events: TextIO, scene: str, event: dict[str, Any]) -> None:

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from mucore import catalog
 from mucore.errors import BadValue, Refused
 from mucore.points import COUNTS, MOST_NOISE, NOISE, Points, around, draw, from_bytes, to_bytes
+from mucore.spec import make_recipe, method_parameters
 from mucore.spec.recipe import first_problem
 from mucore.spec.values import resolve
 
@@ -60,7 +61,7 @@ class Scene(BaseModel):
         try:
             scene = cls.model_validate(value)
         except ValidationError as error:
-            raise BadValue(first_problem("scene", error)) from None
+            raise BadValue(first_problem("scene: ", error)) from None
         scene._check_points()
         scene._check_forget()
         scene._check_methods()
@@ -133,6 +134,11 @@ class Scene(BaseModel):
         return self.drawn[0]
 
     @property
+    def bare(self) -> Scene:
+        """The same points with nothing to forget: Original alone."""
+        return self.model_copy(update={"forget": (), "methods": ()})
+
+    @property
     def kind(self) -> Literal["few", "many"]:
         """Which of a method's settings are for this request."""
         return "few" if len(self.forget) <= FEW else "many"
@@ -141,9 +147,23 @@ class Scene(BaseModel):
     def classes(self) -> int:
         return int(self.train.labels.max()) + 1
 
+    def usual(self, method: str) -> dict[str, Any]:
+        """What a method is played with here where the scene does not say otherwise: the
+        playground's own settings, and the authors' values for what these leave open.
+        """
+        card, setting = catalog.method(method), SETTINGS.get(method, {}).get(self.kind)
+        return method_parameters(
+            card,
+            make_recipe(PRESET),
+            setting.parameters if setting else {},
+            scenario="class_wise" if self.gone else "ids",
+        )
+
     @property
     def gone(self) -> tuple[int, ...]:
         """The classes that are forgotten whole, where nothing but whole classes is; else empty."""
+        if not self.forget:
+            return ()
         labels = self.train.labels
         chosen = np.zeros(len(labels), bool)
         chosen[list(self.forget)] = True

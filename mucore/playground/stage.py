@@ -37,7 +37,7 @@ Event = dict[str, Any]
 GRID = 48  # probabilities a side
 FRAMES = 20  # at most, of each model
 LIMIT = 20.0  # seconds of the processor that a scene may take
-KEPT = 16  # trainings of earlier scenes, of Originals and Retrains
+KEPT = 24  # trainings of earlier scenes, of Originals and Retrains; the examples have seven
 CLASS_NAMES = ("amber", "blue", "green", "violet")
 
 

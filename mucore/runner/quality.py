@@ -25,8 +25,9 @@ from mucore.errors import BadFile, BadValue, MucoreError, UnknownName
 from mucore.files import whole_file
 from mucore.metrics.forgetting_quality import FEW_MODELS, Bins, Intervals
 from mucore.metrics.quality_experiment import FEWEST_MODELS, Assessment, Models, assess, confidences
+from mucore.numbers import MOST
 from mucore.runner.plan import AXES, Grid, Plan, check_count, expand, plan_specs
-from mucore.spec import MOST_SEED, RunSpec
+from mucore.spec import RunSpec
 from mucore.store import Store
 from mucore.store.rows import Result
 
@@ -189,7 +190,7 @@ def _check(grid: Grid, models: int, originals: str) -> None:
                 "and set the number of models."
             )
     for name in ("training_seeds", "unlearning_seeds"):
-        if getattr(grid, name)[0] > MOST_SEED - models:
+        if getattr(grid, name)[0] > MOST - models:
             raise BadValue(
                 f"Seeds go up to 2^63 - 1, but {models} models from {getattr(grid, name)[0]} on "
                 "would go beyond. Begin with a smaller one."
@@ -219,6 +220,27 @@ def _check(grid: Grid, models: int, originals: str) -> None:
                 "One original is one model, which has no distribution. Choose originals: each, or "
                 "leave original out."
             )
+
+
+def lineup(
+    store: Store,
+    *,
+    models: int,
+    originals: Originals,
+    retrained: Sequence[str],
+    methods: Sequence[Sequence[str]],
+) -> Lineup:
+    """The experiment that stored runs make up; `methods` are the keys of each one's runs. Raises
+    `MucoreError` where the first run of one has no result.
+    """
+    first = {result.key: result for result in store.results(keys=[keys[0] for keys in methods])}
+    if lacking := sum(keys[0] not in first for keys in methods):
+        raise MucoreError(
+            f"{lacking} of {len(methods)} methods have no result any more. Run the experiment "
+            "again."
+        )
+    rows = tuple(Row(RunSpec.model_validate(first[keys[0]].spec), tuple(keys)) for keys in methods)
+    return Lineup(models=models, originals=originals, retrained=tuple(retrained), rows=rows)
 
 
 def find(

@@ -30,7 +30,7 @@ from mucore.scenarios import select
 from mucore.spec import RunSpec, refuse_task
 from mucore.store import Store
 from mucore.store.liveness import host
-from mucore.store.results import setting_columns
+from mucore.store.result_rows import setting_columns
 from mucore.store.rows import Model, Result
 from mucore.store.trouble import awaited
 from mucore.userfiles import paths, weights

@@ -28,7 +28,8 @@ def helpers(
     others: list[subprocess.Popen[bytes]] = []
     try:
         content = {"keys": sorted(keys), "device": device}
-        others += [start(MODULE, content, store.home) for _ in range(count)]
+        for _ in range(count):  # one by one, so that those before one that fails are ended
+            others.append(start(MODULE, content, store.home))
         yield
     finally:
         end(others)

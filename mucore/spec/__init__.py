@@ -18,14 +18,13 @@ from mucore.spec.refusals import (
     refuse_task,
     refuse_values,
 )
-from mucore.spec.run import ENGINE_REVISION, MOST_SEED, RunSpec, Scope, Seed, settings
+from mucore.spec.run import ENGINE_REVISION, RunSpec, Scope, Seed, settings
 from mucore.spec.setting import FIRST, Setting, fill
 from mucore.spec.values import check, resolve
 
 __all__ = [
     "ENGINE_REVISION",
     "FIRST",
-    "MOST_SEED",
     "OF_TRAINING",
     "REVISION",
     "MethodPreset",

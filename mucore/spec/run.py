@@ -24,8 +24,7 @@ from mucore.spec.recipe import Recipe
 ENGINE_REVISION = 1
 
 Scope = Literal["all", "classifier"]
-MOST_SEED = MOST
-Seed = Annotated[int, Field(ge=0, le=MOST_SEED)]
+Seed = Annotated[int, Field(ge=0, le=MOST)]
 
 
 class RunSpec(BaseModel):

@@ -36,6 +36,7 @@ __all__ = [
     "label_runs",
     "score_of",
     "statistics",
+    "statistics_of",
     "suspicions",
     "usual_metrics",
 ]
@@ -107,10 +108,21 @@ def statistics(
     *,
     metric: str = "ta",
     agreement: Sequence[str] = (),
+) -> Statistics:
+    """`statistics_of` runs that nobody has named yet."""
+    return statistics_of(label_runs(summaries), values, metric=metric, agreement=agreement)
+
+
+def statistics_of(
+    runs: pd.DataFrame,
+    values: pd.DataFrame,
+    *,
+    metric: str = "ta",
+    agreement: Sequence[str] = (),
     watch: bool = True,
 ) -> Statistics:
-    """Everything about `metric`; `agreement` names the metrics whose rankings are compared
-    (default: `usual_metrics`).
+    """Everything about `metric` in runs that `label_runs` has named; `agreement` names the metrics
+    whose rankings are compared (default: `usual_metrics`).
 
     `watch`: whether to look for suspicious values, which takes as long as all the rest.
 
@@ -120,7 +132,6 @@ def statistics(
     """
     card = catalog.metric(metric)
     agreement = [catalog.metric(name).id for name in agreement] or usual_metrics(values)
-    runs = label_runs(summaries)
     if runs.empty:
         raise BadValue(
             "No result matches, so there is nothing to compare. See `python -m mucore results`."

@@ -48,6 +48,20 @@ def t_interval(values: Sequence[float], *, level: float = LEVEL) -> Interval:
     return Interval(n=len(x), mean=mean, std=std, low=mean - half, high=mean + half)
 
 
+def apart(values: Sequence[float]) -> float | None:
+    """How far two of these values lie apart by chance: half of the band that 95 % of the
+    differences of every two of them, taken either way, fall into. None below two values.
+
+    It says what these values did. Of few it is less than chance can do: of normal values on average
+    59 % of it with three, 78 % with five, 91 % with ten; `verdicts.seed_band` allows for the rest.
+    """
+    if len(values) < 2:
+        return None
+    x = _finite("How far values lie apart", values)
+    differences = [one - other for one, other in itertools.permutations(x, 2)]
+    return float(np.percentile(differences, 97.5))  # and the 2.5th with a minus before it
+
+
 # -- paired tests
 
 
@@ -77,11 +91,12 @@ def wilcoxon_holm(scores: Mapping[str, Sequence[float]]) -> tuple[Pair, ...]:
             "Paired tests need two methods at least with one value for each of the same seeds."
         )
     pairs = list(itertools.combinations(columns, 2))
-    differences = [columns[a] - columns[b] for a, b in pairs]
-    p = _signed_rank_ps(np.array(differences))
+    differences = np.array([columns[a] - columns[b] for a, b in pairs])
+    p, blocks = _signed_rank_ps(differences), differences.shape[1]
+    medians = np.median(differences, axis=1).tolist()
     return tuple(
-        Pair(first=a, second=b, n=len(d), difference=float(np.median(d)), p=raw, p_holm=corrected)
-        for (a, b), d, raw, corrected in zip(pairs, differences, p, holm(p), strict=True)
+        Pair(first=a, second=b, n=blocks, difference=median, p=raw, p_holm=corrected)
+        for (a, b), median, raw, corrected in zip(pairs, medians, p, holm(p), strict=True)
     )
 
 

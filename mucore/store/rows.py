@@ -15,6 +15,7 @@ JobState = Literal["queued", "running", "done", "failed", "cancelled", "lost"]
 # version reads and takes all of them.
 Status = Literal["ok", "diverged", "reverted", "unsolved"]
 ACTIVE: tuple[JobState, ...] = ("queued", "running")
+ENDED_WITHOUT_RESULT: tuple[JobState, ...] = ("failed", "cancelled", "lost")
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ MOST_VOTES = 500  # on one question: more than a lecture hall, little enough for
 LONGEST = 64  # characters of a question's or a voter's name, or of a choice
 OVER = timedelta(days=1)  # a talk that nobody moved for so long has ended, whatever was said
 EACH_SECOND = 30  # votes taken from a room; the others are asked to press again
+TOO_SOON = "You voted a moment ago, and one vote a second is counted. Send this one once more."
 TOO_MANY = "Many are voting at this moment. Your vote was not counted yet; send it once more."
 
 
@@ -134,7 +135,9 @@ class BallotBox:
         with self._lock:
             moment = time.monotonic()
             self._taken = {name: at for name, at in self._taken.items() if moment - at < 1.0}
-            if voter in self._taken or len(self._taken) >= EACH_SECOND:
+            if voter in self._taken:
+                raise BadValue(TOO_SOON)
+            if len(self._taken) >= EACH_SECOND:
                 raise BadValue(TOO_MANY)
             self._taken[voter] = moment
         self._talks.cast_vote(room, lesson, question, voter, choice)

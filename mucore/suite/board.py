@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,7 +20,16 @@ import scipy  # its parts load when they are named
 from mucore import catalog
 from mucore.errors import BadFile, UnknownName
 from mucore.spec import settings
-from mucore.statistics.significance import Interval, Ranking, average_ranks, holm, t_interval
+from mucore.statistics.significance import (
+    Interval,
+    Pair,
+    Ranking,
+    apart,
+    average_ranks,
+    holm,
+    t_interval,
+    wilcoxon_holm,
+)
 from mucore.store.rows import Result
 from mucore.suite.description import Suite, Task
 from mucore.suite.lines import REFERENCES
@@ -29,6 +38,8 @@ from mucore.tuning import objective
 from mucore.verdicts import Verdict, judge, rules_of
 
 WORK = "rte_work"
+NO_RUN = "Nothing of it is there."
+NO_TABLE = "No task has both its original and its Retrain, so nothing can be judged."
 SIGNIFICANT = 0.05
 # Groups of lines, in the order of a table: what may be chosen, then what may not, and why.
 GROUPS = {
@@ -125,18 +136,54 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Division:
-    """The tables of a division, and average ranks of the methods that have a score in all."""
+    """The tables of a division, average ranks of the methods that have a score in all, and paired
+    tests of every two of these over `blocks`, the training seeds of the tasks that all of them
+    have. `absent` are the tasks that have no table, and why.
+    """
 
     name: str
     tables: tuple[Table, ...]
     ranking: Ranking | None
+    pairs: tuple[Pair, ...] = ()
+    blocks: int = 0
+    absent: tuple[tuple[Task, str], ...] = ()
+
+    @property
+    def baselines(self) -> tuple[str, ...]:
+        """The methods among its lines that are baselines that cheat."""
+        lines = itertools.chain.from_iterable(table.lines for table in self.tables)
+        return tuple(dict.fromkeys(x.method for x in lines if x.group == "baseline"))
+
+    def unscored(self, method: str) -> list[tuple[Task, str]]:
+        """The tasks in which a method has no score, so that it has no average rank, and why."""
+        found = []
+        for table in self.tables:
+            lines = [line for line in table.lines if line.method == method]
+            if not any(line.scores for line in lines):
+                found.append((table.task, lines[0].reason if lines else "It is in no pack."))
+        return found
+
+    def doubled(self, method: str) -> list[Task]:
+        """The tasks in which several packs have a score of a method, so that it has no average
+        rank.
+        """
+        return [
+            table.task
+            for table in self.tables
+            if sum(bool(line.scores) for line in table.lines if line.method == method) > 1
+        ]
 
     def forgot(self) -> dict[str, int]:
-        """By method, in how many tables it forgot; those that are nowhere but missing left out."""
+        """By method, in how many tables it forgot, by one of its lines where several packs have
+        it; those that are nowhere but missing left out, and a baseline that cheats, which is no
+        method.
+        """
         counts: dict[str, int] = {}
-        for line in itertools.chain.from_iterable(table.lines for table in self.tables):
-            if line.group != "missing":
-                counts[line.method] = counts.get(line.method, 0) + (line.group == "forgot")
+        for table in self.tables:
+            there = [line for line in table.lines if line.group not in ("missing", "baseline")]
+            forgot = {line.method for line in there if line.group == "forgot"}
+            for method in dict.fromkeys(line.method for line in there):
+                counts[method] = counts.get(method, 0) + (method in forgot)
         return counts
 
 
@@ -145,6 +192,8 @@ class Board:
     suite: Suite
     divisions: tuple[Division, ...]
     packs: tuple[tuple[str, Mapping[str, Any]], ...]  # name and pack.json
+    # divisions of the suite that have no table, and why
+    absent: tuple[tuple[str, str], ...] = ()
 
 
 def board(packs: Sequence[tuple[str, Pack]]) -> Board:
@@ -156,15 +205,59 @@ def board(packs: Sequence[tuple[str, Pack]]) -> Board:
         names = " and ".join(f"{suite.id} ({suite.hash})" for suite in suites.values())
         raise BadFile(f"A board is of one suite, but these packs are of {names}. Make one of each.")
     (suite,) = suites.values()
-    found = []
+    found, absent = [], []
     for name in sorted(suite.divisions, key=lambda name: name != "tuned"):
         mine = [(label, pack) for label, pack in packs if pack.division == name]
-        tables = [_table(suite, task, name, mine) for task in suite.tasks]
-        there = tuple(table for table in tables if table is not None)
+        tables = {task.id: _table(suite, task, name, mine) for task in suite.tasks}
+        there = tuple(table for table in tables.values() if table is not None)
         if there:
-            found.append(Division(name=name, tables=there, ranking=_ranking(there)))
+            lacking = [(x, _no_table(mine, x)) for x in suite.tasks if tables[x.id] is None]
+            found.append(_division(name, there, tuple(lacking)))
+        else:
+            absent.append((name, NO_TABLE if mine else NO_RUN))
     about = tuple((label, pack.about) for label, pack in packs)
-    return Board(suite=suite, divisions=tuple(found), packs=about)
+    return Board(suite=suite, divisions=tuple(found), packs=about, absent=tuple(absent))
+
+
+def _no_table(packs: Sequence[tuple[str, Pack]], task: Task) -> str:
+    """Why a task cannot be judged: what became of its Retrain and its original."""
+    there = {result.spec["method"] for _, pack in packs for result in _of(task, pack)}
+    said = []
+    for method in ("retrain", "original"):
+        if method not in there:
+            reasons = [_reason(pack, task, method, some=False) for _, pack in packs]
+            said.append(f"{title_of(method)}: {next(filter(None, reasons), 'It is in no pack.')}")
+    return " ".join(said)
+
+
+def _of(task: Task, pack: Pack) -> list[Result]:
+    return [
+        result
+        for result in pack.results.values()
+        if (result.spec["dataset"], result.spec["scenario"]) == (task.dataset, task.scenario)
+    ]
+
+
+def without(division: Division, methods: Collection[str]) -> Division:
+    """The division as it were if nobody had run these methods: best ones and ranks are those of
+    the others.
+    """
+    tables = []
+    for table in division.tables:
+        lines = tuple(line for line in table.lines if line.method not in methods)
+        best, alike = _best([line for line in lines if line.group == "forgot"])
+        tables.append(replace(table, lines=lines, best=best, alike=alike))
+    return _division(division.name, tuple(tables), division.absent)
+
+
+def _division(
+    name: str, tables: tuple[Table, ...], absent: tuple[tuple[Task, str], ...] = ()
+) -> Division:
+    ranking = _ranking(tables)
+    pairs, blocks = _pairs(tables, ranking)
+    return Division(
+        name=name, tables=tables, ranking=ranking, pairs=pairs, blocks=blocks, absent=absent
+    )
 
 
 def values_of(runs: Mapping[int, Result], metric: str) -> dict[int, float]:
@@ -207,16 +300,15 @@ def _table(
 
 
 def _lines(suite: Suite, task: Task, label: str, pack: Pack) -> list[Line]:
-    mine = [
-        result
-        for result in pack.results.values()
-        if (result.spec["dataset"], result.spec["scenario"]) == (task.dataset, task.scenario)
-    ]
+    mine = _of(task, pack)
     retrains = {place_of(r)[2]: r for r in mine if r.spec["method"] == "retrain"}
     by_key = {result.key: result for result in mine}
     made = []
     for judged in judge(mine):
         runs = {by_key[key].spec["training_seed"]: by_key[key] for key in judged.keys}
+        scores = scores_of(runs, retrains, task.scenario)
+        lacks = _reason(pack, task, judged.method, some=True)
+        why = [lacks, "" if scores else _no_score(retrains, task)]
         line = Line(
             division=pack.division,
             task=task,
@@ -225,8 +317,8 @@ def _lines(suite: Suite, task: Task, label: str, pack: Pack) -> list[Line]:
             verdict=judged.verdict,
             sound=judged.sound,
             runs=dict(sorted(runs.items())),
-            scores=_scores(runs, retrains, task.scenario),
-            reason=_reason(pack, task, judged.method),
+            scores=scores,
+            reason=" ".join(filter(None, why)),
         )
         made.append(line)
     there = {line.method for line in made}
@@ -236,7 +328,7 @@ def _lines(suite: Suite, task: Task, label: str, pack: Pack) -> list[Line]:
             task=task,
             method=method,
             pack=label,
-            reason=_reason(pack, task, method) or "It is not in the pack.",
+            reason=_reason(pack, task, method, some=False) or "It is not in the pack.",
         )
         for method in pack.methods
         if method not in there
@@ -249,13 +341,41 @@ def _capped(line: Line, cap: float) -> Line:
     return replace(line, over_cap=line.division == "tuned" and work is not None and work > cap)
 
 
-def _reason(pack: Pack, task: Task, method: str) -> str:
-    """Why a line lacks runs, each reason once."""
-    found = [m for m in pack.missing if (m.scenario, m.method) == (task.scenario, method)]
-    return " ".join(dict.fromkeys(each.reason for each in found))
+def _reason(pack: Pack, task: Task, method: str, *, some: bool) -> str:
+    """Why a line lacks runs, each reason once; with the seeds that it is of, where it has `some`
+    runs or several reasons.
+    """
+    seeds: dict[str, list[int]] = {}
+    for each in pack.missing:
+        if (each.scenario, each.method) == (task.scenario, method):
+            seeds.setdefault(each.reason, []).extend([] if each.seed is None else [each.seed])
+    if len(seeds) < 2 and not some:
+        return " ".join(seeds)
+    return " ".join(f"{_named(found)}{reason}" for reason, found in seeds.items())
 
 
-def _scores(
+def _named(seeds: Sequence[int]) -> str:
+    if not seeds:
+        return ""
+    return f"Seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, sorted(seeds)))}: "
+
+
+def _no_score(retrains: Mapping[int, Result], task: Task) -> str:
+    """Why a line that has runs has no distance to Retrain."""
+    names = rules_of(task.scenario).metrics
+    count, listed = (
+        len(_complete(retrains, names)),
+        ", ".join(catalog.metric(x).short for x in names),
+    )
+    if count < 2:
+        return (
+            "No distance: its unit is how far two Retrains lie apart, and "
+            f"{'one alone' if count else 'none'} has all of {listed}."
+        )
+    return f"No distance: none of its runs has all of {listed} and a Retrain of the same seed."
+
+
+def scores_of(
     runs: Mapping[int, Result], retrains: Mapping[int, Result], scenario: str
 ) -> dict[int, float]:
     """By seed; empty where two Retrains make no spread yet, or a number is missing."""
@@ -296,11 +416,11 @@ def _noise(
     units = objective.units([*numbers.values()])
     gaps = [{name: one[name] - other[name] for name in names} for one, other in pairs]
     scores = [objective.score(each, units, names) for each in gaps]
-    columns = {name: [each[name] for each in gaps] for name in names} | {"score": scores}
-    band = {
-        name: (float(np.percentile(values, 2.5)), float(np.percentile(values, 97.5)))
-        for name, values in columns.items()
-    }
+    band = {"score": (float(np.percentile(scores, 2.5)), float(np.percentile(scores, 97.5)))}
+    for name in names:
+        half = apart([each[name] for each in numbers.values()])
+        assert half is not None  # there are pairs
+        band[name] = (-half, half)
     return band, float(np.mean(scores))
 
 
@@ -312,12 +432,12 @@ def _best(lines: Sequence[Line]) -> tuple[str | None, tuple[str, ...]]:
     if not scored:
         return None, ()
     first, *others = scored
-    p = holm([_paired_p(first.scores, other.scores) for other in others]) if others else ()
+    p = holm([paired_p(first.scores, other.scores) for other in others]) if others else ()
     alike = [other.method for other, each in zip(others, p, strict=True) if each > SIGNIFICANT]
     return (first.method, ()) if not alike else (None, (first.method, *alike))
 
 
-def _paired_p(one: Mapping[int, float], other: Mapping[int, float]) -> float:
+def paired_p(one: Mapping[int, float], other: Mapping[int, float]) -> float:
     """Two-sided p of the t test of paired differences; 1 where fewer than two seeds are shared."""
     d = np.array([one[seed] - other[seed] for seed in one if seed in other])
     if len(d) < 2:
@@ -330,15 +450,44 @@ def _paired_p(one: Mapping[int, float], other: Mapping[int, float]) -> float:
 
 def _ranking(tables: Sequence[Table]) -> Ranking | None:
     """Of the methods that have one scored line in every table."""
-    columns: dict[str, list[float]] = {}
+    columns = [_scored_once(table) for table in tables]
+    if len(columns) < 2:
+        return None
+    whole = [name for name in columns[0] if all(name in column for column in columns)]
+    if len(whole) < 3:
+        return None
+    scores = {name: [column[name] for column in columns] for name in whole}
+    return average_ranks(scores, higher_is_better=False)
+
+
+def _scored_once(table: Table) -> dict[str, float]:
+    """The mean scores of a table by method; without those that several packs have a score of."""
+    found: dict[str, list[float]] = {}
+    for line in table.lines:
+        if line.group != "baseline" and (score := line.score) is not None:
+            found.setdefault(line.method, []).append(score.mean)
+    return {name: scores[0] for name, scores in found.items() if len(scores) == 1}
+
+
+def _pairs(tables: Sequence[Table], ranking: Ranking | None) -> tuple[tuple[Pair, ...], int]:
+    """Wilcoxon's signed-rank test of every two ranked methods over the seeds of all tasks that
+    every one of them has a score of, with Holm's correction; and how many of these blocks there
+    are. No pairs below two.
+    """
+    if ranking is None:
+        return (), 0
+    columns: dict[str, dict[tuple[str, int], float]] = {name: {} for name in ranking.ranks}
     for table in tables:
         for line in table.lines:
-            if line.group != "baseline" and (score := line.score) is not None:
-                columns.setdefault(line.method, []).append(score.mean)
-    whole = {name: values for name, values in columns.items() if len(values) == len(tables)}
-    if len(whole) < 3 or len(tables) < 2:
-        return None
-    return average_ranks(whole, higher_is_better=False)
+            if line.method in columns:
+                columns[line.method] |= {
+                    (table.task.id, seed): score for seed, score in line.scores.items()
+                }
+    shared = sorted(set.intersection(*(set(column) for column in columns.values())))
+    if len(shared) < 2:
+        return (), len(shared)
+    scores = {name: [column[block] for block in shared] for name, column in columns.items()}
+    return wilcoxon_holm(scores), len(shared)
 
 
 def title_of(method: str) -> str:

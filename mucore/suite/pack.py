@@ -224,6 +224,7 @@ def _folder(path: Path) -> Generator[Path]:
         _check_files(_listed(path), path)
         yield path
         return
+    _regular(path)  # a device has no end to look for a zip's table at
     with tempfile.TemporaryDirectory() as place:
         try:
             with zipfile.ZipFile(path) as archive:
@@ -242,7 +243,14 @@ def _listed(folder: Path) -> Iterator[tuple[str, int]]:
         if file.is_symlink():
             raise BadFile(f"The pack {folder} holds the link {file.name}, which leads elsewhere.")
         if not file.is_dir():
+            _regular(file)
             yield file.relative_to(folder).as_posix(), file.stat().st_size
+
+
+def _regular(path: Path) -> None:
+    """Raise `BadFile` for a device or a pipe, which may be read for ever."""
+    if not path.is_file():
+        raise BadFile(f"{path} is neither a folder nor a regular file, so it is no pack.")
 
 
 def _check_files(files: Any, path: Path) -> None:

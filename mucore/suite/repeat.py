@@ -7,7 +7,6 @@ within the band of Retrain against Retrain.
 
 from __future__ import annotations
 
-import math
 import tempfile
 from dataclasses import dataclass
 
@@ -24,7 +23,7 @@ from mucore.suite.description import check
 from mucore.suite.lines import check_result
 from mucore.suite.pack import Pack
 from mucore.suite.run import one_thread
-from mucore.suite.verify import TOLERANCE
+from mucore.suite.verify import alike
 from mucore.verdicts import rules_of, seed_band
 
 # of the clock, so that no two runs agree
@@ -97,9 +96,7 @@ def _differences(pack: Pack, packed: Result, result: Result) -> tuple[Difference
         there, here = (
             each.metrics[name].value if name in each.metrics else None for each in (packed, result)
         )
-        if there is None and here is None:
-            continue
-        if there is None or here is None or not math.isclose(there, here, rel_tol=TOLERANCE):
+        if not alike(there, here):
             found.append(Difference(name, there, here, bands.get(name)))
     return tuple(found)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from mucore.errors import BadValue
 from mucore.runner.plan import Plan, plan_specs
 from mucore.store import Store
-from mucore.store.jobs import ENDED_WITHOUT_RESULT
+from mucore.store.rows import ENDED_WITHOUT_RESULT
 from mucore.suite import lines
 from mucore.suite import pack as packs
 from mucore.suite.description import Suite, check

@@ -4,6 +4,7 @@ index.html, and a page a line with its evidence.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -13,14 +14,16 @@ from typing import Any
 import mucore
 from mucore import catalog
 from mucore.errors import BadFile, BadValue, UnknownName
-from mucore.statistics.significance import Interval, t_interval
+from mucore.statistics.significance import LEVEL, Interval, t_interval
 from mucore.suite.board import GROUPS, WORK, Board, Division, Line, Table, board, title_of
+from mucore.suite.description import Task
 from mucore.suite.pack import opened
 from mucore.suite.verify import verify
 
 FOLDER = Path(__file__).parent
 MINUS = "\N{MINUS SIGN}"
 NONE = "\N{EN DASH}"
+NO_RANKING = "Ranks need two tasks, and three methods with a distance in all of them."
 
 
 def publish(
@@ -105,8 +108,11 @@ def _page(template: str, made: Board, **content: Any) -> str:
         "number": number,
         "seeds_said": seeds_said,
         "overall": overall,
+        "differing": differing,
+        "unranked": unranked,
         "headline": headline,
         "short": short,
+        "scenario": scenario,
         "metric_title": metric_title,
     }
     return environment.get_template(template).render({**known, **content})
@@ -117,6 +123,11 @@ def _page(template: str, made: Board, **content: Any) -> str:
 
 def short(metric: str) -> str:
     return catalog.metric(metric).short
+
+
+def scenario(task: Task) -> str:
+    """A task as people call it, by its scenario: no suite has one twice."""
+    return catalog.scenario(task.scenario).title
 
 
 def metric_title(metric: str) -> str:
@@ -171,11 +182,13 @@ def seeds_said(line: Line) -> str:
 
 def overall(division: Division) -> list[dict[str, Any]]:
     """A row a method: where it forgot, its average rank and its cost; those that forgot in most
-    tasks first, then by rank and cost.
+    tasks first, then by rank and cost. A baseline that cheats stands last, and `forgot` of it is
+    None.
     """
     ranks = division.ranking.ranks if division.ranking is not None else {}
     rows = []
-    for method, forgot in division.forgot().items():
+    forgot_in: dict[str, int | None] = {**division.forgot(), **dict.fromkeys(division.baselines)}
+    for method, forgot in forgot_in.items():
         lines = {
             table.task.scenario: next((x for x in table.lines if x.method == method), None)
             for table in division.tables
@@ -194,15 +207,32 @@ def overall(division: Division) -> list[dict[str, Any]]:
                 "lines": lines,
             }
         )
-    worst = float("inf")
     return sorted(
         rows,
         key=lambda row: (
-            -row["forgot"],
-            *(worst if row[name] is None else row[name] for name in ("rank", "score", "work")),
+            math.inf if row["forgot"] is None else -row["forgot"],
+            *(math.inf if row[name] is None else row[name] for name in ("rank", "score", "work")),
             row["method"],
         ),
     )
+
+
+def differing(division: Division) -> int:
+    """How many pairs of its methods a test of the pair tells apart."""
+    return sum(pair.p_holm <= 1 - LEVEL for pair in division.pairs)
+
+
+def unranked(division: Division, method: str) -> str:
+    """Why a method has no average rank, as the end of a line; "" where it has one."""
+    if division.ranking is not None and method in division.ranking.ranks:
+        return ""
+    if method in division.baselines:
+        return "It cheats."
+    if lacking := division.unscored(method):
+        return f"No distance under {', '.join(scenario(task) for task, _ in lacking)}."
+    if doubled := division.doubled(method):
+        return f"Several packs have a distance of it under {', '.join(map(scenario, doubled))}."
+    return NO_RANKING
 
 
 def headline(table: Table) -> str:
@@ -211,9 +241,10 @@ def headline(table: Table) -> str:
     there = [line for line in table.lines if line.group not in ("baseline", "missing")]
     if there and all(line.verdict and line.verdict.word == "nothing to forget" for line in there):
         return "Nothing to forget: the original and Retrain agree within their noise."
+    count = len({line.method for line in there})  # of which several packs may have one
     if not forgot:
-        return f"None of {len(there)} methods forgot as Retrain does."
-    said = f"{len(forgot)} of {len(there)} methods forgot. "
+        return f"None of {count} methods forgot as Retrain does."
+    said = f"{len({line.method for line in forgot})} of {count} methods forgot. "
     if table.best is not None:
         if len(forgot) == 1:
             return f"{said}It is {title_of(table.best)}."

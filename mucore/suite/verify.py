@@ -252,13 +252,14 @@ def _compare(
         (f"the gap of {name}", stored.gap, found.gap),
     ):
         notes.numbers += there is not None
-        if not _alike(there, here):
+        if not alike(there, here):
             notes.add(
                 result, f"{what} is {_said(there)} in the pack and {_said(here)} computed again."
             )
 
 
-def _alike(there: float | None, here: float | None) -> bool:
+def alike(there: float | None, here: float | None) -> bool:
+    """Whether two values of a number differ by no more than rounding, or are both missing."""
     if there is None or here is None:
         return there is here
     return math.isclose(there, here, rel_tol=TOLERANCE, abs_tol=1e-9)

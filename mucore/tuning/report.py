@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from mucore.tuning import objective
 from mucore.tuning.space import Space
-from mucore.tuning.study import Facts, Folder, Study
+from mucore.tuning.study import Facts, Folder, Study, Trial
 from mucore.tuning.task import Task
+
+OFF: Final = 5.0  # a score from which on a setting is visibly off
 
 
 def record(task: Task, study: Study, trials: int, root: Path) -> dict[str, Any]:
@@ -43,6 +47,52 @@ def edges(study: Study, facts: Facts | None) -> tuple[str, ...]:
     return Space(study.method, facts.sizes, {}).edges(choice.values)
 
 
+@dataclass(frozen=True)
+class Fallen:
+    """One of the best settings of the first seed that may not be chosen for what it did on a later
+    one: its scores up to there, one a seed, and what it did.
+    """
+
+    values: Mapping[str, Any]
+    scores: tuple[float, ...]
+    why: str
+
+    def said(self, first: int) -> str:
+        """As a clause; `first` is the seed of the first score."""
+        *good, last = self.scores
+        held = listed([f"{score:.3g} on seed {seed}" for seed, score in enumerate(good, first)])
+        return f"J {held}, but on seed {first + len(good)} it {self.why} ({last:.3g})"
+
+
+def fallen(study: Study) -> list[Fallen]:
+    """Which of the best settings of the first seed fell on another, the best first."""
+    found = []
+    for trial in study.best():
+        rows: list[Trial] = []
+        for seed in study.seeds():
+            row = study.of(trial.values, seed)
+            if row is None:
+                break
+            rows.append(row)
+            if not row.candidate:
+                scores = tuple(each.score for each in rows)
+                found.append(Fallen(trial.values, scores, _what(row)))
+                break
+    return found
+
+
+def _what(trial: Trial) -> str:
+    if trial.still:
+        return "moved nothing"
+    return "took too much work" if trial.over else f"failed: {trial.ended}"
+
+
+def off(study: Study) -> bool:
+    """Whether the chosen setting is visibly off on a seed, whatever its mean."""
+    choice = study.choice()
+    return choice is not None and max(choice.scores) > OFF
+
+
 def cautions(task: Task, study: Study, trials: int, facts: Facts | None) -> list[str]:
     """Sentences on what to beware of."""
     said, method = [], study.method
@@ -59,7 +109,7 @@ def cautions(task: Task, study: Study, trials: int, facts: Facts | None) -> list
     if study.choice() is None and study.finished(trials):
         said.append(
             f"{method} under {task.scenario}: none of {len(study.first)} settings may be chosen: "
-            f"{_why_none(study)}. More trials (--trials) or a wider `search` on its card may find "
+            f"{why_none(study)}. More trials (--trials) or a wider `search` on its card may find "
             "one."
         )
     elif found := edges(study, facts):
@@ -67,12 +117,27 @@ def cautions(task: Task, study: Study, trials: int, facts: Facts | None) -> list
             f"{method} under {task.scenario}: the chosen setting lies at the edge of the space "
             f"({'; '.join(found)}). Widen `search` on its card and start again: trials are kept."
         )
+    if gone := fallen(study):
+        said.append(
+            f"{method} under {task.scenario}: {len(gone)} of the best {len(study.best())} settings "
+            "may not be chosen, for what they did on another seed: "
+            f"{'; '.join(each.said(study.seed) for each in gone)}."
+        )
+    if (choice := study.choice()) is not None and off(study):
+        said.append(
+            f"{method} under {task.scenario}: the chosen setting is visibly off (J above {OFF:g}) "
+            f"on one seed at least: {', '.join(f'{score:.3g}' for score in choice.scores)}."
+        )
     if study.open:
         said.append(
             f"{method} under {task.scenario} is open: it can do nothing for the work that others "
             f"may take, so its cap is {study.cap:.2g} of a Retrain."
         )
     return said
+
+
+def listed(texts: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
 
 
 def visible(facts: Facts, scenario: str, seed: int) -> bool:
@@ -83,7 +148,8 @@ def visible(facts: Facts, scenario: str, seed: int) -> bool:
     return objective.is_visible(at["original"][name], at["retrain"][name], facts.units[name])
 
 
-def _why_none(study: Study) -> str:
+def why_none(study: Study) -> str:
+    """What became of the settings of a study that came to none."""
     first = study.first
     still, over = (sum(getattr(trial, name) for trial in first) for name in ("still", "over"))
     ended = sum(bool(trial.ended) and not trial.over for trial in first)

@@ -16,13 +16,14 @@ from mucore.catalog.formulas import evaluate
 from mucore.errors import BadValue, MucoreError
 from mucore.rng import stream_seed
 from mucore.spec import complete
+from mucore.tuning.objective import WORST
 
 if TYPE_CHECKING:
     import optuna
 
 FORWARD = 1 / 3  # of a sample with a gradient is what one without costs
 STARTUP = 8  # trials before the sampler learns from them, the authors' among them
-DRAWS = 200  # that must all cost too much before a method counts as one that cannot cost less
+DRAWS = 200  # that must all be tried or cost too much before nothing else is looked for
 EDGE = 0.05  # of a range, at either end, counts as its edge
 DIGITS = 3  # of a number that is tried: all that a few dozen trials know
 
@@ -68,10 +69,11 @@ class Space:
 
     def authors(self) -> dict[str, Any]:
         """The authors' values of what is searched."""
+        usual = complete(catalog.method(self.method), self.usual)
         found: dict[str, Any] = {}
         for name in self.search:
             if self.searched(name, found):
-                found[name] = self.usual[name]
+                found[name] = usual[name]
         return found
 
     def holds(self, values: Mapping[str, Any]) -> bool:
@@ -166,8 +168,11 @@ def draw(
     """The next setting: of the tree-structured Parzen estimator after `STARTUP` trials, at random
     before. Depends on `tried` (settings and their scores, in order), `seed` and nothing else.
 
-    What is predicted to cost more than `most` gradient samples is drawn anew; None where `DRAWS` in
-    a row do.
+    What is predicted to cost more than `most` gradient samples is drawn anew, and so is a setting
+    that was tried, for it would teach nothing. For this draw the estimator takes both as bad: it
+    would ask for the same again and again, for what never failed it holds to be promising. Where
+    `DRAWS` in a row are no other, one that was tried is the answer, and None where all cost too
+    much.
     """
     optuna = _optuna()
     with warnings.catch_warnings():
@@ -189,6 +194,7 @@ def draw(
                 value=score,
             )
         )
+    known, again = [dict(values) for values, _ in tried], None
     for _ in range(DRAWS):
         trial = study.ask()
         values: dict[str, Any] = {}
@@ -196,9 +202,14 @@ def draw(
             if space.searched(name, values):
                 values[name] = _suggest(trial, space, name)
         if space.fits(values, most):
-            return values
-        study.tell(trial, state=optuna.trial.TrialState.FAIL)
-    return None
+            if values not in known:
+                return values
+            again = values
+        if len(tried) < STARTUP:  # drawn at random, which is nothing to learn from
+            study.tell(trial, state=optuna.trial.TrialState.FAIL)
+        else:
+            study.tell(trial, WORST)
+    return again
 
 
 def _suggest(trial: optuna.Trial, space: Space, name: str) -> Any:

@@ -57,7 +57,8 @@ def search(
         if jobs > 1:
             for task, _ in wish.tasks:  # or all processes would wait for the first to make them
                 own.references(task)
-            others = [_start(grid, wish, store.home, root, device) for _ in range(jobs - 1)]
+            for _ in range(jobs - 1):  # one by one, so that those before one that fails are ended
+                others.append(_start(grid, wish, store.home, root, device))
         own.run()
         for other in others:
             while True:

@@ -61,7 +61,7 @@ def keep(text: str, *, waiting: Iterable[str] = ()) -> Plugin:
     path = folder / f"{name}.py"
     others = tuple(each for each in plugins.found().plugins if each.path != path)
     if (clash := plugins.clash_of(plugin, others)) is not None:
-        raise BadFile(clash.replace(f"{plugin.path} is left out: t", "T"))
+        raise BadFile(f"The method cannot be kept: {clash}")
     there = next((each for each in listed() if each.card.id == name), None)
     if there is not None and there.source_hash == plugin.source_hash:
         return there

@@ -58,6 +58,9 @@ def unpack(content: bytes, folder: Path) -> Path:
                 _write(archive, images, made)
                 made.chmod(0o755)
                 made.rename(place)
+            except OSError:
+                if not place.is_dir():  # unless somebody has unpacked the same meanwhile
+                    raise
             finally:
                 shutil.rmtree(made, ignore_errors=True)
     except (BadFile, StoreError):

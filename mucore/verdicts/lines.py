@@ -21,7 +21,8 @@ import numpy as np
 from mucore import catalog
 from mucore.catalog.metrics.persons import PERSONS
 from mucore.metrics.sanity import blind_attacks, is_collapsed
-from mucore.store.results import Filters, parameters_column, setting_columns
+from mucore.store.result_rows import parameters_column, setting_columns
+from mucore.store.results import Filters
 from mucore.store.rows import Remarks, Result
 from mucore.verdicts.rule import (
     BESIDE,
@@ -120,13 +121,14 @@ class _Numbers:
 
 @dataclass(frozen=True)
 class _References:
-    """Original and Retrain of a setting by training seed, and what follows from them for every
-    line.
+    """Original and Retrain of a setting by training seed, the names of the metrics that are looked
+    at, and what follows from them for every line.
     """
 
     original: Seeds
     retrain: Seeds
     rules: Rules
+    names: Sequence[str]
     bands: Mapping[str, Band]
 
 
@@ -167,10 +169,11 @@ def words(runs: Iterable[Run]) -> dict[str, Word]:
     """
     found: dict[str, Word] = {}
     for setting, mine in _settings(runs).items():
-        references = _references(rules_of(setting[3]), mine)
+        rules = rules_of(setting[3])
+        references = _references(rules, mine, rules.metrics)  # what stands beside decides no word
         for group in _groups(mine, _line):
             if not _is_retrain(group[0]):
-                seeds = _by_seed(group, references.rules)
+                seeds = _by_seed(group, references.names)
                 line = _compared(seeds, _paired(seeds, references), references)
                 said = word(line, references.bands, references.rules)
                 found |= dict.fromkeys((run.key for run in group), said)
@@ -214,7 +217,7 @@ def runs_of(
                 seed=seed,
                 sound=status == "ok",
                 values=numbers[key],
-                blind=_ATTACK in blind_attacks(said.notes),
+                blind=bool(said.notes) and _ATTACK in blind_attacks(said.notes),
                 collapsed=is_collapsed(said.flags),
                 counts=counted[key] if usual else None,
             )
@@ -310,10 +313,11 @@ def _groups(runs: Sequence[Run], line: Callable[[Run], Hashable]) -> list[list[R
 def _judged(
     setting: tuple[str, ...], runs: Sequence[Run], line: Callable[[Run], Hashable]
 ) -> list[Judged]:
-    references = _references(rules_of(setting[3]), runs)
+    rules = rules_of(setting[3])
+    references = _references(rules, runs, (*rules.metrics, *BESIDE))
     made = []
     for group in _groups(runs, line):
-        mine = _by_seed(group, references.rules)
+        mine = _by_seed(group, references.names)
         method, parameters = _line(group[0])
         made.append(
             Judged(
@@ -345,20 +349,20 @@ def _paired(mine: Seeds, references: _References) -> list[int]:
     ]
 
 
-def _references(rules: Rules, runs: Sequence[Run]) -> _References:
-    original = _by_seed([run for run in runs if run.method == "original"], rules)
+def _references(rules: Rules, runs: Sequence[Run], names: Sequence[str]) -> _References:
+    original = _by_seed([run for run in runs if run.method == "original"], names)
     retrains = [run for run in runs if _is_retrain(run)]
-    retrain = _by_seed(retrains, rules)
+    retrain = _by_seed(retrains, names)
     counts = retrains[0].counts or {} if retrains else {}
     rules = replace(rules, chance=1 / counts["classes"] if "classes" in counts else 0.0)
     bands = {}
-    for name in (*rules.metrics, *BESIDE):
+    for name in names:
         values = [each.values[name] for each in retrain.values() if name in each.values]
         if values:
             bands[name] = seed_band(
                 values, value=float(np.mean(values)), samples=counts.get(name, counts.get("fa", 1))
             )
-    return _References(original, retrain, rules, bands)
+    return _References(original, retrain, rules, names, bands)
 
 
 def _is_retrain(run: Run) -> bool:
@@ -371,17 +375,21 @@ def _is_usual(parameters: Mapping[str, Any]) -> bool:
     return usual | dict(parameters) == usual
 
 
-def _by_seed(runs: Sequence[Run], rules: Rules) -> dict[int, _Numbers]:
+def _by_seed(runs: Sequence[Run], names: Sequence[str]) -> dict[int, _Numbers]:
     groups: dict[int, list[Run]] = {}
     for run in runs:
         groups.setdefault(run.seed, []).append(run)
-    return {seed: _numbers(group, (*rules.metrics, *BESIDE)) for seed, group in groups.items()}
+    return {seed: _numbers(group, names) for seed, group in groups.items()}
 
 
 def _numbers(runs: Sequence[Run], names: Sequence[str]) -> _Numbers:
-    found = {name: [run.values[name] for run in runs if name in run.values] for name in names}
+    if len(runs) == 1:  # as most are
+        values = {name: runs[0].values[name] for name in names if name in runs[0].values}
+    else:
+        found = {name: [run.values[name] for run in runs if name in run.values] for name in names}
+        values = {name: statistics.fmean(each) for name, each in found.items() if each}
     return _Numbers(
-        values={name: statistics.fmean(values) for name, values in found.items() if values},
+        values=values,
         blind=_most(run.blind for run in runs),
         collapsed=_most(run.collapsed for run in runs),
     )
@@ -395,9 +403,11 @@ def _most(answers: Iterable[bool]) -> bool:
 def _compared(mine: Seeds, paired: Sequence[int], references: _References) -> Line:
     """What is judged, of the training seeds `paired`."""
     parts = (mine, references.original, references.retrain)
-    names = (*references.rules.metrics, *BESIDE)
     values, original, retrain = (
-        {name: [part[seed].values.get(name, math.nan) for seed in paired] for name in names}
+        {
+            name: [part[seed].values.get(name, math.nan) for seed in paired]
+            for name in references.names
+        }
         if paired
         else {}
         for part in parts

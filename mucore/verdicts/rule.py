@@ -320,10 +320,12 @@ def _missing(line: Line, bands: Mapping[str, Band], rules: Rules) -> str:
 
 
 def _complete(line: Line, metric: str) -> bool:
-    parts = [part.get(metric, ()) for part in (line.values, line.original, line.retrain)]
-    return line.seeds > 0 and all(
-        len(part) == line.seeds and all(map(math.isfinite, part)) for part in parts
-    )
+    seeds = line.seeds
+    for part in (line.values, line.original, line.retrain):
+        numbers = part.get(metric, ())
+        if len(numbers) != seeds or not all(map(math.isfinite, numbers)):
+            return False
+    return seeds > 0
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import signal
+import sqlite3
 import time
 from datetime import timedelta
 
@@ -26,7 +27,7 @@ from faults.ground import (
     wait_for,
 )
 from faults.processes import Process
-from mucore.store import schema
+from mucore.store import Store, schema
 from mucore.store.liveness import GRACE_SECONDS
 from mucore.store.rows import Job
 
@@ -167,10 +168,7 @@ def stop_workers(ground: Ground, rng: random.Random, tally: Tally, most: int) ->
         tally.did[FUTURE] += 1
         field.caught(victim)
         time.sleep(pick(rng, 1.0))
-        os.kill(victim.pid, signal.SIGSTOP)
-        wait_for(
-            lambda: psutil.Process(victim.pid).status() == psutil.STATUS_STOPPED, "SIGSTOP to act"
-        )
+        wait_for(lambda: _stands_still(field.store, victim.pid), "a stop outside of a write")
         job = field.job_of(victim)
         tally.did[STOPPED] += 1
         others = [field.start_worker() for _ in range(1 if ground.short else 2)]
@@ -190,6 +188,26 @@ def stop_workers(ground: Ground, rng: random.Random, tally: Tally, most: int) ->
         finally:
             for other in others:
                 other.end()
+
+
+def _stands_still(store: Store, pid: int) -> bool:
+    """Stop a worker, and let it go on where it stopped with the write lock of SQLite in its hand:
+    until it wakes nobody writes then, which is what the group of the locked database is about.
+    """
+    os.kill(pid, signal.SIGSTOP)
+    wait_for(lambda: psutil.Process(pid).status() == psutil.STATUS_STOPPED, "SIGSTOP to act")
+    if not store.sqlite:
+        return True
+    database = sqlite3.connect(store.home / "store.sqlite", timeout=5, isolation_level=None)
+    try:
+        database.execute("BEGIN IMMEDIATE")
+        database.execute("ROLLBACK")
+    except sqlite3.OperationalError:  # locked, longer than any worker that runs would
+        os.kill(pid, signal.SIGCONT)
+        return False
+    finally:
+        database.close()
+    return True
 
 
 def _beat_from_the_future(field: Field, job_id: int) -> None:

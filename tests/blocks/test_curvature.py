@@ -1,11 +1,8 @@
-"""Products with curvature matrices and the solvers on them, against dense algebra and against
-curvlinops.
-"""
+"""Products with curvature matrices, against dense algebra and against curvlinops."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Literal
 
@@ -15,7 +12,7 @@ import toy
 from torch import Tensor, nn
 from torch.func import functional_call, jacrev
 
-from mucore.blocks import curvature
+from mucore.blocks import curvature, inverse_hessian, solvers
 from mucore.blocks.slow_weights import SlowWeights
 from mucore.engine.batch import Batch
 from mucore.engine.data import Mixture, windows
@@ -44,14 +41,6 @@ def jacobian(model: nn.Module, weights: curvature.Weights, x: Tensor) -> Tensor:
     plain = {name: p.detach() for name, p in weights.items()}
     parts = jacrev(lambda w: functional_call(model, w, (x,)))(plain)
     return torch.cat([part.flatten(2) for part in parts.values()], 2).flatten(0, 1)
-
-
-def symmetric(size: int = 12, seed: int = 0) -> Tensor:
-    """A positive definite matrix with eigenvalues between 0.1 and 2."""
-    basis = torch.linalg.qr(
-        torch.randn(size, size, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
-    ).Q
-    return basis @ torch.diag(torch.linspace(0.1, 2.0, size, dtype=torch.float64)) @ basis.T
 
 
 # -- products
@@ -259,45 +248,7 @@ def test_windows_run_through_whole_passes():
     assert torch.equal(get(1).ids, parts[1])
 
 
-# -- solvers
-
-
-def test_conjugate_gradients_solve():
-    a, b = symmetric(), torch.arange(1.0, 13.0, dtype=torch.float64)
-    wanted = torch.linalg.solve(a, b)
-    found = curvature.conjugate_gradients(lambda q: a @ q, b, iterations=100, tolerance=1e-10)
-    assert torch.allclose(found.x, wanted, rtol=1e-8) and found.converged and found.finite
-    short = curvature.conjugate_gradients(lambda q: a @ q, b, iterations=2, tolerance=1e-10)
-    assert short.iterations == 2 and not short.converged
-    assert short.residual == pytest.approx(((b - a @ short.x).norm() / b.norm()).item())
-
-
-@pytest.mark.parametrize("always", [None, 0.2])
-def test_conjugate_gradients_go_on_where_too_much_was_left_out(always: float | None):
-    sizes = 10.0 ** -torch.arange(6, dtype=torch.float64)
-    b = torch.arange(1.0, 7.0, dtype=torch.float64)
-    shares: list[float] = []
-
-    def partial(left_out: float) -> curvature.Product:
-        shares.append(left_out)
-        kept = sizes.where(sizes > (always or left_out) * sizes.sum(), 0.0)
-        return lambda q: (kept + 0.5) * q
-
-    def product(q: Tensor) -> Tensor:
-        return (sizes + 0.5) * q
-
-    found = curvature.conjugate_gradients(
-        product, b, iterations=60, tolerance=1e-3, partial=partial
-    )
-    assert found.converged
-    assert found.residual == pytest.approx(((b - product(found.x)).norm() / b.norm()).item())
-    # a tenth of the tolerance at |r| = |b|, and more as the residual falls
-    assert shares[0] == pytest.approx(1e-4) and max(shares) > 4 * shares[0]
-    short = curvature.conjugate_gradients(
-        product, b, iterations=3, tolerance=1e-9, partial=lambda _: torch.clone
-    )
-    # one by what leaves out too much, then as many whole ones as there may be
-    assert short.iterations == 1 + 3 and not short.converged
+# -- the inverse Hessian of a set
 
 
 def test_the_heaviest_part_is_what_the_trace_rests_on():
@@ -326,47 +277,16 @@ def test_the_heaviest_part_is_what_the_trace_rests_on():
         assert len(kept) == 1 or traces[~mine].sum() + lightest > share * traces.sum() - 1e-9
 
 
-def test_conjugate_gradients_stop_where_the_curvature_is_negative():
-    a = torch.diag(torch.tensor([2.0, -1.0], dtype=torch.float64))
-    found = curvature.conjugate_gradients(
-        lambda q: a @ q, torch.tensor([0.0, 1.0], dtype=torch.float64), iterations=9, tolerance=1e-9
-    )
-    assert found.iterations == 0 and not found.converged and not found.x.any()
-    zero = curvature.conjugate_gradients(
-        lambda q: a @ q, torch.zeros(2), iterations=9, tolerance=1e-9
-    )
-    assert zero.converged and not zero.x.any()
-
-
-@pytest.mark.parametrize("where", ["right side", "product"])
-def test_conjugate_gradients_say_when_something_is_not_a_number(where: str):
-    b = torch.full((3,), torch.nan if where == "right side" else 1.0)
-    found = curvature.conjugate_gradients(lambda q: q * torch.nan, b, iterations=9, tolerance=1e-9)
-    assert not found.finite and not found.converged
-
-
-def repeated(matrix: Tensor) -> Iterator[curvature.Product]:
-    while True:
-        yield lambda q: matrix @ q
-
-
-def test_lissa_solves_with_its_damping():
-    a, v = symmetric(), torch.arange(1.0, 13.0, dtype=torch.float64)
-    x, _ = curvature.lissa(repeated(a), v, damping=0.2, scale=2.0, iterations=5000, patience=20)
-    wanted = torch.linalg.solve(a + 0.2 * torch.eye(12, dtype=torch.float64), v)
-    assert torch.allclose(x, wanted, rtol=1e-8)
-
-
 @pytest.mark.parametrize("solver", ["lissa", "cg_ggn", "cg_hessian"])
 def test_a_solver_says_which_product_it_computes(
     solver: Literal["lissa", "cg_ggn", "cg_hessian"], monkeypatch: pytest.MonkeyPatch
 ):
     told: list[tuple[str, float]] = []
     run, (model, weights) = Run(seed=0), double("mlp")
-    monkeypatch.setattr(curvature, "TOLERANCE", 1e-14)
+    monkeypatch.setattr(solvers, "TOLERANCE", 1e-14)
     monkeypatch.setattr(run, "progress", lambda step, fraction: told.append((step, fraction)))
     data = toy.in_float64(toy.request("mlp"))
-    inverse = curvature.Inverse(
+    inverse = inverse_hessian.Inverse(
         solver=solver,
         damping=1.0,
         ridge=0.0,
@@ -392,41 +312,6 @@ def test_a_solver_says_which_product_it_computes(
         (f"matrix product {number} of at most {most}", (number - 1) / most)
         for number in range(1, computed + 1)
     ]
-
-
-def test_lissa_diverges_where_its_scale_is_too_small():
-    a, v = symmetric(), torch.ones(12, dtype=torch.float64)
-    x, steps = curvature.lissa(
-        repeated(100 * a), v, damping=0.2, scale=2.0, iterations=5000, patience=20
-    )
-    assert torch.equal(x, v / 2) and steps == 21
-    assert (
-        curvature.solution(lambda q: 100 * a @ q, x, v, iterations=steps, tolerance=0.5).residual
-        > 1
-    )
-    _, steps = curvature.lissa(
-        repeated(a * torch.nan), v, damping=0.2, scale=2.0, iterations=5000, patience=20
-    )
-    assert steps == 0
-
-
-@pytest.mark.parametrize("rank", [12, 4])
-def test_a_sketch_of_everything_is_the_inverse_and_of_a_part_saves_steps(rank: int):
-    # eigenvalues 1e-5 to 1e6
-    spread = torch.diag(10.0 ** torch.arange(12, dtype=torch.float64) / 10**5)
-    turn = torch.linalg.qr(symmetric()).Q
-    kernel, b = turn @ spread @ turn.T, torch.arange(1.0, 13.0, dtype=torch.float64)
-    test = torch.randn(12, rank, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    near = curvature.nystrom(kernel @ test, test, 0.1)
-    a = kernel + 0.1 * torch.eye(12, dtype=torch.float64)
-    plain, helped = (
-        curvature.conjugate_gradients(
-            lambda q: a @ q, b, iterations=500, tolerance=1e-6, precondition=each
-        )
-        for each in (None, near)
-    )
-    assert helped.converged and torch.allclose(helped.x, torch.linalg.solve(a, b), rtol=1e-3)
-    assert helped.iterations <= (2 if rank == 12 else plain.iterations - 2)
 
 
 def test_products_with_the_jacobian_of_a_set_are_those_with_its_rows():

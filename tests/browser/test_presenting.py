@@ -2,15 +2,49 @@
 
 from __future__ import annotations
 
+import json
 import re
+from contextlib import suppress
 
 import pytest
-from applications import CUT, Application, ground, new_page, opened
-from playwright.sync_api import Browser, Page, expect
+from applications import CUT, STILL, Application, ground, new_page, opened
+from playwright.sync_api import Browser, Page, TimeoutError, expect
 
-from dashboard import theme
+from dashboard import lessons, theme
+from dashboard.pages import PAGES
 
 SEEN = "[data-on]"
+# Pages to read and to work with: as a whole, with a scroll bar that the arrows and Page keys move.
+WHOLE = {"launch", "forget_sets", "queue", "method", "glossary", "papers", "reports"}
+EMPTY = {"board", "draw"}  # of which the demo has nothing to show
+LESSONS = [f"lessons?lesson={name}&" for name in lessons.LESSONS]
+# What of the screen that is shown does not fit the window.
+OUTSIDE = """() => {
+  const slide = document.querySelector('[data-on]'), root = document.documentElement, found = [];
+  if (root.scrollHeight > innerHeight || root.scrollWidth > innerWidth) found.push('the window');
+  if (!slide) return found;
+  if (slide.scrollHeight > slide.clientHeight + 1) found.push('the screen');
+  const room = innerHeight - document.querySelector('.mucore-foot').offsetHeight + 12;
+  const shown = 'svg.main-svg, img, [data-testid^="stBidiComponent"]';
+  for (const each of slide.querySelectorAll(shown)) {
+    const box = each.getBoundingClientRect();
+    if (box.bottom > room || box.right > innerWidth + 1) found.push(each.tagName);
+  }
+  return found;
+}"""
+# Which screen it is, and what the next key waits for.
+WHERE = """() => {
+  const slide = document.querySelector('[data-on]');
+  const inside = [...(slide?.querySelectorAll('*') ?? [])];
+  const stage = inside.map((each) => each.shadowRoot?.querySelector('.playground')).find(Boolean);
+  return JSON.stringify([
+    slide?.className.match(/st-key-slide-(\\S+)/)?.[1] ?? '',
+    document.querySelector('.mucore-foot span')?.textContent ?? '',
+    Boolean(slide?.querySelector('[class*="reveal"] button')),
+    stage?.hasAttribute('data-waits') ?? null,
+    stage?.ariaBusy === 'true',
+  ]);
+}"""
 
 
 @pytest.fixture
@@ -41,6 +75,36 @@ def fits(page: Page) -> None:
     assert box is not None and size is not None
     assert box["x"] >= 0 and 0.85 * size["width"] < box["x"] + box["width"] <= size["width"]
     assert box["y"] + box["height"] <= size["height"]
+
+
+def is_last(place: list) -> bool:
+    """Whether a next key leads nowhere: no more screens, steps, answers, scenes."""
+    numbers = [int(number) for number in re.findall(r"\d+", place[1])]
+    return numbers[::2] == numbers[1::2] and not place[2] and not place[3]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [f"{page.id}?" for page in PAGES if page.id not in WHOLE | EMPTY | {"lessons"}] + LESSONS,
+)
+def test_every_screen_of_every_page_fits_a_small_projector(
+    demo: Application, projector: Page, address: str
+) -> None:
+    page = opened(projector, f"{demo.url}/{address}present=1")
+    expect(page.locator(SEEN)).to_have_count(1)
+    for _ in range(60):
+        page.wait_for_function(f"!JSON.parse(({WHERE})()).at(-1)")  # a scene is played to its end
+        with suppress(TimeoutError):
+            page.wait_for_function(f"!({OUTSIDE})().length", timeout=15_000)
+        place = json.loads(before := page.evaluate(WHERE))
+        assert (place, page.evaluate(OUTSIDE), page.evaluate(CUT)) == (place, [], [])
+        if is_last(place):
+            return
+        # a view without a figure, as where a map waits to be drawn, scrolls before it moves on
+        page.keyboard.press("PageDown" if place[0] else "ArrowRight")
+        page.wait_for_function(f"({WHERE})() !== {json.dumps(before)}")
+        page.wait_for_function(STILL)
+    raise AssertionError(f"{address} has no last screen")
 
 
 def test_a_page_is_presented_and_left_by_keyboard_alone(demo: Application, projector: Page) -> None:

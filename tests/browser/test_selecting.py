@@ -101,7 +101,7 @@ def test_a_line_of_the_newest_runs_opens_its_run(demo: Application, page: Page) 
 
 def test_a_mark_of_the_method_page_opens_its_run(demo: Application, page: Page) -> None:
     opened(page, f"{demo.url}/method?method=scrub")
-    page.locator("[data-testid=stPlotlyChart] .scatterlayer .point").nth(3).click(force=True)
+    page.locator(".st-key-method_settings .scatterlayer .point").nth(3).click(force=True)
     expect(page).to_have_url(re.compile(r"[?&]run="))
     expect(page.locator(f"{DRAWER} h3")).to_have_text(re.compile("^SCRUB"))
     assert beside(page)

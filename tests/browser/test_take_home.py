@@ -1,7 +1,10 @@
-"""A page and a lesson go home as one file, which is opened from the disk without a network."""
+"""A page, a lesson and a scene of the playground go home as one file each, which is opened from the
+disk without a network.
+"""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -12,12 +15,7 @@ from dashboard.lessons import LESSONS
 
 
 def at_home(page: Page, chromium: Browser, file: Path) -> Page:
-    """The file, made by a click once the page is drawn whole, in a browser that reaches nothing."""
-    page.wait_for_timeout(5_000)  # the side bar is drawn last, and nothing says that it is to be
-    page.wait_for_function(
-        "() => !document.querySelector('[data-testid=stSkeleton], [data-testid=stStatusWidget]')",
-        timeout=60_000,
-    )
+    """The file, made by a click as soon as there is a button, in a browser that reaches nothing."""
     with page.expect_download(timeout=180_000) as caught:
         page.get_by_role("button", name="Take home").click()
     caught.value.save_as(file)
@@ -43,10 +41,36 @@ def test_a_page_and_a_lesson_are_read_at_home_without_a_network(
 
     lesson = LESSONS["forget-one-class"]
     opened(page, f"{demo.url}/lessons?lesson={lesson.id}&step=2")
+    expect(page.get_by_role("button", name="Take home")).to_be_visible()
     page.get_by_role("button", name="That is my prediction").click()
-    expect(page.get_by_text("You said 50 %").first).to_be_visible()
+    # at once: the page that shows the answer is still being drawn
     there = at_home(page, chromium, tmp_path / "lesson.html")
     expect(there.get_by_text("You said 50 %")).to_be_visible()
     for question in lesson.check:
         expect(there.get_by_text(question.text)).to_be_visible()
         expect(there.get_by_text(question.why)).to_be_visible()
+
+
+@pytest.mark.timeout(900)
+def test_a_scene_goes_home_as_it_is_shown(
+    demo: Application, chromium: Browser, page: Page, tmp_path: Path
+) -> None:
+    page.goto(f"{demo.url}/playground?preset=outlier&played=1")
+    stage = page.locator(".playground")
+    expect(stage.locator(".status")).to_have_text(re.compile("Retrain.*%"), timeout=300_000)
+    expect(stage.locator(".play")).to_have_text("Play", timeout=60_000)
+    shown = stage.locator('[data-who="finetune"]')
+    numbers = [text.strip() for text in shown.locator(".numbers b").all_inner_texts()]
+    there = at_home(page, chromium, tmp_path / "last.html")
+    expect(there.locator("h1")).to_have_text(page.locator("h1").inner_text())
+    expect(there.locator("figure")).to_have_count(4)  # the references, and three methods
+    row = there.locator("tbody tr", has_text="Fine-tune").first
+    assert row.locator("td").all_inner_texts()[1:5] == numbers
+    expect(there.locator(f'a[href="{page.url}"]')).to_have_count(1)
+
+    # and a moment before the end, where somebody has stopped
+    stage.locator(".time").fill("400")
+    step = shown.get_attribute("data-step")
+    there = at_home(page, chromium, tmp_path / "moment.html")
+    row = there.locator("tbody tr", has_text="Fine-tune").first
+    assert row.locator("td").all_inner_texts()[0].startswith(f"{step} of ")

@@ -1,4 +1,6 @@
-"""A lesson before a room, in two real browsers; and what a program without the key can do to it."""
+"""A lesson before a room of twelve phones, in a real browser; and what a program without the key
+can do to it.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,17 @@ from typing import Any, Final
 
 import pytest
 import sqlalchemy as sa
-from applications import Application, new_page
-from bench_class import Page as Program
-from bench_class import cookie_of
-from playwright.sync_api import Browser, expect
+from applications import CUT, Application, new_page
+from page_program import Page as Program
+from page_program import Shown, cookie_of
+from playwright.sync_api import Browser, ViewportSize, expect
 
 from mucore.store import open_store, schema
 
 PATIENT: Final = 300_000  # milliseconds; a busy machine takes its time
 LESSON: Final = "forget-one-class"
+READERS: Final = 12
+PHONE: Final[ViewportSize] = {"width": 390, "height": 844}
 # Buttons of the presenter, by page.
 TEMPTING: Final = {
     f"lessons?lesson={LESSON}&step=2": ("Hold this lesson", "End it", "Reveal", "Run it live"),
@@ -53,8 +57,8 @@ def rows(room: Application, table: sa.Table) -> list[tuple[Any, ...]]:
 
 @pytest.mark.timeout(1200)
 def test_a_room_follows_votes_and_sees_the_answer(room: Application, chromium: Browser) -> None:
-    mine, theirs = new_page(chromium), new_page(chromium)
-    for page in (mine, theirs):
+    mine, phones = new_page(chromium), [new_page(chromium) for _ in range(READERS)]
+    for page in (mine, *phones):
         page.set_default_timeout(PATIENT)
     mine.goto(presenters_address(room))
     expect(mine.get_by_text("You present")).to_be_visible()
@@ -65,41 +69,78 @@ def test_a_room_follows_votes_and_sees_the_answer(room: Application, chromium: B
     assert "127.0.0.1" not in str(code.get_attribute("alt"))
     mine.get_by_role("link", name="Back").click()
 
-    theirs.goto(f"{room.url}/lessons?follow=1")
-    expect(theirs.get_by_text("No lesson is held yet")).to_be_visible(timeout=PATIENT)
+    for phone in phones:
+        phone.set_viewport_size(PHONE)
+        phone.goto(f"{room.url}/lessons?follow=1")
+    expect(phones[0].get_by_text("No lesson is held yet")).to_be_visible(timeout=PATIENT)
     mine.get_by_role("button", name="Hold this lesson").click()
-    first = theirs.get_by_role("heading", name="1 · A model that must forget")
-    expect(first).to_be_visible(timeout=PATIENT)
-    expect(mine.get_by_text("1 reader here")).to_be_visible(timeout=PATIENT)
+    for phone in phones:
+        first = phone.get_by_role("heading", name="1 · A model that must forget")
+        expect(first).to_be_visible(timeout=PATIENT)
+    expect(mine.get_by_text(f"{READERS} readers here")).to_be_visible(timeout=PATIENT)
     for name in ("Hold this lesson", "End it", "Reveal", "Run it live"):
-        expect(theirs.get_by_role("button", name=name)).to_have_count(0)
+        expect(phones[0].get_by_role("button", name=name)).to_have_count(0)
 
     mine.get_by_role("button", name="Next").click()
-    expect(theirs.get_by_role("heading", name="2 · The yardstick")).to_be_visible(timeout=PATIENT)
-    expect(theirs.get_by_text("Compare the two models")).to_have_count(0)
-    theirs.get_by_role("slider").focus()
-    theirs.keyboard.press("ArrowRight")
-    theirs.get_by_role("button", name="Send my answer").click()
-    expect(theirs.get_by_text("51 %").first).to_be_visible(timeout=PATIENT)
-    expect(mine.get_by_text("1 vote", exact=True)).to_be_visible(timeout=PATIENT)
-    theirs.reload()  # another session of the same reader
-    expect(theirs.get_by_text("51 %").first).to_be_visible(timeout=PATIENT)
+    for number, phone in enumerate(phones):
+        second = phone.get_by_role("heading", name="2 · The yardstick")
+        expect(second).to_be_visible(timeout=PATIENT)
+        expect(phone.get_by_text("Compare the two models")).to_have_count(0)
+        phone.get_by_role("slider").focus()
+        for _ in range(number + 1):
+            phone.keyboard.press("ArrowRight")
+        phone.get_by_role("button", name="Send my answer").click()
+        said = phone.get_by_text(f"{51 + number} %").first
+        expect(said).to_be_visible(timeout=PATIENT)
+    votes = mine.get_by_text(f"{READERS} votes", exact=True)
+    expect(votes).to_be_visible(timeout=PATIENT)
+    phones[0].reload()  # another session of the same reader
+    expect(phones[0].get_by_text("51 %").first).to_be_visible(timeout=PATIENT)
 
     mine.get_by_role("button", name="Reveal").click()
-    for page in (mine, theirs):
+    for page in (mine, *phones):
         expect(page.get_by_text("Compare the two models")).to_be_visible(timeout=PATIENT)
-    expect(theirs.get_by_text("You said 51 %")).to_be_visible(timeout=PATIENT)
-    (vote,) = rows(room, schema.vote)
-    assert vote[1] == "2" and vote[3] == "51"
+    for number, phone in enumerate(phones):
+        answer = phone.get_by_text(f"You said {51 + number} %")
+        expect(answer).to_be_visible(timeout=PATIENT)
+    found = rows(room, schema.vote)
+    assert [vote[1] for vote in found] == READERS * ["2"]
+    assert sorted(vote[3] for vote in found) == [str(51 + number) for number in range(READERS)]
 
-    theirs.get_by_role("button", name="Back").click()
+    phones[0].get_by_role("button", name="Back").click()
+    first = phones[0].get_by_role("heading", name="1 · A model that must forget")
     expect(first).to_be_visible(timeout=PATIENT)
-    expect(theirs.get_by_text("The presenter holds")).to_be_visible(timeout=PATIENT)
+    expect(phones[0].get_by_text("The presenter holds")).to_be_visible(timeout=PATIENT)
     mine.get_by_role("button", name="End it").click()
     expect(mine.get_by_role("button", name="Hold this lesson")).to_be_visible(timeout=PATIENT)
     assert rows(room, schema.vote) == rows(room, schema.talk) == []
-    for page in (mine, theirs):
+    for page in (mine, *phones):
         expect(page.get_by_test_id("stAlertContentError")).to_have_count(0)
+
+
+@pytest.mark.timeout(600)
+def test_a_lesson_is_held_while_it_is_presented(room: Application, chromium: Browser) -> None:
+    mine, phone = new_page(chromium), new_page(chromium)
+    for page in (mine, phone):
+        page.set_default_timeout(PATIENT)
+    mine.goto(presenters_address(room))
+    expect(mine.get_by_text("You present")).to_be_visible()
+    mine.set_viewport_size({"width": 1024, "height": 768})
+    mine.goto(f"{room.url}/lessons?lesson={LESSON}&step=1&present=1")
+    foot = mine.locator(".mucore-foot")
+    expect(foot.get_by_role("button", name="Hold this lesson")).to_be_visible(timeout=PATIENT)
+    mine.keyboard.press("h")
+    expect(foot).to_contain_text("0 readers", timeout=PATIENT)
+    expect(foot.get_by_role("button", name="Hold this lesson")).to_have_count(0)
+    assert [row[1:3] for row in rows(room, schema.talk)] == [(LESSON, 1)]
+
+    phone.set_viewport_size(PHONE)
+    phone.goto(f"{room.url}/lessons?follow=1")
+    first = phone.get_by_role("heading", name="1 · A model that must forget")
+    expect(first).to_be_visible(timeout=PATIENT)
+    expect(foot).to_contain_text("1 reader", timeout=PATIENT)
+    expect(phone.get_by_role("button", name=re.compile("Present|Hold"))).to_have_count(0)
+    assert mine.evaluate(CUT) == []
 
 
 @pytest.mark.timeout(1200)
@@ -163,30 +204,25 @@ async def buttons_of_the_presenter(room: Application, key: str) -> Mapping[str, 
         async with Program(room.url, key, name, query) as page:
             await page.until(lambda page=page: page.full_runs)
             if name == "lessons":
-                found[address] = [button.id for button in buttons(page, labels)]
+                found[address] = buttons(page, labels)
                 await page.press("Hold this lesson")
-            found[address] = found.get(address, []) + [
-                button.id for button in buttons(page, labels)
-            ]
+            found[address] = found.get(address, []) + buttons(page, labels)
     return found
 
 
-def buttons(page: Program, labels: tuple[str, ...]) -> list[Any]:
-    return [
-        element.button
-        for _, element in page.elements.values()
-        if element.WhichOneof("type") == "button" and element.button.label.startswith(labels)
-    ]
+def buttons(page: Program, labels: tuple[str, ...]) -> list[str]:
+    found = [one.element for one in page.of_kind("button")]
+    return [button.id for button in found if button.label.startswith(labels)]
 
 
 async def send(guest: Program, value: float) -> None:
     """Press the form's button with that value in the slider."""
     slider, button = guest.find("slider"), guest.find("button", "Send")
-    assert slider is not None and button is not None
-    part, runs = button[0], guest.part_runs[button[0]]
+    assert isinstance(slider, Shown) and isinstance(button, Shown)
+    runs = guest.part_runs[button.part]
     await guest.run(
-        {"id": slider[1].id, "double_array_value": [value]},
-        {"id": button[1].id, "trigger_value": True},
-        fragment=part,
+        {"id": slider.element.id, "double_array_value": [value]},
+        {"id": button.element.id, "trigger_value": True},
+        part=button.part,
     )
-    await guest.until(lambda: guest.part_runs[part] > runs)
+    await guest.until(lambda: guest.part_runs[button.part] > runs)

@@ -10,7 +10,7 @@ import pytest
 from pages import send_key
 from playing import QuickRoom, Stage
 
-from dashboard import access, data, playroom
+from dashboard import access, data, playroom, queue_data
 from dashboard.widgets import stage
 from mucore.store import Store
 
@@ -38,7 +38,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
         homes.append(store.home)
         return []
 
-    monkeypatch.setattr(data, "ensure_workers", pretend)
+    monkeypatch.setattr(queue_data, "ensure_workers", pretend)
     return homes
 
 

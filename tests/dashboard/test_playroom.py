@@ -20,7 +20,8 @@ LIMIT = 240.0  # seconds that a busy machine may take
 FIELD = Scene()  # Original alone
 
 # A process that answers as the playground does: it counts its scenes, dies in one of seed 1, says
-# nothing in one of seed 2, and goes on in one of seed 3 until another line comes.
+# nothing in one of seed 2, goes on in one of seed 3 until another line comes, and prints in one of
+# seed 4 what is no event.
 ACTING = """
 import json, os, sys, threading
 lines, latest = [], threading.Condition()
@@ -48,6 +49,8 @@ while True:
     if seed == 3:
         with latest:
             latest.wait_for(lambda: len(lines) > done)
+    if seed == 4:
+        print("a library's warning", "7", '{"id": 7}', sep="\\n", flush=True)
     tell(asked["id"], {"kind": "end"})
 """
 
@@ -120,8 +123,21 @@ def test_what_nobody_wants_any_more_is_ended(room: Room) -> None:
     assert room.events(long)[-1]["kind"] == "scene"  # b looks at it still
     last = room.submit(Scene(seed=7), "b")
     assert whole(room, other) and whole(room, last)
+    assert room.knows(last) and not room.knows(long)
     gone = room.events(long, 9)
     assert [event["kind"] for event in gone] == ["error", "end"]
+
+
+def test_original_is_trained_to_its_end_for_the_scene_that_needs_it(room: Room) -> None:
+    field = room.submit(Scene(seed=3), "a")
+    until(lambda: room.events(field))
+    waiting = room.submit(Scene(seed=4), "b")
+    first = room.submit(Scene(seed=3, forget=(0,)), "a")
+    # it goes before those who only look, and what it is made of is not thrown away
+    assert (room.ahead(first), room.ahead(waiting)) == (1, 2)
+    assert [event["kind"] for event in room.events(field)] == ["scene"]
+    room.submit(Scene(seed=9, forget=(0,)), "a")
+    assert [event["kind"] for event in room.events(first)] == ["error", "end"]
 
 
 def test_a_scene_that_nobody_looks_at_is_ended() -> None:
@@ -152,6 +168,23 @@ def test_a_process_that_hangs_is_replaced() -> None:
         assert whole(room, room.submit(Scene(seed=5), "a"))[0]["process"] != events[0]["process"]
     finally:
         room.close()
+
+
+def test_a_process_that_cannot_be_started_is_tried_again_with_the_next_scene() -> None:
+    room = Room(command=("/there/is/no/such/program",))
+    try:
+        events = whole(room, room.submit(Scene(seed=5), "a"))
+        assert [event["kind"] for event in events] == ["error", "end"]
+        room._command = (sys.executable, "-c", ACTING)
+        again = whole(room, room.submit(Scene(seed=5), "a"))
+        assert [event["kind"] for event in again] == ["scene", "end"]
+    finally:
+        room.close()
+
+
+def test_what_a_library_prints_is_no_event(room: Room) -> None:
+    events = whole(room, room.submit(Scene(seed=4), "a"))
+    assert [event["kind"] for event in events] == ["scene", "end"]
 
 
 def test_only_so_many_wait_and_only_the_latest_stay() -> None:

@@ -12,8 +12,9 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.web.server import server_util
 
-from dashboard import access, server
+from dashboard import access, room, server
 from mucore import hosting
+from mucore.store import open_store
 
 KEY = "k" * 43
 HOST = "192.0.2.7:8501"
@@ -326,3 +327,19 @@ def test_where_no_audience_votes_by_browser_no_name_is_given(terms, monkeypatch)
     monkeypatch.setattr(access, "_server", access._Server(terms, "", behind_door=True))
     config.set_option("server.allowedHosts", [HOST.partition(":")[0]])
     assert given("/") == ""
+
+
+def test_a_readers_page_hears_where_the_presenter_is_and_nobody_else_does(home):
+    with open_store(home) as store:
+        store.hold_talk(access.room(), "forget-one-class", 3)
+        store.reveal_votes(access.room(), "2")
+    page = room.arrive()
+    for query, told in (
+        (f"page={page}&lesson=&follow=1", b"forget-one-class:3:own:2"),
+        (f"page={page}&lesson=forget-one-class&follow=", b"forget-one-class:2"),
+        (f"page={page}&lesson=backdoor&follow=", b"forget-one-class"),
+        ("page=another&lesson=&follow=1", b""),
+        ("", b""),
+    ):
+        inside, (head, body) = ask(room.NEWS, query=query)
+        assert inside.asked == [] and (head["status"], body["body"]) == (200, told)

@@ -16,7 +16,7 @@ import toy
 from torch import Tensor, nn
 from torch.func import functional_call, jacrev
 
-from mucore.blocks import curvature, importance, linearised
+from mucore.blocks import curvature, importance, linearised, solvers
 from mucore.blocks.prediction_fisher import fisher_of_predictions
 from mucore.engine.data import Mixture, Samples, UnlearningData, windows
 from mucore.engine.features import classifier_layer
@@ -206,7 +206,7 @@ def regression(monkeypatch: pytest.MonkeyPatch) -> tuple[UnlearningData, nn.Modu
     penalty on the sum of losses.
     """
     monkeypatch.setattr(curvature, "cross_entropy_sum", curvature.squared_sum)
-    monkeypatch.setattr(curvature, "TOLERANCE", 1e-14)
+    monkeypatch.setattr(solvers, "TOLERANCE", 1e-14)
     data = small(forget=60, retain=540)
     penalty = data.recipe.weight_decay * (len(data.retain) + len(data.forget))
     model = put(linear(), ridge_solution(Mixture((data.retain, data.forget)), penalty))
@@ -296,7 +296,7 @@ def test_second_order_batch_sum_takes_the_larger_step(
 
 
 def test_second_order_on_a_network_inverts_its_gauss_newton_matrix(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(curvature, "TOLERANCE", 1e-6)
+    monkeypatch.setattr(solvers, "TOLERANCE", 1e-6)
     data, model = small(forget=10, retain=60), smooth()
     options: dict[str, Any] = {**NEWTON, "solver": "cg_ggn", "damping": 0.05}
     result, run = toy.unlearn("second_order", data, copy.deepcopy(model), **options)
@@ -517,7 +517,7 @@ def test_ntk_solves_are_the_projection_form_of_the_paper():
     def solve(samples: Samples | Mixture) -> Tensor:
         (batch,) = samples.batches(Run(seed=0), len(samples))
         slope = curvature.gradient(model, every, batch)
-        return curvature.conjugate_gradients(
+        return solvers.conjugate_gradients(
             lambda q: (
                 curvature.gauss_newton_product(model, every, batch, q, curvature.no_curvature)
                 + ridge * q

@@ -18,6 +18,7 @@ import torch
 from mucore import catalog, training
 from mucore.errors import Cancelled
 from mucore.playground import METHODS, PRESETS, SETTINGS, Scene
+from mucore.playground.__main__ import _play_ahead
 from mucore.playground.stage import FRAMES, GRID, Playing, Stage, _numbers, _variation
 
 BY_ID = {preset.id: preset for preset in PRESETS}
@@ -46,6 +47,25 @@ def done(events: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 def grid(event: dict[str, Any]) -> np.ndarray:
     raw = np.frombuffer(base64.b64decode(event["grid"]), np.uint8)
     return raw.reshape(GRID, GRID, -1)
+
+
+def test_examples_are_played_ahead_until_somebody_waits(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenes = [BY_ID["twin"].scene, BY_ID["outlier"].scene]
+    _play_ahead(stage, scenes, lambda: len(scenes) < 2)
+    assert scenes == [BY_ID["outlier"].scene]
+    _play_ahead(stage, scenes, lambda: True)
+    assert scenes == [BY_ID["outlier"].scene]
+    _play_ahead(stage, scenes, lambda: False)
+    assert scenes == []
+
+    def trained(*_: object) -> None:
+        raise AssertionError("trained once more")
+
+    monkeypatch.setattr(training, "train_original", trained)
+    monkeypatch.setattr(training, "retrain", trained)
+    assert set(done(list(stage.play(BY_ID["outlier"].scene)))) >= {"original", "retrain"}
 
 
 def test_a_frame_has_its_first_row_at_the_top_and_its_first_column_at_the_left(

@@ -21,8 +21,7 @@ from mucore.runner import jobs as jobs_module
 from mucore.runner.executors import start_worker
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, launch, make_plan
 from mucore.runner.worker import work
-from mucore.store import Store, engine, open_store
-from mucore.store import jobs as queue
+from mucore.store import Store, engine, open_store, taking
 from mucore.store.liveness import GRACE_SECONDS
 from mucore.store.poison import ATTEMPT
 from mucore.store.trouble import DISK, LOCK
@@ -34,7 +33,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 def impatient(monkeypatch):
     """What takes minutes takes a moment."""
     monkeypatch.setattr(engine, "BUSY_SECONDS", 0.1)
-    monkeypatch.setattr(queue, "FIRST_DELAY", 0.2)
+    monkeypatch.setattr(taking, "FIRST_DELAY", 0.2)
     monkeypatch.setattr(jobs_module, "PATIENCE_SECONDS", 0.5)
 
 

@@ -9,18 +9,17 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from builders import START, make_outputs, make_result, make_spec_row
+from builders import make_model, make_outputs, make_result, make_spec_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mucore.errors import BadFile, BadValue, StoreError
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.spec import RunSpec
-from mucore.store import REMOVAL, Artifacts, Model, Store, open_store
+from mucore.store import REMOVAL, Artifacts, Store, open_store
 from mucore.store.places import Folder
 
 
@@ -229,19 +228,7 @@ def _put(store: Store, spec: RunSpec, number: int) -> dict[str, str]:
     weights = store.artifacts.put_arrays({"w": np.full(4, float(number))})
     outputs = store.artifacts.put_outputs(make_outputs(number))
     store.put_result(make_result(spec, weights=weights, outputs=outputs))
-    facts: dict[str, Any] = {"spec": {}, "cost": {}, "losses": (), "diagnostics": {}, "notes": ()}
-    store.put_model(
-        Model(
-            model_key=spec.model_key,
-            weights=weights,
-            status="ok",
-            stop_reason=None,
-            device="cpu",
-            precision="fp32",
-            created=START,
-            **facts,
-        )
-    )
+    store.put_model(make_model(spec.model_key, weights=weights))
     return {"weights": weights, "outputs": outputs}
 
 

@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from builders import START, make_result, make_spec_row
+from builders import make_model, make_result, make_spec_row
 
 from mucore.errors import StoreError
 from mucore.store import Store
 from mucore.store import schema as tables
 from mucore.store.liveness import host
-from mucore.store.rows import Model
 
 SPEC = make_spec_row()
 ORIGINAL, OTHER = SPEC.original(), make_spec_row(training_seed=1).original()
@@ -153,20 +152,7 @@ def test_damaged_times_of_results_models_comparisons_and_workers(
     loose.put_results([broken, whole])
     damage(loose, tables.result, tables.result.c.key == broken.key, finished=time)
     assert loose.results() == [whole] and list(loose.summaries()["key"]) == [whole.key]
-    model = Model(
-        model_key=broken.model_key,
-        spec=broken.spec,
-        weights=None,
-        status="ok",
-        stop_reason=None,
-        cost={},
-        losses=(),
-        diagnostics={},
-        notes=(),
-        device="cpu",
-        precision="fp32",
-        created=START,
-    )
+    model = make_model(broken.model_key, spec=broken.spec)
     loose.put_model(model)
     assert loose.get_model(model.model_key) == model
     damage(loose, tables.model, sa.true(), created=time)

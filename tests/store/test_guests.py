@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from builders import make_result, make_spec_row
+from builders import make_model, make_result, make_spec_row
 
 from mucore.spec import RunSpec, make_spec
 from mucore.store import GuestStore, Measured, open_store
 from mucore.store.guests import dataset_of, without_paths
-from mucore.store.rows import Model
 
 OWN = "npz:/home/ada/secret project/faces.npz"
 HASH = "a" * 64
@@ -56,19 +54,11 @@ def filled(tmp_path: Path) -> Path:
         store.create_comparison("May", "From /home/ada/x.", grid, [spec.key])
         store.create_comparison(f"{OWN} · mlp · one_class", "", grid, [spec.key])
         store.put_model(
-            Model(
-                model_key=spec.original().model_key,
+            make_model(
+                spec.original().model_key,
                 spec=spec.original().model_dump(mode="json"),
-                weights=None,
-                status="ok",
                 stop_reason="no /home/ada/z any more",
-                cost={},
-                losses=(),
-                diagnostics={},
                 notes=("Read from /home/ada/weights.pt.",),
-                device="cpu",
-                precision="fp32",
-                created=datetime.now(UTC),
             )
         )
     return tmp_path / "home"

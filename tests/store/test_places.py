@@ -12,11 +12,11 @@ from uuid import uuid4
 
 import numpy as np
 import pytest
-from builders import START
+from builders import make_model
 from s3 import running_s3
 
 from mucore.errors import BadFile, BadValue, StoreError
-from mucore.store import Artifacts, Model, open_store
+from mucore.store import Artifacts, open_store
 from mucore.store.places import MARK, Elsewhere, Folder, Place, Unreachable, place_of
 
 NAME, OTHER = "ab" * 16 + ".safetensors", "cd" * 16 + ".parquet"
@@ -159,23 +159,6 @@ def test_a_secret_in_an_address_is_not_shown(tmp_path: Path) -> None:
 # -- a database and its place
 
 
-def _model(weights: str) -> Model:
-    return Model(
-        model_key="m",
-        spec={},
-        weights=weights,
-        status="ok",
-        stop_reason=None,
-        cost={},
-        losses=(),
-        diagnostics={},
-        notes=(),
-        device="cpu",
-        precision="fp32",
-        created=START,
-    )
-
-
 def test_a_second_home_on_one_database_is_refused(postgres_url: str, tmp_path: Path) -> None:
     with open_store(tmp_path / "one", url=postgres_url):
         pass
@@ -205,7 +188,7 @@ def test_a_database_of_an_earlier_version_takes_the_home_that_has_its_files(
 ) -> None:
     with open_store(tmp_path / "one", url=postgres_url) as store:
         weights = store.artifacts.put_arrays({"w": np.arange(4.0)})
-        store.put_model(_model(weights))
+        store.put_model(make_model("m", weights=weights))
         with store.write() as connection:
             connection.exec_driver_sql("DELETE FROM store_info WHERE name = 'files'")
         (tmp_path / "one" / "artifacts" / MARK).unlink()
@@ -227,5 +210,5 @@ def test_a_home_of_its_own_needs_no_mark(tmp_path: Path) -> None:
         # files of the home would be missed
         with open_store(tmp_path) as store:
             name = store.artifacts.put_arrays({"w": np.arange(4.0)})
-            store.put_model(_model(name))
+            store.put_model(make_model("m", weights=name))
         open_store(tmp_path, artifacts=f"memory://{uuid4().hex}")

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from builders import make_result, make_spec_row
+from builders import make_model, make_result, make_spec_row
 
 from mucore.store import LostJob, Store, open_store, planned, poison
 from mucore.store import schema as tables
-from mucore.store.jobs import FIRST_DELAY, LONGEST_DELAY
 from mucore.store.liveness import GRACE_SECONDS, Lookout, Moment, process_id
-from mucore.store.rows import Job, Model
+from mucore.store.rows import Job
 from mucore.store.schema import now
+from mucore.store.taking import FIRST_DELAY, LONGEST_DELAY
 
 SPEC = make_spec_row()
 ORIGINAL, RETRAIN = SPEC.original(), SPEC.retrained()
@@ -172,10 +172,7 @@ def test_who_could_not_write_is_not_dead(store: Store, hands: Hands) -> None:
 def test_a_worker_that_lost_its_job_stores_nothing(store: Store) -> None:
     (job,) = store.enqueue([ORIGINAL])
     store.claim(ELSEWHERE)
-    model = Model(
-        model_key=ORIGINAL.model_key, spec={}, weights=None, status="ok", stop_reason=None, cost={},
-        losses=(), diagnostics={}, notes=(), device="cpu", precision="fp32", created=now(),
-    )  # fmt: skip
+    model = make_model(ORIGINAL.model_key)
     beaten(store, job.id, GRACE_SECONDS + 1)
     store.reap()
     taken = store.claim("another worker")

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sqlalchemy as sa
-from builders import START, full_results, make_cost, make_result, make_spec_row
+from builders import START, full_results, make_cost, make_model, make_result, make_spec_row
 from sqlalchemy.exc import DBAPIError
 
 import mucore
@@ -22,10 +22,11 @@ from mucore import titles
 from mucore.engine import run
 from mucore.errors import BadValue, ReadOnly, StoreError, UnknownName
 from mucore.runner.executors import start_process
-from mucore.store import LostJob, Measured, Model, Store, open_store, rows
+from mucore.store import LostJob, Measured, Store, open_store, rows
 from mucore.store import schema as tables
 from mucore.store.liveness import GRACE_SECONDS, host
-from mucore.store.results import NOT_A_NUMBER, SUMMARY
+from mucore.store.result_frames import SUMMARY
+from mucore.store.result_rows import NOT_A_NUMBER
 from mucore.store.schema import now
 
 SPEC = make_spec_row()
@@ -254,19 +255,14 @@ def test_a_run_can_end_in_every_status_that_the_store_knows() -> None:
 
 
 def test_models(store: Store) -> None:
-    model = Model(
-        model_key=SPEC.model_key,
+    model = make_model(
+        SPEC.model_key,
         spec=SPEC.model_dump(mode="json"),
         weights="ab.safetensors",
-        status="ok",
-        stop_reason=None,
         cost={"seconds": 1.0},
         losses=(1.0, 0.5),
         diagnostics={"x": 1.0},
         notes=("a note",),
-        device="cpu",
-        precision="fp32",
-        created=START,
     )
     assert store.get_model(model.model_key) is None
     store.put_model(model)
@@ -743,20 +739,7 @@ READING = """
     read_only reap recent_results remarks results sentences sqlite stored_models summaries talk url
     vote_of votes waiting_for where with_outputs workers working_on artifacts_url
 """.split()
-MODEL = Model(
-    model_key="k",
-    spec={},
-    weights=None,
-    status="ok",
-    stop_reason=None,
-    cost={},
-    losses=(),
-    diagnostics={},
-    notes=(),
-    device="cpu",
-    precision="fp32",
-    created=START,
-)
+MODEL = make_model("k")
 WRITING: dict[str, Callable[[Store], object]] = {
     "beat": lambda store: store.beat(1, progress=0.5),
     "beat_worker": lambda store: store.beat_worker("w", "idle"),

@@ -1,6 +1,7 @@
 """The board: what may be called best, what stands where, and that its pages need nothing else."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,12 +18,19 @@ SUITE = description.load("mucore-bench-1-quick")
 TASK = SUITE.tasks[0]
 
 
-def line(method, scores=(), word="forgot", work=0.1, **fields: Any):
+def line(method, scores=(), word="forgot", work=0.1, cheats=False, **fields: Any):
     runs = {
-        seed: make_result(method=method, training_seed=seed, metrics={"rte_work": work})
+        seed: make_result(
+            method=method,
+            scenario="class_wise" if cheats else "one_class",
+            training_seed=seed,
+            metrics={"rte_work": work},
+        )
         for seed in range(len(scores))
     }
-    said = Verdict(word=word, metric="", sentence="", provisional=False, seeds=len(scores))
+    said = Verdict(
+        word=word, metric="", sentence="", provisional=False, seeds=len(scores), cheats=cheats
+    )
     given: dict[str, Any] = {"verdict": said} | fields
     return Line(
         division="tuned",
@@ -71,9 +79,9 @@ def test_best_is_said_only_where_the_paired_difference_excludes_zero():
 def test_a_paired_p_by_hand():
     # differences 1, 2, 3: mean 2, s/sqrt(n) = 1/sqrt(3), t = 3.4641, 2 degrees of freedom
     one, other = {0: 1.0, 1: 2.0, 2: 3.0}, {0: 0.0, 1: 0.0, 2: 0.0}
-    assert board._paired_p(one, other) == pytest.approx(0.0742, abs=1e-4)
-    assert board._paired_p(one, one) == 1.0
-    assert board._paired_p({0: 1.0, 1: 2.0}, {0: 0.0, 1: 1.0}) == 0.0  # always the same distance
+    assert board.paired_p(one, other) == pytest.approx(0.0742, abs=1e-4)
+    assert board.paired_p(one, one) == 1.0
+    assert board.paired_p({0: 1.0, 1: 2.0}, {0: 0.0, 1: 1.0}) == 0.0  # always the same distance
 
 
 def test_what_forgot_stands_first_then_by_distance_and_cost():
@@ -103,6 +111,40 @@ def test_a_headline_never_calls_a_method_best_that_did_not_forget():
     assert "SSD" in said and "none is called best" in said
     said = site.headline(table(line("ssd", (1.0, 1.1, 0.9)), line("scrub", (4.0, 4.1, 4.2))))
     assert "Best: SSD" in said
+
+
+def test_a_board_without_a_method_is_one_that_nobody_ran_it_for():
+    lines = [
+        line("ssd", (1.0, 1.1, 0.9)),
+        line("scrub", (4.0, 4.1, 4.2)),
+        line("salun", (6.0, 6.1, 6.2)),
+        line("fisher", (9.0, 9.1, 9.3), word="damaged"),
+    ]
+    tables = (table(*lines), table(*lines))
+    whole = board._division("tuned", tables)
+    assert board.without(whole, ()) == whole
+    rest = board.without(whole, ["ssd", "nobody"])
+    assert [each.best for each in rest.tables] == ["scrub", "scrub"]
+    assert rest.forgot() == {"scrub": 2, "salun": 2, "fisher": 0}
+    assert rest.ranking is not None
+    assert rest.ranking.ranks == {"scrub": 1.0, "salun": 2.0, "fisher": 3.0}
+    none = board.without(whole, ["ssd", "scrub", "salun", "fisher"])
+    assert none.ranking is None and not any(each.lines or each.best for each in none.tables)
+
+
+def test_a_method_of_two_packs_is_counted_once_a_table_and_is_not_ranked():
+    rest = [line(name, (3.0 + place,) * 3) for place, name in enumerate(("salun", "ssd", "ct"))]
+    twice = [line("scrub", (1.0,) * 3), replace(line("scrub", (2.0,) * 3), pack="q.zip")]
+    # as many scores as tables, and both of one table
+    whole = board._division("tuned", (table(*twice, *rest), table(*rest)))
+    assert whole.forgot() == {"scrub": 1, "salun": 2, "ssd": 2, "ct": 2}
+    assert whole.ranking is not None
+    assert whole.ranking.ranks == {"salun": 1.0, "ssd": 2.0, "ct": 3.0}
+    assert whole.doubled("scrub") == [TASK] and whole.doubled("ssd") == []
+    assert [task for task, _ in whole.unscored("scrub")] == [TASK]
+    both = board._division("tuned", (table(*twice, *rest), table(*twice, *rest)))
+    assert both.unscored("scrub") == [] and "packs" in site.unranked(both, "scrub")
+    assert "4 of 4" in site.headline(both.tables[0])
 
 
 def test_the_baseline_that_cheats_stands_apart_whatever_its_numbers():
@@ -173,3 +215,45 @@ def test_what_is_no_board(ran, tampered, tmp_path, capsys):
     with packs.opened(ran[1]) as one, packs.opened(tampered.path) as other:
         with pytest.raises(BadFile, match="one suite"):
             board.board([("a", one), ("b", other)])
+
+
+def test_every_two_ranked_methods_are_tested_over_the_seeds_of_all_tasks():
+    other = SUITE.tasks[1]
+    rising = {"scrub": 1.0, "ssd": 2.0, "finetune": 3.5}
+    first, second = (
+        table(
+            *(
+                replace(line(method, [start + 0.01 * seed * start for seed in range(5)]), task=task)
+                for method, start in rising.items()
+            ),
+            line("head_distillation", (0.1,) * 5, cheats=True),
+        )
+        for task in (TASK, other)
+    )
+    tables = (first, replace(second, task=other))
+    ranking = board._ranking(tables)
+    assert ranking is not None and set(ranking.ranks) == set(rising)
+    pairs, blocks = board._pairs(tables, ranking)
+    # ten differences of one sign: p is 2 / 2^10 before the correction for three pairs, and the two
+    # tasks hold every difference twice
+    assert blocks == 10 and {(p.first, p.second) for p in pairs} == {
+        ("scrub", "ssd"),
+        ("scrub", "finetune"),
+        ("ssd", "finetune"),
+    }
+    assert [pair.p for pair in pairs] == pytest.approx([2 / 2**10] * 3)
+    assert all(pair.p_holm == pytest.approx(3 * 2 / 2**10) for pair in pairs)
+    made = board.Division(name="tuned", tables=tables, ranking=ranking, pairs=pairs, blocks=blocks)
+    assert site.differing(made) == 3
+    assert board._pairs(tables, None) == ((), 0)
+
+
+def test_a_baseline_that_cheats_is_counted_nowhere_and_stands_last():
+    lines = (line("scrub", (1.0,) * 5), line("head_distillation", (0.1,) * 5, cheats=True))
+    made = board.Division(name="tuned", tables=(table(*lines),), ranking=None)
+    assert made.forgot() == {"scrub": 1} and made.baselines == ("head_distillation",)
+    rows = site.overall(made)
+    assert [(row["method"], row["forgot"]) for row in rows] == [
+        ("scrub", 1),
+        ("head_distillation", None),
+    ]

@@ -371,6 +371,17 @@ def test_links_lead_nowhere(tampered, tmp_path):
         pass
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has neither")
+def test_devices_and_pipes_are_not_read(tampered, tmp_path, capsys):
+    for line in (["verify"], ["board", "--out", str(tmp_path / "site")], ["repeat", "--key", "x"]):
+        command, *more = line
+        assert cli.main(["suite", command, os.devnull, *more]) in (1, 2)
+        assert "regular file" in capsys.readouterr().err
+    os.mkfifo(tampered.path / "results" / "more.jsonl.gz")
+    with pytest.raises(BadFile, match="regular file"), packs.opened(tampered.path):
+        pass
+
+
 @pytest.mark.parametrize(
     ("limit", "says"),
     [

@@ -5,9 +5,12 @@ from dataclasses import replace
 import pytest
 from boards import QUICK, fill
 
+from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.store import open_store
-from mucore.suite import description
+from mucore.suite import description, site
+from mucore.suite.board import NO_RUN, NO_TABLE, without
+from mucore.suite.site import write_site
 from mucore.suite.stored import board_of
 
 SUITE = description.load(QUICK)
@@ -34,7 +37,8 @@ def test_what_is_there_is_judged_and_the_rest_is_missing(tmp_path):
         assert (groups["scrub"], groups["finetune"], groups["ssd"]) == ("forgot", "nothing", "off")
         assert groups["fisher"] == "missing"
         (scrub,) = (line for line in table.lines if line.method == "scrub")
-        assert list(scrub.runs) == [0, 1, 2] and scrub.reason == "It was not run."
+        assert list(scrub.runs) == [0, 1, 2] and scrub.reason == "Seeds 3, 4: It was not run."
+        assert next(x for x in table.lines if x.method == "fisher").reason == "It was not run."
     (about,) = (about for _, about in found.packs)
     # two tasks of five originals and five Retrains, three methods of three seeds
     assert about["there"] == 2 * (5 + 5 + 9) < about["asked"]
@@ -47,3 +51,66 @@ def test_results_of_other_data_are_refused(tmp_path):
         store.put_result(replace(one, forget_hash="0" * 16))
         with pytest.raises(MucoreError, match="forget set"):
             board_of(SUITE, store)
+
+
+def test_what_no_table_is_of_is_said_with_its_reason(tmp_path):
+    fill(tmp_path, lacking=[("backdoor", "retrain")])
+    with open_store(tmp_path) as store:
+        found = board_of(SUITE, store)
+    assert found is not None
+    (division,) = found.divisions
+    assert [table.task.scenario for table in division.tables] == ["one_class"]
+    assert [(task.scenario, why) for task, why in division.absent] == [
+        ("backdoor", "Retrain: It was not run."),
+    ]
+    assert without(division, ["ssd"]).absent == division.absent
+    assert found.absent == (("tuned", NO_RUN),)
+    # the last part of the page is of packs, which a store is none of
+    out = write_site(replace(found, packs=()), tmp_path / "site").read_text(encoding="utf-8")
+    assert "Retrain: It was not run." in out and 'id="tuned"' in out and NO_RUN in out
+
+
+def test_a_division_without_a_table_is_absent(tmp_path):
+    fill(tmp_path, lacking=[(task.scenario, "original") for task in SUITE.tasks])
+    with open_store(tmp_path) as store:
+        found = board_of(SUITE, store)
+    assert found is not None and not found.divisions
+    assert found.absent == (("tuned", NO_RUN), ("authors", NO_TABLE))
+
+
+def test_a_method_without_a_score_in_a_task_has_no_rank_and_why(tmp_path):
+    fill(
+        tmp_path,
+        methods=("scrub", "finetune", "ssd", "salun"),
+        lacking=[("backdoor", "salun")],
+    )
+    with open_store(tmp_path) as store:
+        found = board_of(SUITE, store)
+    assert found is not None
+    (division,) = found.divisions
+    assert division.ranking is not None and "salun" not in division.ranking.ranks
+    assert [(task.scenario, why) for task, why in division.unscored("salun")] == [
+        ("backdoor", "It was not run."),
+    ]
+    assert division.unscored("ssd") == [] and site.unranked(division, "ssd") == ""
+    assert catalog.scenario("backdoor").title in site.unranked(division, "salun")
+    # the last part of the page is of packs, which a store is none of
+    out = write_site(replace(found, packs=()), tmp_path / "site").read_text(encoding="utf-8")
+    assert site.unranked(division, "salun") in out and "None" not in out
+
+
+def test_one_retrain_makes_no_distance_and_says_so(tmp_path):
+    fill(tmp_path)
+    with open_store(tmp_path) as store:
+        for one in store.results(method="retrain"):
+            if one.spec["training_seed"]:
+                few = {name: each for name, each in one.metrics.items() if name != "fa"}
+                store.put_result(replace(one, metrics=few))
+        found = board_of(SUITE, store)
+    assert found is not None
+    (division,) = found.divisions
+    for table in division.tables:
+        (scrub,) = (line for line in table.lines if line.method == "scrub")
+        assert scrub.score is None and "one alone has all of" in scrub.reason
+    assert division.ranking is None
+    assert [task for task, _ in division.unscored("scrub")] == list(SUITE.tasks)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import demo_results
+import facts
 import pytest
 import tuning_page
 from builders import make_result, make_spec_row
@@ -10,7 +11,8 @@ from builders import make_result, make_spec_row
 from mucore.runner.plan import parse_grid
 from mucore.spec import make_recipe
 from mucore.store import open_store, write_pack
-from mucore.tuning.study import Facts, Folder, Study, Trial
+from mucore.tuning import report
+from mucore.tuning.study import Facts, Folder, Study, Trial, studies_in
 from mucore.tuning.task import tasks_of
 
 SETTING = tuning_page.SETTING
@@ -88,7 +90,9 @@ def test_the_page_compares_both_presets_over_the_seeds_that_have_tuned_runs(demo
 
 
 def studied(root, method, scores, *, still=(), later=()):
-    """A finished study whose n-th trial has the rate n/100 and the n-th score."""
+    """A finished study whose n-th trial has the rate n/100 and the n-th score;
+    `later` trials with a score above 50 moved nothing.
+    """
     grid = {**SETTING, "scenarios": [{"id": "one_class"}], "methods": []}
     (task,) = tasks_of(parse_grid(grid))
     folder = Folder(root, task)
@@ -108,7 +112,7 @@ def studied(root, method, scores, *, still=(), later=()):
         replace(trial(number, score, 100), still=number in still)
         for number, score in enumerate(scores, 1)
     ]
-    rest = [trial(number, score, seed) for number, score, seed in later]
+    rest = [replace(trial(number, score, seed), still=score > 50) for number, score, seed in later]
     folder.write(Study(task.content(), method, "1", 100, 1 / 3, False, (*first, *rest)))
 
 
@@ -141,8 +145,51 @@ def test_a_study_shows_how_the_best_fell_and_what_came_of_it(demo, tmp_path):
         "–",
     ]
     assert "| `cf_k` | 24 + 0 (24 still) | 9.00 | –, –, – | none |" in page
-    said = next(line for line in page.splitlines() if line.startswith("Of 2 methods"))
-    # the mean of 2.5 and 3.5 is 1 above the score that was chosen by; found as number 20 of 24
-    assert "1 have a setting; in 1 of them" in said and "1 were found in the last third" in said
-    assert "is 1 higher" in said and "Without a candidate: `cf_k`." in said
+    (said,) = (line for line in page.splitlines() if "finished searches" in line)
+    # one of two has a setting, better than the authors' and found as number 20 of 24; the mean of
+    # 2.5 and 3.5 is 1 above the score that was chosen by
+    assert facts.numbers(said) == ["1", "2", "1", "100", "1", "101", "102", "1", "100"]
+    (none,) = (line for line in page.splitlines() if line.startswith("- `cf_k`"))
+    assert facts.numbers(none)[:2] == ["24", "24"]  # settings, and those that moved nothing
     assert "Doing nothing has J = 6." in page and "`scrub`" in page.split("Not searched")[1]
+
+
+def test_settings_that_hold_on_some_seeds_alone_are_told_in_words(demo, tmp_path):
+    """As SSD's once: right on two seeds, and on the third it selected nothing."""
+    scores = [60.0] * 24
+    scores[4], scores[11] = 0.13, 0.25
+    later = [(5, 0.59, 101), (5, 52.0, 102), (12, 0.32, 101), (12, 51.0, 102)]
+    studied(tmp_path / "studies", "finetune", scores, later=later)
+    made = next(iter(studies_in(tmp_path / "studies")))
+    held, second = report.fallen(made)
+    assert (held.scores, second.scores) == ((0.13, 0.59, 52.0), (0.25, 0.32, 51.0))
+    assert facts.numbers(held.said(100)) == ["0.13", "100", "0.59", "101", "102", "52"]
+    assert made.choice() is None and made.next_check() is not None  # others wait for their turn
+    page = demo(lambda _: None)
+    assert "`finetune`" in page.split("Not searched to the end yet")[1].splitlines()[0]
+
+    others = [(number, 40.0, seed) for number in (1, 2, 3) for seed in (101, 102)]
+    studied(tmp_path / "studies", "finetune", scores, later=[*later, *others])
+    made = next(iter(studies_in(tmp_path / "studies")))
+    chosen = made.choice()
+    assert chosen is not None and chosen.scores == (60.0, 40.0, 40.0) and report.off(made)
+    page = demo(lambda _: None)
+    (told,) = (line for line in page.splitlines() if line.startswith("- `finetune`"))
+    assert facts.numbers(told)[:6] == ["5", "100", "2", "0.13", "100", "0.59"]
+    assert "`finetune` (60, 40, 40)" in page
+
+
+def test_a_search_that_found_none_is_told_with_what_became_of_each_setting(demo, tmp_path):
+    scores = [60.0] * 24
+    later = [(5, 52.0, 101)]
+    studied(tmp_path / "studies", "ssd", scores, still=range(6, 25), later=later)
+    made = next(iter(studies_in(tmp_path / "studies")))
+    rest = [(number, 55.0, 101) for number in range(1, 6)]
+    studied(tmp_path / "studies", "ssd", scores, still=range(6, 25), later=rest)
+    made = next(iter(studies_in(tmp_path / "studies")))
+    assert made.finished(24) and made.choice() is None and len(report.fallen(made)) == 5
+    page = demo(lambda _: None)
+    none, gone = (line for line in page.splitlines() if line.startswith("- `ssd`"))
+    assert facts.numbers(none)[:2] == ["24", "19"] and facts.numbers(gone)[:3] == ["5", "100", "5"]
+    (row,) = (line for line in page.splitlines() if line.startswith("| `ssd` | 24"))
+    assert "| none |" in row

@@ -18,7 +18,7 @@ from mucore.catalog import plugins, tuning
 from mucore.errors import BadValue, Cancelled, StoreError
 from mucore.runner.plan import parse_grid
 from mucore.runner.session import Session
-from mucore.spec import make_spec
+from mucore.spec import complete, make_spec
 from mucore.store import open_store
 from mucore.store.trouble import DISK
 from mucore.tuning import objective
@@ -175,13 +175,13 @@ def test_what_is_chosen_is_the_tuned_preset_of_its_task_and_of_no_other(
     }
     recipe = wish_of(grid_of("ssd"))[0].tasks[0][0].base.recipe
     spec = make_spec(**common, recipe=recipe, scenario="class_wise")
-    assert choice.values.items() <= spec.parameters.items()
+    assert choice.values.items() <= complete(catalog.method("ssd"), spec.parameters).items()
     # another scenario takes what was tuned for that scenario, elsewhere, before another's here
     found = tuning.nearest("ssd", dataset="digits", model="mlp", scenario="one_class")
     assert found is not None and "one_class" in found.scenarios
     monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "empty"))
     other = make_spec(**common, recipe=recipe, scenario="class_wise")
-    assert not choice.values.items() <= other.parameters.items()
+    assert not choice.values.items() <= complete(catalog.method("ssd"), other.parameters).items()
 
 
 def test_a_setting_that_moves_nothing_is_no_candidate(home):

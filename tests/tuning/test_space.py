@@ -11,6 +11,7 @@ from mucore.errors import MucoreError
 from mucore.runner.estimate.memory import values_of
 from mucore.spec import check, make_recipe, make_spec
 from mucore.tuning.space import STARTUP, Space, draw
+from mucore.tuning.wish import CAP
 
 SEARCHED = [card.id for card in catalog.METHODS if card.search]
 
@@ -75,6 +76,22 @@ def test_the_next_setting_depends_on_what_was_tried_and_the_seed_alone(method):
         assert other is not None and space.holds(other)
 
 
+@pytest.mark.parametrize("method", SEARCHED)
+def test_every_method_gets_its_trials_within_the_cap(method):
+    """Also where most of its space costs too much, as each epoch of NegGrad+ beyond the second."""
+    for scenario in tasks(method):
+        space = space_of(method, scenario)
+        most = CAP * 15 * space.facts["retain"]  # a Retrain has 15 epochs
+        if draw(space, [], seed=100, most=most) is None:  # nothing it can do is so cheap
+            continue
+        tried = [(space.authors(), 50.0)]
+        for number in range(STARTUP + 8):
+            found = draw(space, tried, seed=100, most=most)
+            assert found is not None and space.fits(found, most)
+            assert found not in [values for values, _ in tried]
+            tried.append((found, 50.0 - number))
+
+
 def test_ssd_is_searched_where_it_selects_something():
     """The ratio of the importances is |D| / |Df| at most, for all data have the forget set among
     them; squares of single samples know no order of batches.
@@ -122,13 +139,37 @@ def test_a_bound_is_no_reason_to_leave_out_what_a_rule_may_stop():
 
 def test_settings_of_another_space_are_not_taken_for_its_own():
     space = space_of("ssd")
-    inside = {"alpha": 5.0, "lam": 0.5, "fisher": "batch", "order": "mixed"}
-    assert space.holds(inside)
-    for change in ({"alpha": 500.0}, {"order": "sorted"}, {"fisher": "sample"}, {"beta": 1.0}):
+    inside = {
+        "selection": "alpha",
+        "alpha": 5.0,
+        "lam": 0.5,
+        "fisher": "batch",
+        "order": "mixed",
+    }
+    assert space.holds(inside) and space.holds(space.authors())
+    for change in (
+        {"alpha": 500.0},
+        {"selection": "percentile"},
+        {"order": "sorted"},
+        {"fisher": "sample"},
+        {"beta": 1.0},
+    ):
         assert not space.holds(inside | change)
-    assert not space.holds({name: inside[name] for name in ("alpha", "lam", "fisher")})
+    assert not space.holds({name: inside[name] for name in inside if name != "order"})
     wide = [(inside | {"alpha": 500.0}, 0.1), (inside, 1.0)]
     assert draw(space, wide, seed=3, most=1e12) is not None
+
+
+def test_no_setting_is_drawn_twice_while_there_is_another(monkeypatch):
+    values = (0.1, 0.5, 1.0, 2.0)
+    monkeypatch.setattr(Space, "search", {"lam": Among(values)})
+    space, tried = space_of("ssd"), []
+    for number in range(STARTUP + 4):
+        found = draw(space, tried, seed=100, most=1e12)
+        assert found is not None
+        tried.append((found, found["lam"]))
+        drawn = {each["lam"] for each, _ in tried}
+        assert len(drawn) == min(number + 1, len(values)) and drawn <= {*values}
 
 
 def test_edges_are_the_ends_behind_which_there_is_more():

@@ -46,6 +46,19 @@ def tree(folder: Path) -> list[str]:
     )
 
 
+def test_who_unpacks_the_same_at_once_gets_what_the_other_made(tmp_path, monkeypatch):
+    write = zips._write
+
+    def both(opened, images, folder):
+        write(opened, images, folder)
+        if not [each for each in tmp_path.iterdir() if each != folder]:
+            zips.unpack(archive(pets()), tmp_path)
+
+    monkeypatch.setattr(zips, "_write", both)
+    place = zips.unpack(archive(pets()), tmp_path)
+    assert len(tree(place)) == 20 and list(tmp_path.iterdir()) == [place]
+
+
 @pytest.mark.parametrize("around", ["", "pets/", "a/b/"])
 def test_class_folders_alone_are_divided_by_content(around, tmp_path):
     place = zips.unpack(archive(pets(around)), tmp_path)

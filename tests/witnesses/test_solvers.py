@@ -13,7 +13,7 @@ import torch
 import toy
 from torch import Tensor, nn
 
-from mucore.blocks import curvature, linearised
+from mucore.blocks import linearised, solvers
 from mucore.engine.data import Samples, TensorImages, UnlearningData
 
 
@@ -47,7 +47,7 @@ EIGENVALUES, RIGHT = (
 
 def series(**changes: Any) -> tuple[Tensor, int]:
     options: dict[str, Any] = {"damping": 0.0, "scale": 100.0, "iterations": 1000, "patience": 20}
-    return curvature.lissa(itertools.repeat(lambda u: EIGENVALUES * u), RIGHT, **options | changes)
+    return solvers.lissa(itertools.repeat(lambda u: EIGENVALUES * u), RIGHT, **options | changes)
 
 
 def test_a_series_gives_its_best_iterate_not_its_last():
@@ -61,8 +61,8 @@ def test_a_series_gives_its_best_iterate_not_its_last():
     x, steps = series()
     left = RIGHT - EIGENVALUES * x
     assert left.tolist() == pytest.approx([0.01024, -0.01048576]) and steps == 25
-    found = curvature.solution(
-        lambda q: EIGENVALUES * q, x, RIGHT, iterations=steps, tolerance=curvature.TOLERANCE
+    found = solvers.solution(
+        lambda q: EIGENVALUES * q, x, RIGHT, iterations=steps, tolerance=solvers.TOLERANCE
     )
     assert found.residual == pytest.approx(0.0146562, rel=1e-4)
     assert not found.converged  # it fell, but not far enough before it grew
@@ -71,7 +71,7 @@ def test_a_series_gives_its_best_iterate_not_its_last():
 def test_the_residual_is_that_of_the_solution_not_the_last_change():
     # Without the second eigenvalue's part the k-th iterate leaves 0.4^(k + 1). Cut after three
     # steps, the best is k = 2: 0.064.
-    x, steps = curvature.lissa(
+    x, steps = solvers.lissa(
         itertools.repeat(lambda u: 60.0 * u),
         torch.ones(1, dtype=torch.float64),
         damping=0.0,
@@ -79,18 +79,18 @@ def test_the_residual_is_that_of_the_solution_not_the_last_change():
         iterations=3,
         patience=20,
     )
-    found = curvature.solution(
+    found = solvers.solution(
         lambda q: 60.0 * q, x, torch.ones(1, dtype=torch.float64), iterations=steps, tolerance=0.065
     )
     assert found.residual == pytest.approx(0.064) and found.converged
-    assert not curvature.solution(
+    assert not solvers.solution(
         lambda q: 60.0 * q, x, torch.ones(1, dtype=torch.float64), iterations=3, tolerance=0.063
     ).converged
 
 
 def test_damping_is_added_to_the_matrix():
     # (60 + 40) x = 1: with scale 100 the first step is the solution, x = 0.01.
-    x, _ = curvature.lissa(
+    x, _ = solvers.lissa(
         itertools.repeat(lambda u: 60.0 * u),
         torch.ones(1, dtype=torch.float64),
         damping=40.0,
@@ -113,7 +113,7 @@ def test_one_step_of_conjugate_gradients():
         torch.tensor([1.0, 2.0], dtype=torch.float64),
     )
     one, two = (
-        curvature.conjugate_gradients(lambda q: a @ q, b, iterations=steps, tolerance=1e-12)
+        solvers.conjugate_gradients(lambda q: a @ q, b, iterations=steps, tolerance=1e-12)
         for steps in (1, 2)
     )
     assert (
@@ -133,8 +133,8 @@ def test_negative_curvature_ends_with_the_residual_that_it_left():
         torch.tensor([1.0, -1.0], dtype=torch.float64),
         torch.tensor([1.0, 0.5], dtype=torch.float64),
     )
-    found = curvature.conjugate_gradients(
-        lambda q: a * q, b, iterations=50, tolerance=curvature.TOLERANCE
+    found = solvers.conjugate_gradients(
+        lambda q: a * q, b, iterations=50, tolerance=solvers.TOLERANCE
     )
     assert found.x.tolist() == pytest.approx([5 / 3, 5 / 6]) and found.iterations == 1
     assert found.residual == pytest.approx(4 / 3) and not found.converged
@@ -151,11 +151,11 @@ def test_a_sketch_tells_a_matrix_of_its_rank():
     )
     test = torch.tensor([[1.0, 2.0], [0.5, -1.0]], dtype=torch.float64)
     both = 9 * torch.outer(e, e) + 4 * torch.outer(f, f)
-    near = curvature.nystrom(both @ test, test, 1.0)
+    near = solvers.nystrom(both @ test, test, 1.0)
     assert near(e).tolist() == pytest.approx((e / 2).tolist()) and near(
         f
     ).tolist() == pytest.approx(f.tolist())
-    alone = curvature.nystrom(9 * torch.outer(e, e) @ test[:, :1], test[:, :1], 1.0)
+    alone = solvers.nystrom(9 * torch.outer(e, e) @ test[:, :1], test[:, :1], 1.0)
     assert alone(e).tolist() == pytest.approx(e.tolist()) and alone(f).tolist() == pytest.approx(
         f.tolist()
     )
@@ -204,7 +204,7 @@ def test_a_series_cut_short_is_unsolved_and_one_that_grows_diverges():
     options: dict[str, Any] = {"solver": "lissa", "damping": 1e-12, "zeta": 1.0}
     result, run = toy.unlearn("second_order", data, Slope(), scale=2.0, iterations=1, **options)
     assert run.status == "unsolved" and run.diagnostics["solver_residual"] == pytest.approx(0.5)
-    assert "0.5" in (run.stop_reason or "") and str(curvature.TOLERANCE) in (run.stop_reason or "")
+    assert "0.5" in (run.stop_reason or "") and str(solvers.TOLERANCE) in (run.stop_reason or "")
     assert result.get_parameter("w").item() == pytest.approx(-0.25)
     result, run = toy.unlearn("second_order", data, Slope(), scale=0.4, **options)
     assert (

@@ -4,7 +4,7 @@ words on the figure, a legend below it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
@@ -29,9 +29,19 @@ def padded(values: Sequence[float], share: float, least: float) -> tuple[float, 
     return low - room, high + room
 
 
+def words(text: str, color: str, *, size: int = 12, **place: Any) -> dict[str, Any]:
+    """Words for `put`; `place` is that of a plotly annotation."""
+    return {"text": text, "showarrow": False, "font": {"size": size, "color": color}, **place}
+
+
+def put(figure: go.Figure, several: Iterable[dict[str, Any]]) -> None:
+    """Words on a figure, all at once: one by one each makes plotly look through all before it."""
+    figure.layout.annotations = [*figure.layout.annotations, *several]
+
+
 def write(figure: go.Figure, text: str, color: str, *, size: int = 12, **place: Any) -> None:
-    """Words on a figure; `place` is that of a plotly annotation."""
-    figure.add_annotation(text=text, showarrow=False, font={"size": size, "color": color}, **place)
+    """Words on a figure; `place` is that of plotly's `add_annotation`."""
+    figure.add_annotation(**words(text, color, size=size, **place))
 
 
 def below(y: float) -> dict[str, Any]:

@@ -19,8 +19,8 @@ Place = Callable[[int, int, int], str]
 
 
 def selectable(figure: go.Figure, key: Place) -> go.Figure:
-    """`figure` itself, with a mark on every cell of its heat maps; the first of a mark's custom
-    data is the cell's key.
+    """`figure` itself, with a mark on every cell of its heat maps that says something; the first
+    of a mark's custom data is the cell's key.
     """
     heatmaps = list(figure.select_traces({"type": "heatmap"}))
     figure.add_traces(
@@ -37,7 +37,12 @@ def selectable(figure: go.Figure, key: Place) -> go.Figure:
 
 
 def _marks(heatmap: go.Heatmap, key: Callable[[int, int], str]) -> go.Scatter:
-    places = [(row, column) for row in range(len(heatmap.y)) for column in range(len(heatmap.x))]
+    places = [
+        (row, column)
+        for row in range(len(heatmap.y))
+        for column in range(len(heatmap.x))
+        if heatmap.text is None or heatmap.text[row][column] != ""
+    ]
 
     def each(table: Sequence | None) -> list:
         return [None if table is None else table[row][column] for row, column in places]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Literal
+from typing import Any, Literal
 
 import plotly.graph_objects as go
 
@@ -99,22 +99,24 @@ def write(figure: go.Figure, labels: Sequence[Label], look: theme.Ground) -> Non
     """The names on the figure, on a ground that keeps lines behind them from crossing the
     letters.
     """
-    for label in labels:
-        up = {"above": 1, "below": -1}.get(label.side, 0)
-        beside = {"right": 1, "left": -1}.get(label.side, 0)
-        axes.write(
-            figure,
-            label.title,
-            look.text,
-            x=label.x,
-            y=label.y,
-            yshift=_ABOVE * up,
-            xshift=_BESIDE * beside,
-            xanchor=("center", "left", "right")[beside],
-            bgcolor=look.background,
-            borderpad=1,
-            opacity=0.9,
-        )
+    axes.put(figure, [_words(label, look) for label in labels])
+
+
+def _words(label: Label, look: theme.Ground) -> dict[str, Any]:
+    up = {"above": 1, "below": -1}.get(label.side, 0)
+    beside = {"right": 1, "left": -1}.get(label.side, 0)
+    return axes.words(
+        label.title,
+        look.text,
+        x=label.x,
+        y=label.y,
+        yshift=_ABOVE * up,
+        xshift=_BESIDE * beside,
+        xanchor=("center", "left", "right")[beside],
+        bgcolor=look.background,
+        borderpad=1,
+        opacity=0.9,
+    )
 
 
 def _box(x: float, y: float, title: str, side: Side) -> Box:

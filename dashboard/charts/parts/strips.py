@@ -10,11 +10,15 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from dashboard import theme
+from dashboard.charts.parts import noise, subplots
+
 AXIS = "Efficacy (log scale): lower is less exposed"
 PANELS = 8  # methods shown
 # runs from which a smooth density is drawn; below, it would show its kernel and not the seeds
 DENSE = 8
 RIDGE = 0.72  # height of a density, in lines
+GREY = 0.3  # of the way to the next line: how far the grey of Retrain reaches on either side
 
 Run = tuple[str, float, int]  # its key, its value, the line of its forget set
 
@@ -41,6 +45,20 @@ def ridge(
         hoverinfo="skip",
         showlegend=False,
     )
+
+
+def noises(
+    figure: go.Figure, panels: int, spans: Mapping[int, noise.Span], look: theme.Ground
+) -> None:
+    """Grey behind each line of every panel of a grid: where a Retrain of another seed stands on
+    that forget set.
+    """
+    made = [
+        noise.band(look, x=span, y=(line - GREY, line + GREY), xref=f"x{end}", yref=f"y{end}")
+        for end in map(subplots.ending, range(1, panels + 1))
+        for line, span in spans.items()
+    ]
+    figure.layout.shapes = [*figure.layout.shapes, *made]
 
 
 def points(

@@ -16,6 +16,7 @@ import numpy as np
 from PIL import Image
 
 SIDE: Final = 56  # pixels along a drawing's side as a browser sends it: 7 x 8 and 2 x 28
+LARGEST: Final = 2**53  # below it are the whole numbers that a browser's messages hold exactly
 FAINT: Final = 0.1  # ink below this share of white is no ink
 _WIDER: Final = 2.5  # how far digits are stretched at most: a stroke for a 1 stays one
 
@@ -72,6 +73,8 @@ def received(message: Any) -> Drawing | None:
     ink, sample, number = (message.get(name) for name in ("ink", "sample", "number"))
     if not (isinstance(ink, str) and isinstance(sample, int) and isinstance(number, int)):
         return None
+    if not -1 <= sample < LARGEST:
+        return None
     try:
         content = base64.b64decode(ink, validate=True)
     except (binascii.Error, ValueError):
@@ -87,7 +90,7 @@ def received(message: Any) -> Drawing | None:
 def counted(message: Any, name: str) -> int:
     """A number from 0 in a message of the page's canvas; 0 where it holds none."""
     found = message.get(name) if isinstance(message, Mapping) else None
-    return found if isinstance(found, int) and 0 <= found < 2**53 else 0
+    return found if isinstance(found, int) and 0 <= found < LARGEST else 0
 
 
 def image_of(drawing: Drawing, dataset: str) -> np.ndarray:

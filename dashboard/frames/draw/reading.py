@@ -10,9 +10,9 @@ import numpy as np
 
 from dashboard.frames.draw.network import Network
 from dashboard.text import units
-from mucore.analysis.features import Split
+from mucore.analysis.features import Split, gone_classes
 from mucore.metrics.representation import nearest
-from mucore.outputs import softmax
+from mucore.outputs import Outputs, softmax
 
 NEAREST: Final = 5
 STARTS: Final = 10  # images of a kind that a drawing can begin with, at once
@@ -110,16 +110,44 @@ def said(readings: Sequence[Reading], names: Sequence[str], gone: Collection[int
     return " ".join(sentences)
 
 
+@dataclass(frozen=True, eq=False)
+class Request:
+    """Ids of training images that are in the forget set, and of those that are known to stay. A
+    store keeps a sample of large splits, so of some images neither may be known.
+    """
+
+    forgotten: np.ndarray
+    staying: np.ndarray
+
+    def has(self, sample: int) -> bool | None:
+        """Whether a training image is in the forget set; None where that was not kept."""
+        if sample in self.forgotten:
+            return True
+        return False if sample in self.staying else None
+
+
+def request_of(album: Album, told: Outputs) -> Request:
+    """What the outputs of a network that was trained or changed for a request say of it."""
+    ids, labels, _ = album.train
+    forget, retain = told["forget"], told["retain"]
+    gone = np.isin(ids, forget.ids) | np.isin(labels, gone_classes(told))
+    stays = np.isin(ids, retain.ids)
+    # of earlier requests there is nothing, and of this one every image is known
+    if len(forget) == forget.total and forget.total + retain.total == len(ids):
+        stays |= ~gone
+    return Request(ids[gone], ids[stays & ~gone])
+
+
 def membership(
     original: Reading,
     names: Sequence[str],
     *,
     sample: int,
     found: tuple[str, int] | None,
-    forgotten: bool,
+    forgotten: bool | None,
 ) -> str:
     """Whether the image is in the forget set, in sentences. `found` are split and label of the
-    sample that it is, pixel by pixel, None for a new one.
+    sample that it is, pixel by pixel, None for a new one; `forgotten` is None where nobody knows.
     """
     if found is not None:
         split, label = found
@@ -127,6 +155,12 @@ def membership(
             return (
                 f"This is test image {sample}, of the class {names[label]}. No network learned "
                 "from it, so it is not in the forget set."
+            )
+        if forgotten is None:
+            return (
+                f"This is training image {sample}, of the class {names[label]}. The store kept "
+                "only a sample of what was to be forgotten and what was not, and this image is "
+                "not in it."
             )
         if forgotten:
             return (
@@ -145,18 +179,17 @@ def membership(
     )
 
 
-def starts(album: Album, forgotten: np.ndarray, classes: int) -> dict[str, list[tuple[int, int]]]:
-    """By kind ("test", "forget", "retain"), ids and labels of images to begin with. `forgotten`
-    (m,) are the ids of the forget set.
+def starts(album: Album, request: Request, classes: int) -> dict[str, list[tuple[int, int]]]:
+    """By kind ("test", "forget", "retain"), ids and labels of images to begin with.
 
     Test and retained images come from each class in turn, forgotten ones in the order of their ids.
     """
     ids, labels, _ = album.train
-    gone = np.isin(ids, forgotten)
+    gone, stays = np.isin(ids, request.forgotten), np.isin(ids, request.staying)
     return {
         "test": _in_turn(*album.test[:2], classes),
         "forget": list(zip(ids[gone].tolist(), labels[gone].tolist(), strict=True)),
-        "retain": _in_turn(ids[~gone], labels[~gone], classes),
+        "retain": _in_turn(ids[stays], labels[stays], classes),
     }
 
 

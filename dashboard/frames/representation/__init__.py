@@ -54,8 +54,10 @@ from dashboard.frames.representation.settings import (
     kinds,
     metric_title,
     plain,
+    retrains_along,
     varied,
     whole_network,
+    with_apart,
 )
 
 __all__ = [
@@ -92,6 +94,7 @@ __all__ = [
     "paper_over_counts",
     "paper_values",
     "plain",
+    "retrains_along",
     "samples_of",
     "set_of",
     "set_title",
@@ -106,4 +109,5 @@ __all__ = [
     "where",
     "whole_classes",
     "whole_network",
+    "with_apart",
 ]

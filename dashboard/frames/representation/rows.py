@@ -69,9 +69,8 @@ def similarity_rows(
     set. With `judged` (`data.judged`) they have verdicts.
     """
     ours = values[values["key"].isin(summaries["key"])]
-    elsewhere = [
-        card.id for card in catalog.metrics() if card.downstream and card.id in set(ours["metric"])
-    ]
+    measured = set(ours["metric"].unique())
+    elsewhere = [card.id for card in catalog.metrics() if card.downstream and card.id in measured]
     wanted = [
         *dict.fromkeys(
             [
@@ -156,6 +155,7 @@ def answers(rows: Sequence[Row], split: str) -> tuple[Answer, ...]:
         for row in rows
         if not row.reference
         and not row.unsound
+        and not (row.verdict is not None and row.verdict.cheats)
         and (x := mean(row, f"cka_original_{split}")) is not None
         and (y := mean(row, f"cka_retrain_{split}")) is not None
     ]

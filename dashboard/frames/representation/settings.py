@@ -15,6 +15,7 @@ from dashboard.text.labels import MINUS, setting_text
 from dashboard.text.presets import is_plain
 from mucore import catalog
 from mucore.errors import UnknownName
+from mucore.statistics.significance import apart
 
 NOISE = "method.gradient_noise"
 CLASSES = "forget set.class_ids"
@@ -223,6 +224,39 @@ def along(
             }
         )
     return pd.DataFrame(made, columns=["metric", "x", "mean", "half", "seeds", "key"])
+
+
+def retrains_along(
+    retrains: pd.DataFrame, values: pd.DataFrame, own: pd.DataFrame, axis: Axis, metric: str
+) -> pd.DataFrame:
+    """Where Retrain stands in one metric beside the runs `own`: the columns of `along`, and
+    `apart`, how far its seeds lie apart there (`significance.apart`), None for a single one.
+
+    A Retrain stands wherever a run has its forget set: along a setting of a method, everywhere.
+    """
+    places = own.assign(x=own["key"].map(axis.values))[["scenario_parameters", "x"]]
+    stands = places.drop_duplicates().merge(retrains, on="scenario_parameters")
+    if stands.empty:
+        return along(retrains.iloc[:0], values, axis, [metric]).assign(apart=None)
+    made = []
+    for x, mine in stands.groupby("x", sort=True):
+        here = Axis(name=axis.name, title=axis.title, values=dict.fromkeys(mine["key"], float(x)))
+        made += with_apart(along(mine, values, here, [metric]), mine, values, here).to_dict(
+            "records"
+        )
+    return pd.DataFrame(made, columns=["metric", "x", "mean", "half", "seeds", "key", "apart"])
+
+
+def with_apart(
+    lines: pd.DataFrame, runs: pd.DataFrame, values: pd.DataFrame, axis: Axis
+) -> pd.DataFrame:
+    """`lines`, of `along` the same Retrains, with how far their seeds lie apart at each point."""
+    long = values.merge(runs[["key", "training_seed"]], on="key")
+    long = long.assign(x=long["key"].map(axis.values), value=long["value"].astype(float))
+    seeds = long.dropna(subset=["value"]).groupby(["metric", "x", "training_seed"])["value"].mean()
+    halves = {place: apart(each.tolist()) for place, each in seeds.groupby(level=["metric", "x"])}
+    found = [halves.get(place) for place in zip(lines["metric"], lines["x"], strict=True)]
+    return lines.assign(apart=found)
 
 
 def metric_title(metric: str) -> str:

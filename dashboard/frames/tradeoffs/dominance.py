@@ -7,7 +7,7 @@ nothing and keeps all accuracy. Scores are means over training seeds.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -15,15 +15,20 @@ import pandas as pd
 from dashboard import frames
 from dashboard.frames.tradeoffs.measures import Measure, measure
 from dashboard.text import units, verdicts
+from mucore import catalog
+from mucore.statistics.significance import apart
 from mucore.verdicts import Judged
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scored:
-    """One row of the results table with its mean score in each metric, None where it has none."""
+    """One row of the results table with its mean score in each metric, None where it has none;
+    `noise` is of Retrain alone: how far its seeds lie apart, in the units of scores.
+    """
 
     line: frames.Row
     scores: Mapping[str, float | None]
+    noise: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def row(self) -> str:
@@ -45,6 +50,11 @@ class Scored:
     @property
     def qualified(self) -> bool:
         return bool(verdicts.qualified([self.line]))
+
+    @property
+    def cheats(self) -> bool:
+        """Whether it is a baseline that cheats, which never competes."""
+        return self.line.verdict is not None and self.line.verdict.cheats
 
     @property
     def said(self) -> str:
@@ -86,6 +96,21 @@ class Contest:
     def aside(self) -> tuple[Scored, ...]:
         """Drawn and listed, but out of the contest."""
         return tuple(row for row in self.entrants if row.row not in self.competing)
+
+    def noise(self, how: Measure) -> tuple[float, float] | None:
+        """Where scores of a Retrain of another seed fall: up from no gap, or about Retrain's value.
+        None for costs, which are no property of the network, and below two seeds.
+        """
+        for row in self.references:
+            half, place = row.noise.get(how.id), row.scores.get(how.id)
+            if half is not None and place is not None and not how.log:
+                return (0.0, half) if how.gap else (place - half, place + half)
+        return None
+
+    @property
+    def retrains(self) -> int:
+        """Training seeds of Retrain."""
+        return max((row.seeds for row in self.references if row.noise), default=0)
 
     def leads(self, row: Scored) -> bool:
         return row.row in self.competing and not self.beaten_by[row.row]
@@ -131,6 +156,12 @@ def scored(
     # references are stored without a gap
     means["gap"] = means["gap"].where(~references, means["value"] - means["retrain"])
     measures = {name: measure(name) for name in metrics}
+    seeds = means.loc[means["row"] == base].groupby("metric")["value"]
+    noises = {
+        str(name): half * measures[str(name)].scale
+        for name, each in seeds
+        if catalog.metric(str(name)).group != "cost" and (half := apart(each.tolist())) is not None
+    }
     gaps = means["metric"].map({name: each.gap for name, each in measures.items()}).astype(bool)
     means["score"] = means["gap"].abs().where(gaps, means["value"]) * means["metric"].map(
         {n: m.scale for n, m in measures.items()}
@@ -140,7 +171,11 @@ def scored(
         (str(row), str(metric)): round(float(score), 12) for (row, metric), score in found.items()
     }
     return tuple(
-        Scored(line=row, scores={name: scores.get((row.id, name)) for name in metrics})
+        Scored(
+            line=row,
+            scores={name: scores.get((row.id, name)) for name in metrics},
+            noise=noises if row.id == base else {},
+        )
         for row in rows
     )
 
@@ -156,14 +191,14 @@ def contest(
     """Who beats whom in `goals`, metrics of which less is better; `limits` (goal -> most) and
     `least` leave out the rows outside them.
 
-    Those whose verdict qualifies compete, or `everyone`. A limit never changes who is on the front:
-    competitors left out still beat those that stay.
+    Those whose verdict qualifies compete, or `everyone` but a baseline that cheats. A limit never
+    changes who is on the front: competitors left out still beat those that stay.
     """
     methods = [row for row in rows if not row.line.reference]
     unsound = [row for row in methods if row.line.unsound]
     sound = [row for row in methods if not row.line.unsound]
     complete = [row for row in sound if all(row.scores[goal] is not None for goal in goals)]
-    rivals = [row for row in complete if everyone or row.qualified]
+    rivals = [row for row in complete if row.qualified or (everyone and not row.cheats)]
     within = [
         row
         for row in complete

@@ -61,12 +61,12 @@ def front_sentence(found: Contest) -> str:
 
 
 def contest_frame(found: Contest, *, most: int = 3) -> pd.DataFrame:
-    """The table of the front: methods that nothing beats, then the others with `most` that beat
-    them, then those that do not compete.
+    """The table of the front: how far Retrains of other seeds lie apart, methods that nothing
+    beats, then the others with `most` that beat them, then those that do not compete.
 
     Each nearest to Retrain first; text as shown.
     """
-    made = []
+    made = [_noise(found)] if any(found.noise(goal) for goal in found.goals) else []
     for row in (*found.front, *found.beaten, *found.aside):
         place = units.shortened(found.beaters(row), most) or (
             "none" if row.row in found.competing else "does not compete"
@@ -88,6 +88,20 @@ def contest_frame(found: Contest, *, most: int = 3) -> pd.DataFrame:
         "Seeds",
     ]
     return pd.DataFrame(made, columns=heads)
+
+
+def _noise(found: Contest) -> dict[str, Any]:
+    """Gaps of other seeds' Retrains go up to so much; values lie so far around Retrain's."""
+    line: dict[str, Any] = {"Method": frames.NOISE, "Verdict": "", "Beaten by": ""}
+    for goal in found.goals:
+        span = found.noise(goal)
+        if span is None:
+            line[goal_head(goal)] = ""
+        elif goal.gap:
+            line[goal_head(goal)] = goal.text(span[1])
+        else:
+            line[goal_head(goal)] = f"±{goal.text((span[1] - span[0]) / 2)}"
+    return line | {DISTANCE_HEAD: "", "Seeds": found.retrains}
 
 
 def distance_text(row: frames.Row) -> str:

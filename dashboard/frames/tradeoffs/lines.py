@@ -10,7 +10,7 @@ import pandas as pd
 
 from dashboard.text import labels
 from mucore import catalog
-from mucore.statistics import Statistics, label_runs
+from mucore.statistics import Statistics
 from mucore.verdicts import QUALIFIED, Word
 
 
@@ -29,11 +29,11 @@ def line_family(line: str) -> str:
 
 def line_keys(runs: pd.DataFrame) -> dict[str, str]:
     """The run that stands for each line of `ranking`: the first of its first scenario, by its
-    seeds.
+    seeds; `runs` as `label_runs` names them.
     """
     seeds = ["training_seed", "unlearning_seed", "evaluation_seed"]
     order = {card.id: place for place, card in enumerate(catalog.scenarios())}
-    found = label_runs(runs).sort_values(
+    found = runs.sort_values(
         ["scenario", *seeds], key=lambda each: each.map(order) if each.name == "scenario" else each
     )
     return found.groupby("line")["key"].first().to_dict()
@@ -41,11 +41,10 @@ def line_keys(runs: pd.DataFrame) -> dict[str, str]:
 
 def line_verdicts(runs: pd.DataFrame, words: Mapping[str, Word]) -> dict[tuple[str, str], bool]:
     """(setting, line) of `ranking` -> whether the word of the line's verdict, `words` by key,
-    qualifies there and all its runs ended well.
+    qualifies there and all its runs ended well; `runs` as `label_runs` names them.
     """
-    labelled = label_runs(runs)
     made: dict[tuple[str, str], bool] = {}
-    columns = (labelled[name].tolist() for name in ("setting", "line", "key", "status"))
+    columns = (runs[name].tolist() for name in ("setting", "line", "key", "status"))
     for setting, line, key, status in zip(*columns, strict=True):
         made[setting, line] = (
             made.get((setting, line), True) and words.get(key) in QUALIFIED and status == "ok"

@@ -44,6 +44,10 @@ class Upkeep:
     def qualified(self) -> bool:
         return bool(verdicts.qualified([self.row]))
 
+    @property
+    def cheats(self) -> bool:
+        return self.row.verdict is not None and self.row.verdict.cheats
+
     def each(self, requests: int) -> float:
         """What a request takes, in Retrains, if there are so many of them."""
         return self.once / requests + self.request
@@ -71,8 +75,10 @@ class Costs:
     unknown: dict[str, str]
 
     def competing(self, everyone: bool) -> tuple[Upkeep, ...]:
-        """Those that forgot, or all."""
-        return tuple(line for line in self.lines if everyone or line.qualified)
+        """Those that forgot, or all but a baseline that cheats."""
+        return tuple(
+            line for line in self.lines if line.qualified or (everyone and not line.cheats)
+        )
 
 
 def upkeep(rows: Sequence[Row]) -> Costs:

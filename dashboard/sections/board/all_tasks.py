@@ -7,8 +7,8 @@ import streamlit as st
 from dashboard import state
 from dashboard.charts import critical_difference
 from dashboard.frames import board as board_frames
-from dashboard.text import labels
-from dashboard.widgets import clicks, figures, header
+from dashboard.text import labels, units
+from dashboard.widgets import clicks, figures, header, presenting, rank_bars, run_filters
 from dashboard.widgets.columns import aligned
 from mucore.suite.board import Division
 
@@ -29,28 +29,55 @@ NUMBERS = {
     ),
 }
 
+MISSING = {"Method": METHOD, "Why": st.column_config.TextColumn(width="large")}
+CHEATS = (
+    " A baseline that cheats stands last and is not ranked: it shows what a metric must not be "
+    "fooled by."
+)
+
 
 def show(division: Division, name: str, answers: st.delta_generator.DeltaGenerator) -> None:
-    with answers:
-        header.statement(board_frames.overall_sentence(division))
-        header.answers(board_frames.overall_answers(division))
-    frame = board_frames.overall_frame(division)
-    st.dataframe(frame, hide_index=True, column_config=aligned(frame, NUMBERS), height="content")
+    frame = board_frames.overall_frame(division, run_filters.pinned())
+    presenting.dataframe(
+        frame,
+        "board",
+        alt="Methods that forgot in most tasks first.",
+        hide_index=True,
+        column_config=aligned(frame, NUMBERS),
+        height="content",
+    )
     st.caption(
         "Methods that forgot in most tasks stand first, then by average rank and work. A question "
-        "mark: more seeds may change the verdict."
+        f"mark: more seeds may change the verdict.{CHEATS if division.baselines else ''}"
     )
-    figure = None
-    if division.ranking is not None:
-        names = {each: labels.method_names(each) for each in division.ranking.ranks}
+    gaps = board_frames.gaps_frame(division)
+    if len(gaps):
+        with st.expander(
+            f"What is missing: {units.count(len(gaps), 'line')}", icon=":material/block:"
+        ):
+            st.dataframe(gaps, hide_index=True, column_config=MISSING)
+    figure, ranking = None, division.ranking
+    if ranking is not None:
+        st.subheader("Which ranks chance may explain", anchor=False)
+        tests = ((pair.first, pair.second, pair.p_holm) for pair in division.pairs)
+        ranking, in_pairs = rank_bars.pick(ranking, tests)
+        names = {each: labels.method_names(each) for each in ranking.ranks}
         info = critical_difference.critical_difference_info(
-            division.ranking, names, board_frames.keys_of(division), division.forgot()
+            ranking,
+            names,
+            board_frames.keys_of(division),
+            division.forgot(),
+            in_pairs=in_pairs,
         )
         figure = critical_difference.draw(info, dark=state.dark(), selected=state.param("run"))
-        st.subheader("Which ranks chance may explain", anchor=False)
+        by = board_frames.tests_sentence(division) if in_pairs else "Nemenyi's test, 95 %."
+        dots = "" if info.whole else " A bar joins the methods at its dots alone."
         st.caption(
-            "Only methods that share no bar differ by more than chance (Nemenyi, 95 %). Hollow: "
-            "forgot in none of these tasks. Click a mark or a name for the method's first run."
+            f"Only methods that share no bar differ by more than chance. {by}{dots} Hollow: forgot "
+            "in none of these tasks. Click a mark or a name for the method's first run."
         )
         clicks.chart(figure, "board_ranks", alt=critical_difference.alt_text(info))
+    with answers:
+        header.statement(board_frames.overall_sentence(division))
+        header.answers(board_frames.overall_answers(division, ranking))
     figures.numbers(frame, name, figure)

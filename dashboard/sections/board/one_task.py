@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.frames import board as board_frames
-from dashboard.sections.board.all_tasks import METHOD, NUMBERS
+from dashboard.sections.board.all_tasks import METHOD, MISSING, NUMBERS
 from dashboard.text import units
-from dashboard.widgets import clicks, figures, header
+from dashboard.widgets import clicks, figures, header, run_filters
 from dashboard.widgets.columns import aligned
 from mucore.suite import site
 from mucore.suite.board import Table
@@ -21,21 +21,26 @@ COLUMNS = {
     "Method": METHOD,
     "What happened": st.column_config.TextColumn(width="large"),
 }
-MISSING = {"Method": METHOD, "Why": st.column_config.TextColumn(width="large")}
 
 
 def show(table: Table, name: str, answers: st.delta_generator.DeltaGenerator) -> None:
     with answers:
         header.statement(site.headline(table))
-    frame = board_frames.task_frame(table)
+    frame = board_frames.task_frame(table, run_filters.pinned())
     shown = frame.drop(columns="key")
     clicks.runs_table(
-        frame, shown, "board", column_config=aligned(shown, COLUMNS), height="content"
+        frame,
+        shown,
+        "board",
+        alt="Methods that forgot first, by distance to Retrain.",
+        column_config=aligned(shown, COLUMNS),
+        height="content",
     )
     st.caption(
         "Methods that forgot stand first, by distance to Retrain and work; below them those that "
         "did too little, too much or nothing, or damaged the model. Metrics are in percent, mean ± "
-        "half of the 95 % interval over seeds. Click a line for its first run."
+        "half of the 95 % interval over seeds; the first line says how far Retrains of other seeds "
+        "lie apart. Click a line for its first run."
     )
     missing = board_frames.missing_frame(table)
     if len(missing):

@@ -9,6 +9,7 @@ import streamlit as st
 
 from dashboard import state
 from dashboard.charts import budget_curves
+from dashboard.charts.parts import noise
 from dashboard.frames import budget as budget_frames
 from dashboard.text import units
 from dashboard.widgets import clicks, run_filters
@@ -49,6 +50,8 @@ def notes(
             if min(seeds) != max(seeds)
             else f"Bars are 95 % t-intervals over {max(seeds)} training seeds."
         )
+    if any(panel.noise for panel in info.panels):
+        made.append(noise.SAID)
     short = [line.title for line in found.lines if len(line.steps) < len(found.sizes)]
     if short and len(found.sizes) > 1:
         made.append(f"Not at every budget: {units.shortened(short, 6)}.")

@@ -6,15 +6,17 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import state
-from dashboard.charts import class_gaps
-from dashboard.frames import Answer
+from dashboard import data, state
+from dashboard.charts import class_accuracy, class_gaps
+from dashboard.frames import NOISE, Answer
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import compare as compare_frames
 from dashboard.sections.compare.selection import Chosen, pick_split, points
 from dashboard.widgets import clicks, figures, header, messages
 from dashboard.widgets.links import anew
 from dashboard.widgets.markdown import escape
+from mucore.statistics import SETTING
+from mucore.store.rows import Result
 
 
 def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
@@ -77,13 +79,14 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     st.caption(
         "Look for a column in full colour: a class that pays for forgetting, or one that was not "
         "forgotten. Click a cell for its run."
+        + (" The grey line is how far Retrains of other seeds lie apart." if info.noise else "")
     )
     figure = class_gaps.draw(info, dark=state.dark())
     shown = {title: key for key, title in chosen.titles.items()}
     clicks.heatmap(
         figure,
         "class_gaps",
-        lambda _, row, __: shown[info.rows[row][0]],
+        lambda grey, row, _: "" if grey else shown[info.rows[row - bool(info.noise)][0]],
         alt=class_gaps.alt_text(info),
     )
     if info.missing:
@@ -93,8 +96,9 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
                 f"{', '.join(info.missing)}."
             )
         )
+    grey = [(f"{NOISE}, ±", info.noise)] if info.noise else []
     frame = pd.DataFrame(
-        [[title, *values] for title, values in info.rows], columns=["Run", *info.classes]
+        [[title, *values] for title, values in (*grey, *info.rows)], columns=["Run", *info.classes]
     )
     figures.numbers(frame.round(2), f"class-gaps-{split}", figure)
 
@@ -119,6 +123,7 @@ def gaps(chosen: Chosen, split: str) -> class_gaps.ClassGapsInfo:
         for place in range(len(classes))
         if any(values[place] is not None for _, values in rows)
     ]
+    noise = class_accuracy.retrains_apart(retrains(chosen), chosen.class_names, split=split)
     return class_gaps.ClassGapsInfo(
         classes=tuple(classes[place] for place in kept),
         rows=tuple((title, tuple(values[place] for place in kept)) for title, values in rows),
@@ -126,4 +131,16 @@ def gaps(chosen: Chosen, split: str) -> class_gaps.ClassGapsInfo:
         limit=max((info.limit for info in compared), default=class_gaps.SMALLEST_LIMIT),
         of=compared[0].of if compared else "Class",
         split=split,
+        noise=tuple(noise[place] for place in kept) if len(noise) == len(classes) else (),
     )
+
+
+def retrains(chosen: Chosen) -> list[Result]:
+    """All Retrains of the setting of the chosen runs; none where they are of several, for then no
+    one line is true of all of them.
+    """
+    if len(chosen.runs[list(SETTING)].drop_duplicates()) > 1:
+        return []
+    alike = compare_frames.alike(data.unlearning_runs(), chosen.runs)
+    keys = alike.loc[alike["method"] == "retrain", "key"]
+    return [result for key in keys if (result := data.result(key)) is not None]

@@ -8,6 +8,7 @@ import streamlit as st
 
 from dashboard import state
 from dashboard.charts import poison_bars
+from dashboard.charts.parts import noise
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import depoisoning as depoisoning_frames
 from dashboard.text import units
@@ -80,6 +81,8 @@ def notes(info: poison_bars.PoisonBarsInfo, scenario: str, metrics: tuple[str, .
         made.append(
             f"Thin bars are 95 % t-intervals over {span} training seeds, cut at 0 and 100 %."
         )
+    if any(panel.noise is not None for panel in info.panels):
+        made.append(noise.SAID)
     if scenario == "label_flip" and "ta_flipped" not in metrics:
         made.append("Every class is flipped, so TA of the flipped classes is TA and has no panel.")
     absent = [panel.title for panel in info.panels if panel.retrain is None]

@@ -37,7 +37,8 @@ def show(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str, count: 
         st.caption("There is no method to look at.")
         return
     # the first of which there is something to see
-    nearest = min(lines, key=lambda line: steps[line.id].keys[0] not in data.predicted())
+    predicted = data.predicted()
+    nearest = min(lines, key=lambda line: steps[line.id].keys[0] not in predicted)
     titles = {line.id: line.title for line in lines}
     left, right = st.columns([35, 65], vertical_alignment="bottom")
     with left:

@@ -8,14 +8,13 @@ from typing import Any, Final
 
 import streamlit as st
 
-from dashboard import access, data, state
+from dashboard import access, data, queue_data, state
 from dashboard.frames import queue as queue_frames
 from dashboard.text import units
 from dashboard.widgets import guests, messages
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
 from mucore import catalog, titles
-from mucore.errors import MucoreError
 from mucore.runner.estimate import about
 from mucore.runner.plan import Plan, launch, parse_grid
 
@@ -34,11 +33,11 @@ GRID: Final[dict[str, Any]] = {
 
 def offer(demo: bool) -> None:
     """What to do where no network of the store can be drawn for."""
-    plan = data.plan(parse_grid(GRID))
+    plan = queue_data.plan(parse_grid(GRID))
     if problem := state.ticket("draw_problem"):
         messages.error(escape(str(problem)))
         state.set_ticket("draw_problem", None)
-    if data.jobs(keys=[spec.key for spec in plan.to_run], states=["queued", "running"]):
+    if queue_data.jobs(keys=[spec.key for spec in plan.to_run], states=["queued", "running"]):
         _watch()
         return
     names = units.joined([catalog.method(choice["id"]).title for choice in GRID["methods"]])
@@ -69,18 +68,15 @@ def offer(demo: bool) -> None:
 def _begin() -> None:
     """Queue what is missing and show the reader's own results from now on."""
     state.carry("source", data.SOURCES[0])
-    try:
-        plan = data.plan(parse_grid(GRID))
-        store = data.own_store()
-        launch(plan, store, name=NAME, note="Networks to draw for.")
-        data.start_workers()
-    except MucoreError as failure:
-        state.set_ticket("draw_problem", str(failure))
+    with messages.kept("draw_problem"):
+        plan = queue_data.plan(parse_grid(GRID))
+        launch(plan, data.own_store(), name=NAME, note="Networks to draw for.")
+        queue_data.start_workers()
 
 
 def _stopped(plan: Plan) -> str:
     """The last words of a run that ended without a result, "" where none did."""
-    jobs = queue_frames.newest(data.jobs(keys=[spec.key for spec in plan.to_run]))
+    jobs = queue_frames.newest(queue_data.jobs(keys=[spec.key for spec in plan.to_run]))
     for job in queue_frames.in_state(jobs, "failed", "lost", "cancelled"):
         lines = (job.error or "").strip().splitlines()
         return lines[-1] if lines else f"One run is {job.state}."
@@ -90,9 +86,11 @@ def _stopped(plan: Plan) -> str:
 @guests.live(1.0)
 def _watch() -> None:
     with messages.guarded():
-        data.reap()
-        plan = data.plan(parse_grid(GRID))
-        waiting = data.jobs(keys=[spec.key for spec in plan.to_run], states=["queued", "running"])
+        queue_data.reap()
+        plan = queue_data.plan(parse_grid(GRID))
+        waiting = queue_data.jobs(
+            keys=[spec.key for spec in plan.to_run], states=["queued", "running"]
+        )
         if not waiting:
             st.rerun()
         done = len(plan.keys) - len(plan.to_run)
@@ -104,24 +102,24 @@ def _watch() -> None:
             )
             for job in queue_frames.in_state(waiting, "running"):
                 st.caption(escape(f"{titles.who(job.spec)}: {job.step or 'starting'}"))
-            if not data.workers():
+            if not queue_data.workers():
                 _no_worker()
 
 
 def _no_worker() -> None:
-    if data.workers_starting():
+    if queue_data.workers_starting():
         st.caption(
             ":material/hourglass_top: A worker is starting. It loads PyTorch first, which takes a "
             "few seconds."
         )
         return
-    reason = data.worker_failure() if access.presents() else ""
+    reason = queue_data.worker_failure() if access.presents() else ""
     st.markdown(f":material/warning: No worker is running, so nothing moves. {escape(reason)}")
     if access.presents():
         st.button(
             "Start a worker",
             icon=":material/play_arrow:",
             key="draw_worker",
-            on_click=data.start_workers,
+            on_click=queue_data.start_workers,
         )
     link("queue", "Open the queue", icon=":material/list_alt:")

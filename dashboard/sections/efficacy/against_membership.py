@@ -12,7 +12,7 @@ from dashboard.charts import (
     efficacy_membership,
     efficacy_probability,
 )
-from dashboard.charts.parts import strips
+from dashboard.charts.parts import noise, strips
 from dashboard.frames import efficacy as efficacy_frames
 from dashboard.frames import membership as membership_frames
 from dashboard.text import units
@@ -63,7 +63,7 @@ def _probabilities(
 ) -> dict[str, float]:
     """`name` and `change` say which store, and when it was read."""
     found = {}
-    for result in _store.results(metrics=False, keys=keys):
+    for result in _store.results(metrics=False, brief=True, keys=keys):
         spec = {
             each: result.spec[each]
             for each in ("mia_samples", "evaluation_seed")
@@ -103,7 +103,7 @@ def show_probabilities(
         "Becker & Liebig, Figures 3 and 7: how probable the attack "
         f"({attack_title(attack).lower()}) takes it that a forgotten sample was in the training "
         "set, mean over the forget set, one dot a run. Look whether a method moves from Original "
-        "to where Retrain stands."
+        f"to where Retrain stands.{f' {noise.SAID}' if info.noise else ''}"
     )
     if not info.runs:
         messages.empty(

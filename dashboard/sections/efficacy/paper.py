@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import state
-from dashboard.frames import efficacy as efficacy_frames
+from dashboard.frames import efficacy_paper
 from dashboard.widgets import columns
 from dashboard.widgets.markdown import escape
 
@@ -15,7 +15,7 @@ def show_findings(frame: pd.DataFrame, attack: str) -> None:
     st.subheader("What the paper found, and what these results show", anchor=False)
     icons = {True: ":material/check:", False: ":material/close:", None: ":material/remove:"}
     said = {True: "As in the paper", False: "Not borne out here", None: "Not settled here"}
-    for finding in efficacy_frames.findings(frame, attack=attack):
+    for finding in efficacy_paper.findings(frame, attack=attack):
         text = f"The paper: *{escape(finding.paper)}* Here: {escape(finding.sentence)}"
         st.markdown(f"{icons[finding.holds]} **{said[finding.holds]}.** {text}")
 
@@ -29,5 +29,5 @@ def show_printed(frame: pd.DataFrame) -> None:
         "share stands beside your runs of that share, a line of any share beside all of yours; – "
         "where you have none. Another data set and model: compare the pattern, not the digits."
     )
-    printed = efficacy_frames.paper_frame(frame)
+    printed = efficacy_paper.paper_frame(frame)
     st.dataframe(printed, hide_index=True, column_config=columns.aligned(printed))

@@ -11,6 +11,7 @@ from dashboard import state
 from dashboard.charts import (
     efficacy_rank,
 )
+from dashboard.charts.parts import noise
 from dashboard.text import units
 from dashboard.text.labels import short_id
 from dashboard.widgets import clicks, figures
@@ -31,13 +32,14 @@ def show(frame: pd.DataFrame, sets: Sequence[str], labels: dict[str, str]) -> st
     here = frame[frame["set"] == ids[chosen]]
     info = efficacy_rank.efficacy_rank_info(here)
     grey = (
-        " Grey: not known to have forgotten; point at it for its verdict."
+        " Grey marks: not known to have forgotten; point at one for its verdict."
         if any(mark.grey for mark in info.marks)
         else ""
     )
+    strip = f" {noise.SAID}" if info.noise else ""
     st.caption(
         "After Figure 2, lowest on top. Lower than Retrain is no gain: a damaged model has large "
-        f"gradients everywhere.{grey}"
+        f"gradients everywhere.{grey}{strip}"
     )
     if not info.marks:
         st.markdown(

@@ -10,7 +10,7 @@ from dashboard import state
 from dashboard.charts import (
     efficacy_spread,
 )
-from dashboard.charts.parts import strips
+from dashboard.charts.parts import noise, strips
 from dashboard.text import units
 from dashboard.widgets import clicks
 from dashboard.widgets.markdown import escape, metric_help
@@ -45,6 +45,7 @@ def show(frame: pd.DataFrame, labels: dict[str, str], store: tuple[str, int, str
     st.caption(
         f"Becker & Liebig, Figure 1: {dense}. Look whether a method stands where Retrain stands, "
         "and whether hollow marks (the bound) keep the order of the filled ones."
+        f"{f' {noise.SAID}' if info.noise else ''}"
     )
     clicks.chart(figure, "efficacy_spread", alt=efficacy_spread.alt_text(info))
     few = (

@@ -10,6 +10,7 @@ import streamlit as st
 
 from dashboard import frames, state
 from dashboard.charts import nomus_scatter, score_bars
+from dashboard.charts.parts import noise
 from dashboard.frames import Row
 from dashboard.frames.identity import Paper
 from dashboard.widgets import clicks, figures
@@ -26,17 +27,18 @@ def show(rows: Sequence[Row], paper: Paper | None) -> go.Figure | None:
         if len(rows) <= BESIDE
         else (st.container(), st.container())
     )
+    known = frames.noise(rows, "forgetting_score") is not None
     with left:
         st.caption(
             "NoMUS grows to the upper left and stays the same along a line. The star is Retrain, "
-            "the ring the untouched original.",
+            f"the ring the untouched original. {noise.SAID if known else ''}".strip(),
             help=metric_help("nomus"),
         )
         figure = show_scatter(rows, paper)
     with right:
         st.caption(
             "How well an attack tells forgotten persons from unseen ones: the nearer to Retrain's "
-            "dashed line, the better.",
+            f"dashed line, the better. {noise.SAID if known else ''}".strip(),
             help=metric_help("forgetting_score"),
         )
         show_bars(rows)
@@ -86,8 +88,10 @@ def show_bars(rows: Sequence[Row]) -> None:
                 )
             )
     axis = "Forgetting score: 0 is a guess"
+    retrain = next((line.value for line in lines if line.dash == "dash"), None)
+    grey = noise.around(retrain, frames.noise(rows, "forgetting_score"))
     info = score_bars.score_bars_info(
-        bars, lines=lines, axis=axis, digits=3, best="first", missing=missing
+        bars, lines=lines, axis=axis, digits=3, best="first", missing=missing, noise=grey
     )
     if not info.bars:
         st.markdown("No method has a forgetting score yet.")

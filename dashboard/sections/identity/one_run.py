@@ -33,7 +33,8 @@ def show(rows: Sequence[Row], runs: pd.DataFrame) -> None:
     keys = {
         key: row.title for row in sorted(rows, key=lambda row: row.reference) for key in row.keys
     }
-    first = next((key for key in keys if key in data.predicted()), next(iter(keys)))
+    predicted = data.predicted()
+    first = next((key for key in keys if key in predicted), next(iter(keys)))
     key = state.param("run") if state.param("run") in keys else first
     chosen = f"{keys[key]}, {run_facts.seeds(lines.loc[key])}"
     st.caption(escape(f"{chosen}. Click a mark or a bar above for another run."))

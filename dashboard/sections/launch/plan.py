@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import data, state
+from dashboard import data, queue_data, state
 from dashboard.pages import BY_ID
 from dashboard.text import labels, units
 from dashboard.widgets import fields, messages, uploads
@@ -59,12 +59,12 @@ def choose_seeds() -> dict[str, Any]:
             "The most samples that membership attacks take from each side; they are drawn "
             "with the evaluation seed."
         )
-        chosen["mia_samples"] = state.number(
+        chosen["mia_samples"] = fields.whole_number(
             "Attack samples",
             "mia_samples",
             default=2000,
-            min_value=10,
-            max_value=100_000,
+            low=10,
+            high=100_000,
             step=100,
             help=help_text,
         )
@@ -83,12 +83,12 @@ def choose_models() -> Models | None:
         return None
     number, start = st.columns(2)
     with number:
-        count = state.number(
+        count = fields.whole_number(
             "Models of each kind",
             "models",
             default=FEW_MODELS,
-            min_value=FEWEST_MODELS,
-            max_value=4096,
+            low=FEWEST_MODELS,
+            high=4096,
             help=f"The competition used 512; with fewer than {FEW_MODELS} the figure is only "
             "rough.",
         )
@@ -102,7 +102,7 @@ def choose_models() -> Models | None:
             help="One original, as in the competition: only unlearning seeds differ. An original "
             "each: training seeds differ, too.",
         )
-    return Models(int(count), "each" if originals == "each" else "one")
+    return Models(count, "each" if originals == "each" else "one")
 
 
 def plan_of(content: dict[str, Any], models: Models | None = None) -> Plan | None:
@@ -112,11 +112,13 @@ def plan_of(content: dict[str, Any], models: Models | None = None) -> Plan | Non
     known = [content["dataset"], content["model"], *(choice["id"] for choice in content["methods"])]
     if models is not None:
         return fields.checked(
-            lambda: data.experiment_plan(grid, models=models.count, originals=models.originals),
+            lambda: queue_data.experiment_plan(
+                grid, models=models.count, originals=models.originals
+            ),
             None,
             known=known,
         )
-    return fields.checked(lambda: data.plan(grid), None, known=known)
+    return fields.checked(lambda: queue_data.plan(grid), None, known=known)
 
 
 def summary(plan: Plan | None, content: dict[str, Any], models: Models | None = None) -> None:
@@ -214,5 +216,5 @@ def start(plan: Plan, name: str, note: str) -> None:
     comparison = launch(plan, store, name=name, note=note)
     if not plan.to_run:
         st.switch_page(BY_ID["results"].file, query_params={"comparison": str(comparison.id)})
-    data.start_workers()
+    queue_data.start_workers()
     st.switch_page(BY_ID["queue"].file, query_params={"comparison": str(comparison.id)})

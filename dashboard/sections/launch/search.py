@@ -39,21 +39,23 @@ def offer(content: dict[str, Any]) -> None:
         return
     known = [each["id"] for each in content["methods"]]
     with st.container(border=True):
-        trials = state.number(
+        trials = fields.whole_number(
             "Trials of a method",
             "trials",
             default=TRIALS,
-            min_value=1,
-            max_value=MOST,
+            low=1,
+            high=MOST,
             help="The authors' settings are the first. The best five run on two more seeds.",
         )
+        if fields.problems():
+            return
         store = data.own_store()
         root = store.home / FOLDER
         try:
             grid = parse_grid(
                 {**content, "methods": [{"id": each["id"]} for each in content["methods"]]}
             )
-            wish, left_out = wish_of(grid, trials=int(trials))
+            wish, left_out = wish_of(grid, trials=trials)
             planned = plan(wish, store, root)
         except MucoreError as failure:
             st.caption(f":material/block: {escape(labels.with_titles(str(failure), *known))}")

@@ -215,7 +215,7 @@ def sweep_field(card: MethodCard, parameter: Parameter, start: Any) -> list[Any]
             fields.tell(
                 f"{title} needs a value to run with. Choose one, or leave it out of the sweep."
             )
-        return [check(parameter, each, owner=card.id) for each in ticked]
+        return [check(parameter, each, owner=card.title) for each in ticked]
     between = (
         "semicolons, for a value has commas: 1,2; 3,4"
         if parameter.kind in fields.LISTS
@@ -228,7 +228,7 @@ def sweep_field(card: MethodCard, parameter: Parameter, start: Any) -> list[Any]
         help=f"{forms.range_help(parameter)} Several with {between}.",
     )
     return fields.checked(
-        lambda: fields.parse_values(parameter, typed, card.id),
+        lambda: fields.parse_values(parameter, typed, card.title),
         [],
         f"Several values have {between.partition(',')[0]} between them.",
     )

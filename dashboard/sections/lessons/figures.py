@@ -16,7 +16,7 @@ import streamlit as st
 
 from dashboard import access, assets, data, state
 from dashboard.charts import lesson_bars, lesson_pairs, lesson_pictures, lesson_scatter
-from dashboard.charts.parts import classes
+from dashboard.charts.parts import classes, noise
 from dashboard.lessons.records import (
     Bars,
     Figure,
@@ -41,6 +41,10 @@ from mucore.errors import MucoreError
 from mucore.runner.plan import Plan
 
 IMAGES = 8
+AGAIN = (
+    "Grey: where Retrain may stand by chance. So far apart are models that were retrained alike, "
+    "from other random numbers."
+)
 LARGER = 4  # pixels of the screen for a pixel of the small images that move
 
 
@@ -178,6 +182,8 @@ def show_figure(figure: Figure, name: str, results: LessonResults) -> None:
         return
     made, alt, frame = drawn(figure, results, dark=state.dark(), large=presenting.on())
     place(made, name, alt, frame)
+    if noise.drawn(made):
+        st.caption(AGAIN)
     if isinstance(figure, Scatter):
         marks = lesson_scatter.lesson_scatter_info(results, figure.split)
         if marks.missing:
@@ -191,7 +197,25 @@ def drawn(
     dark: bool,
     large: bool = False,
 ) -> tuple[go.Figure, str, pd.DataFrame]:
-    """A figure with its words and the numbers behind it."""
+    """A figure with its words and the numbers behind it. All who read along share them; nobody
+    writes to them.
+    """
+    return _drawn(figure, results, f"{figure} {results}", dark=dark, large=large)
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _drawn(
+    _figure: Bars | Neighbours | Pairs | Scatter,
+    _results: LessonResults,
+    what: str,
+    *,
+    dark: bool,
+    large: bool,
+) -> tuple[go.Figure, str, pd.DataFrame]:
+    """`what` says the figure and its results in full: a room asks for the same one at one moment,
+    and drawing it keeps a processor busy for a third of a second.
+    """
+    figure, results = _figure, _results
     if isinstance(figure, Pairs):
         pairs = lesson_pairs.lesson_pairs_info(
             results, figure.metric, figure.scenarios, figure.methods
@@ -339,13 +363,13 @@ def show_moving(figure: Pictures, results: LessonResults) -> None:
         tiles=tiles, first=first, second=second, alt=alt, fades=not poisoned
     )
     whose = "The demo's results" if results.demo else "These runs"
+    data_set = plain_name(str(found.spec["dataset"]))
     st.html(assets.style("before_after.css") + html)
     st.caption(
         f":material/science: {whose}, {found.predicted[0][0]}: "
-        f"right on {right} of these {count}. {plain_name(str(found.spec['dataset']))}."
+        f"right on {right} of these {count}. {data_set[:1].upper()}{data_set[1:]}."
     )
 
 
 def show_provenance(results: LessonResults) -> None:
-    runs = data.summaries()
-    provenance(runs[runs["key"].isin([entry.key for entry in results.entries])])
+    provenance(data.summaries(keys=[entry.key for entry in results.entries]))

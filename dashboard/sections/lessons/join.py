@@ -8,13 +8,14 @@ from typing import Final
 import segno
 import streamlit as st
 
-from dashboard import access, state
+from dashboard import access, assets, state
 from dashboard.sections.lessons import talks
-from dashboard.widgets import header
+from dashboard.widgets import header, presenting
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
 from mucore import hosting
 
+ROOM: Final = assets.style("join.css")
 SCALE: Final = 12  # pixels of a module: sharp on a projector
 WIDTH: Final = 480
 ALONE: Final = (
@@ -37,19 +38,27 @@ def show() -> None:
         int(st.get_option("server.port")),
         own_numbers(),
     )
-    if not found:
-        st.warning(ALONE, icon=":material/warning:")
-    else:
-        show_address(state.segmented("Address", "address", found) if len(found) > 1 else found[0])
-    with st.container(horizontal=True, vertical_alignment="center"):
-        talks.show_count()
-        link("lessons", "Back", icon=":material/arrow_back:", **lesson_left())
+    if presenting.on():
+        st.html(ROOM)
+    with presenting.slide("join"):
+        place = st.container()
+        if not found:
+            place.warning(ALONE, icon=":material/warning:")
+        else:
+            base = state.segmented("Address", "address", found) if len(found) > 1 else found[0]
+            with place:
+                show_address(base)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            talks.show_count()
+            with st.container(key="room_joins", width="content"):
+                link("lessons", "Back", icon=":material/arrow_back:", **lesson_left())
 
 
 def show_address(base: str) -> None:
     address = f"{base}/lessons?follow=1"
     code, text = st.columns([2, 3], gap="large", vertical_alignment="center")
-    code.image(picture(address), width=WIDTH, alt=f"QR code of {address}")
+    width = "stretch" if presenting.on() else WIDTH
+    code.image(picture(address), width=width, alt=f"QR code of {address}")
     with text:
         st.title(escape(address.partition("://")[2]), anchor=False)
         st.caption(

@@ -22,13 +22,14 @@ def show() -> None:
     )
     presenting.switch()
     talks.show_bar(None)
-    lessons = list(LESSONS.values())
-    for start in range(0, len(lessons), 3):
-        for column, (number, lesson) in zip(
-            st.columns(3), list(enumerate(lessons, start=1))[start : start + 3], strict=False
-        ):
-            with column, st.container(border=True, height="stretch"):
-                show_card(number, lesson)
+    lessons = list(enumerate(LESSONS.values(), start=1))
+    with presenting.slide("lessons"):
+        for start in range(0, len(lessons), 3):
+            for column, (number, lesson) in zip(
+                st.columns(3), lessons[start : start + 3], strict=False
+            ):
+                with column, st.container(border=True, height="stretch"):
+                    show_card(number, lesson)
 
 
 def show_card(number: int, lesson: Lesson) -> None:

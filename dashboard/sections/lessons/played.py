@@ -49,7 +49,7 @@ def show(lesson: Lesson, number: int, results: LessonResults) -> None:
         st.markdown(f":material/visibility: *{step.look}*")
         for scene in scenes:
             stage.show(scene.preset)
-    if done and opened:
+    if done and opened and (step.findings is not None or step.after):
         with presenting.slide(f"{name}:said"):
             show_outcome(step, results)
 

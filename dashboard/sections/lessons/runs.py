@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 import streamlit as st
 
-from dashboard import access, data, state
+from dashboard import access, data, queue_data, state
 from dashboard.frames import queue as queue_frames
 from dashboard.lessons.records import Lesson, of_features, shows
 from dashboard.lessons.results import LessonResults, gather, plain_name
@@ -32,12 +32,12 @@ STATES: Final[dict[str, tuple[str, str, Literal["green", "blue", "red", "gray", 
 
 
 def plan_of(lesson: Lesson) -> Plan:
-    return data.plan(parse_grid(lesson.grid))
+    return queue_data.plan(parse_grid(lesson.grid))
 
 
 def stopped(plan: Plan) -> list[Job]:
     """The newest jobs of missing runs that ended without a result."""
-    jobs = queue_frames.newest(data.jobs(keys=plan.keys, limit=10 * len(plan.keys)))
+    jobs = queue_frames.newest(queue_data.jobs(keys=plan.keys, limit=10 * len(plan.keys)))
     return [
         job
         for job in queue_frames.in_state(jobs, "failed", "lost", "cancelled")
@@ -49,25 +49,50 @@ def status(plan: Plan) -> str:
     """How far the lesson's own runs are: "ready", "running", "stopped" or "not run"."""
     if not plan.to_run:
         return "ready"
-    if data.jobs(keys=[spec.key for spec in plan.to_run], states=["queued", "running"]):
+    if queue_data.jobs(keys=[spec.key for spec in plan.to_run], states=["queued", "running"]):
         return "running"
     return "stopped" if stopped(plan) else "not run"
 
 
 def results_of(lesson: Lesson, plan: Plan) -> LessonResults:
-    """The lesson's own runs, or the demo's of the same scenario while the demo is shown."""
+    """The lesson's own runs, or the demo's of the same scenario while the demo is shown. All who
+    read along share them; nobody writes to them.
+    """
     source = data.source()
-    outputs = data.outputs if any(of_features(step) for step in lesson.steps) else None
-    if source.demo:
-        scenarios = list(dict.fromkeys(spec.scenario for spec in plan.specs if spec.scenario))
-        methods = list(dict.fromkeys(spec.method for spec in plan.specs))
-        return gather(
-            source.store.results(scenario=scenarios, method=methods),
-            plan.specs,
-            demo=True,
-            outputs=outputs,
+    return _gathered(source, source.name, source.change, lesson, lesson.id, tuple(plan.keys), plan)
+
+
+@st.cache_resource(show_spinner=False, max_entries=24)
+def _gathered(
+    _source: data.Source,
+    name: str,
+    change: int,
+    _lesson: Lesson,
+    lesson: str,
+    keys: tuple[str, ...],
+    _plan: Plan,
+) -> LessonResults:
+    features = any(of_features(step) for step in _lesson.steps)
+    outputs = data.outputs if features else None
+    if _source.demo:
+        specs = _plan.specs
+        scenarios = list(dict.fromkeys(spec.scenario for spec in specs if spec.scenario))
+        methods = list(dict.fromkeys(spec.method for spec in specs))
+        found = _source.store.results(scenario=scenarios, method=methods)
+        return gather(found, specs, demo=True, outputs=outputs)
+    found = _source.store.results(keys=list(keys))
+    mine = next((result.spec for result in found if result.spec["method"] == "retrain"), None)
+    retrains = (
+        []
+        if mine is None
+        else _source.store.results(
+            dataset=mine["dataset"],
+            model=mine["model"],
+            scenario=list(dict.fromkeys(spec.scenario for spec in _plan.specs if spec.scenario)),
+            method="retrain",
         )
-    return gather(source.store.results(keys=plan.keys), plan.specs, outputs=outputs)
+    )
+    return gather(found, _plan.specs, outputs=outputs, retrains=retrains)
 
 
 def readable(lesson: Lesson, plan: Plan) -> bool:
@@ -89,23 +114,19 @@ def begin(lesson: Lesson) -> None:
     page is drawn, so the page shows the outcome.
     """
     state.carry("source", data.SOURCES[0])
-    try:
+    with messages.kept("lesson_problem"):
         plan = plan_of(lesson)
         launch(plan, data.own_store(), name=f"Lesson: {lesson.title}", note=lesson.question)
-        data.start_workers()
-    except Exception as failure:
-        state.set_ticket("lesson_problem", str(failure))
+        queue_data.start_workers()
 
 
 def again(lesson: Lesson) -> None:
     """Retry what stopped."""
-    try:
+    with messages.kept("lesson_problem"):
         store = data.own_store()
         for job in stopped(plan_of(lesson)):
             store.retry(job.id)
-        data.start_workers()
-    except Exception as failure:
-        state.set_ticket("lesson_problem", str(failure))
+        queue_data.start_workers()
 
 
 def run_panel(lesson: Lesson, plan: Plan) -> None:
@@ -189,18 +210,18 @@ def show_stopped(lesson: Lesson, plan: Plan) -> None:
 @guests.live(1.0)
 def watch(lesson: Lesson) -> None:
     with messages.guarded():
-        data.reap()
+        queue_data.reap()
         plan = plan_of(lesson)
         state.set_ticket("lesson_watched", lesson.id)
         if status(plan) != "running":
             st.rerun()
-        now, alive = datetime.now(UTC), data.workers()
-        jobs = queue_frames.newest(data.jobs(keys=plan.keys, limit=10 * len(plan.keys)))
+        now, alive = datetime.now(UTC), queue_data.workers()
+        jobs = queue_frames.newest(queue_data.jobs(keys=plan.keys, limit=10 * len(plan.keys)))
         view = queue_frames.overview(
             jobs,
             known=plan.cached,
             keys=plan.keys,
-            left=data.time_left(jobs, keys=plan.keys),
+            left=queue_data.time_left(jobs, keys=plan.keys),
             now=now,
         )
         left = f" · {about(view.left)} left" if view.left is not None else ""
@@ -212,13 +233,13 @@ def watch(lesson: Lesson) -> None:
                 st.caption(escape(f"{titles.who(job.spec)}: {job.step or 'starting'}"))
             if alive:
                 return
-            if data.workers_starting():
+            if queue_data.workers_starting():
                 st.caption(
                     ":material/hourglass_top: A worker is starting. It loads PyTorch first, which "
                     "takes a few seconds."
                 )
             else:
-                reason = data.worker_failure() if access.presents() else ""
+                reason = queue_data.worker_failure() if access.presents() else ""
                 st.markdown(
                     f":material/warning: No worker is running, so nothing moves. {escape(reason)}"
                 )

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from dashboard import state
+from dashboard.charts.parts import noise
 from dashboard.lessons.records import Lesson, Pictures, Played, Step, compare, shows
 from dashboard.lessons.results import LessonResults
 from dashboard.report import Block, Facts, Items, Picture, Section, Table, Text
@@ -77,7 +78,8 @@ def _step(
             continue
         drawn, alt, frame = figures.drawn(figure, results, dark=dark)
         title = f"Figure {number}.{place + 1}"
-        blocks.append(Picture(f"{number}-{place + 1}", title, step.look, drawn, alt))
+        said = [step.look, *([figures.AGAIN] if noise.drawn(drawn) else [])]
+        blocks.append(Picture(f"{number}-{place + 1}", title, " ".join(said), drawn, alt))
         blocks.append(take_home.readable(Table(f"Numbers of figure {number}.{place + 1}", frame)))
     return [*blocks, *([Text(_plain(step.after))] if step.after else [])]
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Final
+from urllib.parse import urlencode
+
 import streamlit as st
 
-from dashboard import access, data, room, state
+from dashboard import access, assets, data, room, state
 from dashboard.lessons import LESSONS
 from dashboard.lessons.records import Lesson
 from dashboard.text import units
 from dashboard.widgets import guests, messages
 from dashboard.widgets.links import link
+from dashboard.widgets.side_bar import HIDDEN
 from mucore.store import Talk
 
-Place = tuple[str, int, str, frozenset[str]] | tuple[str, frozenset[str]] | tuple[str] | None
+LOOK: Final = assets.text("room.js")
 
 
 def following() -> bool:
@@ -27,7 +31,11 @@ def leave() -> None:
 
 def go_along() -> None:
     """Bring a page that follows to the presenter's step, and to the results that they show."""
-    if not following() or (held := room.talk()) is None:
+    if access.presents() or not access.has_room():
+        return
+    held = room.talk()
+    state.set_ticket("talk", held)
+    if held is None or not following():
         return
     state.set_param("lesson", held.lesson)
     state.set_param("step", str(held.step))
@@ -43,12 +51,12 @@ def show_bar(lesson: Lesson | None, number: int = 1) -> None:
     if problem := state.ticket("talk_problem"):
         messages.problem(str(problem))
         state.set_ticket("talk_problem", None)
-    held = room.talk()
     if access.presents():
-        show_presenters(lesson, number, held)
+        show_presenters(lesson, number, room.talk())
     else:
+        held = state.ticket("talk")  # as it was when the page began: it may have moved since
         show_readers(held)
-        watch(place(held, lesson), lesson)
+        watch(held, lesson)
 
 
 def show_presenters(lesson: Lesson | None, number: int, held: Talk | None) -> None:
@@ -67,7 +75,7 @@ def show_presenters(lesson: Lesson | None, number: int, held: Talk | None) -> No
         if held is not None:
             keep_told(lesson, number, held)
             where = "" if lesson is not None else f", at “{LESSONS[held.lesson].title}”"
-            with st.container(width="content"):
+            with st.container(key="room_count", width="content"):  # the foot of a talk says it, too
                 show_count(where)
             st.button(
                 "End it",
@@ -78,7 +86,8 @@ def show_presenters(lesson: Lesson | None, number: int, held: Talk | None) -> No
                 help="Deletes what the room voted. Readers stay on their step and read alone.",
             )
         here = {"lesson": lesson.id, "step": str(number)} if lesson is not None else {"lesson": ""}
-        link("lessons", "Let the room join", icon=":material/qr_code_2:", join="1", **here)
+        with st.container(key="room_joins", width="content"):  # the key J presses it
+            link("lessons", "Let the room join", icon=":material/qr_code_2:", join="1", **here)
 
 
 @guests.live(1.0)
@@ -115,33 +124,32 @@ def show_readers(held: Talk | None) -> None:
             st.caption("No lesson is held yet. This page goes along as soon as one is.")
 
 
-def place(held: Talk | None, lesson: Lesson | None) -> Place:
-    """What of a talk a reader's page shows: drawn anew when it changes."""
-    if held is None:
-        return None
-    if following():
-        return held.lesson, held.step, held.source, held.revealed
-    return (held.lesson, held.revealed) if lesson and lesson.id == held.lesson else (held.lesson,)
-
-
-@st.fragment(run_every=room.LOOKS)
-def watch(drawn: Place, lesson: Lesson | None) -> None:
-    """Looks where the presenter is. It waits for no turn, for it draws nothing."""
-    with messages.sentences():
-        room.look()
-        if place(room.talk(), lesson) != drawn:
-            st.rerun()
+def watch(held: Talk | None, lesson: Lesson | None) -> None:
+    """The page looks where the presenter is, and is drawn anew once that is elsewhere than it
+    says.
+    """
+    here, follows = lesson.id if lesson else "", following()
+    asked = {"page": room.arrive(), "lesson": here, "follow": "1" if follows else ""}
+    with st.container(key="room", gap=None):
+        st.html(HIDDEN.replace("KEY", "room"))
+        look = st.components.v2.component("mucore_room", html="<span></span>", js=LOOK)
+        look(
+            data={
+                "address": f"{room.NEWS}?{urlencode(asked)}",
+                "place": room.place(held, here, follows=follows),
+                "pause": 1000 * room.LOOKS,
+            },
+            key="look",
+            height=1,
+            on_moved_change=lambda: None,
+        )
 
 
 def hold(lesson: Lesson, number: int) -> None:
-    try:
+    with messages.kept("talk_problem"):
         room.hold(lesson, number)
-    except Exception as failure:
-        state.set_ticket("talk_problem", str(failure))
 
 
 def end() -> None:
-    try:
+    with messages.kept("talk_problem"):
         room.end()
-    except Exception as failure:
-        state.set_ticket("talk_problem", str(failure))

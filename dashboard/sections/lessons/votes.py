@@ -15,7 +15,7 @@ from dashboard.lessons.records import Estimate, Guess, Lesson
 from dashboard.lessons.results import LessonResults
 from dashboard.sections.lessons import quiz
 from dashboard.text import units
-from dashboard.widgets import figures, guests, messages
+from dashboard.widgets import course, figures, guests, messages
 from dashboard.widgets.markdown import escape
 from mucore.errors import BadValue
 from mucore.store import Talk
@@ -86,10 +86,8 @@ def ask(lesson: Lesson, ballot: Ballot, *, ready: bool, large: bool) -> None:
 
 
 def reveal(question: str) -> None:
-    try:
+    with messages.kept("talk_problem"):
         room.reveal(question)
-    except Exception as failure:
-        state.set_ticket("talk_problem", str(failure))
 
 
 @guests.live(1.0)
@@ -98,7 +96,10 @@ def watch(lesson: Lesson, ballot: Ballot, large: bool) -> None:
     with messages.guarded():
         votes = room.votes(ballot.name)
         count, readers = sum(votes.values()), room.readers()
-        st.markdown(f"**{units.count(count, 'vote')}**, {units.count(readers, 'reader')} here.")
+        if large:  # the sentence that stands above a figure of a talk
+            course.above(f"{units.count(count, 'vote')}, {units.count(readers, 'reader')} here.")
+        else:
+            st.markdown(f"**{units.count(count, 'vote')}**, {units.count(readers, 'reader')} here.")
         draw(lesson, ballot, votes, large=large)
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from dashboard import frames, state
 from dashboard.charts import attack_dots
+from dashboard.charts.parts import noise
 from dashboard.frames import membership as membership_frames
 from dashboard.papers import tables
 from dashboard.text import units
@@ -53,12 +54,14 @@ def show(
         )
         link("results", "Open the table", icon=":material/table_chart:")
         return None
+    ground = any(panel.noise is not None for panel in info.panels)
+    said = f" {noise.SAID}" if ground else ""
     st.caption(
         "The share of the forget set, in percent, that each attack calls unseen (MUBox, Tables 1 "
         "and 3 to 6; Confidence: Are We Truly Forgetting?, Table 5); nearest to Retrain first. "
         "Look for methods at the dashed line in one panel and far from it in another: there a "
         "single attack would mislead. Grey methods are not known to have forgotten; point at one "
-        "for its verdict."
+        f"for its verdict.{said}"
     )
     if warning := guess_words(table, guesses):
         st.warning(warning, icon=":material/help:")

@@ -7,6 +7,7 @@ import streamlit as st
 
 from dashboard import data, frames, state
 from dashboard.charts import method_settings
+from dashboard.charts.parts import noise
 from dashboard.widgets import clicks, figures, header, run_drawer
 from dashboard.widgets.provenance import provenance, runs_frame
 from mucore.catalog import MethodCard
@@ -15,7 +16,13 @@ from mucore.catalog import MethodCard
 def show(card: MethodCard, runs: pd.DataFrame, every: pd.DataFrame) -> None:
     """What the runs of the method reached; `every` run is where their Retrains are."""
     values = data.metric_values(method=card.id)
-    settings = frames.method_settings(runs, values, method=card.id, judged=data.judged(runs))
+    settings = frames.method_settings(
+        runs,
+        values,
+        method=card.id,
+        judged=data.judged(runs),
+        noises=noises(every),
+    )
     info = method_settings.method_settings_info(settings)
     if sentence := frames.settings_sentence(card.title, settings):
         header.statement(sentence)
@@ -30,9 +37,10 @@ def show(card: MethodCard, runs: pd.DataFrame, every: pd.DataFrame) -> None:
         if untimed
         else ""
     )
+    grey = f" {noise.SAID}" if any(setting.noise for setting in settings) else ""
     st.caption(
         "Each line is one setting, and the dashed line is Retrain. On the left and in the middle "
-        f"nearer to it is better; on the right, marks to its left are cheaper.{beside}{gaps} "
+        f"nearer to it is better; on the right, marks to its left are cheaper.{grey}{beside}{gaps} "
         "Click a mark to see its run."
     )
     figure = method_settings.draw(info, family=card.family, dark=state.dark())
@@ -45,3 +53,15 @@ def show(card: MethodCard, runs: pd.DataFrame, every: pd.DataFrame) -> None:
         )
     run_drawer.run_drawer(every)
     provenance(runs)
+
+
+def noises(every: pd.DataFrame) -> frames.Noises:
+    """Of the Retrains of every setting, once for all methods."""
+    source = data.source()
+    return _noises(every, source.name, source.change, data.chosen(every))
+
+
+@st.cache_data(show_spinner=False, max_entries=4)
+def _noises(_every: pd.DataFrame, name: str, change: int, chosen: str) -> frames.Noises:
+    retrains = _every[(_every["method"] == "retrain") & _every["scenario"].notna()]
+    return frames.noises_of(retrains, data.metric_values(method="retrain"))

@@ -10,26 +10,22 @@ from dashboard.frames import quality as quality_frames
 from dashboard.frames.quality import Found
 from dashboard.sections.quality import example
 from dashboard.text import labels, units
-from dashboard.widgets import guests, messages
+from dashboard.widgets import course, guests, messages
 from dashboard.widgets.markdown import escape
 from mucore.errors import MucoreError
-from mucore.runner.quality import Finding, Lineup, Row, find, forget_confidences
-from mucore.spec import RunSpec
+from mucore.runner import quality
+from mucore.runner.quality import Finding, Lineup, find, forget_confidences
 from mucore.store import Store
 
 
 def lineup(store: Store, found: Found) -> Lineup:
     """The experiment as the runner knows it."""
-    first = {
-        result.key: result
-        for result in store.results(keys=[method.keys[0] for method in found.methods])
-    }
-    rows = tuple(
-        Row(RunSpec.model_validate(first[method.keys[0]].spec), method.keys)
-        for method in found.methods
-    )
-    return Lineup(
-        models=found.models, originals=found.originals, retrained=found.retrained, rows=rows
+    return quality.lineup(
+        store,
+        models=found.models,
+        originals=found.originals,
+        retrained=found.retrained,
+        methods=[method.keys for method in found.methods],
     )
 
 
@@ -80,6 +76,13 @@ def offer_to_compute(
             **example.SMALL,
         )
         return
+    if not source.demo:  # whose numbers nobody can keep
+        course.want_numbers(
+            models=found.models,
+            originals=found.originals,
+            retrained=found.retrained,
+            methods=[method.keys for method in methods],
+        )
     with st.container(border=True):
         st.markdown(
             escape(

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import data, state
+from dashboard import queue_data, state
+from dashboard.widgets import messages
 from dashboard.widgets.markdown import escape
 from mucore import titles
 from mucore.store import Store
@@ -17,13 +18,11 @@ from mucore.store.rows import Job
 
 def act(store: Store, action: str, jobs: Sequence[Job]) -> None:
     """Cancel or retry; callbacks run before the page is drawn, so the page shows the outcome."""
-    try:
+    with messages.kept("queue_problem"):
         for job in jobs:
             (store.cancel if action == "cancel" else store.retry)(job.id)
         if action == "retry":
-            data.start_workers()
-    except Exception as failure:
-        state.set_ticket("queue_problem", str(failure))
+            queue_data.start_workers()
     state.set_ticket("queue_asks", None)
 
 
@@ -66,7 +65,5 @@ def ask(store: Store, place: str, jobs: Sequence[Job]) -> None:
 
 
 def start_worker() -> None:
-    try:
-        data.start_workers()
-    except Exception as failure:
-        state.set_ticket("queue_problem", f"No worker could be started: {failure}")
+    with messages.kept("queue_problem", "No worker could be started: "):
+        queue_data.start_workers()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dashboard import access, data, state
+from dashboard import access, data, queue_data, state
 from dashboard.frames import queue as queue_frames
 from dashboard.widgets.markdown import escape
 from mucore.errors import MucoreError
@@ -25,7 +25,7 @@ def show() -> None:
 
 
 def _list(title: str, kind: JobKind) -> None:
-    jobs = queue_frames.unfinished(data.jobs(kind=kind), cancelled=kind == "search")
+    jobs = queue_frames.unfinished(queue_data.jobs(kind=kind), cancelled=kind == "search")
     if not jobs:
         return
     st.subheader(f"{title} ({len(jobs)})", anchor=False)
@@ -41,7 +41,7 @@ def _list(title: str, kind: JobKind) -> None:
                             key=f"retry_analysis:{job.id}",
                             icon=":material/replay:",
                             on_click=_try,
-                            args=(data.start_again, job),
+                            args=(queue_data.start_again, job),
                         )
                     if active:
                         st.button(

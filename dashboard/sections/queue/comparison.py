@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -12,7 +11,6 @@ from dashboard.text.tags import tags_in, tags_of
 from dashboard.widgets import messages
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.run_filters import ALL, tag_title
-from mucore.errors import MucoreError
 from mucore.store.rows import Comparison
 
 NOTE_HELP = "Words that begin with # are tags: “#talk” puts this comparison under talk."
@@ -51,20 +49,12 @@ def _change(comparison: Comparison) -> None:
         "Note", comparison.note, key=f"comparison_note:{at}", max_chars=2000, help=NOTE_HELP
     )
     if st.button("Save", type="primary", key=f"comparison_save:{at}"):
-        with _said():
+        with messages.kept("comparison_problem"):
             data.own_store().rename_comparison(at, name, note.strip())
+        st.rerun()
     st.caption("Taking it off the list keeps its runs and their results.")
     if st.button("Take off the list", icon=":material/delete:", key=f"comparison_delete:{at}"):
-        with _said():
+        with messages.kept("comparison_problem"):
             data.own_store().delete_comparison(at)
             state.set_param("comparison", None)
-
-
-@contextmanager
-def _said() -> Generator[None]:
-    """Keep what went wrong for the page that is drawn anew, which shows what is so then."""
-    try:
-        yield
-    except MucoreError as failure:
-        state.set_ticket("comparison_problem", str(failure))
-    st.rerun()
+        st.rerun()

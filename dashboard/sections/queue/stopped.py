@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import access, data
+from dashboard import access, queue_data
 from dashboard.frames import queue as queue_frames
 from dashboard.sections.queue import actions, shared
 from dashboard.text import units
@@ -65,7 +65,7 @@ def stopped_card(store: Store, job: Job, followers: Sequence[Job]) -> None:
             labels = "; ".join(dict.fromkeys(titles.who(one.spec) for one in followers[:12]))
             more = f"; and {len(followers) - 12} more" if len(followers) > 12 else ""
             st.caption(f"Not run, because they need it: {escape(labels)}{more}.")
-        tail = data.log_tail(job)
+        tail = queue_data.log_tail(job)
         if access.presents() and (tail or len(lines) > 1):
             with st.expander(
                 "Full error and end of the log" if lines else "End of the log", key=f"log:{job.id}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import access, data
+from dashboard import access, queue_data
 from dashboard.frames import queue as queue_frames
 from dashboard.sections.queue import actions, shared
 from dashboard.text import units
@@ -63,19 +63,19 @@ def _load(place: queue_frames.Device) -> str:
 
 
 def show(busy: bool) -> None:
-    workers = data.workers()
+    workers = queue_data.workers()
     if workers:
         table(workers)
         for note in dict.fromkeys(worker.note for worker in workers if worker.note):
             st.caption(f":material/info: {escape(access.shown(note))}")
-    elif data.workers_starting():
+    elif queue_data.workers_starting():
         st.caption(
             ":material/hourglass_top: A worker is starting. It loads PyTorch first, which takes a "
             "few seconds."
         )
     elif busy:
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            reason = data.worker_failure() if access.presents() else ""
+            reason = queue_data.worker_failure() if access.presents() else ""
             said = f" The last one failed: {escape(reason)}" if reason else ""
             st.markdown(
                 ":material/warning: No worker is running, so nothing moves. Finished runs are "

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import access, assets, data, state, theme
@@ -177,13 +178,12 @@ def player(replays: Sequence[Replay], clock: Clock, every: pd.DataFrame) -> None
         [replay_frames.race(replays, clock), f"Verdict: {did}." if did else ""]
     ).strip():
         st.markdown(f"**{escape(sentence)}**")
-    info = replay_player.replay_player_info(replays, clock)
-    dark = state.dark()
+    dark, source = state.dark(), data.source()
+    runs = (source.name, source.change, *((replay.key, replay.title) for replay in replays))
+    info, moving, still = drawn(replays, runs, clock, dark)
     st.html(BUTTONS.replace("HOVER", theme.ground(dark).grid))
     with st.container(key="replay"):
-        figures.chart(
-            replay_player.draw(info, dark=dark), f"replay:{clock}", alt=replay_player.alt_text(info)
-        )
+        figures.chart(moving, f"replay:{clock}", alt=replay_player.alt_text(info))
     with st.container(gap="xxsmall"):
         for replay in replays:
             st.markdown(
@@ -192,7 +192,19 @@ def player(replays: Sequence[Replay], clock: Clock, every: pd.DataFrame) -> None
             for note in replay.value["notes"]:
                 st.caption(f":material/info: {escape(access.shown(str(note)))}")
     st.caption(escape(reading(info)))
-    figures.numbers(replay_frames.table(replays), "replay", replay_player.still(info, dark=dark))
+    figures.numbers(replay_frames.table(replays), "replay", still)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def drawn(
+    _replays: Sequence[Replay], runs: tuple[object, ...], clock: Clock, dark: bool
+) -> tuple[replay_player.ReplayPlayerInfo, go.Figure, go.Figure]:
+    """What is shown, the figure that plays and the one for files; `runs` says which store, when it
+    was read and which runs under which titles, so that no film needs hashing.
+    """
+    info = replay_player.replay_player_info(_replays, clock)
+    moving = replay_player.draw(info, dark=dark)
+    return info, moving, replay_player.still(info, dark=dark)
 
 
 def reading(info: replay_player.ReplayPlayerInfo) -> str:

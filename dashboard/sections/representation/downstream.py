@@ -13,7 +13,7 @@ from dashboard.sections.representation.shared import (
     PAPER,
 )
 from dashboard.text import labels
-from dashboard.widgets import columns
+from dashboard.widgets import columns, presenting
 from mucore import catalog
 from mucore.catalog.metrics.representation import DOWNSTREAM_SETS
 
@@ -30,8 +30,10 @@ def show(rows: Sequence[frames.Row], paper: Sequence[computed.Paper]) -> None:
         f"({PAPER} Tables 3, 13 and 14)"
     )
     table = downstream_table(ours)
-    st.dataframe(
+    presenting.dataframe(
         table,
+        "downstream",
+        alt="On each downstream set: k-NN accuracy in percent, CKA to Retrain from 0 to 1.",
         hide_index=True,
         column_config=columns.aligned(table),
         height="content",

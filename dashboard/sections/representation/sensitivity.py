@@ -10,6 +10,7 @@ import streamlit as st
 
 from dashboard import data, state
 from dashboard.charts import sensitivity
+from dashboard.charts.parts import noise
 from dashboard.frames import representation as computed
 from dashboard.sections.representation.shared import PAPER, REMEASURE, paper_toggle, say
 from dashboard.text import labels
@@ -17,6 +18,7 @@ from dashboard.widgets import clicks, figures, messages
 from dashboard.widgets.markdown import escape
 from mucore import catalog
 
+GREY = f"{noise.SAID} Agreements have none: they are the same for every Retrain."
 SHARE = "classes forgotten, % of all classes"
 _COUNT = "forget set.n"
 _AS_SHARE = (
@@ -121,11 +123,14 @@ def show_lines(
     metrics = ["h_lr", "agl", "agr", knn, f"cka_retrain_{split}", f"cka_original_{split}"]
     table = computed.along(own, values, axis, metrics)
     lines = {computed.metric_title(name): table[table["metric"] == name] for name in metrics}
-    reference = "Original and Retrain: CKA"
-    if axis.name.startswith("forget set"):
-        lines[reference] = computed.along(
-            *_retrains(runs, own, values, axis), [f"cka_original_{split}"]
-        )
+    # agreements and CKA to Retrain are 1 of every Retrain, so it has no line of these
+    references = {
+        "Original and Retrain: CKA": f"cka_original_{split}",
+        f"Retrain: {computed.metric_title(knn)}": knn,
+    }
+    retrains = runs[runs["method"] == "retrain"]
+    for name, metric in references.items():
+        lines[name] = computed.retrains_along(retrains, values, own, axis, metric)
     names = {value: computed.axis_value(value, axis) for value in set(axis.values.values())}
     notes = [f"Runs with {kind} alone."] if kind and not several else []
     title, ghosts = axis.title, {}
@@ -137,9 +142,13 @@ def show_lines(
             title, lines, names = SHARE, _as_shares(lines, runs), {}
             notes.append(_AS_SHARE)
     info = sensitivity.sensitivity_info(
-        title, lines, names=names, reference=reference, ghosts=ghosts
+        title,
+        lines,
+        names=names,
+        references={name: computed.metric_title(metric) for name, metric in references.items()},
+        ghosts=ghosts,
     )
-    if not info.lines:
+    if all(line.reference for line in info.lines):
         messages.empty(
             f"These runs have none of H-LR, AGL, AGR and CKA. {REMEASURE}",
             "Launch such runs",
@@ -151,29 +160,12 @@ def show_lines(
     absent = [
         computed.metric_title(name) for name in metrics if not (table["metric"] == name).any()
     ]
+    notes += [GREY] if info.grey else []
     notes += [f"Not measured in these runs: {', '.join(absent)}."] if absent else []
     if (own.groupby(own["key"].map(axis.values))["training_seed"].nunique() < 2).all():
         notes.append("One training seed at each point, so no interval.")
     say(notes)
     figures.numbers(table.drop(columns="key"), f"sensitivity-{method}", figure)
-
-
-def _retrains(
-    runs: pd.DataFrame, own: pd.DataFrame, values: pd.DataFrame, axis: computed.Axis
-) -> tuple[pd.DataFrame, pd.DataFrame, computed.Axis]:
-    """The Retrains of the runs `own` with their places on the same axis: the first arguments of
-    `computed.along`.
-    """
-    retrains = runs[
-        (runs["method"] == "retrain") & runs["scenario_parameters"].isin(own["scenario_parameters"])
-    ]
-    places = (
-        own.drop_duplicates("scenario_parameters")
-        .set_index("scenario_parameters")["key"]
-        .map(axis.values)
-    )
-    base = dict(zip(retrains["key"], retrains["scenario_parameters"].map(places), strict=True))
-    return retrains, values, computed.Axis(name=axis.name, title=axis.title, values=base)
 
 
 def _agreements_of_paper(
@@ -257,6 +249,8 @@ def show_counts(everything: pd.DataFrame, runs: pd.DataFrame, split: str, *, pap
     info = sensitivity.sensitivity_info(title, lines, names=names, ghosts=ghosts)
     figure = sensitivity.draw(info, dark=state.dark(), measure="CKA of original and Retrain")
     figures.chart(figure, "counts", alt=sensitivity.alt_text(info))
+    if info.grey:
+        say([noise.SAID])
     if paper:
         say(
             [
@@ -291,11 +285,9 @@ def count_lines(
                 key: float(json.loads(text)["n"])
                 for key, text in zip(mine["key"], mine["scenario_parameters"], strict=True)
             }
-            line = computed.along(
-                mine,
-                values,
-                computed.Axis(name=_COUNT, title="classes forgotten", values=number),
-                [metric],
+            axis = computed.Axis(name=_COUNT, title="classes forgotten", values=number)
+            line = computed.with_apart(
+                computed.along(mine, values, axis, [metric]), mine, values, axis
             )
             if not line.empty:
                 lines[", ".join(filter(None, (labels.scenario_title(str(scenario)), kind)))] = line

@@ -8,6 +8,7 @@ import streamlit as st
 
 from dashboard import frames, state
 from dashboard.charts import cka_scatter, gap_and_ratio
+from dashboard.charts.parts import noise
 from dashboard.frames import representation as computed
 from dashboard.sections.representation.shared import (
     PAPER,
@@ -67,6 +68,10 @@ def show(rows: tuple[frames.Row, ...], split: str, aside: int) -> None:
             known={mark.key for mark in info.marks},
         )
         notes = [info.note] if info.note else []
+        if info.noise is not None:
+            notes.append(
+                f"{noise.SAID} Across alone: upwards each Retrain is compared with itself."
+            )
         notes += (
             [f"Outside this window: {', '.join(info.outside)}."] if zoom and info.outside else []
         )

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from typing import Final
 
 import pandas as pd
 import streamlit as st
@@ -14,6 +16,8 @@ from dashboard.charts import results_table
 from dashboard.papers import tables as published
 from dashboard.widgets import presenting
 from mucore.export import tables as report
+
+LINES: Final = 8  # methods on one screen of a talk, with the paper's lines half as many
 
 
 def pick_paper(runs: pd.DataFrame) -> published.Published | None:
@@ -62,13 +66,15 @@ def show(
 ) -> None:
     """The table; a click on a row opens it below, a click on a head sorts."""
     selected = state.param("row")
+    shown, rest = first_lines(table, paper) if presenting.on() else (table, "")
     html = results_table.html(
-        table, dark=state.dark(), selected=selected, sort=sort, descending=descending, paper=paper
+        shown, dark=state.dark(), selected=selected, sort=sort, descending=descending, paper=paper
     )
     component = st.components.v2.component(
         "mucore_results_table", html=results_table.FRAME, css=results_table.CSS, js=results_table.JS
     )
-    with presenting.slide("results_table", alt="Every method's numbers beside Retrain's."):
+    alt = "The methods' numbers beside Retrain's."
+    with presenting.slide("results_table", alt=alt, rest=rest):
         clicked = component(
             data={"html": html}, key="results_table", on_row_change=nothing, on_sort_change=nothing
         )
@@ -76,14 +82,25 @@ def show(
     st.caption(
         table.interval + (noise if table.noise else "") + (f" {paper.caption}" if paper else "")
     )
-    if clicked.row is not None:
+    if isinstance(clicked.row, str):  # a message made by hand may hold anything
         state.set_param("row", None if clicked.row == selected else clicked.row)
         st.rerun()
-    if clicked.sort is not None:
+    if isinstance(clicked.sort, str):
         state.set_param(
-            "sort", frames.next_order(state.param("sort") or frames.DISTANCE, clicked.sort)
+            "sort", frames.next_order(state.param("sort") or frames.USUAL, clicked.sort)
         )
         st.rerun()
+
+
+def first_lines(
+    table: frames.ResultsTable, paper: published.Published | None
+) -> tuple[frames.ResultsTable, str]:
+    """The references and as many lines as a room can read, and a sentence about the others."""
+    most = LINES // 2 if paper else LINES
+    if len(table.methods) <= most:
+        return table, ""
+    shown = (*(row for row in table.rows if row.reference), *table.methods[:most])
+    return replace(table, rows=shown), presenting.first_of(most, len(table.methods))
 
 
 def nothing() -> None:
@@ -93,6 +110,8 @@ def nothing() -> None:
 
 
 def show_downloads(table: frames.ResultsTable) -> None:
+    if presenting.on():
+        return
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.caption("This table as")
         for label, suffix, mime, make in (

@@ -6,6 +6,7 @@ import streamlit as st
 
 from dashboard import frames, state
 from dashboard.charts import tradeoff
+from dashboard.charts.parts import noise
 from dashboard.widgets import clicks
 from dashboard.widgets.markdown import escape
 
@@ -13,7 +14,9 @@ from dashboard.widgets.markdown import escape
 def show(table: frames.ResultsTable):
     info = tradeoff.tradeoff_info(table)
     names = {"all": "All", "near": "Near Retrain"}
-    grey = "" if info.noise is None else " Grey: how far Retrains of other seeds lie apart."
+    grey = "" if info.noise is None else f" {noise.SAID}"
+    if info.flat:
+        grey += f" In {' and '.join(info.flat)} they agree, so there it is a line."
     st.caption(
         f"The star is Retrain: nearer is better, lower costs accuracy.{grey} Each "
         "mark is a line of the table; click it for its runs."

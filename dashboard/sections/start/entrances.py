@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dashboard import access, playroom
 from dashboard.lessons import LESSONS
 from dashboard.widgets.links import link
 
@@ -11,12 +12,16 @@ STORIES = ("forget-one-class", "one-metric", "backdoor")
 
 
 def show_stories() -> None:
-    """Where somebody begins who is new to the subject."""
+    """Where somebody begins who is new to the subject: what to do first, and what next."""
+    if access.served():
+        playroom.room()  # its process loads PyTorch while they read this
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown("**New here?** Watch a model forget, or read stories that run live:")
+        st.markdown("**New here?** Watch a model forget:")
         link("playground", "Playground", icon=":material/bubble_chart:")
+        st.markdown("Then read:")
         for name in STORIES:
-            link("lessons", LESSONS[name].title, icon=":material/cast_for_education:", lesson=name)
+            icon = ":material/cast_for_education:"
+            link("lessons", LESSONS[name].title, icon=icon, lesson=name, step="1")
         link("lessons", "All six", icon=":material/arrow_forward:")
 
 

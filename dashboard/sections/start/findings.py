@@ -17,6 +17,7 @@ def show(source: data.Source) -> None:
     """What the Results page opens on: what was to be forgotten, how many methods did, and three
     figures.
     """
+    run_filters.said_of_methods()
     runs = run_filters.usual_runs(data.unlearning_runs())
     if runs[~runs["method"].isin(["original", "retrain"])].empty:
         return
@@ -24,7 +25,7 @@ def show(source: data.Source) -> None:
     scenario = catalog.scenario(str(first["scenario"]))
     methods = runs.loc[~runs["method"].isin(["original", "retrain"]), "method"].nunique()
     seeds = units.count(runs["training_seed"].nunique(), "training seed")
-    head, text, counted, found = story(
+    head, text, misled, counted, found = story(
         runs, source.name, source.change, data.chosen(runs), class_wise=scenario.class_wise
     )
     with st.container(border=True):
@@ -35,6 +36,8 @@ def show(source: data.Source) -> None:
         if head:
             st.markdown(f"#### {escape(head)}")
             st.markdown(escape(text))
+            if misled:
+                st.markdown(f"**Accuracy alone proves nothing.** {escape(misled)}")
             st.caption(escape(counted))
         if len(found) > 1:  # one alone says again that no method qualifies
             header.answers(found)
@@ -43,9 +46,9 @@ def show(source: data.Source) -> None:
 @st.cache_data(show_spinner="Reading the results", max_entries=8)
 def story(
     _runs: pd.DataFrame, name: str, change: int, chosen: str, *, class_wise: bool
-) -> tuple[str, str, str, tuple[frames.Answer, ...]]:
-    """`frames.story`, the count in a sentence and `frames.best_answers`; `name`, `change` and
-    `chosen` say which runs.
+) -> tuple[str, str, str, str, tuple[frames.Answer, ...]]:
+    """`frames.story`, `frames.misled`, the count in a sentence and `frames.best_answers`; `name`,
+    `change` and `chosen` say which runs.
     """
     first = _runs.iloc[0]
     values = data.metric_values(dataset=str(first["dataset"]), scenario=str(first["scenario"]))
@@ -59,6 +62,7 @@ def story(
     )
     return (
         *frames.story(table, what, count),
+        frames.misled(table),
         verdicts.count_sentence(table.methods),
         frames.best_answers(table),
     )

@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard import access, data
 from dashboard.text import labels, units
-from dashboard.widgets import clicks, messages
+from dashboard.widgets import clicks, messages, run_filters
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import local_time
 from mucore import catalog, titles
@@ -24,7 +24,8 @@ def show(source: data.Source, summaries: pd.DataFrame) -> None:
             "launch",
         )
         return
-    newest = summaries.sort_values("finished", ascending=False).head(NEWEST)
+    shown = summaries[~summaries["method"].isin(run_filters.hidden())]
+    newest = shown.sort_values("finished", ascending=False).head(NEWEST)
     clicks.runs_table(
         newest,
         runs_frame(newest),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from dashboard import data
+from dashboard import data, queue_data
 from dashboard.frames import queue as queue_frames
 from dashboard.text import units
 from dashboard.widgets import guests, messages
@@ -20,9 +20,9 @@ from mucore.runner.estimate import about
 def show() -> None:
     with messages.guarded():
         now = datetime.now(UTC)
-        alive = data.workers()
-        waiting = data.jobs(states=["queued"])
-        running = data.jobs(states=["running"])
+        alive = queue_data.workers()
+        waiting = queue_data.jobs(states=["queued"])
+        running = queue_data.jobs(states=["running"])
         st.subheader("Workers", anchor=False)
         if not alive:
             st.markdown(
@@ -36,7 +36,7 @@ def show() -> None:
                 f"{'busy' if worker.state == 'busy' else 'waiting for work'}, started "
                 f"{units.ago(worker.started, now)}"
             )
-        left = data.time_left([*running, *waiting])
+        left = queue_data.time_left([*running, *waiting])
         for job in running[:4]:
             own = left.each.get(job.key)
             text = titles.run(job.spec) + (f" · {about(own)} left" if own else "")

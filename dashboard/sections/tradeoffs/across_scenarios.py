@@ -15,7 +15,7 @@ from dashboard.text import units
 from dashboard.widgets import messages, run_drawer, run_filters
 from dashboard.widgets.markdown import escape
 from mucore import catalog
-from mucore.statistics import Statistics, statistics, usual_metrics
+from mucore.statistics import Statistics, statistics_of, usual_metrics
 
 
 def show(
@@ -83,7 +83,7 @@ def measured(
     _runs: pd.DataFrame, name: str, change: int, chosen: str
 ) -> tuple[list[str], list[str]]:
     """The metrics that can rank methods, and those whose rankings are usually compared."""
-    values = shared.values_of(_runs)
+    values = shared.values_of(_runs, chosen)
     references = _runs.loc[_runs["method"].isin(data.REFERENCES), "key"]
     values = values.loc[~values["key"].isin(references), ["metric", "value"]]
     metrics = tradeoffs_frames.scored_metrics(values)
@@ -99,10 +99,16 @@ def measured(
 def computed(
     _runs: pd.DataFrame, name: str, change: int, chosen: str, metric: str, metrics: tuple[str, ...]
 ) -> Statistics:
-    """`mucore.statistics.statistics`; `name`, `change` and `chosen` say which runs, so that the
+    """`mucore.statistics.statistics_of`; `name`, `change` and `chosen` say which runs, so that the
     frames need no hashing.
     """
-    return statistics(_runs, shared.values_of(_runs), metric=metric, agreement=metrics, watch=False)
+    return statistics_of(
+        shared.labelled(_runs, chosen),
+        shared.values_of(_runs, chosen),
+        metric=metric,
+        agreement=metrics,
+        watch=False,
+    )
 
 
 def show_notes(notes: Sequence[str]) -> None:

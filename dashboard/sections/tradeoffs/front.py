@@ -64,10 +64,12 @@ def show(
             else ""
         )
         colour = f" In colour: no other beats it{some}." if found.front else ""
-        st.caption(
-            f"Every goal at once: lower is better.{colour} Point at a grey line for its name."
-        )
         info = goal_lines.goal_lines_info(found)
+        strip = " Grey ground: Retrains of other seeds." if any(info.noise) else ""
+        st.caption(
+            f"Every goal at once: lower is better.{colour}{strip} Point at a grey line for its "
+            "name."
+        )
         lines = goal_lines.draw(info, dark=state.dark(), selected=state.param("run"))
         clicks.chart(lines, "goals", alt=goal_lines.alt_text(info))
     frame = show_table(found)
@@ -172,9 +174,9 @@ def show_table(found: Contest) -> pd.DataFrame:
     keys = {row.title: row.key for row in found.entrants}
     clicks.open_new(
         [
-            keys[str(frame.iloc[place]["Method"])]
+            keys[title]
             for place in event["selection"]["rows"]
-            if place < len(frame)
+            if place < len(frame) and (title := str(frame.iloc[place]["Method"])) in keys
         ],
         "front_table",
     )

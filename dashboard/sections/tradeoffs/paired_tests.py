@@ -9,7 +9,7 @@ from dashboard.frames import Answer
 from dashboard.frames import tradeoffs as tradeoffs_frames
 from dashboard.sections.tradeoffs import shared
 from dashboard.text import units
-from dashboard.widgets import columns, figures, header
+from dashboard.widgets import columns, figures, header, presenting
 from dashboard.widgets.markdown import escape
 from mucore.statistics import Statistics
 from mucore.statistics.significance import LEVEL
@@ -55,8 +55,10 @@ def show(found: Statistics, runs: pd.DataFrame, answers: st.delta_generator.Delt
             format="%.2g", help="Corrected for all pairs: the one to go by."
         ),
     }
-    st.dataframe(
+    presenting.dataframe(
         frame,
+        "paired_tests",
+        alt="Pairs of methods, the surest difference first.",
         hide_index=True,
         column_config=columns.aligned(frame, settings),
         height=min(560, 38 + 35 * len(frame)),

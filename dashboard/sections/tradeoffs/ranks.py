@@ -11,12 +11,9 @@ from dashboard.frames import Answer
 from dashboard.frames import tradeoffs as tradeoffs_frames
 from dashboard.sections.tradeoffs import shared
 from dashboard.text import labels, units
-from dashboard.widgets import clicks, figures, header
+from dashboard.widgets import clicks, figures, header, rank_bars
 from mucore.statistics import Statistics
-from mucore.statistics.significance import LEVEL, alike_in_pairs
-
-# what decides which methods a bar joins
-TESTS = {"nemenyi": "Nemenyi", "wilcoxon": "Wilcoxon, Holm"}
+from mucore.statistics.significance import LEVEL
 
 
 def show(found: Statistics, runs: pd.DataFrame, answers: st.delta_generator.DeltaGenerator) -> None:
@@ -28,12 +25,8 @@ def show(found: Statistics, runs: pd.DataFrame, answers: st.delta_generator.Delt
         for name in found.ranking.ranks
     }
     forgot = shared.forgot_in(found, runs)
-    test = state.segmented("Bars by", "bars", list(TESTS), format_func=TESTS.__getitem__)
-    in_pairs = test == "wilcoxon"
-    ranking = found.ranking
-    if in_pairs:
-        columns = (found.pairs[name].tolist() for name in ("first", "second", "p_holm"))
-        ranking = alike_in_pairs(ranking, zip(*columns, strict=True))
+    columns = (found.pairs[name].tolist() for name in ("first", "second", "p_holm"))
+    ranking, in_pairs = rank_bars.pick(found.ranking, zip(*columns, strict=True))
     info = critical_difference.critical_difference_info(
         ranking, names, line_keys(runs, data.chosen(runs)), forgot, in_pairs=in_pairs
     )
@@ -93,7 +86,7 @@ def pairs_answer(found: Statistics) -> Answer:
 @st.cache_data(show_spinner=False, max_entries=16)
 def line_keys(_runs: pd.DataFrame, chosen: str) -> dict[str, str]:
     """`frames.tradeoffs.line_keys`; `chosen` says which runs."""
-    return tradeoffs_frames.line_keys(_runs)
+    return tradeoffs_frames.line_keys(shared.labelled(_runs, chosen))
 
 
 def p_text(p: float) -> str:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from dashboard import state
 from dashboard.charts import pareto
+from dashboard.charts.parts import noise
 from dashboard.frames import tradeoffs as tradeoffs_frames
 from dashboard.frames.tradeoffs import Contest
 from dashboard.papers import tables as published
@@ -25,15 +26,16 @@ def show(found: Contest, runs: pd.DataFrame, metrics: list[str]) -> go.Figure | 
     x, y = tradeoffs_frames.measure(across), tradeoffs_frames.measure(up)
     cost = next((goal for goal in found.goals if goal.log), None)
     size = f" Larger marks: more {cost.short}." if cost else ""
-    grey = " Grey: does not compete; point at it for its verdict." if found.aside else ""
+    grey = " Grey marks do not compete; point at one for its verdict." if found.aside else ""
     marks = (
         "Look for full marks near Retrain's dashed lines. Open: beaten."
         if found.competing
         else "Dashed: Retrain. Dotted: Original."
     )
-    st.caption(f"{marks}{grey}{size} A range above opens a crowded corner.")
     places = tradeoffs_frames.paper_places(paper, x, y) if paper is not None and ghosts else []
     info = pareto.pareto_info(found, x, y, cost.id if cost else "", places)
+    strip = f" {noise.SAID}" if any(info.noise) else ""
+    st.caption(f"{marks}{strip}{grey}{size} A range above opens a crowded corner.")
     if not info.points:
         st.markdown("No method has both of these numbers. Choose others.")
         return None

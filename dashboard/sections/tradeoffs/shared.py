@@ -10,15 +10,17 @@ from dashboard.frames import budget as budget_frames
 from dashboard.frames import tradeoffs as tradeoffs_frames
 from dashboard.widgets import messages
 from dashboard.widgets.markdown import escape
-from mucore.statistics import Statistics
+from mucore.statistics import Statistics, label_runs
 
 
-def values_of(runs: pd.DataFrame) -> pd.DataFrame:
-    """The `metric_values` of runs of one data set."""
+def values_of(runs: pd.DataFrame, chosen: str) -> pd.DataFrame:
+    """The `metric_values` of runs of one data set; `chosen` is their `data.chosen`, which takes a
+    hundredth of a second of ten thousand.
+    """
     if runs.empty:
         return pd.DataFrame(columns=["key", "metric", "value", "gap", "error"])
     source = data.source()
-    return _values_of(runs, source.name, source.change, data.chosen(runs)).copy(deep=False)
+    return _values_of(runs, source.name, source.change, chosen).copy(deep=False)
 
 
 # kept as it is, as `data.metric_values` is: half a million rows take long to pick and to pickle
@@ -26,9 +28,20 @@ def values_of(runs: pd.DataFrame) -> pd.DataFrame:
 def _values_of(_runs: pd.DataFrame, name: str, change: int, chosen: str) -> pd.DataFrame:
     dataset = str(_runs.iloc[0]["dataset"])
     values = data.metric_values(dataset=dataset)
-    if data.summaries(dataset=dataset)["key"].isin(_runs["key"]).all():
+    if (data.summaries()["dataset"] == dataset).sum() == len(_runs):
         return values  # to pick all of half a million rows takes as long as to read them
     return values[values["key"].isin(_runs["key"])]
+
+
+def labelled(runs: pd.DataFrame, chosen: str) -> pd.DataFrame:
+    """`statistics.label_runs` of the runs, once for all that is made of them; `chosen` as above."""
+    source = data.source()
+    return _labelled(runs, source.name, source.change, chosen).copy(deep=False)
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _labelled(_runs: pd.DataFrame, name: str, change: int, chosen: str) -> pd.DataFrame:
+    return label_runs(_runs)
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
@@ -36,7 +49,7 @@ def line_verdicts(
     _runs: pd.DataFrame, name: str, change: int, chosen: str
 ) -> dict[tuple[str, str], bool]:
     """`frames.tradeoffs.line_verdicts`; `name`, `change` and `chosen` say which runs."""
-    return tradeoffs_frames.line_verdicts(_runs, data.judged_words(_runs))
+    return tradeoffs_frames.line_verdicts(labelled(_runs, chosen), data.judged_words(_runs))
 
 
 def forgot_in(found: Statistics, runs: pd.DataFrame) -> dict[str, int]:

@@ -86,9 +86,12 @@ CARD = MethodCard(
         ),
     ),
     search={
+        # One α fits one network: on another training seed the same may select nothing. The
+        # percentile selects as many weights on each.
+        "selection": Among(("alpha", "percentile")),
         # Importance on all data is a mean that the forget set has its share in, so no ratio of the
         # two is above |D| / |D_f|, and a larger α selects nothing.
-        "alpha": Between(1.0, "train / forget", log=True),
+        "alpha": Between(1.0, "train / forget", log=True, when="selection == 'alpha'"),
         "lam": Among((0.1, 0.5, 1.0, 2.0)),
         "fisher": Among(("batch", "sample")),
         # squares of single samples do not know in which batch they were

@@ -44,7 +44,7 @@ def test_class_gaps_are_means_over_seeds_of_the_same_seeds_retrain():
         and info.classes == ("0", "1")
     )
     figure = class_gaps.draw(info, dark=True)
-    assert figure.data[0]["text"][0] == ["+5.0", "0.0"]
+    assert figure.data[0]["y"][-1] == "A" and figure.data[0]["text"][-1] == ["+5.0", "0.0"]
     assert "Highest: A, 0, +5.0" in class_gaps.alt_text(info)
 
 

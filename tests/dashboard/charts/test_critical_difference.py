@@ -30,6 +30,8 @@ def test_critical_difference_by_hand():
     figure = critical_difference.draw(info, dark=False)
     texts = [annotation.text for annotation in figure.layout.annotations]
     assert "critical difference 2.34" in texts and "SalUn  1.0" in texts and "3.0  SCRUB" in texts
+    axis = figure.data[0]
+    assert list(axis.x) == [1, 3, None, 1, 1, None, 2, 2, None, 3, 3] and axis.y[1] == 0
     # the bar is longer than the axis and still whole
     assert figure.layout.xaxis.range[1] > 1 + 2.343
     assert "SalUn" in critical_difference.alt_text(info)

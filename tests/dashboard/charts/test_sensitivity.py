@@ -48,7 +48,7 @@ def test_reference_line_is_dashed():
         }
     )
     info = sensitivity.sensitivity_info(
-        "classes", {"AGL": table, "Both": table}, names={}, reference="Both"
+        "classes", {"AGL": table, "Both": table}, names={}, references={"Both": "AGL"}
     )
     figure = sensitivity.draw(info, dark=True)
     assert [trace.line.dash for trace in figure.data] == ["solid", "dash"]

@@ -17,6 +17,7 @@ from mucore.analysis.features import Split
 from mucore.datasets import load
 from mucore.engine.features import features_and_logits
 from mucore.models import build
+from mucore.outputs import Outputs, SplitOutputs
 
 DIGITS, MNIST, FASHION = (image.MAKINGS[name] for name in ("digits", "mnist", "fashion-mnist"))
 
@@ -149,6 +150,8 @@ def test_where_it_was_drawn_does_not_matter(
         message(block(0, 0, 9, 9), ink="no base 64!"),
         message(block(0, 0, 9, 9), ink="AAAA"),
         message(block(0, 0, 9, 9), sample="3"),
+        message(block(0, 0, 9, 9), sample=10**30),
+        message(block(0, 0, 9, 9), sample=-2),
         message(block(0, 0, 9, 9), number=None),
     ],
 )
@@ -215,7 +218,7 @@ def test_the_answer_says_who_knows_a_forgotten_class(method: int, word: str) -> 
 def test_membership_is_told_of_images_and_of_what_is_new() -> None:
     original = says("Original", 0, True, True, False)
 
-    def told(found: tuple[str, int] | None, *, forgotten: bool = False) -> str:
+    def told(found: tuple[str, int] | None, *, forgotten: bool | None = False) -> str:
         return reading.membership(original, "abc", sample=7, found=found, forgotten=forgotten)
 
     assert "is in the forget set" in told(("train", 1), forgotten=True)
@@ -223,6 +226,8 @@ def test_membership_is_told_of_images_and_of_what_is_new() -> None:
         ("train", 1)
     )
     assert "test image 7" in told(("test", 1))
+    unknown = told(("train", 1), forgotten=None)
+    assert "training image 7" in unknown and "forget set" not in unknown
     assert "3 training images" in told(None) and "2 are in it" in told(None)
 
 
@@ -235,8 +240,44 @@ def album() -> reading.Album:
     )
 
 
+def split(ids: np.ndarray, *, kept: int | None = None, classes: int = 4) -> SplitOutputs:
+    """Outputs of images of `album`, of which `kept` were kept one by one."""
+    mine, labels = ids[:kept], ids % 4
+    counts = np.zeros((classes, classes), np.int64)
+    np.add.at(counts, (labels, labels), 1)
+    logits = np.zeros((len(mine), classes), np.float32)
+    return SplitOutputs(logits=logits, labels=mine % 4, ids=mine, confusion=counts)
+
+
+def test_of_a_sample_it_is_known_or_not_whether_it_is_in_the_forget_set() -> None:
+    ids = np.arange(40)
+    some, class_1 = ids[:10], ids % 4 == 1
+
+    def known(forget: SplitOutputs, retain: SplitOutputs) -> dict[bool | None, list[int]]:
+        request = reading.request_of(album(), Outputs(splits={"forget": forget, "retain": retain}))
+        said = {int(each): request.has(int(each)) for each in ids}
+        return {word: [at for at in said if said[at] is word] for word in (True, False, None)}
+
+    # all of the forget set was kept, so whatever else there is stays
+    found = known(split(some), split(ids[10:], kept=5))
+    assert found == {True: list(range(10)), False: list(range(10, 40)), None: []}
+    # it was not: some are known to go, some to stay, of others nobody knows
+    found = known(split(some, kept=4), split(ids[10:], kept=5))
+    assert found == {
+        True: [0, 1, 2, 3],
+        False: [10, 11, 12, 13, 14],
+        None: [*range(4, 10), *range(15, 40)],
+    }
+    # a class of which nothing stays is gone whole
+    found = known(split(ids[class_1], kept=2), split(ids[~class_1], kept=6))
+    assert found[True] == ids[class_1].tolist() and found[False] == ids[~class_1][:6].tolist()
+    # with an earlier request before this one, what neither has kept may have gone then
+    assert 39 in known(split(some), split(ids[10:30], kept=5))[None]
+
+
 def test_images_to_begin_with_come_by_class_and_by_page() -> None:
-    offered = reading.starts(album(), np.array([0, 1, 2, 3]), 4)
+    request = reading.Request(np.arange(4), np.arange(4, 40))
+    offered = reading.starts(album(), request, 4)
     assert [label for _, label in offered["test"]] == [0, 1, 2, 3, 0, 1, 2, 3]
     assert [sample for sample, _ in offered["forget"]] == [0, 1, 2, 3]
     assert [sample for sample, _ in offered["retain"]] == list(range(4, 40))

@@ -76,3 +76,37 @@ def test_a_preset_that_was_changed_is_a_scene_of_ones_own():
     assert changed == {**draft, "preset": None, "methods": ["scrub"]}
     assert [pick.id for pick in frames.scene_of(changed).methods] == ["scrub"]
     assert frames.points_in(changed) == points_of(frames.scene_of(changed))
+
+
+def test_settings_that_differ_from_the_playgrounds_stand_in_the_address():
+    draft = frames.preset_draft("outlier")
+    usual = frames.usual(draft, "finetune")
+    given = {"finetune": {"lr": 0.015, "epochs": usual["epochs"]}, "scrub": {"lr": 1}}
+    changed = frames.drafted({**draft, "preset": None, "settings": given})
+    assert changed["settings"] == {"finetune": {"lr": 0.015}}  # and of methods that are chosen
+    query = frames.to_query(changed, played=False)
+    assert {name: query[name] for name in query if "." in name} == {"finetune.lr": "0.015"}
+    assert frames.from_query(query) == changed
+    # an example with other settings is none any more
+    assert frames.from_query({"preset": "outlier", "finetune.lr": "0.015"}) == changed
+    assert frames.from_query({"preset": "outlier", "scrub.lr": "1"}) == draft
+    (pick, *_) = frames.scene_of(changed).methods
+    assert (pick.id, pick.parameters) == ("finetune", {"lr": 0.015})
+    assert frames.bare(changed)["settings"] == {}
+
+
+@pytest.mark.parametrize("text", ["-1", "fast", "nan"])
+def test_a_setting_that_is_none_is_refused_in_a_sentence(text):
+    with pytest.raises(BadValue, match="Fine-tune: lr"):
+        frames.from_query({"preset": "outlier", "finetune.lr": text})
+    with pytest.raises(BadValue, match="lr"):
+        frames.from_query({"preset": "outlier", "finetune.rl": text})
+
+
+def test_switches_and_lists_come_back_from_an_address():
+    draft = {**frames.preset_draft("class"), "preset": None, "methods": ["pseudo_labels", "scrub"]}
+    flipped = not frames.usual(draft, "pseudo_labels")["nesterov"]
+    settings = {"pseudo_labels": {"nesterov": flipped}, "scrub": {"milestones": [2, 4]}}
+    changed = frames.drafted({**draft, "settings": settings})
+    assert changed["settings"] == settings
+    assert frames.from_query(frames.to_query(changed, played=True)) == changed

@@ -67,7 +67,15 @@ def test_a_column_for_every_run():
     usual = json.dumps(
         method_parameters(catalog.method("finetune"), RECIPE, {}, scenario="one_class")
     )
-    runs = pd.DataFrame(
-        [{**line, "parameters": usual}, {**line, "parameters": '{"lr": 0.5}'}], index=[7, 3]
-    )
-    assert presets.presets(runs).to_dict() == {7: "authors", 3: "own"}
+    own = {**line, "parameters": '{"lr": 0.5}'}
+    runs = pd.DataFrame([{**line, "parameters": usual}, own, own], index=[7, 3, 5])
+    assert presets.presets(runs).to_dict() == {7: "authors", 3: "own", 5: "own"}
+    assert presets.presets(runs.iloc[:0]).empty
+
+
+def test_a_run_has_the_values_that_it_leaves_out_for_its_keys_sake():
+    stored = json.dumps({"alpha": 10.0, "lam": 1.0, "milestones": [1, 2]})
+    assert presets.has_values("ssd", stored, {"selection": "alpha", "alpha": 10.0})
+    assert not presets.has_values("ssd", stored, {"selection": "percentile", "alpha": 10.0})
+    assert presets.has_values("no such method", stored, {"lam": 1.0, "milestones": (1, 2)})
+    assert not presets.has_values("ssd", json.dumps({"lam": 1.0, "scope": "head"}), {"lam": 1.0})

@@ -82,8 +82,8 @@ def test_a_provisional_word_carries_a_question_mark():
         (
             {"did_nothing": 12, "too_little": 6, "damaged": 9, "forgot": 12},
             (
-                "18 of 39 methods did not forget here: 12 did nothing, 6 forgot too little. 9 "
-                "damaged the model. 12 forgot."
+                "12 of 39 methods forgot. 18 did not forget here: 12 did nothing, 6 forgot too "
+                "little. 9 damaged the model."
             ),
         ),
         (
@@ -91,7 +91,7 @@ def test_a_provisional_word_carries_a_question_mark():
             "3 of 4 methods did nothing here. 1 damaged the model. None forgot.",
         ),
         ({"forgot": 1}, "1 of 1 method forgot."),
-        ({"too_much": 2, "forgot": 1}, "2 of 3 methods forgot too much. 1 forgot."),
+        ({"too_much": 2, "forgot": 1}, "1 of 3 methods forgot. 2 forgot too much."),
         (
             {"nothing_to_forget": 29, "damaged": 11},
             "11 of 40 methods damaged the model. 29 had nothing to forget here.",
@@ -114,7 +114,7 @@ def test_settings_are_counted_where_a_method_has_several():
         row("damaged", 2, method="ssd"),
     ]
     said = verdicts.count_sentence(both)
-    assert tells(said, "2 methods", "3 settings", "1 did nothing", "1 damaged", "1 forgot")
+    assert tells(said, "2 methods", "3 settings", "1 forgot", "1 did nothing", "1 damaged")
     assert numbers(said) == ["2", "3", "1", "1", "1"]
 
 

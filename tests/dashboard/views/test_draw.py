@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import data
 from dashboard.frames.draw import image
-from dashboard.sections.draw import board, networks, small_run
+from dashboard.sections.draw import canvas, networks, small_run
 from mucore.datasets import load
 from mucore.store import open_store
 
@@ -52,8 +52,8 @@ def shown(home: Path, computed: Path, monkeypatch: pytest.MonkeyPatch) -> list[d
     def component(*_: object, **__: object) -> Callable[..., None]:
         return lambda **mounted: given.append(mounted.get("data") or {})
 
-    monkeypatch.setattr(board.st.components.v2, "component", component)
-    monkeypatch.setattr(board, "_JS", "")
+    monkeypatch.setattr(canvas.st.components.v2, "component", component)
+    monkeypatch.setattr(canvas, "_JS", "")
     return given
 
 
@@ -67,7 +67,7 @@ def send(monkeypatch: pytest.MonkeyPatch, drawn: np.ndarray, **changes: Any) -> 
         "number": 1,
         **changes,
     }
-    monkeypatch.setattr(board.state, "uploaded", lambda key: SimpleNamespace(drawing=sent))
+    monkeypatch.setattr(canvas.state, "uploaded", lambda key: SimpleNamespace(drawing=sent))
 
 
 def until_read(shown: list[dict[str, Any]]) -> AppTest:
@@ -82,7 +82,7 @@ def until_read(shown: list[dict[str, Any]]) -> AppTest:
     return at
 
 
-def canvas(shown: list[dict[str, Any]]) -> dict[str, Any]:
+def last_of(shown: list[dict[str, Any]]) -> dict[str, Any]:
     return [one for one in shown if "starts" in one][-1]
 
 
@@ -93,7 +93,7 @@ def test_three_networks_answer_a_drawing(
     ink[8:50, 24:32] = 1
     send(monkeypatch, ink, number=17)
     at = until_read(shown)
-    found = canvas(shown)
+    found = last_of(shown)
     assert found["number"] == found["answer"]["number"] == 17
     assert found["titles"][:2] == ["Original", "Retrain"] and found["gone"] == [GONE]
     assert [sum(one["probabilities"]) for one in found["answer"]["models"]] == pytest.approx(
@@ -115,7 +115,7 @@ def test_a_forgotten_image_is_known_as_one(
     large = np.kron(splits.train.pixels[place, 0].numpy(), np.ones((7, 7))) / 255
     send(monkeypatch, large, fitted=False, sample=sample)
     until_read(shown)
-    answer = canvas(shown)["answer"]
+    answer = last_of(shown)["answer"]
     assert f"training image {sample}" in answer["membership"]
     assert "is in the forget set" in answer["membership"]
     near = [one["text"] for one in answer["models"][0]["neighbours"]]
@@ -123,14 +123,14 @@ def test_a_forgotten_image_is_known_as_one(
     large[:7, :7] = 1 - large[:7, :7]
     send(monkeypatch, large, fitted=False, sample=sample)
     opened()
-    assert "new" in canvas(shown)["answer"]["membership"]
+    assert "new" in last_of(shown)["answer"]["membership"]
 
 
 def test_images_to_begin_with_belong_where_they_stand(shown: list[dict[str, Any]]) -> None:
     until_read(shown)
     splits = load("digits")
     labels = dict(zip(splits.train.ids.tolist(), splits.train.labels.tolist(), strict=True))
-    test, forget, retain = canvas(shown)["starts"]
+    test, forget, retain = last_of(shown)["starts"]
     assert {labels[one["id"]] for one in forget["images"]} == {GONE}
     assert GONE not in {labels[one["id"]] for one in retain["images"]}
     assert {one["id"] for one in test["images"]} <= set(splits.test.ids.tolist())
@@ -140,9 +140,9 @@ def test_images_to_begin_with_belong_where_they_stand(shown: list[dict[str, Any]
 def test_what_no_canvas_sends_changes_nothing(
     shown: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, sent: object
 ) -> None:
-    monkeypatch.setattr(board.state, "uploaded", lambda key: SimpleNamespace(drawing=sent))
+    monkeypatch.setattr(canvas.state, "uploaded", lambda key: SimpleNamespace(drawing=sent))
     assert not opened().exception
-    assert canvas(shown)["answer"] is None
+    assert last_of(shown)["answer"] is None
 
 
 def test_networks_that_need_torch_agree_with_the_stored_logits(

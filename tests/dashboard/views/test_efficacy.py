@@ -26,6 +26,7 @@ from dashboard.charts import (
 )
 from dashboard.charts.parts import strips
 from dashboard.frames import efficacy as ef
+from dashboard.frames import efficacy_paper
 from dashboard.text import verdicts
 from mucore.metrics.membership import ATTACKS
 from mucore.store import open_store
@@ -185,7 +186,7 @@ def test_sets_stand_by_size_and_are_named_by_what_differs():
 
 
 def test_findings_say_what_these_runs_show(small):
-    lowered, direction, ordering, accuracies = ef.findings(small, attack="confidence")
+    lowered, direction, ordering, accuracies = efficacy_paper.findings(small, attack="confidence")
     assert lowered.holds is None, "whether training raised it is not among these runs"
     assert "in 2 of 2 pairs" in lowered.sentence and "−2.0 powers of ten" in lowered.sentence
     assert direction.holds is None and "No method has 4 runs" in direction.sentence
@@ -217,7 +218,9 @@ def test_findings_contradict_the_paper_where_the_runs_do():
             )
         )
     lines.append(run("amnesiac", 0, ta=0.89))
-    lowered, direction, ordering, accuracies = ef.findings(frame_of(*lines), attack="entropy")
+    lowered, direction, ordering, accuracies = efficacy_paper.findings(
+        frame_of(*lines), attack="entropy"
+    )
     assert lowered.holds is False and "0 of 4 pairs" in lowered.sentence
     assert (
         direction.holds is False
@@ -235,7 +238,7 @@ def test_a_bound_is_as_in_the_paper_only_where_it_lies_an_order_of_magnitude_hig
     lines = [
         run("retrain", seed, efficacy=float(seed), efficacy_bound=seed + above) for seed in range(4)
     ]
-    ordering = ef.findings(frame_of(*lines), attack="prob")[2]
+    ordering = efficacy_paper.findings(frame_of(*lines), attack="prob")[2]
     assert (
         ordering.holds is holds
         and str(abs(above)) in ordering.sentence
@@ -260,16 +263,16 @@ def test_a_weak_correlation_is_no_direction(membership, holds):
         run("amnesiac", seed, efficacy=float(seed), mia_entropy=1.0 - seen)
         for seed, seen in enumerate(membership)
     ]
-    alone = ef.findings(frame_of(*lines), attack="entropy")[1]
+    alone = efficacy_paper.findings(frame_of(*lines), attack="entropy")[1]
     assert alone.holds is (None if holds else holds), "the two others are missing"
     lines += [
         run(name, seed, efficacy=float(seed), mia_entropy=1 - 0.1 * seed)
         for name in ("retrain", "fisher")
         for seed in range(5)
     ]
-    direction = ef.findings(frame_of(*lines), attack="entropy")[1]
+    direction = efficacy_paper.findings(frame_of(*lines), attack="entropy")[1]
     assert direction.holds is holds
-    weak = re.search(rf"Below {ef.WEAK}\D+: Amnesiac\.", direction.sentence)
+    weak = re.search(rf"Below {efficacy_paper.WEAK}\D+: Amnesiac\.", direction.sentence)
     assert (weak is not None) == (holds is None)
 
 
@@ -283,7 +286,7 @@ def test_before_training_stands_beside_the_original_and_counts_in_the_first_find
     frame = frame_of(*lines)
     before = frame[frame["method"] == ef.UNTRAINED]
     assert list(before["efficacy"]) == [-1.0, -1.0] and set(before["title"]) == {"Before training"}
-    lowered = ef.findings(frame, attack="confidence")[0]
+    lowered = efficacy_paper.findings(frame, attack="confidence")[0]
     assert lowered.holds is True
     assert re.search(r"raised\D+2 of 2\D+\+3\.0\D", lowered.sentence)
     rank = efficacy_rank.efficacy_rank_info(frame)
@@ -303,7 +306,7 @@ def test_before_training_stands_beside_the_original_and_counts_in_the_first_find
     fallen = frame_of(
         run("original", efficacy=2.0, efficacy_untrained=3.0), run("retrain", efficacy=1.0)
     )
-    assert ef.findings(fallen, attack="prob")[0].holds is False, (
+    assert efficacy_paper.findings(fallen, attack="prob")[0].holds is False, (
         "training lowered it: one half of the finding fails"
     )
 
@@ -312,7 +315,7 @@ def test_a_divided_vote_is_no_finding():
     lines = []
     for seed, change in enumerate((-1.0, 1.0)):
         lines += [run("original", seed, efficacy=0.0), run("retrain", seed, efficacy=change)]
-    assert ef.findings(frame_of(*lines), attack="prob")[0].holds is None
+    assert efficacy_paper.findings(frame_of(*lines), attack="prob")[0].holds is None
 
 
 def test_correlation_needs_runs_that_vary():
@@ -401,7 +404,7 @@ def test_the_printed_table_compares_runs_of_the_same_share_with_their_deviations
                     "set": json.dumps({"class_id": 3, "fraction": share}),
                 }
             )
-    found = ef.paper_frame(frame_of(*lines)).set_index(["Method", "Share of the class"])
+    found = efficacy_paper.paper_frame(frame_of(*lines)).set_index(["Method", "Share of the class"])
     assert found.loc[("Retrain", "80 %"), "FA, paper"] == "57.0 ± 5.0"
     assert found.loc[("Fisher", "any"), "TA, paper"] == "87.0 ± 0.0"
     assert (
@@ -677,14 +680,14 @@ def test_probabilities_of_many_seeds_have_a_density():
     frame = frame_of(*(run("retrain", seed, efficacy=1.0) for seed in range(strips.DENSE)))
     sets = ef.sets(frame)
     known = {key: 0.3 + 0.02 * place for place, key in enumerate(frame["key"])}
-    figure = efficacy_probability.draw(
-        efficacy_probability.efficacy_probability_info(
-            frame, known, sets=sets, labels=ef.set_labels(sets)
-        ),
-        dark=True,
+    info = efficacy_probability.efficacy_probability_info(
+        frame, known, sets=sets, labels=ef.set_labels(sets)
     )
+    figure = efficacy_probability.draw(info, dark=True)
     (curve,) = [trace for trace in figure.data if trace.mode == "lines"]
     assert max(curve.y) == pytest.approx(strips.RIDGE) and 0 <= min(curve.x) and max(curve.x) <= 1
+    # the grey of Retrain against Retrain, then the line of a guess
+    assert [(shape.x0, shape.x1) for shape in figure.layout.shapes] == [info.noise[0], (0.5, 0.5)]
 
 
 # --- the page
@@ -728,7 +731,10 @@ def test_measured_runs_show_three_figures_answers_and_findings(home):
     )
     assert "20\u202f%" in figures(at)[0]["layout"]["yaxis"]["ticktext"]
     # Retrain and Original at 20 %, mean of two seeds
-    assert [shape["x0"] for shape in figures(at)[1]["layout"]["shapes"]] == [-0.75, 1.25]
+    noise, *lines = figures(at)[1]["layout"]["shapes"]
+    assert [shape["x0"] for shape in lines] == [-0.75, 1.25]
+    # half a power apart: of the two differences the 97.5th percentile is 0.475
+    assert (noise["x0"], noise["x1"]) == pytest.approx((-0.75 - 0.475, -0.75 + 0.475))
     assert "SISA" in words
 
 
@@ -742,7 +748,8 @@ def test_the_address_chooses_set_attack_and_the_papers_table(home):
     other = at.selectbox(key="url:set").options[0]
     assert other == "5\u202f%"
     at.selectbox(key="url:set").select_index(0).run()
-    assert [shape["x0"] for shape in figures(at)[1]["layout"]["shapes"]] == [0.75, 2.25]
+    lines = figures(at)[1]["layout"]["shapes"][1:]
+    assert [shape["x0"] for shape in lines] == [0.75, 2.25]
     assert len(at.query_params["set"]) == 8
 
 

@@ -11,7 +11,7 @@ from facts import tells
 from pages import open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import data
+from dashboard import queue_data
 from mucore import api, catalog, cli
 from mucore.runner.plan import Grid, Plan, expand
 from mucore.spec import FIRST, Recipe
@@ -24,13 +24,13 @@ PRESETS = [card.id for card in catalog.presets()]
 def planned(home, monkeypatch: pytest.MonkeyPatch) -> list[Grid]:
     """The grids that pages plan, the last one being what the page shows."""
     found: list[Grid] = []
-    plan = data.plan
+    plan = queue_data.plan
 
     def note(grid: Grid) -> Plan:
         found.append(grid)
         return plan(grid)
 
-    monkeypatch.setattr(data, "plan", note)
+    monkeypatch.setattr(queue_data, "plan", note)
     return found
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from facts import tells
 from pages import open_page, words_on
 
-from dashboard import data
+from dashboard import data, queue_data
+from dashboard.sections.launch import search
 from mucore.runner import apart
 from mucore.tuning import jobs
 
@@ -34,23 +36,23 @@ def test_a_search_is_planned_started_and_seen_on_the_queue(home, started):
     at = open_page("launch", **TASK, search="1", trials="3")
     assert not at.exception and "18 trials" in words_on(at) and "11 trainings" in words_on(at)
     at.button(key="start_search").click().run()
-    (job,) = data.jobs(kind="search")
+    (job,) = queue_data.jobs(kind="search")
     assert (started[0].id, job.spec["trials"]) == (job.id, 3)
     queue = open_page("queue")
     assert not queue.exception and job.label in words_on(queue)
     queue.button(key=f"cancel_analysis:{job.id}").click().run()
-    assert data.jobs(kind="search")[0].state == "cancelled"
+    assert queue_data.jobs(kind="search")[0].state == "cancelled"
     # it stays there, to be gone on with
     assert job.label in words_on(queue) and len(started) == 1
     queue.button(key=f"retry_analysis:{job.id}").click().run()
-    assert [each.state for each in data.jobs(kind="search")] == ["cancelled", "queued"]
-    assert started[1].id == data.jobs(kind="search")[1].id
+    assert [each.state for each in queue_data.jobs(kind="search")] == ["cancelled", "queued"]
+    assert started[1].id == queue_data.jobs(kind="search")[1].id
 
 
 def test_what_was_found_stands_below(home, started):
     at = open_page("launch", **TASK, search="1", trials="3")
     at.button(key="start_search").click().run()
-    (job,) = data.jobs(kind="search")
+    (job,) = queue_data.jobs(kind="search")
     assert jobs.work_on(data.own_store(), job, device="cpu").state == "done"
     at = open_page("launch", **TASK, search="1", trials="3")
     assert not at.exception
@@ -65,3 +67,9 @@ def test_what_was_found_stands_below(home, started):
 def test_what_cannot_be_searched_is_said(home, started, changes):
     at = open_page("launch", **{**TASK, "search": "1", **changes})
     assert not at.exception and not started
+
+
+def test_trials_outside_their_bounds_name_them(home, started):
+    at = open_page("launch", **TASK, search="1", trials="0")
+    assert tells(words_on(at), "Trials of a method", 1, f"{search.MOST:,}", 0)
+    assert "start_search" not in {each.key for each in at.button}

@@ -171,6 +171,14 @@ def test_choices_are_ticked_and_lists_have_semicolons_between_them():
         ({"sweep": "scrub.lr", "sweep.scrub.lr": "0.1,99"}, "lr must be in"),
         ({"sweep": "scrub.lr", "sweep.scrub.lr": ""}, "lr needs a value"),
         (
+            {"methods": "gradient_ascent", "sweep": "gradient_ascent.lr"}
+            | {"sweep.gradient_ascent.lr": "99"},
+            "Gradient ascent: lr must be in",
+        ),
+        ({"mia_samples": "5"}, "Attack samples goes from 10 to 100,000, but is 5"),
+        ({"mia_samples": "-3"}, "but is -3"),
+        ({"mia_samples": "100001"}, "but is 100,001"),
+        (
             {"sweep": "scrub.lr", "settings": "own", "scrub.lr": "0.002"},
             "SCRUB: lr is swept and changed above",
         ),

@@ -54,7 +54,8 @@ from dashboard.lessons.results import (
     plain_name,
     played,
 )
-from dashboard.sections.lessons.figures import by_chance, judgements
+from dashboard.sections.lessons import figures as lesson_figures
+from dashboard.sections.lessons.figures import AGAIN, by_chance, judgements
 from mucore import catalog
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.playground.scene import PRESETS
@@ -166,7 +167,7 @@ def test_six_lessons_in_the_order_of_the_course():
         "typical-and-outlier",
     ]
     assert [lesson for lesson in LESSONS.values() if not lesson.grid] == [PLAYED]
-    assert all(len(lesson.check) == 2 for lesson in LESSONS.values())
+    assert all(len(lesson.check) in (2, 3) for lesson in LESSONS.values())
     assert all(lesson.question.endswith("?") for lesson in LESSONS.values())
 
 
@@ -307,6 +308,35 @@ def test_lesson_one_says_what_the_numbers_show_either_way():
     assert forget_one_class.naive(made({"retrain": {}})) == []
 
 
+def test_lesson_one_says_what_test_accuracy_alone_would_choose():
+    known = {"original": REACHED["original"], "retrain": REACHED["retrain"]}
+    idle = {"fa": 0.98, "ra": 0.97, "ta": 0.95}
+    *_, chosen = forget_one_class.naive(
+        made({**known, "finetune": idle, "gradient_ascent": {"fa": 0.0, "ra": 0.9, "ta": 0.80}})
+    )
+    assert named(chosen) == {"Fine-tune"} and facts.numbers(chosen) == ["95.0", "86.0"]
+    # a better one that forgot, and one that is below Retrain, were not chosen for nothing
+    forgot = {"fa": 0.02, "ra": 0.97, "ta": 0.96}
+    for other in (forgot, {**idle, "ta": 0.85}):
+        plain = forget_one_class.naive(made({**known, "finetune": other}))
+        assert plain == forget_one_class.naive(made({**known, "finetune": {"fa": other["fa"]}}))
+
+
+def test_all_who_read_along_share_a_figure_of_a_lesson():
+    bars, again = Bars(metrics=("fa",)), Bars(metrics=("fa",))
+    figure, alt, frame = lesson_figures.drawn(bars, made(REACHED), dark=False)
+    shared = lesson_figures.drawn(again, made(REACHED), dark=False)
+    assert shared[0] is figure and shared[2] is frame and shared[1] == alt
+    other = {**REACHED, "duck": {"fa": 0.25}}
+    for changed, dark, large in (
+        (REACHED, True, False),
+        (REACHED, False, True),
+        (other, False, False),
+    ):
+        found, _, numbers = lesson_figures.drawn(bars, made(changed), dark=dark, large=large)
+        assert found is not figure and numbers.equals(frame) == (changed is REACHED)
+
+
 def test_lesson_one_names_the_nearest_method():
     numbers = {
         name: dict(REACHED[name])
@@ -323,6 +353,7 @@ def test_lesson_one_does_not_call_a_lower_test_accuracy_damage_or_invent_one():
         made({"original": REACHED["original"], "retrain": REACHED["retrain"]})
     )
     assert "9.0 points lower" in lower[1]
+    assert len(lower) == 3 and facts.numbers(lower[2]) == []  # whom that number would choose
     equal = forget_one_class.references(
         made({"original": REACHED["original"], "retrain": {**REACHED["retrain"], "ta": 0.95}})
     )
@@ -960,6 +991,62 @@ def test_bars_are_the_values_in_percent_and_lines_are_the_references():
     ] == ["original", "retrain"]
 
 
+def test_grey_is_where_retrains_of_other_seeds_stand():
+    """Three Retrains with 0, 0.02 and 0.07 more: of the six differences of every two of them the
+    97.5th percentile is 0.05 + 0.875 * 0.02.
+    """
+    specs = expand(parse_grid(LESSONS["encoder"].grid))[0]
+    base = {"fa": 0.2, "cka_original_forget": 0.6, "cka_retrain_forget": 1.0}
+    results = [make_result(spec, metrics=base) for spec in specs]
+    retrain = next(spec for spec in specs if spec.method == "retrain")
+    others = [
+        make_result(
+            retrain.model_copy(update={"training_seed": seed}),
+            metrics={
+                "fa": 0.2 + step,
+                "cka_original_forget": 0.6 + step,
+                "cka_retrain_forget": 1.0,
+            },
+        )
+        for seed, step in ((1, 0.02), (2, 0.07))
+    ]
+    elsewhere = make_result(retrain.model_copy(update={"scenario_parameters": {"class_ids": [7]}}))
+    evidence = gather(results, specs, retrains=[*others, elsewhere])
+    assert evidence.noise("fa") == pytest.approx(0.0675)
+    assert evidence.noise("cka_retrain_forget") is None  # of each with itself
+    assert gather(results, specs).noise("fa") is None  # one seed
+
+    bars = lesson_bars.lesson_bars_info(evidence, ("fa", "cka_retrain_forget"))
+    assert bars.bands == {0: pytest.approx((13.25, 26.75))}
+    figure = lesson_bars.draw(bars, dark=False)
+    (band,) = (shape for shape in figure.layout.shapes if shape.name == "noise")
+    assert (band.x0, band.x1, band.xref) == (*bars.bands[0], "x")
+    assert "6.8 points" in lesson_bars.alt_text(bars)
+
+    scatter = lesson_scatter.lesson_scatter_info(evidence)
+    (band,) = lesson_scatter.draw(scatter, dark=False).layout.shapes
+    assert (band.x0, band.x1) == pytest.approx((0.5325, 0.6675)) and band.yref == "y domain"
+
+    pairs = lesson_pairs.lesson_pairs_info(evidence, "fa", (evidence.scenario,))
+    (band,) = lesson_pairs.draw(pairs, dark=True).layout.shapes
+    assert (band.x0, band.x1) == pytest.approx((13.25, 26.75)) and band.y1 == lesson_pairs.GREY
+    assert all(not text.endswith("..") for text in map(lesson_pairs.alt_text, [pairs]))
+
+
+def test_a_lesson_says_what_its_grey_is(home):
+    fill(home, FIRST)
+    spec = next(spec for spec in expand(parse_grid(FIRST.grid))[0] if spec.method == "retrain")
+    steps = [step for step in FIRST.steps if step.figures]
+    names = {name for step in steps for name in metrics_of(step)}
+    address = {"lesson": FIRST.id, "step": str(1 + FIRST.steps.index(steps[-1]))}
+    assert AGAIN not in words_on(button(opened(**address), "Skip").click().run())
+    with open_store(home) as store:
+        for seed in (1, 2):
+            twin = spec.model_copy(update={"training_seed": seed})
+            store.put_result(make_result(twin, metrics=dict.fromkeys(names, 0.1 * seed)))
+    assert AGAIN in words_on(button(opened(**address), "Skip").click().run())
+
+
 def test_pairs_join_original_and_retrain():
     info = lesson_pairs.lesson_pairs_info(
         cases(1.0, 0.3), "fa", ("worst_case", "best_case"), ("finetune",)
@@ -1064,7 +1151,7 @@ def test_the_last_lesson_is_played_step_by_step(home, playground):
         for figure in step.figures:
             assert isinstance(figure, Played)
             key, text = f"playground:{figure.preset}", words_on(at)
-            assert stage.shown[key]["fixed"] and stage.shown[key]["run"] is None
+            assert stage.shown[key]["fixed"] and stage.shown[key]["run"]["field"]
             assert step.look in text
             assert not step.after or step.after not in text
             stage.ask(at, {"what": "forget", "revision": 1}, key)
@@ -1177,7 +1264,7 @@ def test_a_prediction_can_be_made_before_the_runs_are_there(home):
 
 def test_check_yourself_gives_feedback(home):
     at = opened(lesson=FIRST.id, step=str(FIRST.length))
-    right, wrong = FIRST.check
+    right, wrong, _ = FIRST.check
     at = at.radio[0].set_value(right.right).run()
     at = at.radio[1].set_value((wrong.right + 1) % 3).run()
     text = words_on(at)

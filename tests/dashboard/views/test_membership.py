@@ -536,7 +536,10 @@ def test_kept_predictions_show_curve_histogram_walls_and_exposed_samples(home):
     assert {"Retrain", "Original", "SalUn", "Threshold"} <= {
         trace.get("name") for trace in curve["data"]
     }
-    assert exposed["data"][0]["name"] == "as in Retrain" and len(dots["layout"]["shapes"]) == 10
+    assert exposed["data"][0]["name"] == "as in Retrain"
+    shapes = dots["layout"]["shapes"]
+    assert len([shape for shape in shapes if shape["type"] == "line"]) == 10
+    assert len([shape for shape in shapes if shape.get("name") == "noise"]) == 5
     words = words_on(at)
     for label in (
         "Forgotten, called seen",

@@ -4,20 +4,26 @@ the address.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl
 
 import pytest
-from pages import open_page
+from pages import open_page, words_on
 from playing import QuickRoom, Stage, events_of
 from streamlit.testing.v1 import AppTest
 
+from dashboard import state
 from dashboard.frames import playground as frames
-from dashboard.widgets import stage
+from dashboard.frames import playground_events
+from dashboard.report import Facts, Picture, Section, Table
+from dashboard.widgets import course, stage
 from mucore.errors import Refused
 from mucore.playground.scene import METHODS, PRESETS
+
+T = TypeVar("T")
 
 
 @pytest.fixture
@@ -49,7 +55,7 @@ def address(at: AppTest, name: str) -> str:
 
 def test_the_page_opens_on_an_example_and_plays_nothing_yet(room, opened):
     data = opened()
-    assert data["scene"] == frames.preset_draft(PRESETS[0].id) and data["run"] is None
+    assert data["scene"] == frames.preset_draft(PRESETS[0].id) and data["run"]["field"]
     assert data["points"] == frames.points_in(data["scene"]) and room.asked == []
     assert [one["id"] for one in data["presets"]] == [one.id for one in PRESETS]
     assert [one["id"] for one in data["methods"]] == list(METHODS)
@@ -73,9 +79,45 @@ def test_forget_plays_the_scene_and_the_address_says_so(room, ask, opened):
         data["run"]["after"] == have and data["run"]["events"] == events[have:][: stage.MOST_EVENTS]
     )
     assert len(room.asked) == 1
+    # with the end comes what the numbers show
+    (over,) = [e for e in events if e["kind"] == "end"]
+    data = ask(at, {"what": "events", "after": len(events) - 1})
+    assert data["run"]["events"] == [over]
+    assert data["run"]["beyond"] == playground_events.beyond_accuracy(events)
     # somebody who opens the address sees the same
     again = opened(**query)
-    assert again["scene"] == scene and again["run"]["scene"] == scene and len(room.asked) == 2
+    assert again["scene"] == scene and again["run"]["scene"] == scene
+    assert not again["run"]["field"]
+
+
+def test_original_is_seen_before_anything_is_forgotten(room, ask):
+    at = open_page("playground")
+    data = ask(at, {"what": "events", "after": 0})
+    assert set(room.looked) == {PRESETS[0].scene.bare} and room.asked == []
+    assert {e["who"] for e in data["run"]["events"] if "who" in e} == {"original"}
+    # who only chooses other points to forget sees the same, and who moves the points others
+    scene = {**data["scene"], "preset": None, "forget": [1, 2]}
+    assert ask(at, {"what": "scene", "scene": scene, "revision": 1})["run"]["field"]
+    assert set(room.looked) == {PRESETS[0].scene.bare}
+    data = ask(at, {"what": "scene", "scene": {**scene, "noise": 0.2}, "revision": 2})
+    assert data["run"]["scene"]["noise"] == room.looked[-1].noise == 0.2
+    # while too few own points are there, there is nothing to train on
+    own = {**scene, "points": "own", "own": [[0, 0, 0]], "forget": []}
+    assert ask(at, {"what": "scene", "scene": own, "revision": 3})["run"] is None
+
+
+def test_the_scene_is_there_again_after_another_page(room, ask):
+    at = open_page("playground")
+    scene = {**frames.preset_draft("class"), "preset": None, "methods": ["finetune"]}
+    ask(at, {"what": "forget", "scene": scene, "revision": 1})
+    query = {name: at.query_params[name] for name in frames.to_query(scene, played=True)}
+    at.query_params.clear()  # as a click in the page list does
+    at = at.switch_page("views/glossary.py").run()
+    assert "points" not in at.query_params
+    at = at.switch_page("views/playground.py").run()
+    assert not at.exception
+    assert {name: at.query_params[name] for name in query} == query
+    assert len(room.asked) == 1  # and what was played is not played again
 
 
 def test_a_change_moves_the_address_and_plays_nothing(room, ask):
@@ -115,6 +157,8 @@ def test_a_scene_that_cannot_be_played_is_told_in_a_sentence(room, ask, monkeypa
         {"what": "scene", "scene": "x", "revision": "y"},
         {"what": "forget", "scene": {"points": "own", "own": [[5, 5, 9]]}, "revision": 1},
         {"what": "forget", "scene": {"methods": ["../../etc/passwd"], "forget": [1]}},
+        {"what": "scene", "scene": {"preset": ["twin"], "points": ["moons"]}},
+        {"what": "settings", "method": {"finetune": 1}, "scene": {"seed": 10**40}},
     ],
 )
 def test_whatever_is_asked_the_page_stays(room, ask, asked):
@@ -137,6 +181,83 @@ def test_a_guest_plays_and_is_answered_less_often(room, become, ask, opened):
     data = ask(at, {"what": "forget", "scene": scene, "revision": 1})
     assert data["run"]["events"][0]["kind"] == "scene"
     assert data["pause"] > quick and len(room.asked) == 1
+
+
+def test_a_scene_that_the_room_let_go_is_played_again(room, ask):
+    at = open_page("playground", preset="outlier", played="1")
+    data = ask(at, {"what": "events", "after": 0})
+    room.kept.clear()
+    again = ask(at, {"what": "events", "after": 0})
+    assert again["run"]["events"] == data["run"]["events"] and not again["run"]["field"]
+
+
+def test_a_setting_is_changed_in_a_window_and_goes_back(room, ask, playground):
+    at = open_page("playground", preset="outlier")
+    draft = frames.preset_draft("outlier")
+    usual = frames.usual(draft, "finetune")
+    ask(at, {"what": "forget", "scene": draft, "revision": 1})
+    ask(at, {"what": "settings", "method": "finetune", "scene": draft, "revision": 1})
+    assert address(at, "played") == "1"  # to look is no change
+    field = at.text_input(key="url:finetune.lr")
+    assert float(field.value or "") == usual["lr"]
+    at = field.set_value("0.02").run()
+    assert not at.exception and address(at, "finetune.lr") == "0.02"
+    data = ask(at, {"what": "events", "after": 0})
+    assert (
+        data["scene"]["settings"] == {"finetune": {"lr": 0.02}} and data["scene"]["preset"] is None
+    )
+    # what is shown was played without it, and nothing is played before Forget
+    assert (
+        data["run"]["scene"] == draft and len(room.asked) == 1 and "played" not in at.query_params
+    )
+    ask(at, {"what": "forget", "scene": data["scene"], "revision": 2})
+    (_, (scene, _)) = room.asked
+    assert scene.methods[0].parameters == {"lr": 0.02}
+    ask(at, {"what": "settings", "method": "finetune", "scene": data["scene"], "revision": 2})
+    at = next(one for one in at.button if one.label.startswith("Back to")).click().run()
+    assert not at.exception and "finetune.lr" not in at.query_params
+    assert float(at.text_input(key="url:finetune.lr").value or "") == usual["lr"]
+
+
+def test_a_bad_setting_is_told_and_takes_nothing_else_with_it(room, opened, ask):
+    data = opened(preset="outlier", **{"finetune.lr": "-3"})
+    assert "Fine-tune: lr" in data["problem"]
+    assert data["scene"] == frames.preset_draft("outlier") and room.asked == []
+    at = open_page("playground", preset="outlier")
+    ask(at, {"what": "settings", "method": "finetune", "scene": data["scene"], "revision": 1})
+    at = at.text_input(key="url:finetune.epochs").set_value("many").run()
+    assert not at.exception
+    assert "Fine-tune: epochs" in words_on(at)
+
+
+def test_what_is_shown_goes_home(room, ask):
+    at = open_page("playground", preset="outlier")
+    told = state.ticket_of(at, course.TICKET)
+    sections = told.instead()
+    assert [one.name for one in blocks_of(sections, Picture)] == ["original"]
+    query = dict(parse_qsl(told.address().partition("?")[2]))
+    assert query == {"preset": "outlier"}
+
+    # the file is made later, of what is shown by then
+    scene = {**frames.preset_draft("outlier"), "preset": None, "methods": ["finetune"]}
+    ask(at, {"what": "forget", "scene": scene, "revision": 1})
+    ask(at, {"what": "moment", "moment": 0.5})
+    sections = told.instead()
+    assert [one.name for one in blocks_of(sections, Picture)] == ["original", "finetune"]
+    models, running = blocks_of(sections, Table)
+    assert list(models.frame["Model"]) == ["Original", "Retrain", "Fine-tune"]
+    assert models.frame["Steps"].iloc[-1] == "2 of 4" and len(running.frame) == 5
+    facts = dict(blocks_of(sections, Facts)[0].facts)
+    assert facts["Seed"] == "0" and facts["To forget"].startswith("1 point of 240")
+    assert facts["Fine-tune"].startswith("lr ")
+    query = dict(parse_qsl(told.address().partition("?")[2]))
+    assert query == frames.to_query(scene, played=True)
+    ask(at, {"what": "moment", "moment": "x"})
+    assert blocks_of(told.instead(), Table)[0].frame["Steps"].iloc[-1] == "4 of 4"
+
+
+def blocks_of(sections: Iterable[Section], kind: type[T]) -> list[T]:
+    return [each for section in sections for each in section.blocks if isinstance(each, kind)]
 
 
 def test_start_leads_to_the_playground(home):

@@ -5,6 +5,7 @@ with addresses old or wrong.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 import sqlalchemy as sa
 from builders import full_results, full_store, make_result, make_spec_row
 from facts import tells
-from pages import figures, fill, links, open_page, words_on
+from pages import figure, figures, fill, links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import frames
@@ -64,11 +65,26 @@ def test_full_results_show_every_row_and_the_figure(home):
     assert "3 of 3 methods" in words_on(at)
     # the numbers are drawn at random
     assert "None qualifies" in words_on(at) and "Look twice" in words_on(at)
-    assert 'data-sort="verdict"' in html and ">Distance ↑</button>" in html
+    assert 'data-sort="verdict"' in html and ">Verdict ↑</button>" in html
     shown = {trace["name"] for trace in figures(at)[0]["data"]}
     assert {"Retrain", "Original", catalog.FAMILIES["sparsity"]} == shown - {
         catalog.FAMILIES["gradient_ascent"]
     }
+
+
+def test_the_demo_opens_on_what_forgot(demo_home):
+    """As a stranger meets it: whichever line on top is chosen, or method in large type, works."""
+    at = open_page("results")
+    rows = re.findall(r"<tr data-row=.*?</tr>", table_html(at), re.S)
+    fit = ['class="verdict qualified"' in row for row in rows[2:]]  # below Original and Retrain
+    assert any(fit) and fit == sorted(fit, reverse=True)
+    certain = [
+        re.sub("<[^>]*>", "", re.findall(r"<th .*?</th>", row, re.S)[0])
+        for row in rows[2:]
+        if 'class="verdict qualified"' in row and 'class="icon solid"' in row
+    ]
+    named = [one.value.removeprefix("#### ") for one in at.markdown if one.value[:5] == "#### "]
+    assert len(named) == 4 and set(named[:3]) <= set(certain)
 
 
 def test_the_address_chooses_scenario_view_order_and_methods(home):
@@ -229,7 +245,7 @@ def test_method_page_tells_how_it_works_and_what_it_reached(home):
     assert list(at.table[0].value["Setting"]) == [
         p.name.replace("_", r"\_") for p in card.parameters
     ]
-    labels = figures(at)[0]["data"][0]["y"]
+    labels = figure(at, "method_settings")["data"][0]["y"]
     assert labels == [catalog.scenario(name).title for name in ("one_class", "class_wise")]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from builders import START, full_store, make_result, make_spec_row, replay_value
+from builders import full_store, make_model, make_result, make_spec_row, replay_value
 from facts import tells
 from pages import button, figures, fill, links, open_page, words_on
 from streamlit.testing.v1 import AppTest
@@ -20,7 +20,6 @@ from mucore.analysis import Kind, replay
 from mucore.runner import analyses
 from mucore.store import open_store
 from mucore.store.pack import write_pack
-from mucore.store.rows import Model
 
 opened = partial(open_page, "replay")
 QUESTION = "What happens while a method forgets?"
@@ -76,25 +75,8 @@ def keep_original(home: Path) -> None:
     spec = make_spec_row(scenario="class_wise").original()
     with open_store(home) as store:
         weights = store.artifacts.put_arrays({"w": np.zeros(3, np.float32)})
-        fields = {
-            "stop_reason": None,
-            "cost": {},
-            "losses": (),
-            "diagnostics": {},
-            "notes": (),
-            "device": "cpu",
-            "precision": "fp32",
-        }
-        store.put_model(
-            Model(
-                model_key=spec.model_key,
-                spec=spec.model_dump(mode="json"),
-                weights=weights,
-                status="ok",
-                created=START,
-                **fields,
-            )
-        )
+        model = make_model(spec.model_key, spec=spec.model_dump(mode="json"), weights=weights)
+        store.put_model(model)
 
 
 def boxes(at: AppTest) -> dict[str, Any]:

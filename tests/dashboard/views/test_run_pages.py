@@ -23,7 +23,7 @@ from facts import tells
 from pages import button, fill, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import data
+from dashboard import data, queue_data
 from mucore import catalog, models
 from mucore.runner.plan import parse_grid
 from mucore.store import open_store, schema, trouble
@@ -55,6 +55,15 @@ def test_start_on_an_empty_store_leads_to_launch(home):
     at = open_page("start")
     assert "no result yet" in words_on(at)
     assert not at.dataframe
+
+
+def test_start_has_the_playground_load_where_a_server_shows_it(home, monkeypatch):
+    asked = []
+    monkeypatch.setattr("dashboard.playroom.room", lambda: asked.append("room"))
+    for served in (False, True):  # streamlit started by hand has no door, and starts no process
+        monkeypatch.setattr("dashboard.access.served", lambda served=served: served)
+        open_page("start")
+        assert bool(asked) == served
 
 
 def test_start_says_what_the_next_worker_will_run_on(home):
@@ -151,7 +160,7 @@ def test_launch_says_that_its_time_holds_what_waits_before_it(home):
 def test_launch_counts_what_is_there_already(home):
     at = open_page("launch", **SMALL, methods=["finetune"])
     assert {one.label: one.value for one in at.metric}["Runs"] == "4"
-    plan = data.plan(
+    plan = queue_data.plan(
         parse_grid({**SMALL, "scenarios": [{"id": "class_wise"}], "methods": [{"id": "finetune"}]})
     )
     with open_store(home) as store:
@@ -476,7 +485,7 @@ def test_queue_tells_a_worker_on_its_way_from_one_that_failed(home, monkeypatch,
     try:
         if "time" not in code:
             process.wait(timeout=30)
-        monkeypatch.setattr(data, "ensure_workers", lambda store: [process])
+        monkeypatch.setattr(queue_data, "ensure_workers", lambda store: [process])
         at = open_page("queue", comparison=str(number))
         button(at, "Start a worker").click().run()
         assert sentence in words_on(at)

@@ -171,6 +171,36 @@ def test_a_reader_follows_if_they_wish(home, be):
     assert said(alone, "step") == "4"
 
 
+def test_a_readers_page_hears_that_the_presenter_moved_and_is_counted_while_it_looks(
+    home, be, monkeypatch
+):
+    fill(home)
+    clock = [1000.0]
+    monkeypatch.setattr(room.time, "monotonic", lambda: clock[0])
+    presenter = hold(be)
+    be("ada")
+    opened(follow="1")
+    (page,) = room._seen
+    before = room.news(page, FIRST.id, follows=True)
+    assert before == room.place(held(home), FIRST.id, follows=True) and room.readers() == 1
+    be("presenter")
+    button(presenter, "next").click().run()
+    be("ada")
+    assert room.news(page, FIRST.id, follows=True) != before
+    # on their own: the step of another is no news, an answer to a question of theirs is
+    alone = room.news(page, FIRST.id, follows=False)
+    be("presenter")
+    button(presenter, f"reveal:{FIRST.id}:3").click().run()
+    be("ada")
+    assert room.news(page, FIRST.id, follows=False) != alone
+    assert room.news(page, "backdoor", follows=False) == FIRST.id
+    assert room.news("another", FIRST.id, follows=True) == ""
+    clock[0] += room.GONE + 1
+    assert room.readers() == 0
+    room.news(page, FIRST.id, follows=True)  # a phone that wakes up
+    assert room.readers() == 1
+
+
 def test_who_presents_is_not_taken_along(home, be):
     fill(home)
     hold(be)

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import pandas as pd
 import pytest
 from builders import full_results, make_result, make_spec_row
@@ -185,6 +187,33 @@ def test_what_did_nothing_competes_only_where_a_reader_lets_it(rows):
     assert {each.title for each in every.front} == {"D", "Z"} and every.beaten_by["b"] == ("z",)
     said = tradeoffs_frames.front_sentence(every)
     assert tells(said, "5 methods", "these 2", "1 did nothing")
+
+
+def test_a_baseline_that_cheats_competes_nowhere(rows):
+    cheat = row("g", (0.0, 0.0, 0.0, 0.01))  # better than all others in everything
+    said = replace(verdict("forgot"), cheats=True)
+    cheat = replace(cheat, line=replace(cheat.line, verdict=said, family="baseline"))
+    for everyone in (False, True):
+        found = tradeoffs_frames.contest([*rows, cheat], GOALS, everyone=everyone)
+        assert cheat.row not in found.competing and cheat in found.aside
+        assert all(cheat.row not in beaters for beaters in found.beaten_by.values())
+    frame = tradeoffs_frames.contest_frame(found).set_index("Method")
+    assert frame.loc["G", "Verdict"] == "forgot (cheats)"
+    info = pareto.pareto_info(found, tradeoffs_frames.measure("fa"), tradeoffs_frames.measure("ta"))
+    marks = [t for t in pareto.draw(info, dark=False).data if t.name == "Baseline that cheats"]
+    assert marks and all(
+        symbol.endswith("-open") for trace in marks for symbol in np.ravel(trace.marker.symbol)
+    )
+
+
+def test_the_table_of_the_front_opens_on_the_noise(rows):
+    noisy = replace(rows[0], noise={"ta": 0.5, "fa": 2.0})
+    frame = tradeoffs_frames.contest_frame(tradeoffs_frames.contest([noisy, *rows[1:]], GOALS))
+    first = frame.iloc[0]
+    assert first["Method"] == "Retrain, other seeds" and first["Seeds"] == 1
+    assert (first["TA gap (points)"], first["FA gap (points)"]) == ("0.5", "2.0")
+    assert first["MIA Conf gap (points)"] == first["RTE"] == ""
+    assert len(frame) == 5
 
 
 def test_the_sentence_of_a_front_that_is_empty_or_lone():
@@ -485,6 +514,8 @@ def test_the_front_is_named_drawn_and_listed(home):
     at = opened(scenario="one_class")
     assert tells(words_on(at), "2 methods that forgot") and tells(words_on(at), "2 seeds")
     frame = at.dataframe[0].value
+    assert frame["Method"].tolist()[0] == "Retrain, other seeds"
+    frame = frame[1:]
     assert set(frame["Method"]) == {"Fine-tune", "Gradient ascent", "SalUn"}
     assert list(frame["Beaten by"] != "does not compete") == [
         word.startswith("forgot") for word in frame["Verdict"]

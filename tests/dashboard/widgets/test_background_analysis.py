@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from facts import tells
 
-from dashboard import data
+from dashboard import data, queue_data
 from mucore import analysis
 from mucore.errors import UnknownName
 from mucore.runner import analyses, apart
@@ -144,7 +144,7 @@ def test_no_page_takes_an_analysis_for_a_run(home):
     parameters = fill(home)
     with open_store(home) as store:
         assert analyses.enqueue(store, "neighbours", parameters) is not None
-    assert data.jobs() == [] and len(data.jobs(kind="analysis")) == 1
-    assert data.time_left(data.jobs()).total is None
+    assert queue_data.jobs() == [] and len(queue_data.jobs(kind="analysis")) == 1
+    assert queue_data.time_left(queue_data.jobs()).total is None
     for page in ("start", "queue", "launch"):
         assert not open_page(page).exception

@@ -17,8 +17,10 @@ from dashboard.charts import agreement, class_gaps, confusion, critical_differen
 from dashboard.charts.parts import clickable
 from dashboard.frames import tradeoffs as tradeoffs_frames
 from mucore.outputs import Outputs, SplitOutputs
+from mucore.statistics import label_runs
 from mucore.statistics.significance import average_ranks
 from mucore.store import open_store
+from mucore.verdicts import judge
 
 COUNTS = [[5, 0], [1, 4]]
 
@@ -140,8 +142,20 @@ def test_a_line_of_the_ranks_stands_for_its_first_run(home):
     with open_store(home) as store:
         for result in full_results(seeds=(1, 0)):
             store.put_result(result)
-    keys = tradeoffs_frames.line_keys(data.unlearning_runs())
+    keys = tradeoffs_frames.line_keys(label_runs(data.unlearning_runs()))
     assert keys["salun"] == make_spec_row(method="salun", scenario="one_class", training_seed=0).key
+
+
+@pytest.mark.parametrize("methods", [["salun", "ssd", "retrain"], ["salun"]])
+def test_verdicts_are_those_of_whole_records(home, methods):
+    with open_store(home) as store:
+        store.put_results(full_results(seeds=(1, 0)))
+        records = store.results()
+    runs = data.unlearning_runs()
+    some = runs[runs["method"].isin(methods)]
+    wanted = [one for one in records if one.spec["method"] in (*methods, *data.REFERENCES)]
+    found = {key: line for line in judge(wanted) for key in line.keys if key in set(some["key"])}
+    assert data.judged(some) == found and any(line.verdict for line in found.values())
 
 
 def test_words_are_those_of_the_verdicts_whatever_runs_are_chosen(home):

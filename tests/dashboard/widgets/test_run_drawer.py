@@ -13,7 +13,7 @@ import pytest
 import streamlit as st
 from builders import START, full_results, make_result, make_spec_row, queue_done
 from facts import numbers, tells
-from pages import APP, figures, open_page, words_on
+from pages import APP, figure, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data
@@ -187,7 +187,8 @@ def test_a_selection_goes_when_other_lines_take_its_place(filled, select_line):
 
 def test_a_mark_of_the_method_page_opens_its_first_run(filled):
     at = open_page("method", method="salun")
-    keys = {each[0] for trace in figures(at)[0]["data"] for each in trace["customdata"]}
+    shown = figure(at, "method_settings")
+    keys = {each[0] for trace in shown["data"] for each in trace["customdata"]}
     known = data.summaries()
     assert keys <= set(known.loc[known["method"] == "salun", "key"]) and keys
 
@@ -208,9 +209,10 @@ def test_the_retrain_beside_a_run_is_of_the_same_setting(home, monkeypatch):
     asked: list[int] = []
     info = class_accuracy.class_accuracy_info
 
-    def seen(own: Any, names: Any = (), retrain: Any = None) -> Any:
-        asked.append(int(np.asarray(retrain)[0, 0]))
-        return info(own, names, retrain)
+    def seen(own: Any, names: Any = (), retrain: Any = None, halves: Any = ()) -> Any:
+        if retrain is not None:
+            asked.append(int(np.asarray(retrain)[0, 0]))
+        return info(own, names, retrain, halves)
 
     monkeypatch.setattr(class_accuracy, "class_accuracy_info", seen)
     at = open_page("start", run=specs[3].key)

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import re
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -54,11 +59,63 @@ def test_a_page_that_knows_better_says_what_its_file_holds():
     assert "color-scheme: dark" in page
 
 
-def test_of_guests_one_file_is_made_at_a_time(become):
+def test_of_guests_one_file_is_made_at_a_time(become, monkeypatch):
     become("guest")
+    monkeypatch.setattr(take_home, "PATIENCE", 0.05)
     with access.heavy(), pytest.raises(access.Busy):
         take_home.made(told(), HERE, dark=False, mine=False)
     assert take_home.made(told(), HERE, dark=False, mine=False)
+
+
+def test_of_a_room_that_presses_at_once_everybody_gets_a_file_of_figures_drawn_once(
+    become, monkeypatch
+):
+    written: list[int] = []
+
+    def write(figures: Sequence[go.Figure], paths: Sequence[Path], *_: object) -> bool:
+        written.append(len(figures))
+        for path in paths:
+            path.write_bytes(b"<svg><desc>drawn</desc></svg>")
+        return True
+
+    monkeypatch.setattr(render, "draws", lambda: True)
+    monkeypatch.setattr(render, "_write", write)
+    monkeypatch.setattr(render, "_kept", OrderedDict())
+    become("guest")
+
+    def press(number: int) -> str:
+        mine = told()
+        mine.answers = [f"You said {number} %"]
+        return take_home.made(mine, HERE, dark=False, mine=False).decode()
+
+    with ThreadPoolExecutor(6) as room:
+        files = list(room.map(press, range(30)))
+    assert written == [1] and all(file.count("<desc>drawn") == 1 for file in files)
+    assert all(f"You said {number} %" in file for number, file in enumerate(files))
+
+
+def test_drawn_files_of_figures_are_kept_up_to_a_size(monkeypatch):
+    written: list[int] = []
+
+    def write(figures: Sequence[go.Figure], paths: Sequence[Path], *_: object) -> bool:
+        written.append(len(figures))
+        for figure, path in zip(figures, paths, strict=True):
+            path.write_bytes(b"x" * len(figure.data[0].x))
+        return True
+
+    monkeypatch.setattr(render, "draws", lambda: True)
+    monkeypatch.setattr(render, "_write", write)
+    monkeypatch.setattr(render, "_kept", OrderedDict())
+    monkeypatch.setattr(render, "MOST_KEPT", 5)
+    two, three, four = (go.Figure(go.Scatter(x=list(range(n)))) for n in (2, 3, 4))
+    assert render.images([two, three, two], "svg") == [b"xx", b"xxx", b"xx"]
+    assert render.images([three, two], "svg") == [b"xxx", b"xx"] and written == [2]
+    assert render.images([two], "svg", width=2 * render.WIDTH) == [b"xx"] and written == [2, 1]
+    # too large for all of them: those that were asked for least lately are drawn anew
+    assert render.images([two, four], "svg") == [b"xx", b"xxxx"]
+    assert sum(map(len, render._kept.values())) <= 5
+    written.clear()
+    assert render.images([three], "svg") == [b"xxx"] and written == [1]
 
 
 def test_long_tables_are_cut_and_say_so():
@@ -89,3 +146,52 @@ def test_the_button_stands_in_the_side_bar_of_a_page_with_something_to_take(home
     at = open_page("results")
     labels = [one.proto.label for one in at.sidebar.get("download_button")]
     assert not at.exception and labels == ["Take home"]
+
+
+def drawn(page: str, file: bytes, *, after: course.Course | None = None) -> course.Course:
+    """A run of a page that has ended, and comes after another one."""
+    made = course.Course(file=(page, lambda: file))
+    made.settled.set()
+    if after is not None:
+        after.after = made
+        after.settled.set()
+    return made
+
+
+def test_a_click_waits_for_the_page_that_is_being_drawn():
+    seen, broken_off, last = drawn("lessons", b"before"), course.Course(), course.Course()
+    seen.after, broken_off.after = broken_off, last
+    broken_off.settled.set()
+
+    def end() -> None:
+        last.file = "lessons", lambda: b"with the answer"
+        last.settled.set()
+
+    timer = threading.Timer(2 * take_home.MOMENT, end)
+    timer.start()
+    assert take_home.newest(seen)() == b"with the answer"
+    timer.join()
+
+
+def test_the_file_is_of_the_page_on_which_the_click_was():
+    seen = drawn("lessons", b"the lesson")
+    drawn("results", b"results", after=drawn("lessons", b"its next step", after=seen))
+    assert take_home.newest(seen)() == b"its next step"
+
+
+def test_a_page_that_does_not_come_is_not_waited_for_without_end(monkeypatch):
+    monkeypatch.setattr(take_home, "PATIENCE", 0.5)
+    seen = drawn("lessons", b"before")
+    seen.after = course.Course()
+    assert take_home.newest(seen)() == b"before"
+
+
+def test_each_run_of_a_page_knows_the_one_before(home):
+    fill(home, "full")
+    at = open_page("results")
+    first = at.session_state["keep:course"]
+    at.run()
+    second = at.session_state["keep:course"]
+    assert first.after is second and second.after is None
+    assert first.settled.is_set() and second.settled.is_set()
+    assert first.file[0] == second.file[0] == "results"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -17,7 +18,7 @@ from dashboard.text import labels, units
 from dashboard.widgets.figures import _downloads
 from dashboard.widgets.markdown import escape, metric_help
 from dashboard.widgets.provenance import spread
-from mucore import catalog
+from mucore import catalog, unforeseen
 from mucore.errors import BadValue
 from mucore.runner.estimate import Left, Span
 from mucore.store import open_store
@@ -256,11 +257,38 @@ def guarded_page():
 
 
 def test_guard_shows_a_sentence_and_no_traceback():
-    at = AppTest.from_function(guarded_page).run()
+    at = AppTest.from_function(guarded_page, default_timeout=60).run()
     assert not at.exception
     assert "lr must be in" in at.error[0].value
     assert "ZeroDivisionError" in at.error[1].value and "Reload" in at.error[1].value
     assert at.markdown[-1].value == "still here"
+
+
+def callback_page():
+    import streamlit as st
+
+    from dashboard import state
+    from dashboard.widgets import messages
+    from mucore.errors import BadValue
+
+    def act(failure):
+        with messages.kept("what_failed", "It failed: "):
+            raise failure
+
+    for name, failure in (("foreseen", BadValue("Say less.")), ("not", KeyError("x"))):
+        st.button(name, on_click=act, args=(failure,))
+    st.write(str(state.ticket("what_failed")))
+
+
+def test_what_a_callback_did_not_foresee_stands_in_the_log_under_a_number(tmp_path, monkeypatch):
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path))
+    at = AppTest.from_function(callback_page, default_timeout=60).run()
+    at.button[0].click().run()
+    assert at.markdown[-1].value == "It failed: Say less."
+    at.button[1].click().run()
+    number = re.search(r"under (\w{8})\b", at.markdown[-1].value)
+    assert number is not None and not at.exception
+    assert number[1] in (tmp_path / "logs" / unforeseen.FILE).read_text(encoding="utf-8")
 
 
 def sticky_page():
@@ -273,7 +301,7 @@ def sticky_page():
 
 
 def test_what_sticks_is_the_container_with_its_key():
-    at = AppTest.from_function(sticky_page).run()
+    at = AppTest.from_function(sticky_page, default_timeout=60).run()
     assert not at.exception and at.markdown[0].value == "in sight"
     (style,) = at.get("html")
     assert (
@@ -302,7 +330,7 @@ def field(at: AppTest, label: str):
 
 
 def test_form_starts_at_the_given_values_and_knows_what_changed():
-    at = AppTest.from_function(form_page).run()
+    at = AppTest.from_function(form_page, default_timeout=60).run()
     values, changed, problems = at.session_state["form"]
     assert not at.exception
     assert values["lr"] == 0.001 and values["epochs"] == 5 and values["bn"] == "frozen"
@@ -316,7 +344,7 @@ def test_form_starts_at_the_given_values_and_knows_what_changed():
 
 
 def test_form_says_what_is_wrong_at_the_field():
-    at = AppTest.from_function(form_page).run()
+    at = AppTest.from_function(form_page, default_timeout=60).run()
     field(at, "momentum").set_value("50").run()
     values, changed, problems = at.session_state["form"]
     assert len(problems) == 1 and "momentum must be in" in problems[0]
@@ -382,7 +410,7 @@ def test_a_tile_explains_the_metrics_that_it_is_about():
             ]
         )
 
-    at = AppTest.from_function(script).run()
+    at = AppTest.from_function(script, default_timeout=60).run()
     told = [each.proto.help for each in at.caption if each.value in ("Best", "Cheapest", "Seeds")]
     assert told == [metric_help("ta"), metric_help("rte"), ""]
 
@@ -401,7 +429,7 @@ def test_provenance_says_when_versions_differ(home):
 
         provenance(data.summaries())
 
-    said = words_on(AppTest.from_function(script).run()).replace("**", "")
+    said = words_on(AppTest.from_function(script, default_timeout=60).run()).replace("**", "")
     assert not at.exception and tells(said, "differ", "in torch", "all have", "mucore 0.1.0")
     assert tells(said.replace("\n", " "), "torch 2.1", "2 runs", "torch 2.2", "1 run")
 
@@ -416,7 +444,7 @@ def test_provenance_of_one_version_is_one_line(home):
 
         provenance(data.summaries())
 
-    said = words_on(AppTest.from_function(script).run())
+    said = words_on(AppTest.from_function(script, default_timeout=60).run())
     assert "Versions**: mucore 0.1.0" in said and "differ" not in said
 
 

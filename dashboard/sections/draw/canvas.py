@@ -46,14 +46,15 @@ _HTML: Final = assets.text("draw.html")
 @dataclass(frozen=True, eq=False)
 class Material:
     """What answers, read once and kept while somebody draws: a stroke then costs no look at the
-    store. `networks` and `album` are None while they are being read; `gone` are the classes that
-    were forgotten whole; `starts` the images to begin with, by kind.
+    store. `networks`, `album` and `request` are None while they are being read; `gone` are the
+    classes that were forgotten whole; `starts` the images to begin with, by kind.
     """
 
     networks: tuple[Network | None, ...]
     galleries: Sequence[Split]
     gone: list[int]
     album: reading.Album | None
+    request: reading.Request | None
     starts: dict[str, list[tuple[int, int]]]
 
     @property
@@ -62,7 +63,7 @@ class Material:
 
 
 def show(three: Three) -> None:
-    """The board; it draws itself again while images or networks are on their way."""
+    """The canvas and its answers, drawn again while images or networks are on their way."""
     material = _gather(three)
     if material.whole:
         st.fragment(_draw)(three, material)
@@ -76,31 +77,33 @@ def _live(three: Three) -> None:
         material = _gather(three)
         if material.whole:
             st.rerun()
-        _board(three, material)
+        _canvas(three, material)
 
 
 def _gather(three: Three) -> Material:
     album = networks.album(three.spec)
     galleries = data.training_features(three.keys)
-    found = data.outputs(three.keys[0])
-    card, first = catalog.dataset(three.spec["dataset"]), galleries[0]
+    card = catalog.dataset(three.spec["dataset"])
+    told = data.outputs(three.keys[1])  # Retrain's: Original knows of no request
+    request = None if album is None or told is None else reading.request_of(album, told)
     return Material(
         tuple(networks.network(key, three.spec) for key in three.keys),
         galleries,
-        [] if found is None else gone_classes(found).tolist(),
+        [] if told is None else gone_classes(told).tolist(),
         album,
+        request,
         {}
-        if album is None
-        else reading.starts(album, first.ids[first.forgotten], len(card.class_names)),
+        if album is None or request is None
+        else reading.starts(album, request, len(card.class_names)),
     )
 
 
 def _draw(three: Three, material: Material) -> None:
     with messages.guarded():
-        _board(three, material)
+        _canvas(three, material)
 
 
-def _board(three: Three, material: Material) -> None:
+def _canvas(three: Three, material: Material) -> None:
     card, gallery = catalog.dataset(three.spec["dataset"]), material.galleries[0]
     wide = "fashion" in card.id
     message = getattr(state.uploaded(KEY), "drawing", None)
@@ -136,7 +139,7 @@ def _board(three: Three, material: Material) -> None:
 
 def _answer(drawing: image.Drawing, three: Three, material: Material) -> dict[str, Any]:
     """What the browser shows of a drawing; without readings while a network is on its way."""
-    card, gallery = catalog.dataset(three.spec["dataset"]), material.galleries[0]
+    card = catalog.dataset(three.spec["dataset"])
     seen = image.image_of(drawing, card.id)
     start = None if material.album is None else material.album.image(drawing.sample)
     same = start is not None and np.array_equal(start[2], seen)
@@ -157,7 +160,7 @@ def _answer(drawing: image.Drawing, three: Three, material: Material) -> dict[st
             card.class_names,
             sample=drawing.sample,
             found=start[:2] if same and start is not None else None,
-            forgotten=drawing.sample in gallery.ids[gallery.forgotten],
+            forgotten=None if material.request is None else material.request.has(drawing.sample),
         ),
         "models": [
             {

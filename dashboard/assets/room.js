@@ -1,0 +1,22 @@
+// Draws a reader's page anew as soon as the presenter has moved. A look is a small request, since a
+// run of the page for each look of thirty readers would keep the server busy.
+const AGAIN = 20000; // milliseconds in which the page should have come, before it is asked for again
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  clearInterval(parentElement.looks); // those of the page before, which compare with another place
+  let told = -Infinity;
+  const look = async () => {
+    try {
+      const answer = await fetch(data.address, { cache: "no-store" });
+      const moved = answer.ok && (await answer.text()) !== data.place;
+      if (!moved || parentElement.looks !== timer || Date.now() - told < AGAIN) return;
+      told = Date.now();
+      setTriggerValue("moved", told);
+    } catch {
+      // no answer: the next look may have one
+    }
+  };
+  const timer = setInterval(look, data.pause);
+  parentElement.looks = timer;
+  return () => clearInterval(timer);
+}

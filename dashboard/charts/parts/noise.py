@@ -1,0 +1,111 @@
+"""The grey of Retrain against Retrain in every figure that has a metric on an axis: how far
+Retrains of other training seeds lie apart. A difference inside it may be chance; verdicts go by a
+wider band, which counts with seeds that nobody ran (`verdicts.seed_band`).
+
+Numbers that compare a run with the Retrain of its own seed (agreements, ratios to Retrain, times
+relative to it) are the same for every Retrain, so they have no band.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import plotly.graph_objects as go
+
+from dashboard import theme
+
+SAID: Final = "Grey ground: how far Retrains of other seeds lie apart."
+Span = tuple[float, float]
+# pixels of a band's outline: where all Retrains agree the band has no width, and is this line
+OUTLINE: Final = 3
+
+
+def around(place: float | None, half: float | None) -> Span | None:
+    """The band about Retrain's place; None where either is not known."""
+    return None if place is None or half is None else (place - half, place + half)
+
+
+def band(
+    look: theme.Ground,
+    *,
+    x: Span | None = None,
+    y: Span | None = None,
+    xref: str = "x",
+    yref: str = "y",
+) -> dict[str, Any]:
+    """Plotly's shape of a band, behind all marks: a strip across the panel where one axis has a
+    span, a box where both have. An axis without one runs through the whole panel.
+    """
+    made: dict[str, Any] = {}
+    for name, span, ref in (("x", x, xref), ("y", y, yref)):
+        low, high = (0.0, 1.0) if span is None else span
+        made |= {f"{name}0": low, f"{name}1": high}
+        made[f"{name}ref"] = f"{ref} domain" if span is None else ref
+    return made | {
+        "type": "rect",
+        "name": "noise",
+        "fillcolor": look.grid,
+        "line": {"width": OUTLINE, "color": look.grid},
+        "layer": "below",
+    }
+
+
+def ribbon(
+    look: theme.Ground, spans: Sequence[tuple[float, float, float]], *, named: bool
+) -> dict[str, Any]:
+    """Plotly's trace of a band that goes along an x axis: (x, low, high) from left to right. One
+    place alone makes a short strip, as wide as the references' lines are there. `named`: whether
+    the legend says what it is, once a figure.
+    """
+    if len(spans) == 1:
+        ((x, low, high),) = spans
+        spans = ((0.95 * x, low, high), (1.05 * x, low, high))
+    return dict(
+        type="scatter",
+        x=[*(x for x, _, _ in spans), *(x for x, _, _ in reversed(spans))],
+        y=[*(low for _, low, _ in spans), *(high for _, _, high in reversed(spans))],
+        name="Retrain, other seeds",
+        legendgroup="noise",
+        mode="lines",
+        fill="toself",
+        fillcolor=look.grid,
+        line={"width": OUTLINE, "color": look.grid},
+        hoverinfo="skip",
+        showlegend=named,
+    )
+
+
+def key(look: theme.Ground, name: str, *, x: Any = None, y: Any = None) -> dict[str, Any]:
+    """Plotly's trace that puts bands into the legend and draws nothing; `x`, `y` on axes of names
+    is one of these.
+    """
+    return dict(
+        type="scatter",
+        x=[x],
+        y=[y],
+        mode="markers",
+        marker={"symbol": "square", "size": 16, "color": look.grid},
+        name=name,
+        legendgroup="noise",
+        hoverinfo="skip",
+    )
+
+
+def drawn(figure: go.Figure) -> bool:
+    """Whether a figure has a band, so that a page says what the grey is."""
+    return any(shape.name == "noise" for shape in figure.layout.shapes)
+
+
+def said(*halves: str) -> str:
+    """For an alternative text, what the grey spans; "" where there is none: `halves` as "2.1 points
+    of forget accuracy".
+    """
+    if not halves:
+        return ""
+    return f" Grey, around Retrain: as far as Retrains of other seeds lie apart, {_joined(halves)}."
+
+
+def _joined(parts: tuple[str, ...]) -> str:
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,229 @@
+"""What pages ask of the reader's own queue, and ask it to do: jobs, workers, plans, the time that
+is left. `data` reads what came of them.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import streamlit as st
+
+from dashboard import access
+from dashboard.data import demo_pack, own_store
+from mucore.runner import apart, estimate
+from mucore.runner.executors import ensure_workers
+from mucore.runner.jobs import end_of_log
+from mucore.runner.plan import Grid, Plan, make_plan
+from mucore.runner.quality import Originals, plan_experiment
+from mucore.store import Store
+from mucore.store.rows import ACTIVE, Job, JobKind, JobState, Worker
+
+MOST_QUEUED = 5000  # jobs that a time left is computed from
+
+
+def jobs(
+    *,
+    states: Sequence[JobState] | None = None,
+    comparison: int | None = None,
+    keys: Sequence[str] | None = None,
+    kind: JobKind = "run",
+    limit: int = 500,
+) -> list[Job]:
+    """The newest jobs, runs unless `kind` says otherwise, oldest of them first."""
+    return own_store().jobs(states=states, comparison=comparison, keys=keys, kind=kind, limit=limit)
+
+
+def workers() -> list[Worker]:
+    """Those that live."""
+    return own_store().workers()
+
+
+def reap() -> int:
+    """Look for dead workers, at most every two seconds however many people watch; the number of
+    jobs that lost theirs.
+    """
+    # a guest's look changes nothing, and must not count as one of those that do
+    return _reap(own_store(), str(own_store().home)) if access.presents() else 0
+
+
+def start_workers() -> None:
+    """See to it that a worker lives or is on its way; it goes on when the page and the server are
+    gone.
+    """
+    if not workers_starting():
+        _started(str(own_store().home)).extend(ensure_workers(own_store()))
+
+
+def workers_starting() -> bool:
+    """A worker was started from here and has not come up yet (it loads PyTorch first)."""
+    store = own_store()
+    return not store.workers() and any(
+        process.poll() is None for process in _started(str(store.home))
+    )
+
+
+def worker_failure() -> str:
+    """The last words of a worker that was started from here and ended with an error, "" where there
+    is none.
+    """
+    started = _started(str(own_store().home))
+    if not started or not started[-1].poll():
+        return ""
+    words = _tail(own_store().home / "logs" / "workers.log", 2000).strip()
+    return words.splitlines()[-1] if words else f"it ended with code {started[-1].returncode}"
+
+
+def start_again(job: Job) -> None:
+    """Start an analysis or a search once more that ended without a result or that no process has
+    taken up. Raises a `MucoreError`.
+    """
+    store = own_store()
+    apart.start(store, job if job.state in ACTIVE else store.retry(job.id))
+
+
+def plan(grid: Grid) -> Plan:
+    """What a grid comes to, with the demo's runs as a second source of estimates. Raises a
+    `MucoreError` with a sentence.
+    """
+    store = own_store()
+    return _plan(store, _history(), str(store.home), _moves(store), grid.model_dump_json())
+
+
+def precision_gain() -> str:
+    """What another precision would gain where runs are computed, in a sentence."""
+    device, _ = estimate.available(own_store())
+    return estimate.gain(device)
+
+
+def experiment_plan(grid: Grid, *, models: int, originals: Originals) -> Plan:
+    """What a forgetting-quality experiment comes to, as `plan` has it. Raises a `MucoreError` with
+    a sentence.
+    """
+    store = own_store()
+    return _experiment_plan(
+        store, _history(), str(store.home), _moves(store), grid.model_dump_json(), models, originals
+    )
+
+
+def time_left(jobs: Sequence[Job], *, keys: Sequence[str] | None = None) -> estimate.Left:
+    """Time left of the queued and running jobs of `keys` (None: all), `jobs` being the newest of
+    each key; other jobs may be ahead.
+
+    Nothing where no worker lives or is on its way, for then nothing moves.
+    """
+    store = own_store()
+    alive = len(store.workers())
+    if not alive and not workers_starting():
+        return estimate.Left(None)
+    newest = {
+        job.key: job
+        for job in sorted(
+            [*store.jobs(states=ACTIVE, kind="run", limit=MOST_QUEUED), *jobs],
+            key=lambda job: job.id,
+        )
+    }
+    counted = estimate.counting(list(newest.values()))
+    if not counted:
+        return estimate.Left(None)
+    since = min(job.queued for job in counted if job.state in ACTIVE)
+    expected = _expected(
+        store,
+        _history(),
+        str(store.home),
+        since.isoformat(),
+        tuple(job.key for job in counted),
+        counted,
+    )
+    waking = 0.0 if alive else estimate.WAKING
+    return estimate.time_left(
+        counted, expected, workers=max(alive, 1), now=datetime.now(UTC), keys=keys, waking=waking
+    )
+
+
+def disk_use() -> dict[str, int]:
+    """Bytes by kind, in the reader's own store."""
+    return _disk_use(own_store(), str(own_store().home))
+
+
+def log_tail(job: Job, *, size: int = 4000) -> str:
+    """The last `size` bytes of a job's log, whole lines, from its file or, where that lies on
+    another machine, from the store; "" where there is none.
+    """
+    return end_of_log(own_store(), job, size) if job.log else ""
+
+
+def _tail(path: Path, size: int) -> str:
+    try:
+        with path.open("rb") as file:
+            start = max(0, file.seek(0, 2) - size)
+            file.seek(start)
+            text = file.read().decode("utf-8", errors="replace")
+    except OSError:
+        return ""
+    return text.split("\n", 1)[-1] if start else text
+
+
+def _moves(store: Store) -> tuple[int, ...]:
+    """What an estimate depends on beside the grid: results, how much is queued, and the workers
+    that live.
+    """
+    return store.change_counter("results"), store.count_active(), len(store.workers())
+
+
+def _history() -> Store | None:
+    """Runs that tell how long others may take, beside the reader's own."""
+    demo = demo_pack()
+    return None if demo is None else demo.store
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _started(home: str) -> list[subprocess.Popen]:
+    """Processes of workers started by this server, to tell "on its way" from "none"."""
+    return []
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def _plan(
+    _store: Store, _history: Store | None, name: str, moves: tuple[int, ...], grid: str
+) -> Plan:
+    return make_plan(Grid.model_validate_json(grid), _store, history=_history)
+
+
+@st.cache_data(show_spinner=False, max_entries=8)
+def _experiment_plan(
+    _store: Store,
+    _history: Store | None,
+    name: str,
+    moves: tuple[int, ...],
+    grid: str,
+    models: int,
+    originals: Originals,
+) -> Plan:
+    return plan_experiment(
+        Grid.model_validate_json(grid), _store, models=models, originals=originals, history=_history
+    ).plan
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def _expected(
+    _store: Store,
+    _history: Store | None,
+    name: str,
+    since: str,
+    keys: tuple[str, ...],
+    _jobs: Sequence[Job],
+) -> dict[str, estimate.Expected]:
+    return estimate.of_jobs(_store, _jobs, history=_history)
+
+
+@st.cache_data(show_spinner=False, max_entries=8, ttl=2.0)
+def _reap(_store: Store, name: str) -> int:
+    return len(_store.reap())
+
+
+@st.cache_data(show_spinner=False, max_entries=4, ttl=10)
+def _disk_use(_store: Store, name: str) -> dict[str, int]:
+    return _store.disk_use()

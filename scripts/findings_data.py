@@ -1,0 +1,303 @@
+"""What docs/findings.md is computed from: lines of methods with their verdicts, distances and
+numbers by seed, from packs of suites and from the demo results.
+
+    python scripts/findings_data.py PACK [PACK ...]
+
+writes one small file a pack to data/findings, with the pack's own hash; packs themselves are too
+large for the repository. `python scripts/make_docs.py` then writes the page. A home stands in for
+a pack where no suite has the task, as for the baseline that cheats; twice, with `--methods all` and
+`--methods original,head_distillation`:
+
+    python -m mucore --home HOME run --dataset digits --model mlp --preset quick \\
+        --scenario class_wise --seeds 0-4 --methods METHODS
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import demo_results
+
+from mucore import catalog
+from mucore.store import open_store
+from mucore.store.rows import Result
+from mucore.suite.board import scores_of, values_of
+from mucore.suite.pack import opened
+from mucore.verdicts import judge
+
+FOLDER = Path(__file__).resolve().parents[1] / "data" / "findings"
+DEMO = {"dataset": "fashion-mnist-10k", "model": "resnet9-small", "preset": "standard"}
+SCENARIOS = (
+    "one_class",
+    "all_classes",
+    "class_wise",
+    "worst_case",
+    "best_case",
+    "label_flip",
+    "backdoor",
+)
+# What a metric must belong to, to say anything about forgetting or utility; and what runs cost.
+GROUPS = (
+    "accuracy",
+    "agreement",
+    "depoisoning",
+    "distance",
+    "membership inference",
+    "representation",
+)
+COSTS = ("rte", "rte_work")
+DIGITS = 7  # of a number in a file: as many as single precision has
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A method under a task. `word` is that of its verdict, `qualified` whether it counts as one
+    that forgot, `scores` its distance to Retrain by training seed, `values` its metrics by seed.
+    """
+
+    method: str
+    word: str
+    qualified: bool
+    cheats: bool
+    scores: Mapping[int, float]
+    values: Mapping[str, Mapping[int, float]]
+
+    @property
+    def score(self) -> float:
+        return sum(self.scores.values()) / len(self.scores)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """The lines of one task in one division, and its references; `source` is a suite or "demo"."""
+
+    source: str
+    division: str
+    dataset: str
+    scenario: str
+    lines: tuple[Line, ...]
+    retrain: Mapping[str, Mapping[int, float]]
+    original: Mapping[str, Mapping[int, float]]
+
+    @property
+    def methods(self) -> dict[str, Line]:
+        """By id, the methods that have a distance; a baseline that cheats is none."""
+        return {line.method: line for line in self.lines if line.scores and not line.cheats}
+
+    @property
+    def title(self) -> str:
+        return f"{self.scenario}, {self.dataset}"
+
+    def line(self, method: str) -> Line | None:
+        return next((line for line in self.lines if line.method == method), None)
+
+
+def task_of(
+    results: Sequence[Result], *, source: str, division: str, dataset: str, scenario: str
+) -> Task:
+    """Of results of one task, Original and Retrain among them. A method with two settings keeps
+    the one with more seeds.
+    """
+    by_key = {result.key: result for result in results}
+    retrains = _of(results, "retrain")
+    lines: dict[str, Line] = {}
+    for each in judge(results):
+        if each.method in ("original", "retrain") or each.verdict is None:
+            continue
+        runs = {by_key[key].spec["training_seed"]: by_key[key] for key in each.keys}
+        made = Line(
+            method=each.method,
+            word=each.verdict.word,
+            qualified=each.qualified,
+            cheats=each.verdict.cheats,
+            scores=scores_of(runs, retrains, scenario),
+            values=_values(runs),
+        )
+        if each.method not in lines or len(made.scores) > len(lines[each.method].scores):
+            lines[each.method] = made
+    return Task(
+        source=source,
+        division=division,
+        dataset=dataset,
+        scenario=scenario,
+        lines=tuple(lines.values()),
+        retrain=_values(retrains),
+        original=_values(_of(results, "original")),
+    )
+
+
+def _of(results: Sequence[Result], method: str) -> dict[int, Result]:
+    return {r.spec["training_seed"]: r for r in results if r.spec["method"] == method}
+
+
+def _values(runs: Mapping[int, Result]) -> dict[str, dict[int, float]]:
+    cards = [card.id for card in catalog.metrics() if card.group in GROUPS]
+    found = {name: values_of(runs, name) for name in (*cards, *COSTS)}
+    return {name: values for name, values in found.items() if values}
+
+
+def demo_tasks() -> list[Task]:
+    """The demo's runs with authors' settings, and with those of its search where there are any."""
+    found = demo_results.runs(**DEMO, scenarios=SCENARIOS)
+    made = []
+    for scenario in SCENARIOS:
+        mine = [each for each in found if each.spec["scenario"] == scenario]
+        for division in ("authors", "tuned"):
+            chosen = [
+                each
+                for each in mine
+                if each.spec["method"] in ("original", "retrain")
+                or each.spec["method_preset"] == division
+            ]
+            if any(each.spec["method_preset"] == "tuned" for each in chosen) or (
+                division == "authors"
+            ):
+                made.append(
+                    task_of(
+                        chosen,
+                        source="demo",
+                        division=division,
+                        dataset=DEMO["dataset"],
+                        scenario=scenario,
+                    )
+                )
+    return made
+
+
+# -- files
+
+
+def summary(path: Path) -> dict[str, Any]:
+    """The content of a file in data/findings, of the pack at `path`, or of a home with runs of one
+    data set under one scenario.
+    """
+    if (path / "store.sqlite").exists():
+        return _own(path)
+    with opened(path) as pack:
+        tasks = []
+        for task in pack.suite.tasks:
+            mine = [
+                each
+                for each in pack.results.values()
+                if (each.spec["dataset"], each.spec["scenario"]) == (task.dataset, task.scenario)
+            ]
+            if mine:
+                tasks.append(
+                    task_of(
+                        mine,
+                        source=pack.suite.id,
+                        division=pack.division,
+                        dataset=task.dataset,
+                        scenario=task.scenario,
+                    )
+                )
+        return {
+            "suite": pack.suite.id,
+            "hash": pack.suite.hash,
+            "division": pack.division,
+            "rows": pack.about["sha256"],  # of the files of rows in the pack
+            "runs": len(pack.results),
+            "missing": sorted({(m.scenario, m.method, m.reason) for m in pack.missing}),
+            "tasks": [asdict(task) for task in tasks],
+        }
+
+
+def _own(home: Path) -> dict[str, Any]:
+    with open_store(home) as store:
+        results = [each for each in store.results() if each.spec["scenario"] is not None]
+    places = {(each.spec["dataset"], each.spec["scenario"]) for each in results}
+    if len(places) != 1:
+        raise SystemExit(f"{home} has {len(places)} tasks; findings take a home with one.")
+    ((dataset, scenario),) = places
+    source = f"{dataset}-{scenario}"
+    task = task_of(results, source=source, division="authors", dataset=dataset, scenario=scenario)
+    return {
+        "suite": source,
+        "hash": "",
+        "division": "authors",
+        "rows": {},
+        "runs": len(results),
+        "missing": [],
+        "tasks": [asdict(task)],
+    }
+
+
+def write(content: Mapping[str, Any], folder: Path = FOLDER) -> Path:
+    """To a file named after suite and division, the same bytes for the same content."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{content['suite']}-{content['division']}.json.gz"
+    text = json.dumps(_rounded(content), sort_keys=True, separators=(",", ":"))
+    path.write_bytes(gzip.compress(text.encode(), mtime=0))
+    return path
+
+
+def _rounded(it: Any) -> Any:
+    if isinstance(it, float):
+        return float(f"{it:.{DIGITS}g}")
+    if isinstance(it, dict):
+        return {str(name): _rounded(each) for name, each in it.items()}
+    return [_rounded(each) for each in it] if isinstance(it, list | tuple) else it
+
+
+def summaries(folder: Path = FOLDER) -> list[dict[str, Any]]:
+    """What data/findings holds, without the tasks, and a `digest` of each file."""
+    found = []
+    for path in sorted(folder.glob("*.json.gz")):
+        content = _read(path)
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        found.append({**content, "tasks": len(content["tasks"]), "digest": digest})
+    return found
+
+
+def pack_tasks(folder: Path = FOLDER) -> list[Task]:
+    return [
+        _task(each) for path in sorted(folder.glob("*.json.gz")) for each in _read(path)["tasks"]
+    ]
+
+
+def _read(path: Path) -> dict[str, Any]:
+    return json.loads(gzip.decompress(path.read_bytes()))
+
+
+def _task(content: Mapping[str, Any]) -> Task:
+    lines = tuple(_line(line) for line in content["lines"])
+    references = {name: _columns(content[name]) for name in ("retrain", "original")}
+    fields: dict[str, Any] = {**content, "lines": lines, **references}
+    return Task(**fields)
+
+
+def _line(content: Mapping[str, Any]) -> Line:
+    fields: dict[str, Any] = {
+        **content,
+        "scores": _seeds(content["scores"]),
+        "values": _columns(content["values"]),
+    }
+    return Line(**fields)
+
+
+def _columns(content: Mapping[str, Any]) -> dict[str, dict[int, float]]:
+    return {name: _seeds(values) for name, values in content.items()}
+
+
+def _seeds(content: Mapping[str, float]) -> dict[int, float]:
+    return {int(seed): value for seed, value in content.items()}
+
+
+def main() -> None:
+    if not sys.argv[1:]:
+        raise SystemExit("Name packs of suites: python scripts/findings_data.py PACK [PACK ...].")
+    for name in sys.argv[1:]:
+        print(f"{write(summary(Path(name)))} written")
+
+
+if __name__ == "__main__":
+    main()
