@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlencode, urlsplit
 
+from anyio import CapacityLimiter, to_thread
 from google.protobuf.message import DecodeError
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection
-from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.starlette import App
@@ -25,11 +26,11 @@ from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from dashboard import access, room
 from dashboard.room import NEWS
-from mucore import hosting
+from dashboard.widgets import take_home
+from mucore import hosting, unforeseen
 from mucore.errors import MucoreError
 
 if TYPE_CHECKING:
-    from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 APP: Final = Path(__file__).with_name("app.py")
@@ -44,6 +45,7 @@ ELSEWHERE: Final = (
     "127.0.0.1 or localhost. To let others in, or to put a proxy before the pages, start them with "
     "--audience, a login or --open: docs/hosting.md."
 )
+_MAKING: Final = CapacityLimiter(64)  # threads that make files, or wait for their turn at it
 _OPERATIONS: Final = ("deferred_file", "dataframe_chunk")  # of backend_operation_request
 
 
@@ -66,6 +68,10 @@ class Door:
             return
         elif scope["type"] == "http" and scope["path"] == NEWS:
             answer = await run_in_threadpool(_news, HTTPConnection(scope))
+            await answer(scope, receive, send)
+            return
+        elif scope["type"] == "http" and scope["path"] == take_home.ADDRESS:
+            answer = await to_thread.run_sync(_home, HTTPConnection(scope), limiter=_MAKING)
             await answer(scope, receive, send)
             return
         elif scope["type"] == "http" and _unnamed(HTTPConnection(scope)):
@@ -113,6 +119,22 @@ def _news(connection: HTTPConnection) -> Response:
     except MucoreError:  # the page says so as soon as it is drawn
         return PlainTextResponse("", status_code=503)
     return PlainTextResponse(place, headers={"Cache-Control": "no-store"})
+
+
+def _home(connection: HTTPConnection) -> Response:
+    """The file that a reader takes home (assets/take_home.js), or why there is none."""
+    try:
+        name, content = take_home.file_of(connection.query_params.get(take_home.READER, ""))
+    except Exception as failure:
+        problem = unforeseen.told(failure, "page")
+        status = 503 if isinstance(problem, access.Busy) else 404
+        return PlainTextResponse(access.shown(str(problem)), status_code=status)
+    headers = {
+        "Content-Disposition": f'attachment; filename="{name}"',
+        "Cache-Control": "no-store",
+        "X-Content-Type-Options": "nosniff",
+    }
+    return Response(content, media_type="text/html", headers=headers)
 
 
 def _unnamed(connection: HTTPConnection) -> bool:

@@ -253,14 +253,14 @@ class Page:
         while True:
             await asyncio.sleep(told["pause"] / 1000)
             try:
-                place = await asyncio.to_thread(self._fetched, told["address"])
+                place = await asyncio.to_thread(self.fetched, told["address"])
             except OSError:  # no answer: the next look may have one
                 continue
             if place != told["place"] and time.monotonic() > until:
                 until = time.monotonic() + 20.0
                 await self.tell(component, "moved", until)
 
-    def _fetched(self, address: str) -> str:
+    def fetched(self, address: str) -> str:
         request = urllib.request.Request(f"{self._base}{address}", headers=self._headers)
         with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return answer.read().decode()

@@ -1,28 +1,40 @@
 """Take home: what a page shows as one file of HTML that opens without a network, with the link that
 leads back to it. A click makes and downloads it.
+
+The button asks an address of its own, one a reader, which stays the same from page to page.
+Streamlit's download button names a file anew in every run of a page and forgets the one before, so
+a click on a button that the browser has not yet drawn anew would get nothing.
 """
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final
+from urllib.parse import urlencode
+from weakref import WeakValueDictionary
 
 import pandas as pd
 import streamlit as st
 
-from dashboard import access, state
+from dashboard import access, assets, state
 from dashboard.pages import BY_ID
 from dashboard.report import Items, Link, Report, Section, Table, Text, html, render
 from dashboard.text import units
 from dashboard.widgets import course
+from mucore.errors import BadValue
 
 MOST_ROWS = 200  # of a table in the file
 MOMENT: Final = 0.3  # seconds in which an answer given just before begins to draw the page anew
 PATIENCE: Final = 60.0  # seconds for drawing it, and for a guest's turn at the file
+ADDRESS: Final = "/_mucore/home"  # where the button asks: dashboard/server.py answers
+READER: Final = "reader"  # what of the address tells readers apart
+GONE: Final = "This page is older than the running dashboard. Load it anew and press once more."
 READING = (
     "Made by mucore from what the page showed. Numbers are those of the runs that the page named."
 )
@@ -39,6 +51,17 @@ def instead(
     course.current().instead, course.current().address = sections, address
 
 
+@dataclass(eq=False)
+class Reader:
+    """Whose page it is: kept with the session, and gone with it."""
+
+    name: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+    told: course.Course = field(default_factory=course.Course)  # what has been drawn last
+
+
+_readers: WeakValueDictionary[str, Reader] = WeakValueDictionary()
+
+
 def offer(page: str) -> None:
     """Called by app.py after a page: the button, in the side bar. What it makes is the page as it
     is drawn last, for a click may come while the answer given before it is still under way.
@@ -50,25 +73,42 @@ def offer(page: str) -> None:
     address, dark, mine = state.link_back(), state.dark(), access.presents()
     told.file = page, partial(made, told, address, dark=dark, mine=mine)
     told.settled.set()
+    reader = state.ticket("reader") or Reader()
+    reader.told = told
+    state.set_ticket("reader", reader)
+    _readers[reader.name] = reader
+    component = st.components.v2.component(
+        "mucore_take_home",
+        html=assets.text("take_home.html"),
+        css=assets.text("take_home.css"),
+        js=assets.text("take_home.js"),
+    )
+    what = BY_ID[page].title if page in BY_ID else "this page"
     with st.sidebar:
-        st.download_button(
-            "Take home",
-            lambda: newest(told)(),
-            f"mucore-{page}.html",
-            "text/html",
+        component(
+            data={
+                "address": f"{ADDRESS}?{urlencode({READER: reader.name})}",
+                "help": f"What {what} shows as one file that opens anywhere without a network: "
+                "figures, numbers, your answers, and the link back.",
+            },
             key="take_home",
-            icon=":material/download:",
-            type="tertiary",
-            on_click="ignore",
-            help=f"What {BY_ID[page].title if page in BY_ID else 'this page'} shows as one file "
-            "that opens anywhere without a network: figures, numbers, your answers, and the link "
-            "back.",
         )
 
 
-def newest(told: course.Course) -> Callable[[], bytes]:
-    """What makes the file of the last run of a page that its reader sees as `told`, also where that
-    run is under way.
+def file_of(name: str) -> tuple[str, bytes]:
+    """What the reader of that name takes home: the file's own name, and what is in it. Raises
+    `BadValue` for a name that nobody has, `access.Busy` for a guest who waited in vain.
+    """
+    reader = _readers.get(name)
+    if reader is None:
+        raise BadValue(GONE)
+    page, make = newest(reader.told)
+    return f"mucore-{page}.html", make()
+
+
+def newest(told: course.Course) -> tuple[str, Callable[[], bytes]]:
+    """The page, and what makes the file of its last run, that its reader sees as `told`, also where
+    that run is under way.
     """
     assert told.file is not None
     time.sleep(MOMENT)
@@ -81,7 +121,7 @@ def newest(told: course.Course) -> Callable[[], bytes]:
         if told.after is None:
             break
         told = told.after
-    return make
+    return page, make
 
 
 def made(told: course.Course, address: str, *, dark: bool, mine: bool) -> bytes:

@@ -5,6 +5,8 @@ is.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from applications import Application
@@ -107,16 +109,26 @@ def test_a_mark_of_the_method_page_opens_its_run(demo: Application, page: Page) 
     assert beside(page)
 
 
-def test_a_done_run_of_the_queue_opens_while_its_list_is_drawn_every_second(
-    application: Application, page: Page
-) -> None:
+@pytest.fixture
+def done(tmp_path: Path) -> Iterator[Application]:
+    """An application whose queue has three done runs. Its own worker, which would take them, comes
+    after them.
+    """
     specs = [
         make_spec_row(scenario="one_class", method=method)
         for method in ("finetune", "salun", "scrub")
     ]
-    with open_store(application.home) as store:
+    with open_store(tmp_path / "home") as store:
         queue_done(store, specs)
-    opened(page, f"{application.url}/queue?show=done")
+    application = Application(tmp_path / "home")
+    yield application
+    application.stop()
+
+
+def test_a_done_run_of_the_queue_opens_while_its_list_is_drawn_every_second(
+    done: Application, page: Page
+) -> None:
+    opened(page, f"{done.url}/queue?show=done")
     click_line(page, 2)
     expect(page.locator(f"{DRAWER} h3")).to_have_text(re.compile("^SalUn"))
     page.wait_for_timeout(3000)

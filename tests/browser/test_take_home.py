@@ -4,14 +4,21 @@ disk without a network.
 
 from __future__ import annotations
 
+import asyncio
+import json
 import re
 from pathlib import Path
+from typing import Final
 
 import pytest
 from applications import Application, opened
+from page_program import Page as Program
+from page_program import cookie_of
 from playwright.sync_api import Browser, Page, expect
 
 from dashboard.lessons import LESSONS
+
+READERS: Final = 12
 
 
 def at_home(page: Page, chromium: Browser, file: Path) -> Page:
@@ -74,3 +81,42 @@ def test_a_scene_goes_home_as_it_is_shown(
     there = at_home(page, chromium, tmp_path / "moment.html")
     row = there.locator("tbody tr", has_text="Fine-tune").first
     assert row.locator("td").all_inner_texts()[0].startswith(f"{step} of ")
+
+
+def asked(reader: Program) -> str | None:
+    """The address that the button "Take home" asks, where the page has one."""
+    buttons = [
+        json.loads(one.element.json)
+        for one in reader.of_kind("bidi_component")
+        if one.element.component_name.endswith("mucore_take_home")
+    ]
+    return buttons[0]["address"] if buttons else None
+
+
+@pytest.mark.timeout(900)
+def test_a_room_that_answers_and_presses_at_once_gets_each_readers_file(tmp_path: Path) -> None:
+    application = Application(tmp_path / "home", "--host", "127.0.0.1", "--audience")
+
+    async def file_of(reader: Program, ready: asyncio.Barrier) -> str:
+        async with reader:
+            address = await reader.until(lambda: asked(reader))
+            await ready.wait()
+            answers = asyncio.create_task(reader.press("That is my prediction"))
+            await asyncio.sleep(0.05)  # the answer is on its way, and the button still of before
+            file = await asyncio.to_thread(reader.fetched, address)
+            await answers
+            assert asked(reader) == address
+            return file
+
+    async def room() -> list[str]:
+        ready = asyncio.Barrier(READERS)
+        query = "lesson=forget-one-class&step=2"
+        cookies = [await asyncio.to_thread(cookie_of, application.url) for _ in range(READERS)]
+        readers = [Program(application.url, cookie, "lessons", query) for cookie in cookies]
+        return await asyncio.gather(*(file_of(reader, ready) for reader in readers))
+
+    try:
+        files = asyncio.run(room())
+    finally:
+        application.stop()
+    assert ["You said 50 %" in file for file in files] == [True] * READERS

@@ -13,6 +13,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.web.server import server_util
 
 from dashboard import access, room, server
+from dashboard.widgets import course, take_home
 from mucore import hosting
 from mucore.store import open_store
 
@@ -343,3 +344,37 @@ def test_a_readers_page_hears_where_the_presenter_is_and_nobody_else_does(home):
     ):
         inside, (head, body) = ask(room.NEWS, query=query)
         assert inside.asked == [] and (head["status"], body["body"]) == (200, told)
+
+
+def taken(name: str) -> tuple[dict[bytes, bytes], int, bytes]:
+    inside, (head, body) = ask(take_home.ADDRESS, query=f"{take_home.READER}={name}")
+    assert inside.asked == []
+    return dict(head["headers"]), head["status"], body["body"]
+
+
+def test_a_reader_takes_home_what_was_drawn_for_them_last(monkeypatch):
+    monkeypatch.setattr(take_home, "MOMENT", 0.0)
+    reader = take_home.Reader()
+    monkeypatch.setattr(take_home, "_readers", {reader.name: reader})
+    for content in (b"first", b"then"):
+        reader.told = course.Course(file=("lessons", lambda content=content: content))
+        reader.told.settled.set()
+        headers, status, body = taken(reader.name)
+        assert (status, body) == (200, content)
+        assert headers[b"content-disposition"] == b'attachment; filename="mucore-lessons.html"'
+    assert taken("")[1:] == (404, take_home.GONE.encode())
+    assert taken("another")[1:] == (404, take_home.GONE.encode())
+
+
+@pytest.mark.parametrize(("failure", "status"), [(access.Busy("later"), 503), (OSError("x"), 404)])
+def test_who_gets_no_file_reads_why(monkeypatch, failure, status):
+    monkeypatch.setattr(take_home, "MOMENT", 0.0)
+
+    def make() -> bytes:
+        raise failure
+
+    reader = take_home.Reader(told=course.Course(file=("results", make)))
+    reader.told.settled.set()
+    monkeypatch.setattr(take_home, "_readers", {reader.name: reader})
+    _, given, body = taken(reader.name)
+    assert given == status and len(body) > 3 and b"Traceback" not in body

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import threading
 from collections import OrderedDict
@@ -20,6 +21,7 @@ from dashboard.lessons.results import LessonResults
 from dashboard.report import Facts, Picture, Section, Table, Text, render
 from dashboard.sections.lessons import take_home as lesson_file
 from dashboard.widgets import course, take_home
+from mucore.errors import BadValue
 
 HERE = "http://127.0.0.1:8501/results?scenario=one_class"
 
@@ -144,8 +146,25 @@ def test_a_lesson_goes_home_with_what_the_reader_said():
 def test_the_button_stands_in_the_side_bar_of_a_page_with_something_to_take(home):
     fill(home, "full")
     at = open_page("results")
-    labels = [one.proto.label for one in at.sidebar.get("download_button")]
-    assert not at.exception and labels == ["Take home"]
+    assert not at.exception
+    reader = at.session_state["keep:reader"]
+    name, content = take_home.file_of(reader.name)
+    assert name == "mucore-results.html" and b"<h1>" in content
+    # the button that a browser shows asks the same address when the page is drawn anew
+    at.run()
+    assert at.session_state["keep:reader"] is reader
+    assert reader.told is at.session_state["keep:course"]
+
+
+def test_a_reader_who_has_gone_keeps_nothing():
+    reader = take_home.Reader(told=drawn("results", b"file"))
+    take_home._readers[reader.name] = reader
+    assert take_home.file_of(reader.name) == ("mucore-results.html", b"file")
+    name = reader.name
+    del reader
+    gc.collect()
+    with pytest.raises(BadValue):
+        take_home.file_of(name)
 
 
 def drawn(page: str, file: bytes, *, after: course.Course | None = None) -> course.Course:
@@ -169,21 +188,21 @@ def test_a_click_waits_for_the_page_that_is_being_drawn():
 
     timer = threading.Timer(2 * take_home.MOMENT, end)
     timer.start()
-    assert take_home.newest(seen)() == b"with the answer"
+    assert take_home.newest(seen)[1]() == b"with the answer"
     timer.join()
 
 
 def test_the_file_is_of_the_page_on_which_the_click_was():
     seen = drawn("lessons", b"the lesson")
     drawn("results", b"results", after=drawn("lessons", b"its next step", after=seen))
-    assert take_home.newest(seen)() == b"its next step"
+    assert take_home.newest(seen)[1]() == b"its next step"
 
 
 def test_a_page_that_does_not_come_is_not_waited_for_without_end(monkeypatch):
     monkeypatch.setattr(take_home, "PATIENCE", 0.5)
     seen = drawn("lessons", b"before")
     seen.after = course.Course()
-    assert take_home.newest(seen)() == b"before"
+    assert take_home.newest(seen)[1]() == b"before"
 
 
 def test_each_run_of_a_page_knows_the_one_before(home):
