@@ -13,6 +13,7 @@ const TYPES = [1, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6]; // of the size th
 // of a lesson before a room: what begins it, and how many are there
 const HOLD = ".st-key-hold button:not(:disabled)";
 const HERE = ".st-key-room_count strong";
+const REVEAL = '[class*="st-key-"][class*="reveal"] button:not(:disabled)'; // shows the answer to a question
 const OWN_ARROWS = '[role="radiogroup"], [role="slider"], [role="tablist"], [role="listbox"], [role="menu"], [role="grid"], canvas';
 const FIELDS = 'input:not([type="checkbox"]):not([type="radio"]):not([type="button"]), textarea, select, [role="textbox"], [role="combobox"]';
 
@@ -156,7 +157,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
   const move = (by) => {
     const all = slides();
     const at = place(all);
-    const reveal = by > 0 && all[at]?.querySelector('[class*="st-key-"][class*="reveal"] button:not(:disabled)');
+    const reveal = by > 0 && all[at]?.querySelector(REVEAL);
     const scene = by > 0 ? all[at]?.querySelector(STAGED) : null;
     const stage = scene ? inside(scene).querySelector(".playground") : null;
     talk.enter = "";
@@ -164,8 +165,6 @@ export default function ({ data, setTriggerValue, parentElement }) {
     if (stage?.hasAttribute("data-waits")) {
       stage.querySelector(".forget").click();
     } else if (reveal) {
-      talk.enter = "after";
-      talk.count = all.length;
       reveal.click();
     } else if (at + by >= 0 && at + by < all.length) {
       write(at + by);
@@ -176,6 +175,12 @@ export default function ({ data, setTriggerValue, parentElement }) {
       talk.enter = by < 0 ? "last" : "first";
       setTriggerValue("move", by);
     }
+  };
+  // the answer has a screen of its own behind the question's, and is what comes next
+  const asked = (event) => {
+    if (!event.target.closest?.(REVEAL)) return;
+    talk.enter = "after";
+    talk.count = slides().length;
   };
   // whether a page without figures has been scrolled to its end on this side
   const main = () => document.querySelector('[data-testid="stMain"]');
@@ -235,6 +240,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
   button?.addEventListener("click", start);
   document.addEventListener("keydown", press);
   if (data.on) {
+    document.addEventListener("click", asked, true);
     watch.observe(document.querySelector('[data-testid="stMain"]'), { childList: true, characterData: true, subtree: true });
     window.addEventListener("resize", soon);
     draw();
@@ -242,6 +248,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
   return (talk.stop = () => {
     button?.removeEventListener("click", start);
     document.removeEventListener("keydown", press);
+    document.removeEventListener("click", asked, true);
     window.removeEventListener("resize", soon);
     watch.disconnect();
     resized.disconnect();
