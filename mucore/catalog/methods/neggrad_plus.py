@@ -69,9 +69,9 @@ CARD = MethodCard(
         ),
     ),
     search={
-        "lr": Between(1e-4, 1e-1, log=True),
+        "lr": Between(1e-4, 3e-1, log=True),
         "epochs": RETAIN_EPOCHS,
-        "retain_weight": Among((0.9, 0.95, 0.99, 0.999, 0.9999)),
+        "retain_weight": Among((0.5, 0.7, 0.9, 0.95, 0.99, 0.999, 0.9999)),
         "batch_size": Among((64, 128, 256)),
     },
     paper_epochs=MUBOX_EPOCHS,
