@@ -61,10 +61,10 @@ def told(error: Exception, door: str, *, home: Path | None = None) -> MucoreErro
         return BadValue(f"{said(error.object)} is no text. Write it in UTF-8.")
     reference = uuid.uuid4().hex[:8]
     path = _write(error, door, reference, home)
-    where = f"{path} has the details under {reference}" if path else "no log could be written"
+    where = f"{path} has the details under {reference}" if path else "No log could be written"
     return Unforeseen(
         f"Something went wrong that was not foreseen: {type(error).__name__}, {said(str(error))}. "
-        f"Nothing stored was changed by it; {where}.",
+        f"What is stored is sound: a record is written whole or not at all. {where}.",
         reference,
     )
 
