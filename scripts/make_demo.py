@@ -8,12 +8,13 @@ Runs go through the ordinary job table, so the script can be stopped and started
 machine with an empty home, too: what store or pack has is not computed twice, unless `--anew` or
 `--fresh` asks for it. Where something is missing, its Retrain is trained again: one that agrees
 with the pack's, loss by loss, leaves the pack as it is and only what is missing is computed; any
-other replaces the pack's, and takes away what was compared with that. The pack holds numbers and
-provenance of every run and, of those of seed 0 with the authors' settings, predictions and features
-of some samples of each split. Where the machine did other work meanwhile, `--busy` leaves out the
-times relative to Retrain, with that reason in their place. Maps that a reader of the pack drew lie
-in `packs/ID/analyses` of that reader's home; copied to `--out`/analyses, every reader finds them
-there.
+other replaces the pack's, and takes away what was compared with that. So does a Retrain of today's
+revision of recipes with runs of an earlier one, which stay until then: parts can be made one by
+one. The pack holds numbers and provenance of every run and, of those of seed 0 with the authors'
+settings, predictions and features of some samples of each split. Where the machine did other work
+meanwhile, `--busy` leaves out the times relative to Retrain, with that reason in their place. Maps
+that a reader of the pack drew lie in `packs/ID/analyses` of that reader's home; copied to
+`--out`/analyses, every reader finds them there.
 """
 
 from __future__ import annotations
@@ -38,11 +39,12 @@ from mucore.metrics.forgetting_quality import FEW_MODELS
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, make_plan
 from mucore.runner.quality import find, plan_experiment
 from mucore.runner.worker import work
-from mucore.spec import RunSpec
+from mucore.spec import REVISION, RunSpec
 from mucore.store import Store, open_pack, open_store, write_pack
 from mucore.store.rows import Comparison, Job, Measured, Result
+from mucore.suite.description import load
 
-MORE, POISONED = ("all_classes", "worst_case", "best_case"), ("label_flip", "backdoor")
+EXTREMES, POISONED = ("worst_case", "best_case"), ("label_flip", "backdoor")
 SCENARIOS = ("one_class", "all_classes", "class_wise", "worst_case", "best_case")
 TEN = tuple(
     "retrain finetune gradient_ascent neggrad_plus random_labels pseudo_labels scrub salun ssd "
@@ -86,6 +88,7 @@ SLOW = ("contrastive", "scar", "scrub")
 REPLAYED = ("neggrad_plus", "scrub", "delete", "pseudo_labels", "finetune", "salun")
 EPOCHS: tuple[dict[str, Any], ...] = ({"epochs": 5}, {"epochs": 20})  # beside the authors' ten
 KEY_LENGTH = 24
+SEEDS = tuple(load("mucore-bench-1").training_seeds)  # of its tasks, so that Board has them
 SAMPLES = 100  # of each split that travel with a run
 BUSY = (
     "The machine was busy with other work while these runs were timed, so their times do not "
@@ -201,14 +204,12 @@ LEFT_OUT = "GKT's authors' settings are left out: 4,000 batches take some 140 Re
 
 
 def every(name: str, scenario: str, *, layers: str = "") -> Part:
-    """Every method with the authors' settings, and with tuned ones where there are any, on three
-    seeds.
-    """
+    """Every method with the authors' settings, and with tuned ones where there are any."""
     note = f"{AUTHORS} Tuned ones come from a search on another seed (docs/tuning.md). {LEFT_OUT}"
     return Part(
         name,
         note,
-        (grid([scenario], SWIFT, (0, 1, 2), tuned=TUNED), grid([scenario], DEAR, (0, 1, 2))),
+        (grid([scenario], SWIFT, SEEDS, tuned=TUNED), grid([scenario], DEAR, SEEDS)),
         layers=layers,
     )
 
@@ -220,14 +221,19 @@ PARTS = (
         "Every method, three more scenarios",
         f"{AUTHORS} GKT runs under whole classes alone. Second-order and NTK, which take a "
         "Retrain and more, are left out.",
-        (grid(MORE, SWIFT, (0, 1, 2)), grid(MORE, ELSEWHERE, (0, 1, 2))),
+        (
+            grid(("all_classes",), SWIFT, SEEDS),
+            grid(EXTREMES, SWIFT, (0, 1, 2)),
+            grid(("all_classes",), ELSEWHERE, SEEDS),
+            grid(EXTREMES, ELSEWHERE, (0, 1, 2)),
+        ),
         inside=0,
     ),
     Part(
         "More Retrains",
         "Retrain alone, on seeds that no method has: how far two Retrains lie apart decides how "
         "much a verdict can tell.",
-        (grid(("one_class",), ("retrain",), range(3, 10)),),
+        (grid(("one_class",), ("retrain",), range(len(SEEDS), 10)),),
         inside=0,
     ),
     Part("Ten methods, five scenarios", AUTHORS, (grid(SCENARIOS, TEN, (0, 1, 2)),)),
@@ -236,9 +242,9 @@ PARTS = (
         f"A tenth of the training images poisoned. {AUTHORS} Second-order and NTK, which take a "
         "Retrain and more, are left out.",
         (
-            grid(POISONED, POISON, (0, 1, 2)),
-            grid(POISONED, [name for name in SWIFT if name not in POISON], (0, 1, 2)),
-            grid(POISONED, ELSEWHERE, (0, 1, 2)),
+            grid(POISONED, POISON, SEEDS),
+            grid(POISONED, [name for name in SWIFT if name not in POISON], SEEDS),
+            grid(POISONED, ELSEWHERE, SEEDS),
         ),
         inside=2,
     ),
@@ -264,7 +270,7 @@ PARTS = (
         "Persons",
         f"Drawn faces. {AUTHORS} {NOT_AGAIN}",
         tuple(
-            grid(("identities",), methods, (0, 1, 2), dataset="faces", preset="quick")
+            grid(("identities",), methods, SEEDS, dataset="faces", preset="quick")
             for methods in (
                 PERSONS,
                 [name for name in SWIFT if name not in (*PERSONS, *CHANGED)],
@@ -510,6 +516,25 @@ def asked_for(store: Store) -> set[str]:
     return keys
 
 
+def outdated(before: Mapping[str, Result], asked: Collection[str], made: Store) -> set[str]:
+    """The keys of a pack's runs that leave it: those that today's parts do not ask for; of an
+    earlier revision of recipes, with which parts were made that take hours, those that are compared
+    with a Retrain that was made anew.
+    """
+    stay, trained = set[str](), set[str]()
+    for key, result in before.items():
+        spec = RunSpec.model_validate(result.spec)
+        recipe = spec.recipe.model_copy(update={"revision": REVISION})
+        if recipe == spec.recipe:
+            stay |= {key} & set(asked)
+        elif spec.scenario is not None:
+            anew = spec.model_copy(update={"recipe": recipe}).retrained().key
+            if made.get_result(anew) is None:
+                stay.add(key)
+                trained.add(spec.original().key)
+    return set(before) - stay - trained
+
+
 def look_inside(specs: Iterable[RunSpec], store: Store) -> None:
     """Analyses that need weights: the layers of each run, and replays of some."""
     for spec in specs:
@@ -554,12 +579,12 @@ def pack(store: Store, out: Path, *, fresh: bool, busy: bool) -> int:
         }
         _copy(store, merged, comparisons.values(), busy=busy, without=same)
         if before:
-            asked = asked_for(store)
+            gone = outdated(before, asked_for(store), merged)
             with open_pack(out) as packed:
                 kept = [
                     one for one in packed.comparisons() if one.name.partition(" (")[0] in wanted
                 ]
-                _copy(packed, merged, kept, without=before.keys() - asked)
+                _copy(packed, merged, kept, without=gone)
             comparisons = {one.name: one for one in kept} | comparisons
             stayed = before.keys() & merged.known(list(before))
             stayed -= store.known(list(stayed)) - same

@@ -11,6 +11,7 @@ import pytest
 from builders import make_outputs, make_result, make_spec_row
 
 from mucore import analysis
+from mucore.spec import REVISION, RunSpec
 from mucore.store import open_pack, open_store
 
 OLD, NEW = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
@@ -189,6 +190,29 @@ def test_what_no_part_asks_for_any_more_leaves_the_pack(tmp_path, parts, monkeyp
     with open_store(tmp_path / "empty"):
         pass
     assert packed(tmp_path / "empty", tmp_path / "out") == {retrain: OLD, scrub: OLD}
+
+
+def test_runs_of_an_earlier_recipe_stay_until_their_retrain_is_made_anew(tmp_path, parts):
+    def run(scenario: str | None, method: str, revision: int) -> RunSpec:
+        made = make_spec_row(scenario=scenario, method=method)
+        recipe = made.recipe.model_copy(update={"revision": revision})
+        return made.model_copy(update={"recipe": recipe})
+
+    earlier = [
+        run(scenario, method, 1)
+        for scenario in ("one_class", "class_wise")
+        for method in ("retrain", "ssd")
+    ]
+    training = run("one_class", "retrain", 1).original()
+    before = {spec.key: make_result(spec) for spec in (training, *earlier)}
+    with open_store(tmp_path) as store:
+        assert make_demo.outdated(before, (), store) == set()
+        store.put_result(make_result(run("class_wise", "ssd", REVISION)))  # not a Retrain
+        assert make_demo.outdated(before, (), store) == set()
+        store.put_result(make_result(run("class_wise", "retrain", REVISION)))
+        assert make_demo.outdated(before, (), store) == {spec.key for spec in earlier[2:]}
+        store.put_result(make_result(run("one_class", "retrain", REVISION)))
+        assert make_demo.outdated(before, (), store) == before.keys()
 
 
 def test_parts_ask_for_each_of_their_runs(tmp_path, monkeypatch):
