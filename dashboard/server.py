@@ -28,7 +28,7 @@ from dashboard import access, room
 from dashboard.room import NEWS
 from dashboard.widgets import take_home
 from mucore import hosting, unforeseen
-from mucore.errors import MucoreError
+from mucore.errors import BadValue, MucoreError
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -127,7 +127,8 @@ def _home(connection: HTTPConnection) -> Response:
         name, content = take_home.file_of(connection.query_params.get(take_home.READER, ""))
     except Exception as failure:
         problem = unforeseen.told(failure, "page")
-        status = 503 if isinstance(problem, access.Busy) else 404
+        kinds = {access.Busy: 503, BadValue: 404}
+        status = next((code for kind, code in kinds.items() if isinstance(problem, kind)), 500)
         return PlainTextResponse(access.shown(str(problem)), status_code=status)
     headers = {
         "Content-Disposition": f'attachment; filename="{name}"',

@@ -366,7 +366,7 @@ def test_a_reader_takes_home_what_was_drawn_for_them_last(monkeypatch):
     assert taken("another")[1:] == (404, take_home.GONE.encode())
 
 
-@pytest.mark.parametrize(("failure", "status"), [(access.Busy("later"), 503), (OSError("x"), 404)])
+@pytest.mark.parametrize(("failure", "status"), [(access.Busy("later"), 503), (OSError("x"), 500)])
 def test_who_gets_no_file_reads_why(monkeypatch, failure, status):
     monkeypatch.setattr(take_home, "MOMENT", 0.0)
 
