@@ -114,5 +114,7 @@ def in_lesson_one(page: Page) -> None:
 
 
 def step(page: Page, number: int) -> None:
-    page.get_by_role("button", name="Next").click()
+    onwards = page.get_by_role("button", name="Next")
+    expect(onwards).to_have_count(1)  # while a page is drawn anew, that of before stands beside it
+    onwards.click()
     expect(page.get_by_role("heading", name=re.compile(f"^{number} · "))).to_be_visible()
