@@ -90,6 +90,8 @@ class Footprint:
     backward: str = "0"
     # whether there is such a rule, so that both are bounds
     stops: bool = False
+    # samples with a gradient that go before such a rule can speak; one without counts a third
+    least: str = "0"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -100,19 +100,24 @@ class Space:
         """Gradient samples of a setting by the card's formulas; a bound where the method has a stop
         rule.
         """
-        card = catalog.method(self.method)
-        known = {**self.facts, **complete(card, {**self.usual, **values})}
-        forward, backward = (
-            evaluate(text, known) for text in (card.footprint.forward, card.footprint.backward)
-        )
-        return work(forward, backward)
+        footprint = catalog.method(self.method).footprint
+        return work(*self._evaluated(values, footprint.forward, footprint.backward))
 
     def fits(self, values: Mapping[str, Any], most: float) -> bool:
         """Whether a setting may cost no more than `most` gradient samples. What a stop rule may end
-        earlier is not judged by its bound: it has to be tried.
+        earlier is not judged by its bound but by what it takes at least: it has to be tried.
         """
-        stops = catalog.method(self.method).footprint.stops
-        return stops or self.predicted(values) <= most
+        footprint = catalog.method(self.method).footprint
+        if footprint.stops:
+            (takes,) = self._evaluated(values, footprint.least)
+        else:
+            takes = self.predicted(values)
+        return takes <= most
+
+    def _evaluated(self, values: Mapping[str, Any], *formulas: str) -> list[float]:
+        card = catalog.method(self.method)
+        known = {**self.facts, **complete(card, {**self.usual, **values})}
+        return [evaluate(text, known) for text in formulas]
 
     def edges(self, values: Mapping[str, Any]) -> tuple[str, ...]:
         """The parameters whose value lies within `EDGE` of an end of its range, or at an end of

@@ -131,6 +131,30 @@ def test_nothing_is_drawn_that_is_known_to_cost_too_much():
     assert draw(space, [], seed=0, most=whole / 100) is None
 
 
+def test_what_no_rule_saves_is_no_trial_within_less():
+    """NTK's sketch takes half of a Retrain where a whole class goes, whatever its setting."""
+    classes, part = space_of("ntk", "class_wise"), space_of("ntk", "one_class")
+    whole = 15 * 7200
+    assert draw(classes, [], seed=100, most=CAP * whole) is None
+    dear = {"mu": 0.1, "scale": "trapezium", "retain_samples": 200, "iterations": 10}
+    takes = 50 * (800 + 200) * (1 + 1 / 3)
+    assert classes.fits(dear, takes + 1) and not classes.fits(dear, takes - 1)
+    assert part.fits(dear, 50 * (160 + 200) * (1 + 1 / 3) + 1)
+
+
+@pytest.mark.parametrize("method", SEARCHED)
+def test_what_a_method_takes_at_least_is_not_above_its_bound(method):
+    footprint = catalog.method(method).footprint
+    assert footprint.stops or footprint.least == "0"
+    for scenario in tasks(method):
+        space = space_of(method, scenario)
+        for seed in range(5):
+            drawn = draw(space, [], seed=seed, most=1e12)
+            assert drawn is not None
+            (least,) = space._evaluated(drawn, footprint.least)
+            assert 0 <= least <= space.predicted(drawn)
+
+
 def test_a_bound_is_no_reason_to_leave_out_what_a_rule_may_stop():
     space = space_of("duck", "class_wise")
     dear = {"class_lr": 1e-3, "epochs": 10, "lambda_1": 1.0, "lambda_2": 1.0, "retain_batches": 20}

@@ -139,6 +139,11 @@ CARD = MethodCard(
             "classes * used <= 4000 and classes * used * weights <= 2 ** 30 else 50 + 2 * "
             "iterations)"
         ),
+        # the 50 products of the sketch
+        least=(
+            "0 if classes * (used := forget + min(retain, retain_samples or retain)) <= 4000 and "
+            "classes * used * weights <= 2 ** 30 else 50 * used * 4 / 3"
+        ),
     ),
     storage="Jacobians on disk, 2 · weights · samples · classes · 4 bytes (MUBox: 36 GB)",
     differs=(
