@@ -86,7 +86,7 @@ CARD = MethodCard(
         batch(256),
     ),
     search={
-        "tau": Between(1e-6, 1.0, log=True),
+        "tau": Between(1e-5, 3e-2, log=True),
         "steps": Among((1, 5, 10)),
         "param_scope": Among(("all", "last_block", "head")),
     },
