@@ -239,6 +239,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
   const start = () => setTriggerValue("present", true);
   button?.addEventListener("click", start);
   document.addEventListener("keydown", press);
+  button?.setAttribute("aria-keyshortcuts", "P"); // from now on: the key did nothing before
   if (data.on) {
     document.addEventListener("click", asked, true);
     watch.observe(document.querySelector('[data-testid="stMain"]'), { childList: true, characterData: true, subtree: true });

@@ -54,6 +54,13 @@ def projector(chromium: Browser) -> Page:
     return page
 
 
+def begin(page: Page) -> None:
+    """By the key P, once the page says that it is heard."""
+    expect(page.locator("button[aria-keyshortcuts=P]")).to_be_visible()
+    page.keyboard.press("p")
+    expect(page).to_have_url(re.compile("present=1"))
+
+
 def seen(page: Page) -> str:
     """The name of the screen that is shown."""
     found = page.locator(SEEN)
@@ -125,8 +132,7 @@ def test_every_screen_of_every_page_fits_a_small_projector(
 def test_a_page_is_presented_and_left_by_keyboard_alone(demo: Application, projector: Page) -> None:
     page = opened(projector, f"{demo.url}/results")
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
-    page.keyboard.press("p")
-    expect(page).to_have_url(re.compile("present=1"))
+    begin(page)
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
     assert seen(page) == "results_table" and where(page) == "1 of 2"
     page.keyboard.press("PageDown")
