@@ -42,11 +42,13 @@ def plan(wish: Wish, store: Store, root: Path) -> Plan:
         if not any(left.values()):
             continue
         missing = missing_references(wish, task, store, spread=folder.facts() is None)
-        retrain = task.spec("retrain", seed=wish.seed)
-        expected = forecast(store, [*missing, retrain]).expect([*missing, retrain])
+        expected = forecast(store, missing).expect(missing)
         references += len(missing)
         seconds += sum(expected[spec.key].seconds for spec in missing)
-        unknown = SPENT * wish.cap * expected[retrain.key].seconds
+        retrain = task.spec("retrain", seed=wish.seed)
+        kept = store.get_model(retrain.model_key)
+        whole = kept.cost["seconds"] if kept else expected[retrain.key].work
+        unknown = SPENT * wish.cap * whole
         for name, count in left.items():
             trials += count
             seconds += count * (_seconds(studies[name], unknown) + JUDGING)

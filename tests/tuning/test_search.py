@@ -16,6 +16,7 @@ import torch
 from mucore import catalog, datasets
 from mucore.catalog import plugins, tuning
 from mucore.errors import BadValue, Cancelled, StoreError
+from mucore.runner.estimate import forecast
 from mucore.runner.plan import parse_grid
 from mucore.runner.session import Session
 from mucore.spec import complete, make_spec
@@ -25,7 +26,7 @@ from mucore.tuning import objective
 from mucore.tuning import search as searching
 from mucore.tuning import study as studying
 from mucore.tuning.judge import Judge
-from mucore.tuning.plan import plan
+from mucore.tuning.plan import JUDGING, SPENT, missing_references, plan
 from mucore.tuning.search import Search, claimed
 from mucore.tuning.study import Folder, load, studies_in
 from mucore.tuning.together import search
@@ -250,6 +251,22 @@ def test_a_study_grows_when_more_trials_are_asked_for(copied):
         assert (found.trials, found.references) == (0, 0) and found.done == len(more.trials)
         wish, _ = wish_of(grid, trials=24)
         assert plan(wish, store, copied / "studies").trials >= 20
+
+
+@pytest.mark.parametrize("trained", [True, False], ids=["trained", "to train"])
+def test_the_time_of_trials_that_nobody_made_goes_by_retrains_training(copied, tmp_path, trained):
+    wish, _ = wish_of(grid_of("finetune"), trials=24)
+    ((task, _),) = wish.tasks
+    retrain = task.spec("retrain", seed=wish.seed)
+    with open_store(copied if trained else tmp_path / "empty") as store:
+        found = plan(wish, store, tmp_path / "studies")
+        before = missing_references(wish, task, store, spread=True)
+        took = forecast(store, before).expect(before)
+        kept = store.get_model(retrain.model_key)
+        whole = kept.cost["seconds"] if kept else took[retrain.key].work
+    assert bool(kept) is trained and (found.references == 0) is trained and whole > 0
+    trials = found.time.likely - sum(each.seconds for each in took.values())
+    assert trials == pytest.approx(found.trials * (SPENT * wish.cap * whole + JUDGING))
 
 
 def test_data_and_method_of_a_users_own_are_searched_alike(tmp_path, monkeypatch):
