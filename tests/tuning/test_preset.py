@@ -1,6 +1,7 @@
 """Which tuned setting a run takes: that of its task, else the nearest one's, which is said."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import make_tuned
@@ -12,7 +13,7 @@ from mucore.catalog.tuning import Tuned
 from mucore.errors import BadFile
 from mucore.spec import make_recipe, make_spec, method_parameters
 from mucore.tuning import found
-from mucore.tuning.study import studies_in
+from mucore.tuning.study import Study, Trial, studies_in
 
 USUAL = {"dataset": "fashion-mnist-10k", "model": "resnet9-small"}
 
@@ -156,11 +157,39 @@ def test_what_is_written_replaces_that_of_its_own_task_alone(home, tmp_path):
 def test_what_ships_is_what_the_studies_and_the_earlier_search_came_to():
     content = json.loads(tuning.SHIPPED.read_text())
     studies = studies_in(make_tuned.STUDIES)
-    made, before = found.settings(studies), make_tuned.joint(studies)
+    made, before = found.settings(studies), make_tuned.kept(studies)
     assert content == json.loads(json.dumps(tuning.content([*made, *before])))
     # of the earlier search, which sought one setting for two tasks, what a study has not replaced
     known = {(each.method, each.scenarios) for each in made}
     assert all({(each.method, (name,)) for name in each.scenarios} - known for each in before)
+
+
+def test_a_setting_ships_until_a_study_has_come_to_its_end(home):
+    task = {"scenario": "one_class", "dataset": "fashion-mnist-10k", "data_hash": ""}
+    task |= {"model": "resnet9-small", "preset": "standard"}
+
+    def study(*scores, checks=()):
+        """Trials of the rates 1, 2, ..., and second-stage trials of some of them."""
+        rows = [(100, lr, score) for lr, score in enumerate(scores, 1)] + [*checks]
+        trials = tuple(
+            Trial(seed=seed, values={"lr": lr}, score=score, work=0.1, seconds=1.0)
+            for seed, lr, score in rows
+        )
+        return Study(task, "finetune", "1", 100, 1 / 3, False, trials)
+
+    both = setting(0.1, "one_class", "class_wise")
+    alone = setting(0.2, "one_class")
+    other = setting(0.3, "class_wise")
+    home(shipped=[both, alone, other])
+    checked = study(2.0, checks=[(101, 1, 2.0), (102, 1, 2.0)])
+    growing = study(2.0, 1.0, checks=[(101, 1, 2.0), (102, 1, 2.0)])  # the second is not checked
+    for going_on in (growing, study(2.0, checks=[(101, 1, 2.0)])):
+        assert going_on.choice() is None or going_on.next_check() is not None
+        assert make_tuned.kept([going_on]) == [both, alone]
+    assert checked.choice() is not None
+    assert make_tuned.kept([checked]) == [both]  # which class_wise has no other than
+    none = replace(checked, trials=(replace(checked.trials[0], still=True),))
+    assert none.choice() is None and make_tuned.kept([none]) == [both]
 
 
 @pytest.mark.parametrize("method", sorted({each.method for each in tuning.shipped()}))
