@@ -4,9 +4,9 @@
         --model resnet9-small --scenario one_class --methods all
     python scripts/make_tuned.py
 
-What is there stays until a study has come to its end: the setting of a task whose study goes on with
-more trials, and what an earlier search found for two scenarios at once, for methods that have no
-setting of each of the two from a study yet.
+What is there stays until a study has come to its end: the setting of a task whose study goes on
+with more trials, and what an earlier search found for two scenarios at once, for methods that have
+no setting of each of the two from a study yet.
 """
 
 from __future__ import annotations

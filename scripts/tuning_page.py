@@ -39,6 +39,7 @@ ON_TEST = {
     "va_remaining": "tra",
     "mia": "mia_confidence",
 }
+STOPS = (8, 16, TRIALS)  # after how many trials the table says how the best had fallen
 TUNABLE = tuple(card.id for card in catalog.METHODS if card.search)
 
 
@@ -56,14 +57,15 @@ def tuning_page() -> str:
         ),
         (
             "`python -m mucore tune` searches for each method under each task: a scenario on a "
-            f"data set, model and recipe. The first stage is {TRIALS} trials on training seed "
-            f"{SEED}: the authors' settings, then settings from the card's `search`, drawn by a "
+            f"data set, model and recipe. The first stage is {TRIALS} trials{_longer(studies)} on "
+            f"training seed {SEED}: the authors' settings, then settings from the card's `search`, "
+            "drawn by a "
             "tree-structured Parzen estimator, which learns from those before. None of these may "
             f"take more than {CAP:.2g} of the gradient samples that a Retrain takes (a sample "
             "without a gradient counts a third); a method whose cheapest setting takes more may go "
             f"up to a whole Retrain and is marked *open*. In the second stage the best {BEST} run "
             f"on seeds {SEED + 1} and {SEED + 2} as well, and the one with the best mean of all "
-            "three seeds is chosen. Test data are never looked at."
+            "three seeds is chosen. The search never looks at test data."
         ),
         (
             "**The score J** says how far from Retrain a setting ends; Retrain is the model that "
@@ -82,19 +84,31 @@ def tuning_page() -> str:
         ),
         (
             "The columns: trials of both stages, and how many of the first were still, took too "
-            "much or failed; J of the authors' settings; the best J of the first stage after 8, 16 "
-            "and all trials; J of the chosen setting on each seed of the search, and on seeds of "
-            "the demo that no search saw (how many); its work as a share of a Retrain's; and "
-            "where it lies at an end of what was searched, so that a better one may lie beyond."
+            "much or failed; J of the authors' settings; the best J of the first stage after "
+            f"{listed(map(str, STOPS))} trials, and after all where there were more; J of the "
+            "chosen setting on each seed of the search, and on seeds of the demo that no search "
+            "saw (how many), where test data stand in the place of validation data; its work as a "
+            "share of a Retrain's; and where it lies at an end of what was searched, so that a "
+            "better one may lie beyond."
         ),
         *(
             part
             for fact in facts
             for part in _task(fact, [s for s in studies if s.task == fact.task], results)
         ),
-        *_demo(results),
+        *_demo(results, studies),
     ]
     return page(parts)
+
+
+def _longer(studies: Sequence[Study]) -> str:
+    """Which searches had more trials than all have."""
+    more = [
+        f"{len(study.first)} for {_code(study.method)} under {_code(study.task['scenario'])}"
+        for study in studies
+        if study.finished(TRIALS) and len(study.first) > TRIALS
+    ]
+    return f" ({listed(more)})" if more else ""
 
 
 def _task(facts: Facts, studies: Sequence[Study], results: Sequence[Result]) -> list[str]:
@@ -128,7 +142,7 @@ def _task(facts: Facts, studies: Sequence[Study], results: Sequence[Result]) -> 
                 "Method",
                 "Trials",
                 "Authors'",
-                "Best of 8, 16, all",
+                f"Best of {', '.join(map(str, STOPS))}",
                 f"Seeds {SEED}, {SEED + 1}, {SEED + 2}",
                 "On fresh seeds",
                 "Work",
@@ -167,7 +181,9 @@ def _gone(facts: Facts, scenario: str) -> str:
 def _row(study: Study, facts: Facts, results: Sequence[Result]) -> list[str]:
     choice, authors, falling = study.choice(), study.authors, study.falling()
     assert authors is not None
-    at = [falling[min(count, len(falling)) - 1] for count in (8, 16, len(falling))]
+    fell = ", ".join(_score(falling[count - 1]) for count in STOPS)
+    if len(falling) > TRIALS:
+        fell += f"; of {len(falling)}: {_score(falling[-1])}"
     ended = [
         f"{count} {word}"
         for word, count in (
@@ -183,7 +199,7 @@ def _row(study: Study, facts: Facts, results: Sequence[Result]) -> list[str]:
         f"`{study.method}`" + (" *open*" if study.open else ""),
         tried + (f" ({', '.join(ended)})" if ended else ""),
         _score(authors.score) + (" (over)" if authors.over else ""),
-        ", ".join(map(_score, at)),
+        fell,
         "none" if choice is None else ", ".join(map(_score, choice.scores)),
         "–" if fresh is None else f"{_score(fresh[0])} ({fresh[1]})",
         "–" if choice is None else f"{choice.work:.2f}",
@@ -197,7 +213,6 @@ def _fresh(
     """J of the chosen setting on the demo's seeds, test data in the place of validation data, and
     of how many; None where the demo has no such run.
     """
-    wanted = json.loads(json.dumps(values))
     names = objective.terms(study.task["scenario"])
     if not {*names} <= ON_TEST.keys():
         return None
@@ -206,7 +221,7 @@ def _fresh(
         spec = result.spec
         if (spec["method"], spec["scenario"]) != (study.method, study.task["scenario"]):
             continue
-        if not wanted.items() <= json.loads(json.dumps(spec["parameters"])).items():
+        if not _has(spec, values):
             continue
         gaps = {name: result.metrics[ON_TEST[name]].gap for name in names}
         known = {name: gap for name, gap in gaps.items() if gap is not None}
@@ -291,15 +306,13 @@ def _score(score: float | None) -> str:
 # -- the demo's tuned runs beside its authors' runs
 
 
-def _demo(results: list[Result]) -> list[str]:
+def _demo(results: list[Result], studies: Sequence[Study]) -> list[str]:
     tuned = [result for result in results if result.spec["method_preset"] == "tuned"]
     seeds = sorted({result.spec["training_seed"] for result in tuned})
     return [
         "## In the demo, on fresh seeds",
         (
-            "The demo's tuned runs have settings of an earlier search: eight trials a method, one "
-            "setting for both scenarios, no second stage. Preset `tuned` still takes them where a "
-            "method has no setting above. Distance: mean absolute gap to the Retrain of the same "
+            f"{_whose(tuned, studies)}Distance: mean absolute gap to the Retrain of the same "
             "seed, in points, over retain, forget and test accuracy and the efficacy of the "
             "confidence attack; the mean of the training seeds "
             f"{listed(map(str, seeds))}, which the search never saw. RTE is the run time relative "
@@ -312,6 +325,36 @@ def _demo(results: list[Result]) -> list[str]:
         ),
         _summary(results, seeds),
     ]
+
+
+def _whose(tuned: Sequence[Result], studies: Sequence[Study]) -> str:
+    """Which of the demo's tuned runs have a setting of an earlier search."""
+    chosen = {
+        (study.method, study.task["scenario"]): choice.values
+        for study in studies
+        if (choice := study.choice()) is not None
+    }
+    earlier = [
+        spec
+        for spec in (result.spec for result in tuned)
+        if (values := chosen.get((spec["method"], spec["scenario"]))) is None
+        or not _has(spec, values)
+    ]
+    if not earlier:
+        return ""
+    share = "The" if len(earlier) == len(tuned) else f"{len(earlier)} of {len(tuned)}"
+    return (
+        f"{share} tuned runs of the demo have settings of an earlier search: eight trials a "
+        "method, one setting for both scenarios, no second stage. Preset `tuned` still takes them "
+        "where a method has no setting above. "
+    )
+
+
+def _has(spec: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
+    """Whether a run has these settings."""
+    return (
+        json.loads(json.dumps(values)).items() <= json.loads(json.dumps(spec["parameters"])).items()
+    )
 
 
 def _cell(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -48,19 +51,26 @@ class Found:
 
 
 def found(studies: Iterable[Study], facts: Iterable[Facts], *, wanted: int) -> tuple[Found, ...]:
-    """The studies that have trials; `wanted` of them make a search whole."""
+    """The studies that have trials; `wanted` of them make a search whole, or as many as came to a
+    setting.
+    """
     shared = {str(each.task): each for each in facts}
+    tried = [study for study in studies if study.trials]
+    alike = Counter(_place(study.task) for study in tried)
     return tuple(
-        _found(study, shared.get(str(study.task)), wanted) for study in studies if study.trials
+        _found(study, shared.get(str(study.task)), wanted, alone=alike[_place(study.task)] == 1)
+        for study in tried
     )
 
 
-def _found(study: Study, facts: Facts | None, wanted: int) -> Found:
+def _found(study: Study, facts: Facts | None, wanted: int, *, alone: bool) -> Found:
+    """`alone`: whether no other study is of this scenario, data set and model."""
     choice = study.choice()
+    ended = choice is not None and study.next_check() is None
     seed = {} if facts is None else facts.seeds.get(str(study.seed), {})
     return Found(
-        id=f"{study.task['scenario']}-{study.task['dataset']}-{study.task['model']}",
-        title=_title(study.task),
+        id=_place(study.task) if alone else f"{_place(study.task)}-{_digits(study.task)}",
+        title=_title(study.task) if alone else f"{_title(study.task)} ({_apart(study.task)})",
         tried=tuple(
             Tried(
                 trial.score,
@@ -74,8 +84,22 @@ def _found(study: Study, facts: Facts | None, wanted: int) -> Found:
         original=seed.get("score"),
         chosen="" if choice is None else labels.settings_text(choice.values),
         mean=None if choice is None else choice.score,
-        done=study.finished(wanted),
+        done=ended or study.finished(wanted),
     )
+
+
+def _place(task: Mapping[str, Any]) -> str:
+    return f"{task['scenario']}-{task['dataset']}-{task['model']}"
+
+
+def _digits(task: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(task, sort_keys=True).encode()).hexdigest()[:8]
+
+
+def _apart(task: Mapping[str, Any]) -> str:
+    """What tells a task from others with its scenario, data set and model."""
+    forgets = labels.forget_set_text(task["scenario_parameters"], task["dataset"])
+    return f"{forgets}; {labels.recipe_text(task['recipe'])}"
 
 
 def _title(task: Mapping[str, Any]) -> str:

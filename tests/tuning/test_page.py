@@ -154,6 +154,45 @@ def test_a_study_shows_how_the_best_fell_and_what_came_of_it(demo, tmp_path):
     assert "Doing nothing has J = 6." in page and "`scrub`" in page.split("Not searched")[1]
 
 
+def test_a_longer_search_is_named_with_its_trials_and_both_of_its_scores(demo, tmp_path):
+    scores = [9.0] * 30
+    scores[4], scores[27] = 4.0, 2.0  # trials 5 and 28
+    later = [(28, 2.0, 101), (28, 2.0, 102), (5, 5.0, 101)]
+    studied(tmp_path / "studies", "finetune", scores, later=later)
+    studied(tmp_path / "studies", "cf_k", [9.0] * 24, still=range(1, 25))
+    page = demo(lambda _: None)
+    assert (
+        "| `finetune` | 30 + 3 | 9.00 | 4.00, 4.00, 4.00; of 30: 2.00 | 2.00, 2.00, 2.00 |" in page
+    )
+    (said,) = (line for line in page.splitlines() if "`python -m mucore tune` searches" in line)
+    assert "24 trials (30 for `finetune` under `one_class`)" in said
+
+
+def test_runs_of_the_demo_with_settings_of_the_earlier_search_are_counted(demo, tmp_path):
+    scores = [9.0] * 24
+    scores[19] = 2.0
+    studied(tmp_path / "studies", "finetune", scores, later=[(20, 2.0, 101), (20, 2.0, 102)])
+
+    def fill(*rates):
+        def put(store):
+            for seed, rate in enumerate(rates):
+                measured(store, "finetune", "tuned", seed, (0.0, 0.0, 0.0, 0.0), rate=rate)
+
+        return put
+
+    assert "2 of 3 tuned runs" in demo(fill(0.3, 0.2, 0.3))
+
+
+def test_a_demo_with_the_settings_of_the_studies_speaks_of_no_other(demo, tmp_path):
+    scores = [2.0, *[9.0] * 23]
+    later = [(1, 2.0, 101), (1, 2.0, 102)]
+    studied(tmp_path / "studies", "finetune", scores, later=later)
+    page = demo(
+        lambda store: measured(store, "finetune", "tuned", 0, (0.0, 0.0, 0.0, 0.0), rate=0.01)
+    )
+    assert "earlier search" not in page and "training seeds 0, which" in page
+
+
 def test_settings_that_hold_on_some_seeds_alone_are_told_in_words(demo, tmp_path):
     """As SSD's once: right on two seeds, and on the third it selected nothing."""
     scores = [60.0] * 24

@@ -13,6 +13,7 @@ from dashboard.widgets.markdown import escape
 from mucore import shipped
 from mucore.catalog import MethodCard
 from mucore.errors import BadFile
+from mucore.tuning.found import settings
 from mucore.tuning.study import Facts, Study, facts_in, load
 from mucore.tuning.wish import FOLDER, TRIALS
 
@@ -25,8 +26,8 @@ def show(card: MethodCard) -> None:
     searches = frames.found(*_read(card.id), wanted=TRIALS)
     if not searches:
         st.caption(
-            "No search of this kind has been made for this method yet. Where there are tuned "
-            "settings, they are of an earlier one: eight trials, one setting for two scenarios."
+            "No search of this kind has been made for this method yet. Where it has tuned "
+            "settings, an earlier search found them: eight trials, one setting for two scenarios."
         )
         link("launch", "Search settings", icon=":material/manage_search:", methods=card.id)
         return
@@ -47,17 +48,22 @@ def show(card: MethodCard) -> None:
 
 
 def _read(method: str) -> tuple[list[Study], list[Facts]]:
-    """The studies of a method and what their tasks share: the reader's own first, then those that
-    come with the program. A damaged file is named and left out.
+    """The studies of a method and what their tasks share: of two of one task the one that the
+    preset `tuned` goes by, the reader's own before that which comes with the program where it has
+    come to a setting. A damaged file is named and left out.
     """
-    studies, facts = {}, []
+    studies: dict[str, Study] = {}
+    facts: list[Facts] = []
     for root in (data.own_store().home / FOLDER, shipped.DATA / FOLDER):
         try:
             facts += facts_in(root)
             for path in sorted(root.glob(f"*/{method}.json")):
                 study = load(path)
-                if study is not None:
-                    studies.setdefault(str(study.task), study)
+                if study is None:
+                    continue
+                before = studies.get(str(study.task))
+                if before is None or (settings([study]) and not settings([before])):
+                    studies[str(study.task)] = study
         except BadFile as error:
             st.caption(f":material/warning: {escape(str(error))}")
     return list(studies.values()), facts

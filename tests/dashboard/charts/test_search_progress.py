@@ -11,7 +11,9 @@ from pages import open_page, words_on
 
 from dashboard.charts import search_progress
 from dashboard.frames import method as frames
-from mucore.tuning.study import Study, Trial
+from mucore import shipped
+from mucore.spec import make_recipe
+from mucore.tuning.study import Study, Trial, load
 
 TASK = {"scenario": "one_class", "dataset": "digits", "model": "mlp", "preset": "standard"}
 SCORES = (5.0, 60.0, 0.0, 200.0, 0.4)
@@ -70,6 +72,44 @@ def test_the_sentence_counts_what_was_tried_and_names_the_choice():
     assert ended.done and ended.mean == pytest.approx((0.4 + 0.6 + 0.6) / 3)
     assert "0.53" in frames.sentence(ended) and ended.chosen in frames.sentence(ended)
     assert len(frames.frame(ended)) == 5
+
+
+def test_a_short_search_that_came_to_a_setting_has_ended():
+    (one,) = frames.found([study(*checked())], [], wanted=24)
+    assert one.done and one.mean is not None
+
+
+def test_searches_of_one_scenario_with_other_forget_sets_are_told_apart():
+    tasks = [
+        TASK
+        | {
+            "scenario_parameters": {"class_id": 0, "budget": budget},
+            "recipe": make_recipe("standard").model_dump(mode="json"),
+        }
+        for budget in (0.2, 0.5)
+    ]
+    found = frames.found([replace(study(), task=task) for task in tasks], [], wanted=5)
+    assert len({one.id for one in found}) == len({one.title for one in found}) == 2
+    assert "budget 20" in found[0].title and "budget 50" in found[1].title
+    (alone,) = frames.found([replace(study(), task=tasks[0])], [], wanted=5)
+    assert alone.id == "one_class-digits-mlp" and "budget" not in alone.title
+
+
+def test_a_search_that_goes_on_does_not_hide_the_one_that_the_preset_goes_by(tmp_path, monkeypatch):
+    home = tmp_path / "home"
+    monkeypatch.setenv("MUCORE_HOME", str(home))
+    full_store(home)
+    (path,) = (shipped.DATA / "studies").glob("*one_class/finetune.json")
+    known = load(path)
+    assert known is not None and (choice := known.choice()) is not None
+    content = json.loads(path.read_text())
+    content["trials"] = content["trials"][:3]
+    folder = home / "studies" / path.parent.name
+    folder.mkdir(parents=True)
+    (folder / path.name).write_text(json.dumps(content))
+    place = f"one_class-{known.task['dataset']}-{known.task['model']}"
+    words = words_on(open_page("method", method="finetune", searched=place))
+    assert f"{choice.score:.2g} over" in words
 
 
 def test_the_page_shows_the_readers_search_and_names_a_damaged_one(tmp_path, monkeypatch):
