@@ -145,7 +145,9 @@ class Search:
             )
         while (wanted := self._next(study, space, judge)) is not None:
             values, seed, authors = wanted
-            most = SLACK * study.cap
+            # what fitted on the first seed is not cut short on another, whose data cost a bit more
+            before = study.of(values, study.seed)
+            most = SLACK * max(study.cap, 0.0 if before is None or before.over else before.work)
             trial = self._trial(
                 folder.task, facts, study, values, seed, most=OPEN if authors else most, cap=most
             )

@@ -27,8 +27,8 @@ from mucore.tuning import search as searching
 from mucore.tuning import study as studying
 from mucore.tuning.judge import Judge
 from mucore.tuning.plan import JUDGING, SPENT, missing_references, plan
-from mucore.tuning.search import Search, claimed
-from mucore.tuning.study import Folder, load, studies_in
+from mucore.tuning.search import SLACK, Search, claimed
+from mucore.tuning.study import Folder, Trial, load, studies_in
 from mucore.tuning.together import search
 from mucore.tuning.wish import SPREAD_SEEDS, Wish, studies_of, wish_of
 
@@ -357,6 +357,29 @@ def test_equal_settings_run_once(home, monkeypatch):
         known = study.first[0]
         again = worker._trial(task, facts, study, known.values, 100, most=1.0, cap=1.0)
     assert again == replace(known, seconds=0.0)
+
+
+def test_what_fitted_on_the_first_seed_may_cost_a_bit_more_on_another(copied, monkeypatch):
+    grid = grid_of("finetune")
+    wish, _ = wish_of(grid, trials=2)
+    asked = []
+
+    def trial(self, task, facts, study, values, seed, *, most, cap):
+        asked.append((seed, len(study.first), cap))
+        work = wish.cap * (1.04 if len(study.first) == 1 else 0.5)  # the second takes most
+        score = 2.0 - len(study.first)  # and is the best
+        return Trial(seed=seed, values=values, score=score, work=work, seconds=0.0)
+
+    monkeypatch.setattr(Search, "_trial", trial)
+    with open_store(copied) as store:
+        Search(wish, store, copied / "studies", device="cpu").run()
+    first, second = [cap for seed, _, cap in asked if seed == 100]
+    assert first == second == pytest.approx(SLACK * wish.cap)
+    checks = {seed: cap for seed, count, cap in asked if seed > 100 and count == 2}
+    assert checks.keys() == {101, 102}
+    assert max(cap for seed, _, cap in asked if seed > 100) == pytest.approx(
+        SLACK * 1.04 * wish.cap
+    )
 
 
 def test_a_full_disk_is_waited_for(copied, monkeypatch, caplog):
