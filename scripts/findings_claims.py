@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from docs_text import listed, table
-from findings_data import Line, Task
+from findings_data import DEMO, Line, Task
 from findings_numbers import sign_p, t_mean, tau_interval
 
 from dashboard.papers.mubox import MUBOX
@@ -68,15 +68,9 @@ def _hold(count: int) -> str:
 
 
 def _task(tasks: Sequence[Task], scenario: str, division: str = "authors") -> Task | None:
-    """The demo's, since the papers' claims are on images and a convolutional network."""
-    return next(
-        (
-            task
-            for task in tasks
-            if (task.source, task.scenario, task.division) == ("demo", scenario, division)
-        ),
-        None,
-    )
+    """Of the demo's data, since the papers' claims are on images and a convolutional network."""
+    wanted = (DEMO["dataset"], scenario, division)
+    return next((t for t in tasks if (t.dataset, t.scenario, t.division) == wanted), None)
 
 
 def _titles(methods: Sequence[str]) -> str:

@@ -173,6 +173,14 @@ def demo_tasks() -> list[Task]:
     return made
 
 
+def one_each(tasks: Sequence[Task]) -> list[Task]:
+    """Of the tasks that several sources have the one that comes first."""
+    found: dict[tuple[str, str, str], Task] = {}
+    for task in tasks:
+        found.setdefault((task.dataset, task.scenario, task.division), task)
+    return [task for task in tasks if task in found.values()]
+
+
 # -- files
 
 

@@ -327,19 +327,29 @@ def _demo(results: list[Result], studies: Sequence[Study]) -> list[str]:
     ]
 
 
-def _whose(tuned: Sequence[Result], studies: Sequence[Study]) -> str:
-    """Which of the demo's tuned runs have a setting of an earlier search."""
+def of_earlier_search() -> list[Result]:
+    """The demo's tuned runs that have no setting of a study."""
+    results = demo_results.runs(**SETTING, scenarios=SCENARIOS)
+    return _earlier([r for r in results if r.spec["method_preset"] == "tuned"], studies_in(STUDIES))
+
+
+def _earlier(tuned: Sequence[Result], studies: Sequence[Study]) -> list[Result]:
     chosen = {
         (study.method, study.task["scenario"]): choice.values
         for study in studies
         if (choice := study.choice()) is not None
     }
-    earlier = [
-        spec
-        for spec in (result.spec for result in tuned)
-        if (values := chosen.get((spec["method"], spec["scenario"]))) is None
-        or not _has(spec, values)
+    return [
+        result
+        for result in tuned
+        for values in [chosen.get((result.spec["method"], result.spec["scenario"]))]
+        if values is None or not _has(result.spec, values)
     ]
+
+
+def _whose(tuned: Sequence[Result], studies: Sequence[Study]) -> str:
+    """Which of the demo's tuned runs have a setting of an earlier search."""
+    earlier = _earlier(tuned, studies)
     if not earlier:
         return ""
     share = "The" if len(earlier) == len(tuned) else f"{len(earlier)} of {len(tuned)}"

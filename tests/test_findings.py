@@ -48,12 +48,27 @@ def task(scenario: str, *lines: Line, division: str = "authors", **references: A
     return Task(
         source="demo",
         division=division,
-        dataset="digits",
+        dataset=findings_data.DEMO["dataset"],
         scenario=scenario,
         lines=lines,
         retrain=made,
         original={name: dict.fromkeys(SEEDS, 1.0) for name in made},
     )
+
+
+def test_of_a_task_that_two_sources_have_the_first_is_taken():
+    twice = [replace(task("one_class"), source="a suite"), task("one_class"), task("class_wise")]
+    assert [each.source for each in findings_data.one_each(twice)] == ["a suite", "demo"]
+    tuned = task("one_class", division="tuned")
+    assert len(findings_data.one_each([*twice, tuned])) == 3
+
+
+def test_a_task_where_nothing_is_to_forget_is_told_by_its_words():
+    quiet = [line("ssd", 0.5, "nothing to forget"), line("scrub", 0.5, "nothing to forget")]
+    assert findings.idle(task("worst_case", *quiet))
+    assert findings.idle(task("worst_case", *quiet, line("fisher", 9.0, "damaged")))
+    assert not findings.idle(task("worst_case", *quiet, line("fisher", 9.0, "too little")))
+    assert not findings.idle(task("worst_case", line("fisher", 9.0, "damaged")))
 
 
 def test_an_order_and_its_interval():
@@ -129,13 +144,13 @@ def test_the_baseline_that_cheats_is_no_method_and_has_a_line():
     assert found == {FOOLED: ["fa"], SEES: ["linear_probe"], SILENT: []}
     (row,) = findings.cheater([made])[2].splitlines()[2:]
     cells = [each.strip() for each in row.strip("|").split("|")]
-    assert cells == ["class_wise, digits", "demo", "0.60", "6 of 6", "1", "1", "–"]
+    assert cells == ["class_wise, fashion-mnist-10k", "demo", "0.60", "6 of 6", "1", "1", "–"]
 
 
 def test_settings_are_compared_on_the_seeds_that_both_have():
     before = task("one_class", *six("did nothing", scale=2.0))
     after = task("one_class", *six("forgot"), division="tuned")
-    rows = findings.settings([before, after])[2].splitlines()[2:]
+    rows = findings.settings([before, after], earlier=False)[2].splitlines()[2:]
     cells = [each.strip() for each in rows[0].strip("|").split("|")]
     # every one is nearer by its place, on each seed alike
     assert cells[2:5] == ["6", "6 (p = 0.031)", "6 and 0"]

@@ -425,16 +425,24 @@ def _noise(
 
 
 def _best(lines: Sequence[Line]) -> tuple[str | None, tuple[str, ...]]:
-    """The one line whose score is lower than each other's, by paired t tests over seeds with Holm's
-    correction; else the lowest and those that cannot be told from it.
+    """The one line whose score is lower than each other's on the seeds that both have, by paired t
+    tests with Holm's correction; else the lowest and those that cannot be told from it.
     """
     scored = [line for line in lines if line.scores]
     if not scored:
         return None, ()
     first, *others = scored
-    p = holm([paired_p(first.scores, other.scores) for other in others]) if others else ()
+    p = holm([_lower(first.scores, other.scores) for other in others]) if others else ()
     alike = [other.method for other, each in zip(others, p, strict=True) if each > SIGNIFICANT]
     return (first.method, ()) if not alike else (None, (first.method, *alike))
+
+
+def _lower(one: Mapping[int, float], other: Mapping[int, float]) -> float:
+    """`paired_p`, and 1 where it is the other whose mean is lower on the seeds that both have."""
+    shared = [seed for seed in one if seed in other]
+    if sum(one[seed] - other[seed] for seed in shared) >= 0:
+        return 1.0
+    return paired_p(one, other)
 
 
 def paired_p(one: Mapping[int, float], other: Mapping[int, float]) -> float:

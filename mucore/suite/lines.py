@@ -16,6 +16,8 @@ from mucore.catalog import tuning
 from mucore.errors import BadValue, MucoreError
 from mucore.runner.plan import Grid, MethodChoice, Refusal, ScenarioChoice, expand
 from mucore.spec import RunSpec
+from mucore.store import Store
+from mucore.store.rows import ENDED_WITHOUT_RESULT
 from mucore.suite.description import Suite, Task
 
 REFERENCES = ("original", "retrain")
@@ -139,6 +141,16 @@ def _why_untuned(method: str, task: Task) -> str:
 
 def keys(runs: Iterable[TaskRuns]) -> set[str]:
     return {spec.key for each in runs for spec in each.specs}
+
+
+def failures(store: Store, runs: Sequence[TaskRuns]) -> dict[str, str]:
+    """Why runs have no result, by key, as their last job says."""
+    jobs = store.jobs(keys=keys(runs), limit=1_000_000)
+    return {
+        job.key: job.error or f"Its run was {job.state}."
+        for job in sorted(jobs, key=lambda job: job.id)
+        if job.state in ENDED_WITHOUT_RESULT and job.state != "cancelled"
+    }
 
 
 def not_there(

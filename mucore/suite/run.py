@@ -14,7 +14,6 @@ from pathlib import Path
 from mucore.errors import BadValue
 from mucore.runner.plan import Plan, plan_specs
 from mucore.store import Store
-from mucore.store.rows import ENDED_WITHOUT_RESULT
 from mucore.suite import lines
 from mucore.suite import pack as packs
 from mucore.suite.description import Suite, check
@@ -79,16 +78,6 @@ def check_data(suite: Suite) -> None:
         lines.check_result(suite, task, data_hash=splits.data_hash, forget_hash=None)
 
 
-def failures(store: Store, runs: Sequence[TaskRuns]) -> dict[str, str]:
-    """Why runs have no result, by key, as their last job says."""
-    jobs = store.jobs(keys=lines.keys(runs), limit=1_000_000)
-    return {
-        job.key: job.error or f"Its run was {job.state}."
-        for job in sorted(jobs, key=lambda job: job.id)
-        if job.state in ENDED_WITHOUT_RESULT and job.state != "cancelled"
-    }
-
-
 def write_pack(
     store: Store,
     path: Path,
@@ -102,7 +91,7 @@ def write_pack(
     data than the suite's, or nothing is there at all.
     """
     known = store.known(lines.keys(runs))
-    missing = lines.not_there(runs, known, failures(store, runs))
+    missing = lines.not_there(runs, known, lines.failures(store, runs))
     for each in runs:
         mine = {spec.key for spec in each.specs if spec.scenario is not None}
         for result in store.results(metrics=False, keys=mine & known):

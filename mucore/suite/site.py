@@ -239,9 +239,12 @@ def headline(table: Table) -> str:
     """What a table says in one sentence."""
     forgot = [line for line in table.lines if line.group == "forgot"]
     there = [line for line in table.lines if line.group not in ("baseline", "missing")]
-    if there and all(line.verdict and line.verdict.word == "nothing to forget" for line in there):
-        return "Nothing to forget: the original and Retrain agree within their noise."
     count = len({line.method for line in there})  # of which several packs may have one
+    damaged = {line.method for line in there if line.verdict and line.verdict.word == "damaged"}
+    words = {line.verdict.word for line in there if line.verdict} - {"damaged"}
+    if words == {"nothing to forget"}:
+        harm = f" {len(damaged)} of {count} methods damaged the model." if damaged else ""
+        return f"Nothing to forget: the original and Retrain agree within their noise.{harm}"
     if not forgot:
         return f"None of {count} methods forgot as Retrain does."
     said = f"{len({line.method for line in forgot})} of {count} methods forgot. "

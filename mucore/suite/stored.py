@@ -41,7 +41,7 @@ def _pack(suite: Suite, division: str, store: Store) -> Pack | None:
                 lines.check_result(
                     suite, each.task, data_hash=one.data_hash, forget_hash=one.forget_hash
                 )
-    missing = lines.not_there(runs, results.keys(), {})
+    missing = lines.not_there(runs, results.keys(), lines.failures(store, runs))
     named = [spec.method for each in runs for spec in each.specs] + [m.method for m in missing]
     about = {"asked": len(asked), "there": len(results)}
     methods = tuple(dict.fromkeys(named))

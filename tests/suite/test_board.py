@@ -113,6 +113,23 @@ def test_a_headline_never_calls_a_method_best_that_did_not_forget():
     assert "Best: SSD" in said
 
 
+def test_no_method_is_best_for_seeds_that_another_lacks():
+    # lower on average, and higher on both seeds that the other has
+    uneven = line("ssd", (10.0, 10.1, 0.0, 0.0, 0.0)), line("scrub", (5.0, 5.11))
+    assert table(*uneven).best is None and table(*uneven).alike == ("ssd", "scrub")
+    assert table(line("ssd", (1.0, 1.1, 0.9)), line("scrub", (4.0, 4.11))).best == "ssd"
+
+
+def test_where_nothing_is_to_forget_a_damaged_model_does_not_hide_it():
+    quiet = [line(name, (0.5,) * 3, word="nothing to forget") for name in ("ssd", "scrub")]
+    said = site.headline(table(*quiet))
+    assert said.startswith("Nothing to forget") and "of" not in said.partition(".")[2]
+    said = site.headline(table(*quiet, line("fisher", (9.0,) * 3, word="damaged")))
+    assert said.startswith("Nothing to forget") and "1 of 3" in said
+    said = site.headline(table(line("fisher", (9.0,) * 3, word="damaged")))
+    assert "None of 1" in said
+
+
 def test_a_board_without_a_method_is_one_that_nobody_ran_it_for():
     lines = [
         line("ssd", (1.0, 1.1, 0.9)),

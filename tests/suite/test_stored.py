@@ -8,7 +8,7 @@ from boards import QUICK, fill
 from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.store import open_store
-from mucore.suite import description, site
+from mucore.suite import description, lines, site
 from mucore.suite.board import NO_RUN, NO_TABLE, without
 from mucore.suite.site import write_site
 from mucore.suite.stored import board_of
@@ -42,6 +42,24 @@ def test_what_is_there_is_judged_and_the_rest_is_missing(tmp_path):
     (about,) = (about for _, about in found.packs)
     # two tasks of five originals and five Retrains, three methods of three seeds
     assert about["there"] == 2 * (5 + 5 + 9) < about["asked"]
+
+
+def test_a_run_that_failed_is_missing_with_its_error(tmp_path):
+    fill(tmp_path, seeds=3)
+    runs = lines.runs_of(SUITE, "authors", ["fisher"])
+    spec = next(s for s in runs[0].specs if s.method == "fisher")
+    with open_store(tmp_path) as store:
+        store.enqueue([spec])
+        job = store.claim("w")
+        while job is not None and job.key != spec.key:
+            job = store.claim("w")
+        assert job is not None
+        store.finish_job(job.id, "failed", error="The disk is full.", worker_id="w")
+        found = board_of(SUITE, store)
+    assert found is not None
+    (table,) = (t for t in found.divisions[0].tables if t.task.scenario == spec.scenario)
+    (fisher,) = (line for line in table.lines if line.method == "fisher")
+    assert f"Seed {spec.training_seed}: The disk is full." in fisher.reason
 
 
 def test_results_of_other_data_are_refused(tmp_path):
