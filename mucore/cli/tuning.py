@@ -152,6 +152,9 @@ def _say_plan(wish: Wish, planned: Any, jobs: int) -> None:
         "not looked at.",
         file=sys.stderr,
     )
+    if planned.aside:
+        some = "1 study is" if planned.aside == 1 else f"{planned.aside} studies are"
+        print(f"{some} brought back, put aside for other code.", file=sys.stderr)
     if not planned.trials:
         print("All of it is there already.", file=sys.stderr)
         return

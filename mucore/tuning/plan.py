@@ -22,21 +22,27 @@ UNSURE = 1.6  # an estimate may be as many times too long or too short
 @dataclass(frozen=True)
 class Plan:
     """`references` are trainings, `trials` at most: the second stage ends earlier where nobody can
-    win any more. `time` is that of one process.
+    win any more. `done` are trials that there are, those of `aside` studies among them, which were
+    put aside for other code and are brought back. `time` is that of one process.
     """
 
     references: int
     trials: int
     done: int
+    aside: int
     time: Span
 
 
 def plan(wish: Wish, store: Store, root: Path) -> Plan:
     """Raises `BadFile` where the folder is another task's."""
-    references, trials, done, seconds = 0, 0, 0, 0.0
+    references, trials, done, aside, seconds = 0, 0, 0, 0, 0.0
     for task, methods in wish.tasks:
         folder = Folder(root, task)
         studies = {name: folder.study(name, revision=revision_of(name)) for name in methods}
+        for name in methods:
+            if (before := folder.aside(name, revision=revision_of(name))) is not None:
+                studies[name] = before
+                aside += 1
         left = {name: _left(wish, study) for name, study in studies.items()}
         done += sum(len(study.trials) for study in studies.values() if study is not None)
         if not any(left.values()):
@@ -52,7 +58,7 @@ def plan(wish: Wish, store: Store, root: Path) -> Plan:
         for name, count in left.items():
             trials += count
             seconds += count * (_seconds(studies[name], unknown) + JUDGING)
-    return Plan(references, trials, done, Span(seconds / UNSURE, seconds, seconds * UNSURE))
+    return Plan(references, trials, done, aside, Span(seconds / UNSURE, seconds, seconds * UNSURE))
 
 
 def missing_references(wish: Wish, task: Task, store: Store, *, spread: bool) -> list[RunSpec]:

@@ -127,7 +127,7 @@ class Search:
         """Bring one study to its end."""
         judge = self._judge(folder.task, self.wish.seed)
         space = judge.space(method)
-        study = folder.study(method, revision=revision_of(method))
+        study = folder.take_up(method, revision=revision_of(method))
         if study is None:
             fits = draw(space, [], seed=self.wish.seed, most=self.wish.cap * judge.whole)
             study = Study(

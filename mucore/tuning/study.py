@@ -3,6 +3,7 @@ goes on where it was, on any machine, so nights add up.
 
     FOLDER/<task>/task.json      the task, its noise units, and what its references are like
     FOLDER/<task>/<method>.json  one trial a line
+    FOLDER/<task>/earlier/       studies of other code, which are gone on with when it comes back
 
 Imports no torch.
 """
@@ -10,6 +11,7 @@ Imports no torch.
 from __future__ import annotations
 
 import json
+import logging
 import statistics
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,6 +26,8 @@ from mucore.files import write
 from mucore.store.trouble import patient
 from mucore.tuning.objective import REVISION, WORST
 from mucore.tuning.task import Task
+
+log = logging.getLogger("mucore")
 
 BEST = 5  # settings that go on to the second stage
 Numbers = Mapping[str, float]
@@ -223,21 +227,61 @@ class Folder:
         write_json(self.path / "task.json", {"rule": REVISION, **asdict(facts)})
 
     def study(self, method: str, *, revision: str) -> Study | None:
-        """The study of a method with its code as it is now; None where there is none. A study of
-        earlier code is put aside, for its scores are not those of this one.
+        """The study of a method with its code as it is now; None where there is none, or one of
+        other code, whose scores are not those of this one. Changes no file. Raises `BadFile`.
         """
         found = load(self.study_file(method))
-        if found is None:
+        return found if found is not None and found.revision == revision else None
+
+    def aside(self, method: str, *, revision: str) -> Study | None:
+        """The study of this code where it was put aside for one of other code, and none of this
+        code has been begun since. Changes no file. Raises `BadFile`.
+        """
+        if self.study(method, revision=revision) is not None:
             return None
-        if found.revision != revision:
-            aside = self.path / "earlier" / f"{method}-{found.revision}.json"
-            try:
-                aside.parent.mkdir(exist_ok=True)
-                self.study_file(method).replace(aside)
-            except OSError as error:
-                raise StoreError(f"{aside} could not be written: {error.strerror}.") from None
-            return None
-        return found
+        return load(self._aside(method, revision))
+
+    @patient
+    def take_up(self, method: str, *, revision: str) -> Study | None:
+        """As `study`, for a search that begins to write: a study of other code is put aside, and
+        one of this code is brought back from there. No file is overwritten; the log tells of both.
+        Raises `BadFile`, `StoreError`.
+        """
+        place, now = self.study_file(method), load(self.study_file(method))
+        if now is not None and now.revision == revision:
+            return now
+        before = load(self._aside(method, revision))
+        if now is not None:
+            to = self._free(method, now.revision)
+            _move(place, to)
+            log.warning(
+                "the study of %s (%d trials) is of other code: put aside as %s, and taken up again "
+                "when that code comes back",
+                method,
+                len(now.trials),
+                to,
+            )
+        if before is not None:
+            _move(self._aside(method, revision), place)
+            log.warning(
+                "the study of %s with this code (%d trials) was put aside before: it goes on",
+                method,
+                len(before.trials),
+            )
+        return before
+
+    def _aside(self, method: str, revision: str) -> Path:
+        return self.path / "earlier" / f"{method}-{revision}.json"
+
+    def _free(self, method: str, revision: str) -> Path:
+        """Where a study is put aside: under another name where one of its code lies there already,
+        begun in another home or by an earlier version.
+        """
+        path, number = self._aside(method, revision), 1
+        while path.exists():
+            number += 1
+            path = self._aside(method, f"{revision}-{number}")
+        return path
 
     @patient
     def write(self, study: Study) -> None:
@@ -333,6 +377,17 @@ def read(path: Path) -> Any:
 
 def write_json(path: Path, content: Any) -> None:
     write(path, (json.dumps(content, indent=1) + "\n").encode())
+
+
+def _move(path: Path, to: Path) -> None:
+    try:
+        to.parent.mkdir(exist_ok=True)
+        path.replace(to)
+    except OSError as error:
+        raise StoreError(
+            f"{to} could not be written: {error.strerror or error}. Name another folder with "
+            "--studies."
+        ) from error
 
 
 def _row(trial: Trial) -> dict[str, Any]:

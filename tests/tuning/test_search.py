@@ -253,6 +253,28 @@ def test_a_study_grows_when_more_trials_are_asked_for(copied):
         assert plan(wish, store, copied / "studies").trials >= 20
 
 
+def test_a_search_goes_on_with_what_was_put_aside_for_other_code(copied, monkeypatch):
+    grid, root = grid_of("ssd"), copied / "studies"
+    wish, _ = wish_of(grid, trials=2)
+    ((task, _),) = wish.tasks
+    (before,) = searched(copied, grid, trials=2)
+    file = Folder(root, task).study_file("ssd")
+    with open_store(copied) as store:
+        for module in ("search", "plan", "wish"):
+            monkeypatch.setattr(f"mucore.tuning.{module}.revision_of", lambda method: "other")
+        found = plan(wish, store, root)
+        assert (found.done, found.trials, found.aside) == (0, wish.most, 0)
+        assert load(file) == before  # who plans moves nothing
+        (other,) = searched(copied, grid, trials=2)
+        assert other.revision == "other" and load(file) == other
+        monkeypatch.undo()
+        found = plan(wish, store, root)
+        assert (found.done, found.trials, found.aside) == (len(before.trials), 0, 1)
+        assert searched(copied, grid, trials=2) == [before]
+        assert plan(wish, store, root).aside == 0
+    assert load(file.parent / "earlier" / "ssd-other.json") == other
+
+
 @pytest.mark.parametrize("trained", [True, False], ids=["trained", "to train"])
 def test_the_time_of_trials_that_nobody_made_goes_by_retrains_training(copied, tmp_path, trained):
     wish, _ = wish_of(grid_of("finetune"), trials=24)

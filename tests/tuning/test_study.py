@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import facts
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,20 +96,53 @@ def test_a_study_comes_back_from_its_file_as_it_was(folder):
     assert sum('"seed": 100, "values"' in line for line in lines) == 2
 
 
-def test_a_study_of_other_code_is_put_aside_and_kept(folder):
-    made = replace(study(trial(1.0, 2.0)), task=folder.task.content())
-    folder.write(made)
-    assert folder.study("finetune", revision="2") is None
-    assert folder.study("finetune", revision="1") is None
-    assert load(folder.path / "earlier" / "finetune-1.json") == made
+def of_code(folder, revision, trials):
+    made = study(*(trial(float(number), 2.0) for number in range(trials)))
+    return replace(made, task=folder.task.content(), revision=revision)
+
+
+def test_who_only_reads_moves_no_study_of_other_code(folder):
+    folder.write(of_code(folder, "a", 24))
+    assert folder.study("finetune", revision="b") is None
+    assert folder.aside("finetune", revision="b") is None
+    assert folder.study("finetune", revision="a") == of_code(folder, "a", 24)
+    assert [path.name for path in folder.path.iterdir()] == ["finetune.json"]
+
+
+def test_a_study_of_other_code_is_put_aside_and_goes_on_when_that_code_is_back(folder, caplog):
+    folder.write(of_code(folder, "a", 24))
+    assert folder.take_up("finetune", revision="b") is None
+    assert load(folder.path / "earlier" / "finetune-a.json") == of_code(folder, "a", 24)
     assert studies_in(folder.path.parent) == []
+    folder.write(of_code(folder, "b", 2))
+    assert folder.aside("finetune", revision="a") == of_code(folder, "a", 24)
+    assert folder.take_up("finetune", revision="a") == of_code(folder, "a", 24)
+    assert studies_in(folder.path.parent) == [of_code(folder, "a", 24)]
+    folder.write(of_code(folder, "a", 25))
+    assert folder.take_up("finetune", revision="b") == of_code(folder, "b", 2)
+    assert load(folder.path / "earlier" / "finetune-a.json") == of_code(folder, "a", 25)
+    told = [facts.numbers(record.getMessage().partition(")")[0]) for record in caplog.records]
+    assert told == [["24"], ["2"], ["24"], ["25"], ["2"]]
+
+
+def test_a_study_that_is_put_aside_overwrites_none(folder):
+    """An earlier version began anew where one of the same code lay aside."""
+    folder.write(of_code(folder, "a", 24))
+    folder.take_up("finetune", revision="b")
+    folder.write(of_code(folder, "a", 1))
+    folder.take_up("finetune", revision="b")
+    found = {path.name: load(path) for path in (folder.path / "earlier").iterdir()}
+    assert found == {
+        "finetune-a.json": of_code(folder, "a", 24),
+        "finetune-a-2.json": of_code(folder, "a", 1),
+    }
 
 
 def test_facts_of_another_task_or_rule_are_refused(folder):
     assert folder.facts() is None
-    facts = Facts(folder.task.content(), {"train": 5}, {"fa": 0.1}, {"0": {"fa": 0.5}}, {})
-    folder.write_facts(facts)
-    assert folder.facts() == facts and facts_in(folder.path.parent) == [facts]
+    made = Facts(folder.task.content(), {"train": 5}, {"fa": 0.1}, {"0": {"fa": 0.5}}, {})
+    folder.write_facts(made)
+    assert folder.facts() == made and facts_in(folder.path.parent) == [made]
     path = folder.path / "task.json"
     content = json.loads(path.read_text())
     for change in ({"rule": 0}, {"task": content["task"] | {"scenario": "class_wise"}}):

@@ -62,7 +62,7 @@ def offer(content: dict[str, Any]) -> None:
             return
         for reason in left_out:
             st.caption(f":material/block: {escape(labels.with_titles(reason, *known))}")
-        if planned.trials:
+        if planned.trials or planned.aside:
             one = planned.done == 1
             had = (
                 f" {units.count(planned.done, 'trial')} {'is' if one else 'are'} there already."
