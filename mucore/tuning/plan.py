@@ -12,7 +12,7 @@ from mucore.spec import RunSpec
 from mucore.store import Store
 from mucore.tuning.study import Folder, Study
 from mucore.tuning.task import Task
-from mucore.tuning.wish import SPREAD_SEEDS, Wish, revision_of
+from mucore.tuning.wish import SPREAD_SEEDS, Wish, check_means, revision_of
 
 JUDGING = 0.5  # seconds that a trial takes beside its method, on the machine of docs/benchmarks.md
 SPENT = 0.5  # of the cap, where nothing is known of a method yet
@@ -34,7 +34,9 @@ class Plan:
 
 
 def plan(wish: Wish, store: Store, root: Path) -> Plan:
-    """Raises `BadFile` where the folder is another task's."""
+    """Raises `BadFile` where the folder is another task's, `BadValue` where a study in it is of
+    another seed or cap.
+    """
     references, trials, done, aside, seconds = 0, 0, 0, 0, 0.0
     for task, methods in wish.tasks:
         folder = Folder(root, task)
@@ -43,6 +45,8 @@ def plan(wish: Wish, store: Store, root: Path) -> Plan:
             if (before := folder.aside(name, revision=revision_of(name))) is not None:
                 studies[name] = before
                 aside += 1
+        for study in studies.values():
+            check_means(wish, study)
         left = {name: _left(wish, study) for name, study in studies.items()}
         done += sum(len(study.trials) for study in studies.values() if study is not None)
         if not any(left.values()):

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mucore.engine.run import Callbacks, Progress
-from mucore.errors import BadValue, Cancelled
+from mucore.errors import Cancelled
 from mucore.runner.session import Session
 from mucore.runner.training_records import threads
 from mucore.store import Store
@@ -30,7 +30,7 @@ from mucore.tuning.judge import Judge
 from mucore.tuning.space import Space, draw
 from mucore.tuning.study import Facts, Folder, Study, Trial, ranked
 from mucore.tuning.task import Task
-from mucore.tuning.wish import OPEN, SPREAD_SEEDS, Wish, revision_of
+from mucore.tuning.wish import OPEN, SPREAD_SEEDS, Wish, check_means, revision_of
 
 log = logging.getLogger("mucore")
 Values = Mapping[str, object]
@@ -128,6 +128,7 @@ class Search:
         judge = self._judge(folder.task, self.wish.seed)
         space = judge.space(method)
         study = folder.take_up(method, revision=revision_of(method))
+        check_means(self.wish, study)  # somebody may have begun it since this search did
         if study is None:
             fits = draw(space, [], seed=self.wish.seed, most=self.wish.cap * judge.whole)
             study = Study(
@@ -137,11 +138,6 @@ class Search:
                 seed=self.wish.seed,
                 cap=self.wish.cap if fits is not None else OPEN,
                 open=fits is None,
-            )
-        elif study.seed != self.wish.seed:
-            raise BadValue(
-                f"The study of {method} began on seed {study.seed} and goes on there, but got seed "
-                f"{self.wish.seed}. Name another folder with --studies to begin a second one."
             )
         while (wanted := self._next(study, space, judge)) is not None:
             values, seed, authors = wanted

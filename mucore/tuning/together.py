@@ -22,7 +22,7 @@ from mucore.store import Store, open_store
 from mucore.tuning import found
 from mucore.tuning.search import Event, Search, claimed
 from mucore.tuning.study import studies_in
-from mucore.tuning.wish import Wish, wish_of
+from mucore.tuning.wish import Wish, refuse_other_means, wish_of
 
 
 def search(
@@ -40,9 +40,11 @@ def search(
     """Bring all studies of `wish`, made of `grid`, to their end, in `jobs` processes of one thread
     each, this one among them; then write the settings that were found into the home.
 
-    Raises `Cancelled`, and `MucoreError`. What ended before is kept, and written, either way.
+    Raises `Cancelled`, and `MucoreError`; `BadValue` before anything is trained where a study that
+    there is has another seed or cap. What ended before is kept, and written, either way.
     """
     together.check_jobs(jobs)
+    refuse_other_means(wish, root)
     own = Search(
         wish,
         store,

@@ -93,6 +93,40 @@ def studies_of(wish: Wish, root: Path) -> list[tuple[Task, Study]]:
     return pairs
 
 
+def refuse_other_means(wish: Wish, root: Path) -> None:
+    """Raise `BadValue` where there is a study that `wish` cannot go on with; asked before anything
+    is trained for it.
+    """
+    for task, methods in wish.tasks:
+        folder = Folder(root, task)
+        for name in methods:
+            revision = revision_of(name)
+            check_means(
+                wish,
+                folder.study(name, revision=revision) or folder.aside(name, revision=revision),
+            )
+
+
+def check_means(wish: Wish, study: Study | None) -> None:
+    """Raise `BadValue` where a study is of another seed or cap than is wished for: all its trials
+    have the same means. An open one has a cap of its own, whatever that of the others.
+    """
+    if study is None:
+        return
+    who = f"The study of {study.method} under {study.task['scenario']}"
+    second = "or name another folder with --studies to begin a second study."
+    if study.seed != wish.seed:
+        raise BadValue(
+            f"{who} began on seed {study.seed} and goes on there, but got seed {wish.seed}. Give "
+            f"--seed {study.seed}, {second}"
+        )
+    if not study.open and study.cap != wish.cap:
+        raise BadValue(
+            f"{who} lets a trial take {said(study.cap)} of Retrain's work and goes on so, but got "
+            f"a cap of {said(wish.cap)}. Give --cap {said(study.cap)}, {second}"
+        )
+
+
 def revision_of(method: str) -> str:
     """What names the code of a method: its card's revision, or the hash of a user's own file."""
     card = catalog.method(method)

@@ -12,6 +12,7 @@ import numpy as np
 import own_methods
 import pytest
 import torch
+from facts import tells
 
 from mucore import catalog, datasets
 from mucore.catalog import plugins, tuning
@@ -30,7 +31,7 @@ from mucore.tuning.plan import JUDGING, SPENT, missing_references, plan
 from mucore.tuning.search import SLACK, Search, claimed
 from mucore.tuning.study import Folder, Trial, load, studies_in
 from mucore.tuning.together import search
-from mucore.tuning.wish import SPREAD_SEEDS, Wish, studies_of, wish_of
+from mucore.tuning.wish import CAP, SEED, SPREAD_SEEDS, Wish, studies_of, wish_of
 
 RECIPE = {"epochs": 3, "lr": 0.1}
 
@@ -237,7 +238,30 @@ def test_a_method_that_can_do_nothing_as_cheap_is_open(copied):
     with open_store(copied) as store:
         search(grid, wish, store, copied / "studies", device="cpu")
         ((_, study),) = studies_of(wish, copied / "studies")
-    assert study.open and study.cap == 1.0 and len(study.first) == 2
+        assert study.open and study.cap == 1.0 and len(study.first) == 2
+        # its cap is no wish of anybody's, so that no other one is in conflict with it
+        assert plan(wish_of(grid, trials=3)[0], store, copied / "studies").done == 2
+
+
+@pytest.mark.parametrize(
+    ("other", "had"), [({"cap": 0.05}, CAP), ({"seed": 200}, SEED)], ids=["cap", "seed"]
+)
+def test_a_study_goes_on_with_the_means_that_it_began_with(copied, other, had):
+    grid, root = grid_of("finetune"), copied / "studies"
+    searched(copied, grid, trials=2)
+    before = {path: path.read_bytes() for path in root.rglob("*.json")}
+    wish, _ = wish_of(grid, trials=4, **other)
+    events: list[Any] = []
+    with open_store(copied) as store:
+        with pytest.raises(BadValue) as planned:
+            plan(wish, store, root)
+        with pytest.raises(BadValue) as begun:
+            search(grid, wish, store, root, device="cpu", on_event=events.append)
+    for refused in (planned, begun):
+        said = str(refused.value)
+        assert tells(said, "finetune", "class_wise", had, *other.values(), had, "--studies")
+    # nothing was trained for it, and nothing written
+    assert not events and {path: path.read_bytes() for path in root.rglob("*.json")} == before
 
 
 def test_a_study_grows_when_more_trials_are_asked_for(copied):
