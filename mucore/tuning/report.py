@@ -40,11 +40,20 @@ def record(task: Task, study: Study, trials: int, root: Path) -> dict[str, Any]:
 
 
 def edges(study: Study, facts: Facts | None) -> tuple[str, ...]:
-    """Where the chosen setting lies at an edge of the space: "lr, upper end"."""
+    """Where the chosen setting lies at an edge of what was searched: "lr, upper end"."""
     choice = study.choice()
     if choice is None or facts is None:
         return ()
-    return Space(study.method, facts.sizes, {}).edges(choice.values)
+    return Space(study.method, facts.sizes, {}, study.space).edges(choice.values)
+
+
+def foreign(task: Task, study: Study, facts: Facts) -> int:
+    """How many settings of the first stage, the authors' left out, are none of the space that was
+    searched last: the card had another one when they were drawn, and the sampler leaves them out.
+    """
+    usual = task.spec(study.method, seed=study.seed).parameters
+    space = Space(study.method, facts.sizes, usual, study.space)
+    return sum(not space.holds(trial.values) for trial in study.first[1:])
 
 
 @dataclass(frozen=True)
@@ -109,13 +118,20 @@ def cautions(task: Task, study: Study, trials: int, facts: Facts | None) -> list
     if study.choice() is None and study.finished(trials):
         said.append(
             f"{method} under {task.scenario}: none of {len(study.first)} settings may be chosen: "
-            f"{why_none(study)}. More trials (--trials) or a wider `search` on its card may find "
-            "one."
+            f"{why_none(study)}. More trials (--trials) may find one, from a wider `search` on its "
+            "card, too."
         )
     elif found := edges(study, facts):
         said.append(
             f"{method} under {task.scenario}: the chosen setting lies at the edge of the space "
-            f"({'; '.join(found)}). Widen `search` on its card and start again: trials are kept."
+            f"({'; '.join(found)}), and a better one may lie beyond. Widen `search` on its card "
+            "and ask for more trials (--trials); those that there are stay."
+        )
+    if facts is not None and (count := foreign(task, study, facts)):
+        said.append(
+            f"{method} under {task.scenario}: {count} of {len(study.first)} settings were drawn "
+            "from another space, before `search` on its card was changed. They may be chosen, but "
+            "teach the sampler nothing."
         )
     if gone := fallen(study):
         said.append(

@@ -141,6 +141,8 @@ class Search:
             )
         while (wanted := self._next(study, space, judge)) is not None:
             values, seed, authors = wanted
+            if seed == study.seed:  # the card may have changed since the study began
+                study = replace(study, space=dict(space.search))
             # what fitted on the first seed is not cut short on another, whose data cost a bit more
             before = study.of(values, study.seed)
             most = SLACK * max(study.cap, 0.0 if before is None or before.over else before.work)

@@ -36,16 +36,18 @@ def work(forward: float, backward: float) -> float:
 @dataclass(frozen=True)
 class Space:
     """The space of `method`; `facts` are what formulas count with (`formulas.NAMES`), `usual` the
-    authors' parameters under the task.
+    authors' parameters under the task. `recorded` is the card's `search` as a study wrote it down;
+    without it, that of the card as it is now counts.
     """
 
     method: str
     facts: Mapping[str, Any]
     usual: Mapping[str, Any]
+    recorded: Mapping[str, Between | Among] | None = None
 
     @property
     def search(self) -> Mapping[str, Between | Among]:
-        return catalog.method(self.method).search
+        return catalog.method(self.method).search if self.recorded is None else self.recorded
 
     def bounds(self, name: str) -> tuple[float, float]:
         """The ends of a range, as numbers."""
@@ -123,12 +125,15 @@ class Space:
         """The parameters whose value lies within `EDGE` of an end of its range, or at an end of
         three numbers or more, as "lr, upper end": there the space may be too narrow.
 
-        An end beyond which the card allows nothing, or which a formula draws, is none.
+        An end beyond which the card allows nothing, or which a formula draws, is none, and what is
+        not searched, or was of an earlier card, has none.
         """
         cards = {p.name: p for p in catalog.method(self.method).parameters}
         found = []
         for name, value in values.items():
-            space = self.search[name]
+            space = self.search.get(name)
+            if space is None or name not in cards:
+                continue
             if not _is_number(value):  # the authors' "none" where numbers are searched
                 continue
             if isinstance(space, Among):

@@ -21,6 +21,7 @@ from typing import Any
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from mucore.catalog.cards import Among, Between
 from mucore.errors import LONGEST_PATH, BadFile, StoreError, said
 from mucore.files import write
 from mucore.store.trouble import patient
@@ -82,7 +83,9 @@ class Choice:
 class Study:
     """The trials of one method. `revision` is that of its code: the card's, or the hash of a user's
     own file. `cap` is the share of Retrain's gradient samples that a trial may take; `open` says
-    that nothing the method can do costs as little as the others may, so its cap is another.
+    that nothing the method can do costs as little as the others may, so its cap is another. `space`
+    is the card's `search` as it was when a setting was drawn last; None of what an earlier version
+    of this program wrote.
     """
 
     __pydantic_config__ = _AS_WRITTEN
@@ -94,6 +97,7 @@ class Study:
     cap: float
     open: bool
     trials: tuple[Trial, ...] = ()
+    space: Mapping[str, Between | Among] | None = None
 
     @property
     def first(self) -> list[Trial]:
@@ -287,7 +291,9 @@ class Folder:
     def write(self, study: Study) -> None:
         """One trial a line, so that differences can be read."""
         head = {
-            name: value for name, value in asdict(study).items() if name not in ("trials", "task")
+            name: value
+            for name, value in asdict(study).items()
+            if name not in ("trials", "task") and value is not None
         }
         rows = ",\n".join(f"  {_line(_row(trial))}" for trial in study.trials)
         text = (

@@ -8,6 +8,8 @@ import pytest
 import tuning_page
 from builders import make_result, make_spec_row
 
+from mucore import catalog
+from mucore.catalog.cards import Between
 from mucore.runner.plan import parse_grid
 from mucore.spec import make_recipe
 from mucore.store import open_store, write_pack
@@ -216,6 +218,19 @@ def test_settings_that_hold_on_some_seeds_alone_are_told_in_words(demo, tmp_path
     (told,) = (line for line in page.splitlines() if line.startswith("- `finetune`"))
     assert facts.numbers(told)[:6] == ["5", "100", "2", "0.13", "100", "0.59"]
     assert "`finetune` (60, 40, 40)" in page
+
+
+def test_a_parameter_that_is_searched_no_more_has_no_edge():
+    high = catalog.method("finetune").search["lr"]
+    assert isinstance(high, Between)
+    values = {"lr": high.high, "gone": 1.0}
+    one = Trial(seed=100, values=values, score=1.0, work=0.1, seconds=1.0)
+    trials = tuple(replace(one, seed=seed) for seed in (100, 101, 102))
+    made = Study({}, "finetune", "1", 100, 1 / 3, False, trials)
+    known = Facts({}, {"train": 9000.0}, UNITS, {}, {})
+    assert report.edges(made, known) == ("lr, upper end",)
+    recorded = replace(made, space={"gone": Between(0.0, 1.0), "lr": replace(high, high=9.0)})
+    assert report.edges(recorded, known) == ()
 
 
 def test_a_search_that_found_none_is_told_with_what_became_of_each_setting(demo, tmp_path):

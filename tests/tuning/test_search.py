@@ -12,10 +12,11 @@ import numpy as np
 import own_methods
 import pytest
 import torch
-from facts import tells
+from facts import numbers, tells
 
 from mucore import catalog, datasets
 from mucore.catalog import plugins, tuning
+from mucore.catalog.cards import Between
 from mucore.errors import BadValue, Cancelled, StoreError
 from mucore.runner.estimate import forecast
 from mucore.runner.plan import parse_grid
@@ -28,6 +29,7 @@ from mucore.tuning import search as searching
 from mucore.tuning import study as studying
 from mucore.tuning.judge import Judge
 from mucore.tuning.plan import JUDGING, SPENT, missing_references, plan
+from mucore.tuning.report import cautions, foreign
 from mucore.tuning.search import SLACK, Search, claimed
 from mucore.tuning.study import Folder, Trial, load, studies_in
 from mucore.tuning.together import search
@@ -275,6 +277,25 @@ def test_a_study_grows_when_more_trials_are_asked_for(copied):
         assert (found.trials, found.references) == (0, 0) and found.done == len(more.trials)
         wish, _ = wish_of(grid, trials=24)
         assert plan(wish, store, copied / "studies").trials >= 20
+
+
+def test_a_study_that_grows_in_another_space_says_so(copied, monkeypatch):
+    grid, search = grid_of("finetune"), catalog.method("finetune").search
+    (few,) = searched(copied, grid, trials=3)
+    assert few.space == search
+    ((task, _),) = wish_of(grid)[0].tasks
+    facts = Folder(copied / "studies", task).facts()
+    assert facts is not None and foreign(task, few, facts) == 0
+    # by the rate alone none of those before can be drawn from what is searched now
+    monkeypatch.setitem(search, "lr", Between(0.7, 0.8))
+    assert all(trial.values["lr"] < 0.5 for trial in few.first)
+    said = cautions(task, few, 3, facts)
+    (more,) = searched(copied, grid, trials=5)
+    assert more.space == search != few.space
+    assert all(0.7 <= trial.values["lr"] <= 0.8 for trial in more.first[3:])
+    assert foreign(task, more, facts) == 2
+    (told,) = (each for each in cautions(task, more, 5, facts) if "sampler" in each)
+    assert numbers(told) == ["2", "5"] and not any("sampler" in each for each in said)
 
 
 def test_a_search_goes_on_with_what_was_put_aside_for_other_code(copied, monkeypatch):

@@ -1,6 +1,7 @@
 """Spaces that fit the cards, hold no provable no-ops, and settings drawn alike by whoever asks."""
 
 import builtins
+from dataclasses import replace
 
 import pytest
 
@@ -220,6 +221,20 @@ def test_an_edge_is_told_of_authors_values_that_no_space_holds_too():
     space = space_of("finetune")
     assert space.edges({"lr": 0.0, "epochs": 3, "batch_size": 128}) == ("lr, lower end",)
     assert space.edges({"lr": 0.9, "epochs": 3, "batch_size": 128}) == ("lr, upper end",)
+
+
+def test_edges_are_those_of_the_space_that_was_recorded():
+    space = space_of("finetune")
+    high = space.bounds("lr")[1]
+    values = {"lr": high, "epochs": 3, "batch_size": 128}
+    wider = dict(space.search) | {"lr": Between(1e-5, 10 * high, log=True)}
+    assert space.edges(values) == ("lr, upper end",)
+    assert replace(space, recorded=wider).edges(values) == ()
+    # what no card or no record knows any more has no end
+    without = {name: each for name, each in space.search.items() if name != "lr"}
+    assert replace(space, recorded=without).edges(values) == ()
+    gone = dict(space.search) | {"gone": Between(0.0, 1.0)}
+    assert replace(space, recorded=gone).edges(values | {"gone": 1.0}) == ("lr, upper end",)
 
 
 def test_without_optuna_a_sentence_says_how_to_get_it(monkeypatch):

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mucore.catalog import METHODS
+from mucore.catalog.cards import Between
 from mucore.errors import BadFile
 from mucore.runner.plan import parse_grid
 from mucore.tuning.study import BEST, Facts, Folder, Study, Trial, facts_in, load, studies_in
@@ -94,6 +96,29 @@ def test_a_study_comes_back_from_its_file_as_it_was(folder):
     # a trial a line, so that a change of one is a change of one line
     lines = folder.study_file("finetune").read_text().splitlines()
     assert sum('"seed": 100, "values"' in line for line in lines) == 2
+
+
+@pytest.mark.parametrize(
+    "card", [card for card in METHODS if card.search], ids=lambda card: card.id
+)
+def test_the_space_that_was_searched_is_written_down(folder, card):
+    made = replace(study(trial(1.0, 2.0)), method=card.id, task=folder.task.content())
+    folder.write(made)
+    text = folder.study_file(card.id).read_text()
+    assert '"space"' not in text  # as earlier versions wrote it, so that their files stay
+    folder.write(replace(made, space=card.search))
+    found = load(folder.study_file(card.id))
+    assert found is not None and found.space == dict(card.search)
+    assert replace(found, space=None) == made
+
+
+def test_a_space_that_is_none_is_told(folder):
+    made = replace(study(trial(1.0, 2.0)), task=folder.task.content())
+    folder.write(replace(made, space={"lr": Between(0.1, 1.0)}))
+    file = folder.study_file("finetune")
+    file.write_text(file.read_text().replace('"high"', '"hihg"'))
+    with pytest.raises(BadFile, match=r"finetune\.json"):
+        load(file)
 
 
 def of_code(folder, revision, trials):
