@@ -105,7 +105,7 @@ def quiet(filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     monkeypatch.setattr("mucore.runner.analyses.work_on", lambda *_, **__: None)
     monkeypatch.setattr("mucore.runner.worker.stop_on_signals", lambda: None)
     for name in ("run", "references"):
-        monkeypatch.setattr(f"mucore.tuning.search.Search.{name}", lambda *_, **__: None)
+        monkeypatch.setattr(f"mucore.tuning.search.Search.{name}", lambda *_, **__: [])
     monkeypatch.setattr("dashboard.playroom.room", QuickRoom)
     ended = SimpleNamespace(wait=lambda *_: 0, poll=lambda: 0)
     monkeypatch.setattr("mucore.tuning.together._start", lambda *_: ended)

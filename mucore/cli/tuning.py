@@ -100,8 +100,9 @@ def tune(
         if plan_only:
             return 0
         with _Shown(wish, root, planned.trials + planned.done) as shown:
+            elsewhere: list[tuple[Task, str]] = []
             try:
-                search(
+                elsewhere = search(
                     grid,
                     wish,
                     store,
@@ -115,7 +116,7 @@ def tune(
             except Cancelled:
                 pass
         found = studies_of(wish, root)
-        _say_found(found, wish, root, grid, as_json=as_json)
+        _say_found(found, elsewhere, wish, root, grid, as_json=as_json)
     if shown.stopped.is_set():
         done = sum(len(study.trials) for _, study in found)
         return complain(
@@ -259,16 +260,35 @@ def _score(value: float) -> str:
 
 
 def _say_found(
-    found: Sequence[tuple[Task, Study]], wish: Wish, root: Path, grid: Grid, *, as_json: bool
+    found: Sequence[tuple[Task, Study]],
+    elsewhere: Sequence[tuple[Task, str]],
+    wish: Wish,
+    root: Path,
+    grid: Grid,
+    *,
+    as_json: bool,
 ) -> None:
     from mucore.tuning.report import record
+    from mucore.tuning.together import say_elsewhere
 
     records = [record(task, study, wish.trials, root) for task, study in found]
     if as_json:
         print(to_json(records, indent=2))
-        return
-    if not records:
-        return
+    elif records:
+        _say_records(records)
+    for sentence in say_elsewhere(elsewhere):
+        print(sentence, file=sys.stderr)
+    left = {(task.name, method) for task, method in elsewhere}
+    usable = [
+        each
+        for each in records
+        if each["score"] is not None and (each["task"], each["method"]) not in left
+    ]
+    if usable and not as_json:
+        print(f"To use what was found: {_command(grid, usable)}", file=sys.stderr)
+
+
+def _say_records(records: Sequence[dict[str, Any]]) -> None:
     print_table(
         ("scenario", "method", "trials", "authors'", "best", "3 seeds", "work", "setting"),
         [
@@ -293,12 +313,10 @@ def _say_found(
     )
     for sentence in dict.fromkeys(s for each in records for s in each["cautions"]):
         print(sentence, file=sys.stderr)
-    if any(each["score"] is not None for each in records):
-        print(f"To use what was found: {_command(grid, records)}", file=sys.stderr)
 
 
 def _command(grid: Grid, records: Sequence[dict[str, Any]]) -> str:
-    methods = dict.fromkeys(each["method"] for each in records if each["score"] is not None)
+    methods = dict.fromkeys(each["method"] for each in records)
     scenarios = dict.fromkeys(each["scenario"] for each in records)
     return (
         f"python -m mucore run --dataset {shlex.quote(grid.dataset)} --model {grid.model} --preset "

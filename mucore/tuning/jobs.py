@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import threading
 from functools import partial
@@ -24,6 +25,8 @@ from mucore.tuning.wish import FOLDER, Wish, revision_of, wish_of
 
 if TYPE_CHECKING:
     from mucore.tuning.search import Event
+
+log = logging.getLogger("mucore")
 
 NAMED = 3  # methods or scenarios that a title names
 
@@ -72,7 +75,7 @@ def compute(job: Job, store: Store, pulse: Pulse, *, device: str = "auto") -> No
     a GPU takes one process. Raises `Cancelled`, `MucoreError`.
     """
     from mucore.engine.device import resolve_device
-    from mucore.tuning.together import search
+    from mucore.tuning.together import say_elsewhere, search
 
     grid = parse_grid(job.spec["search"])
     wish, _ = wish_of(grid, **{name: job.spec[name] for name in ("trials", "seed", "cap")})
@@ -86,7 +89,7 @@ def compute(job: Job, store: Store, pulse: Pulse, *, device: str = "auto") -> No
             step = f"{catalog.method(event.method).title}, {scenario}: {len(study.trials)} trials"
         pulse.report(step, share(store, wish))
 
-    search(
+    elsewhere = search(
         grid,
         wish,
         store,
@@ -96,6 +99,8 @@ def compute(job: Job, store: Store, pulse: Pulse, *, device: str = "auto") -> No
         cancelled=pulse.cancelled,
         on_event=event,
     )
+    for sentence in say_elsewhere(elsewhere):
+        log.warning(sentence)
 
 
 def share(store: Store, wish: Wish) -> float:

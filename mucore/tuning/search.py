@@ -11,7 +11,6 @@ work, and a search that was stopped goes on as if it had not been.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import logging
 import sqlite3
 import time
@@ -20,11 +19,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mucore.engine.run import Callbacks, Progress
-from mucore.errors import Cancelled
+from mucore.errors import Cancelled, StoreError
+from mucore.files import write
 from mucore.runner.session import Session
 from mucore.runner.training_records import threads
 from mucore.store import Store
-from mucore.store.trouble import waiting
+from mucore.store.trouble import patient, waiting
 from mucore.tuning import objective
 from mucore.tuning.judge import Judge
 from mucore.tuning.space import Space, draw
@@ -71,8 +71,11 @@ class Search:
         self.callbacks = Callbacks(on_progress=on_progress, cancelled=cancelled)
         self._judges: dict[int, Judge] = {}
 
-    def run(self) -> None:
-        """Raises `Cancelled` where a person asked for the end, and `MucoreError`."""
+    def run(self) -> list[tuple[Task, str]]:
+        """Returns the studies, by task and method, that are left to somebody else who works on
+        them. Raises `Cancelled` where a person asked for the end, and `MucoreError`.
+        """
+        elsewhere = []
         with threads(1), waiting(self._wait):
             for task, methods in self.wish.tasks:
                 folder = Folder(self.root, task)
@@ -81,15 +84,18 @@ class Search:
                     continue
                 facts = self.references(task)
                 for method in left:
-                    with claimed(self._lock(folder, method)) as mine:
+                    with claimed(lock(folder, method)) as mine:
                         if mine:
                             self._study(folder, facts, method)
+                        else:
+                            elsewhere.append((task, method))
+        return elsewhere
 
     def references(self, task: Task) -> Facts:
         """What all methods of a task share: made where it is missing, else read."""
         folder = Folder(self.root, task)
-        lock = claimed(self._lock(folder, "references"), wait=self.callbacks.cancelled or _never)
-        with lock, waiting(self._wait):
+        mine = claimed(lock(folder, "task"), wait=self.callbacks.cancelled or _never)
+        with mine, waiting(self._wait):
             facts = folder.facts()
             if facts is None:
                 retrains, sizes = {}, {}
@@ -205,10 +211,16 @@ class Search:
                 raise Cancelled
             time.sleep(min(left, 0.5))
 
-    def _lock(self, folder: Folder, name: str) -> Path:
-        """Beside the store, so that folders of studies hold studies alone."""
-        where = hashlib.sha256(str(folder.path.resolve()).encode()).hexdigest()[:12]
-        return self.session.store.home / "tuning" / f"{where}-{name}.lock"
+
+@patient
+def lock(folder: Folder, name: str) -> Path:
+    """What `claimed` takes for a study, or for what a task's studies share ("task"): beside the
+    files, so that searches of several homes see each other, too. Git leaves these alone.
+    """
+    path = folder.path / ".locks"
+    if not (path / ".gitignore").exists():
+        write(path / ".gitignore", b"*\n")
+    return path / f"{name}.lock"
 
 
 def _never() -> bool:
@@ -218,14 +230,16 @@ def _never() -> bool:
 @contextlib.contextmanager
 def claimed(path: Path, *, wait: Callable[[], bool] | None = None) -> Generator[bool]:
     """Whether this process has the lock `path` for itself inside. With `wait` it waits for whoever
-    has it, and asks that function whether to give up, which raises `Cancelled`.
+    has it, and asks that function whether to give up, which raises `Cancelled`. Raises `StoreError`
+    where there can be no lock.
 
     The lock is a database's, which every system lets go when a process dies.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    connection = sqlite3.connect(path, timeout=0, isolation_level=None)
+    with _told(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(path, timeout=0, isolation_level=None)
     try:
-        while not (mine := _begin(connection)) and wait is not None:
+        while not (mine := _begin(connection, path)) and wait is not None:
             if wait():
                 raise Cancelled
             time.sleep(0.2)
@@ -234,9 +248,24 @@ def claimed(path: Path, *, wait: Callable[[], bool] | None = None) -> Generator[
         connection.close()
 
 
-def _begin(connection: sqlite3.Connection) -> bool:
-    try:
-        connection.execute("BEGIN EXCLUSIVE")
-    except sqlite3.OperationalError:
-        return False
+def _begin(connection: sqlite3.Connection, path: Path) -> bool:
+    with _told(path):
+        try:
+            connection.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:  # the lower byte is the kind
+                raise
+            return False
     return True
+
+
+@contextlib.contextmanager
+def _told(path: Path) -> Generator[None]:
+    """A file system that takes no lock, or no file, must not look like somebody else at work."""
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError(
+            f"{path} cannot be locked: {error}. See that its folder can be written to, or name "
+            "another one with --studies."
+        ) from error

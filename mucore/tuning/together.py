@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from mucore import signals
@@ -22,6 +22,7 @@ from mucore.store import Store, open_store
 from mucore.tuning import found
 from mucore.tuning.search import Event, Search, claimed
 from mucore.tuning.study import studies_in
+from mucore.tuning.task import Task
 from mucore.tuning.wish import Wish, refuse_other_means, wish_of
 
 
@@ -36,9 +37,10 @@ def search(
     cancelled: Callable[[], bool] | None = None,
     on_event: Callable[[Event], None] = lambda _: None,
     on_progress: Callable[[Progress], None] | None = None,
-) -> None:
+) -> list[tuple[Task, str]]:
     """Bring all studies of `wish`, made of `grid`, to their end, in `jobs` processes of one thread
-    each, this one among them; then write the settings that were found into the home.
+    each, this one among them; then write the settings that were found into the home. Returns the
+    studies, by task and method, that somebody else works on.
 
     Raises `Cancelled`, and `MucoreError`; `BadValue` before anything is trained where a study that
     there is has another seed or cap. What ended before is kept, and written, either way.
@@ -61,7 +63,7 @@ def search(
                 own.references(task)
             for _ in range(jobs - 1):  # one by one, so that those before one that fails are ended
                 others.append(_start(grid, wish, store.home, root, device))
-        own.run()
+        elsewhere = own.run()
         for other in others:
             while True:
                 try:
@@ -75,10 +77,22 @@ def search(
                     "A process of the search ended early; its reason stands above. What it had "
                     "finished is kept, and the same command goes on from there."
                 )
+        if elsewhere and others:  # what these had is over now
+            elsewhere = own.run()
     finally:
         together.end(others)
         with claimed(store.home / "tuning" / "found.lock", wait=lambda: False):
             found.write(store.home / tuning.FILE, studies_in(root), beside=tuning.at(store.home))
+    return elsewhere
+
+
+def say_elsewhere(elsewhere: Sequence[tuple[Task, str]]) -> list[str]:
+    """A sentence for each study that somebody else works on."""
+    return [
+        f"Somebody else works on {method} under {task.scenario}: its search goes on there, and the "
+        "same command tells later what came of it."
+        for task, method in elsewhere
+    ]
 
 
 def _start(grid: Grid, wish: Wish, home: Path, root: Path, device: str) -> subprocess.Popen[bytes]:

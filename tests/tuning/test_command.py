@@ -3,11 +3,13 @@
 import json
 
 import pytest
+from facts import tells
 
 import mucore.api as mu
 from mucore import cli
 from mucore.cli import tuning as command
 from mucore.store import open_store
+from mucore.tuning.search import claimed
 from mucore.tuning.study import studies_in
 
 TINY = ["--dataset", "digits", "--model", "mlp", "--preset", "quick", "--set", "recipe.epochs=3"]
@@ -57,6 +59,19 @@ def test_ctrl_c_keeps_what_has_ended(home, capsys, monkeypatch):
     assert cli.main(["tune", *TASK, "--methods", "finetune", "--trials", "6"]) == 130
     (study,) = studies_in(home / "studies")
     assert len(study.trials) == 2 and "2 trials" in capsys.readouterr().err
+
+
+def test_what_somebody_else_works_on_is_not_told_as_found(home, capsys):
+    asked = ["tune", *TASK, "--methods", "ssd", "--trials"]
+    assert cli.main([*asked, "2"]) == 0
+    said = capsys.readouterr().err
+    assert "--method-preset tuned" in said and "Somebody else" not in said
+    (file,) = (home / "studies").glob("*/ssd.json")
+    with claimed(file.parent / ".locks" / "ssd.lock"):
+        assert cli.main([*asked, "4"]) == 0
+    said = capsys.readouterr().err
+    assert tells(said, "Somebody else", "ssd", "class_wise")
+    assert "--method-preset tuned" not in said
 
 
 @pytest.mark.parametrize(

@@ -409,6 +409,35 @@ def test_one_process_at_a_time_works_on_a_study(tmp_path):
         assert again
 
 
+def test_a_lock_that_cannot_be_had_is_not_taken_for_somebody_at_work(tmp_path):
+    (tmp_path / "a.lock").mkdir()
+    with pytest.raises(StoreError, match=r"a\.lock"), claimed(tmp_path / "a.lock"):
+        raise AssertionError
+
+
+def test_two_homes_do_not_work_on_one_study(home, copied, tmp_path):
+    """Each would write its own trials over those of the other."""
+    grid, root = grid_of("finetune", "ssd"), copied / "studies"
+    wish, _ = wish_of(grid, trials=2)
+    ((task, _),) = wish.tasks
+    other = fresh(home, tmp_path / "other")
+    inside: list[Any] = []
+
+    def meanwhile(event):
+        if event.method == "finetune" and not inside:
+            with open_store(other) as store:
+                inside.append(search(grid, wish, store, root, device="cpu"))
+
+    with open_store(copied) as store:
+        assert search(grid, wish, store, root, device="cpu", on_event=meanwhile) == []
+    assert inside == [[(task, "finetune")]]
+    found = {study.method: study for study in studies_in(root)}
+    assert all(study.finished(2) for study in found.values()) and len(found) == 2
+    # no file of a lock is ever among what is committed
+    locks = {path.parent for path in root.rglob("*.lock")}
+    assert [(path / ".gitignore").read_text() for path in locks] == ["*\n"]
+
+
 def test_equal_settings_run_once(home, monkeypatch):
     grid = grid_of("finetune")
     searched(home, grid, trials=2)
