@@ -51,9 +51,8 @@ def _caution(record: Mapping[str, Any]) -> str:
         return f"{who} under {where} is not searched to the end."
     if record["score"] is None:
         return (
-            f"{who} under {where} has no setting that may be chosen: each of "
-            f"{record['first']} moved nothing, took too much work or failed, on one of three seeds "
-            "at least. More trials may find one."
+            f"{who} under {where} has no setting that may be chosen. Of {record['first']}, "
+            f"{record['why_none']}. More trials may find one."
         )
     if record["edges"]:
         return (

@@ -20,6 +20,7 @@ from mucore.runner.jobs import Pulse
 from mucore.runner.plan import Grid, parse_grid
 from mucore.store import Store
 from mucore.store.rows import Job
+from mucore.tuning.plan import left
 from mucore.tuning.study import Folder
 from mucore.tuning.wish import FOLDER, Wish, revision_of, wish_of
 
@@ -104,18 +105,16 @@ def compute(job: Job, store: Store, pulse: Pulse, *, device: str = "auto") -> No
 
 
 def share(store: Store, wish: Wish) -> float:
-    """How much of a search is done, 0 to 1: of each study its trials, or all where it is over."""
+    """How much of a search is done, 0 to 1: of each study its trials among all that it may come
+    to.
+    """
     done = []
     for task, methods in wish.tasks:
         folder = Folder(store.home / FOLDER, task)
         for name in methods:
             study = folder.study(name, revision=revision_of(name))
-            if study is None:
-                done.append(0.0)
-            elif study.finished(wish.trials):
-                done.append(1.0)
-            else:
-                done.append(min(len(study.trials) / wish.most, 1.0))
+            had = len(study.trials) if study is not None else 0
+            done.append(had / (had + left(wish, study)))
     return sum(done) / len(done)
 
 

@@ -10,7 +10,7 @@ from mucore import catalog
 from mucore.runner.estimate import Span, forecast
 from mucore.spec import RunSpec
 from mucore.store import Store
-from mucore.tuning.study import Folder, Study
+from mucore.tuning.study import BEST, Folder, Study
 from mucore.tuning.task import Task
 from mucore.tuning.wish import SPREAD_SEEDS, Wish, check_means, revision_of
 
@@ -47,9 +47,9 @@ def plan(wish: Wish, store: Store, root: Path) -> Plan:
                 aside += 1
         for study in studies.values():
             check_means(wish, study)
-        left = {name: _left(wish, study) for name, study in studies.items()}
+        counts = {name: left(wish, study) for name, study in studies.items()}
         done += sum(len(study.trials) for study in studies.values() if study is not None)
-        if not any(left.values()):
+        if not any(counts.values()):
             continue
         missing = missing_references(wish, task, store, spread=folder.facts() is None)
         expected = forecast(store, missing).expect(missing)
@@ -59,7 +59,7 @@ def plan(wish: Wish, store: Store, root: Path) -> Plan:
         kept = store.get_model(retrain.model_key)
         whole = kept.cost["seconds"] if kept else expected[retrain.key].work
         unknown = SPENT * wish.cap * whole
-        for name, count in left.items():
+        for name, count in counts.items():
             trials += count
             seconds += count * (_seconds(studies[name], unknown) + JUDGING)
     return Plan(references, trials, done, aside, Span(seconds / UNSURE, seconds, seconds * UNSURE))
@@ -82,14 +82,19 @@ def missing_references(wish: Wish, task: Task, store: Store, *, spread: bool) ->
     ]
 
 
-def _left(wish: Wish, study: Study | None) -> int:
-    """Trials that a study still takes at most."""
+def left(wish: Wish, study: Study | None) -> int:
+    """Trials that a study still takes at most: what is missing of the first stage, and the second
+    one of all settings that may be among the best then. Any of these may be one of the missing;
+    only those that no five of them can push out have no more to run than what they have not run.
+    """
     if study is None:
         return wish.most
     if study.finished(wish.trials):
         return 0
     first = max(wish.trials - len(study.first), 0)
-    return max(wish.most - len(study.trials), first, 1)
+    new, later = min(first, BEST), len(study.seeds()) - 1
+    totals = [study.total(trial.values) for trial in study.best()[: BEST - new]]
+    return first + new * later + sum(1 + later - count for _, count, fit in totals if fit)
 
 
 def _seconds(study: Study | None, otherwise: float) -> float:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from mucore.tuning import objective
 from mucore.tuning.space import Space
@@ -34,6 +35,7 @@ def record(task: Task, study: Study, trials: int, root: Path) -> dict[str, Any]:
         "work": choice.work if choice is not None else None,
         "values": dict(choice.values) if choice is not None else None,
         "edges": list(edges(study, facts)),
+        "why_none": why_none(study) if choice is None else "",
         "file": str(Folder(root, task).study_file(study.method)),
         "cautions": cautions(task, study, trials, facts),
     }
@@ -90,10 +92,24 @@ def fallen(study: Study) -> list[Fallen]:
     return found
 
 
-def _what(trial: Trial) -> str:
+def became(trial: Trial) -> Literal["candidate", "still", "over", "failed"]:
+    """What became of a setting on a seed, one thing of each: one that moved nothing may have taken
+    too much as well.
+    """
     if trial.still:
-        return "moved nothing"
-    return "took too much work" if trial.over else f"failed: {trial.ended}"
+        return "still"
+    if trial.over:
+        return "over"
+    return "failed" if trial.ended else "candidate"
+
+
+def _what(trial: Trial) -> str:
+    return {
+        "candidate": "may be chosen",
+        "still": "moved nothing",
+        "over": "took too much work",
+        "failed": f"failed: {trial.ended}",
+    }[became(trial)]
 
 
 def off(study: Study) -> bool:
@@ -165,12 +181,9 @@ def visible(facts: Facts, scenario: str, seed: int) -> bool:
 
 
 def why_none(study: Study) -> str:
-    """What became of the settings of a study that came to none."""
-    first = study.first
-    still, over = (sum(getattr(trial, name) for trial in first) for name in ("still", "over"))
-    ended = sum(bool(trial.ended) and not trial.over for trial in first)
-    later = len(first) - still - over - ended
+    """What became of the settings of a study that came to none, each counted once."""
+    counts = Counter(map(became, study.first))
     return (
-        f"{still} moved nothing, {over} took too much, {ended} failed, {later} did so on another "
-        "seed or were not among the best"
+        f"{counts['still']} moved nothing, {counts['over']} took too much, {counts['failed']} "
+        f"failed, {counts['candidate']} did so on another seed or were not among the best"
     )

@@ -233,6 +233,20 @@ def test_a_parameter_that_is_searched_no_more_has_no_edge():
     assert report.edges(recorded, known) == ()
 
 
+def test_each_setting_that_may_not_be_chosen_is_counted_once():
+    one = Trial(seed=100, values={}, score=60.0, work=0.4, seconds=1.0)
+    ends = [
+        *[replace(one, still=True)] * 5,
+        *[replace(one, still=True, over=True)] * 3,
+        *[replace(one, over=True)] * 2,
+        *[replace(one, over=True, ended="it took more")] * 4,
+        *[replace(one, ended="it diverged")] * 6,
+        *[one] * 7,
+    ]
+    made = Study({}, "ssd", "1", 100, 1 / 3, False, tuple(ends))
+    assert facts.numbers(report.why_none(made)) == ["8", "6", "6", "7"] and sum((8, 6, 6, 7)) == 27
+
+
 def test_a_search_that_found_none_is_told_with_what_became_of_each_setting(demo, tmp_path):
     scores = [60.0] * 24
     later = [(5, 52.0, 101)]

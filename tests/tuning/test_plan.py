@@ -1,0 +1,65 @@
+"""What is said of a search before it begins holds for whatever comes of it."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mucore.tuning.plan import left
+from mucore.tuning.study import BEST, Study, Trial
+from mucore.tuning.wish import SEED, Wish
+
+NOTHING = Study({}, "finetune", "1", SEED, 0.3, False)
+
+
+def trial(setting, seed, score, still):
+    values = {"lr": float(setting)}
+    return Trial(seed=seed, values=values, score=score, work=0.1, seconds=1.0, still=still)
+
+
+def taken(study, wish, rows, *, most=10_000):
+    """The trials that a search adds, `most` at most; `rows`: a score and whether it stood still of
+    each setting on each seed.
+    """
+    added = 0
+    while added < most:
+        number = len(study.first)
+        if number < wish.trials:
+            setting, seed = number, SEED
+        elif (check := study.next_check()) is not None:
+            setting, seed = int(check[0]["lr"]), check[1]
+        else:
+            break
+        score, still = rows[setting][seed - SEED]
+        study = replace(study, trials=(*study.trials, trial(setting, seed, score, still)))
+        added += 1
+    return study, added
+
+
+SEEDS = st.tuples(*[st.tuples(st.integers(0, 20), st.integers(0, 9).map(lambda n: n == 0))] * 3)
+
+
+@given(st.lists(SEEDS, min_size=2, max_size=20), st.data())
+def test_no_study_takes_more_trials_than_were_said_to_be_left(rows, data):
+    few = data.draw(st.integers(1, len(rows)))
+    wish = Wish([], trials=len(rows))
+    study, _ = taken(NOTHING, Wish([], trials=few), rows, most=data.draw(st.integers(0, 30)))
+    while (said := left(wish, study)) > 0:
+        _, real = taken(study, wish, rows)
+        assert real <= said
+        study, added = taken(study, wish, rows, most=1)
+        assert left(wish, study) < said and added == 1
+    assert study.finished(wish.trials)
+
+
+def test_the_most_that_are_left_can_come_to_pass():
+    """A study that is over, and grows by settings that are all better than those before on the
+    first seed and as good in all.
+    """
+    for before, after, most in ((24, 100, 76 + 2 * BEST), (24, 25, 1 + 2), (24, 27, 3 + 6)):
+        rows = [((after - number, False), *[(number / 2, False)] * 2) for number in range(after)]
+        over, added = taken(NOTHING, Wish([], trials=before), rows)
+        assert added == before + 2 * BEST
+        assert left(Wish([], trials=after), over) == most
+        assert taken(over, Wish([], trials=after), rows)[1] == most
+    assert left(Wish([], trials=24), None) == 24 + 2 * BEST
