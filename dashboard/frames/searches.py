@@ -26,7 +26,7 @@ def table(records: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
         [
             {
                 "Method": catalog.method(each["method"]).title,
-                "Scenario": catalog.scenario(each["scenario"]).title,
+                "Scenario": _task(each),
                 "Trials": each["trials"],
                 "Authors'": _shown(each["authors"]),
                 "Best": _shown(each["best"]),
@@ -46,7 +46,7 @@ def cautions(records: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _caution(record: Mapping[str, Any]) -> str:
     who = catalog.method(record["method"]).title
-    where = f"“{catalog.scenario(record['scenario']).title}”"
+    where = f"“{_task(record)}”"
     if not record["finished"]:
         return f"{who} under {where} is not searched to the end."
     if record["score"] is None:
@@ -60,6 +60,14 @@ def _caution(record: Mapping[str, Any]) -> str:
             f"({'; '.join(record['edges'])}); a better one may lie beyond."
         )
     return ""
+
+
+def _task(record: Mapping[str, Any]) -> str:
+    """The scenario, and what tells this task from the usual one: "Part of one class (class 3)"."""
+    title = catalog.scenario(record["scenario"]).title
+    if not record["changed"]:
+        return title
+    return f"{title} ({labels.forget_set_text(record['changed'], record['dataset'])})"
 
 
 def _shown(value: float | None) -> str:

@@ -142,7 +142,7 @@ def _grid(task: TaskOptions, changes: Sequence[str]) -> Grid:
 
 
 def _say_plan(wish: Wish, planned: Any, jobs: int) -> None:
-    from mucore.runner.estimate import Span, about
+    from mucore.runner.estimate import about
 
     studies = sum(len(methods) for _, methods in wish.tasks)
     names = "; ".join(task.title for task, _ in wish.tasks)
@@ -159,9 +159,7 @@ def _say_plan(wish: Wish, planned: Any, jobs: int) -> None:
     if not planned.trials:
         print("All of it is there already.", file=sys.stderr)
         return
-    time = planned.time
-    each = Span(*(value / jobs for value in (time.low, time.likely, time.high)))
-    text = about(each)
+    text = about(planned.time(jobs))
     some = "1 trial is" if planned.done == 1 else f"{planned.done} trials are"
     had = f" {some} there already." if planned.done else ""
     print(
@@ -170,10 +168,10 @@ def _say_plan(wish: Wish, planned: Any, jobs: int) -> None:
         file=sys.stderr,
     )
     cores = os.cpu_count() or 1
-    if jobs == 1 < cores and studies > 1 and time.likely > LONG:
+    if jobs == 1 < cores and planned.studies > 1 and planned.trying > LONG:
         print(
-            f"This machine has {cores} cores: --jobs {min(cores, studies)} searches several "
-            "methods at once.",
+            f"This machine has {cores} cores: --jobs {min(cores, planned.studies)} searches "
+            "several methods at once.",
             file=sys.stderr,
         )
 

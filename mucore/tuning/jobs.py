@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from mucore import catalog
 from mucore.runner import apart
+from mucore.runner.estimate import available
 from mucore.runner.jobs import Pulse
 from mucore.runner.plan import Grid, parse_grid
 from mucore.store import Store
@@ -59,9 +60,9 @@ def start(store: Store, grid: Grid, wish: Wish) -> Job:
 def title(wish: Wish) -> str:
     """ "Search of settings: SCRUB and DUCK under Whole class"."""
     methods = dict.fromkeys(name for _, names in wish.tasks for name in names)
-    scenarios = [catalog.scenario(task.scenario).title for task, _ in wish.tasks]
+    scenarios = dict.fromkeys(catalog.scenario(task.scenario).title for task, _ in wish.tasks)
     who = _listed([catalog.method(name).title for name in methods], "methods")
-    return f"Search of settings: {who} under {_listed(scenarios, 'scenarios')}"
+    return f"Search of settings: {who} under {_listed(list(scenarios), 'scenarios')}"
 
 
 def work_on(
@@ -95,13 +96,25 @@ def compute(job: Job, store: Store, pulse: Pulse, *, device: str = "auto") -> No
         wish,
         store,
         store.home / FOLDER,
-        jobs=max((os.cpu_count() or 1) - 1, 1) if on_cpu else 1,
+        jobs=_processes(on_cpu),
         device=device,
         cancelled=pulse.cancelled,
         on_event=event,
     )
     for sentence in say_elsewhere(elsewhere):
         log.warning(sentence)
+
+
+def processes(store: Store) -> int:
+    """In how many processes a search of this home will work, as far as can be told without torch:
+    by the device that its workers have.
+    """
+    device, _ = available(store)
+    return _processes(device == "cpu")
+
+
+def _processes(on_cpu: bool) -> int:
+    return max((os.cpu_count() or 1) - 1, 1) if on_cpu else 1
 
 
 def share(store: Store, wish: Wish) -> float:

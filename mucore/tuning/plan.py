@@ -23,21 +23,32 @@ UNSURE = 1.6  # an estimate may be as many times too long or too short
 class Plan:
     """`references` are trainings, `trials` at most: the second stage ends earlier where nobody can
     win any more. `done` are trials that there are, those of `aside` studies among them, which were
-    put aside for other code and are brought back. `time` is that of one process.
+    put aside for other code and are brought back. `studies` are not over yet. `making` and `trying`
+    are the likely seconds of references and of trials in one process.
     """
 
     references: int
     trials: int
     done: int
     aside: int
-    time: Span
+    studies: int
+    making: float
+    trying: float
+
+    def time(self, processes: int = 1) -> Span:
+        """How long it takes so many processes: no two work on one study, and one makes the
+        references before the others begin.
+        """
+        likely = self.making + self.trying / max(min(processes, self.studies), 1)
+        return Span(likely / UNSURE, likely, likely * UNSURE)
 
 
 def plan(wish: Wish, store: Store, root: Path) -> Plan:
     """Raises `BadFile` where the folder is another task's, `BadValue` where a study in it is of
     another seed or cap.
     """
-    references, trials, done, aside, seconds = 0, 0, 0, 0, 0.0
+    references, trials, done, aside, unfinished = 0, 0, 0, 0, 0
+    making, trying = 0.0, 0.0
     for task, methods in wish.tasks:
         folder = Folder(root, task)
         studies = {name: folder.study(name, revision=revision_of(name)) for name in methods}
@@ -54,15 +65,16 @@ def plan(wish: Wish, store: Store, root: Path) -> Plan:
         missing = missing_references(wish, task, store, spread=folder.facts() is None)
         expected = forecast(store, missing).expect(missing)
         references += len(missing)
-        seconds += sum(expected[spec.key].seconds for spec in missing)
+        making += sum(expected[spec.key].seconds for spec in missing)
         retrain = task.spec("retrain", seed=wish.seed)
         kept = store.get_model(retrain.model_key)
         whole = kept.cost["seconds"] if kept else expected[retrain.key].work
         unknown = SPENT * wish.cap * whole
         for name, count in counts.items():
             trials += count
-            seconds += count * (_seconds(studies[name], unknown) + JUDGING)
-    return Plan(references, trials, done, aside, Span(seconds / UNSURE, seconds, seconds * UNSURE))
+            unfinished += count > 0
+            trying += count * (_seconds(studies[name], unknown) + JUDGING)
+    return Plan(references, trials, done, aside, unfinished, making, trying)
 
 
 def missing_references(wish: Wish, task: Task, store: Store, *, spread: bool) -> list[RunSpec]:

@@ -22,6 +22,8 @@ def record(task: Task, study: Study, trials: int, root: Path) -> dict[str, Any]:
     return {
         "task": task.name,
         "scenario": task.scenario,
+        "changed": task.changed,
+        "dataset": task.content()["dataset"],
         "method": study.method,
         "first": len(study.first),
         "trials": len(study.trials),

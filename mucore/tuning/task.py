@@ -78,11 +78,10 @@ class Task:
         """
         content = self.content()
         words = [content[part] for part in ("dataset", "model", "preset", "scenario")]
-        defaults = {p.name: p.default for p in catalog.scenario(self.scenario).parameters}
         usual = {
             "data_hash": "",
             "recipe": make_recipe(self.preset).model_dump(mode="json"),
-            "scenario_parameters": json.loads(json.dumps(defaults)),
+            "scenario_parameters": self._usual(),
             "original_hash": "",
             "pretrained_hash": "",
         }
@@ -92,6 +91,17 @@ class Task:
         return "-".join(words)
 
     @property
+    def changed(self) -> dict[str, Any]:
+        """The scenario's parameters that are not as its card has them, as JSON has them."""
+        usual, values = self._usual(), self.content()["scenario_parameters"]
+        return {name: value for name, value in values.items() if usual.get(name, ...) != value}
+
+    def _usual(self) -> dict[str, Any]:
+        """The scenario's parameters as its card has them."""
+        defaults = {p.name: p.default for p in catalog.scenario(self.scenario).parameters}
+        return json.loads(json.dumps(defaults))
+
+    @property
     def title(self) -> str:
         content = self.content()
         where = [content[part] for part in ("dataset", "model", "preset")]
@@ -99,10 +109,16 @@ class Task:
 
 
 def tasks_of(grid: Grid) -> list[Task]:
-    """The tasks of a grid, one a scenario. Raises as `expand`."""
+    """The tasks of a grid, one for each scenario and its parameters: two budgets are two tasks.
+    Raises as `expand`.
+    """
     specs, _ = expand(grid.model_copy(update={"methods": [], "sequence": False}))
-    found = {spec.scenario: spec for spec in specs if spec.method == "retrain"}
-    return [Task(spec, grid.preset) for name, spec in found.items() if name is not None]
+    found = {
+        (spec.scenario, json.dumps(spec.scenario_parameters, sort_keys=True)): spec
+        for spec in specs
+        if spec.method == "retrain" and spec.scenario is not None
+    }
+    return [Task(spec, grid.preset) for spec in found.values()]
 
 
 def methods_of(grid: Grid, task: Task) -> tuple[list[str], dict[str, str]]:

@@ -31,6 +31,17 @@ def test_a_plan_says_what_is_left_and_searches_nothing(home, capsys):
     assert not (home / "studies").exists()
 
 
+def test_the_time_of_a_plan_goes_by_the_studies_that_run_at_once(home, capsys):
+    def time(methods, jobs):
+        asked = [*TASK, "--methods", methods, "--trials", "500", "--plan", "--jobs", str(jobs)]
+        assert cli.main(["tune", *asked]) == 0
+        (line,) = (each for each in capsys.readouterr().err.splitlines() if "trainings" in each)
+        return line
+
+    assert time("ssd", 8) == time("ssd", 1)
+    assert time("ssd,finetune", 8) == time("ssd,finetune", 2) != time("ssd,finetune", 1)
+
+
 def test_a_search_ends_with_a_table_and_how_to_use_it(home, capsys):
     asked = ["tune", *TASK, "--methods", "ssd", "--trials", "3"]
     assert cli.main([*asked, "--json"]) in (0, 1)

@@ -332,7 +332,7 @@ def test_the_time_of_trials_that_nobody_made_goes_by_retrains_training(copied, t
         kept = store.get_model(retrain.model_key)
         whole = kept.cost["seconds"] if kept else took[retrain.key].work
     assert bool(kept) is trained and (found.references == 0) is trained and whole > 0
-    trials = found.time.likely - sum(each.seconds for each in took.values())
+    trials = found.time().likely - sum(each.seconds for each in took.values())
     assert trials == pytest.approx(found.trials * (SPENT * wish.cap * whole + JUDGING))
 
 

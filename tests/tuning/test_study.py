@@ -179,6 +179,20 @@ def test_facts_of_another_task_or_rule_are_refused(folder):
         folder.facts()
 
 
+def test_each_set_of_parameters_of_a_scenario_is_a_task():
+    asked = [{"class_id": 0}, {"class_id": 3}, {"class_id": 3, "budget": 0.5}, {"class_id": 0}]
+    grid = {
+        "dataset": "digits",
+        "model": "mlp",
+        "scenarios": [{"id": "one_class", "parameters": each} for each in asked],
+        "methods": [],
+        "training_seeds": [0, 1],
+    }
+    tasks = tasks_of(parse_grid(grid))
+    assert [task.changed for task in tasks] == [{}, *asked[1:3]]
+    assert len({task.name for task in tasks}) == 3
+
+
 def test_a_tasks_name_says_what_is_not_as_usual():
     def name(**changes):
         grid = {

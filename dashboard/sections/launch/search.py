@@ -71,8 +71,9 @@ def offer(content: dict[str, Any]) -> None:
             )
             st.caption(
                 f"{units.count(planned.references, 'training')} of originals and Retrains and at "
-                f"most {units.count(planned.trials, 'trial')}: {about(planned.time)}.{had} It goes "
-                "on when you leave this page, and looks at no test data."
+                f"most {units.count(planned.trials, 'trial')}: "
+                f"{about(planned.time(jobs.processes(store)))}.{had} It goes on when you leave "
+                "this page, and looks at no test data."
             )
             if st.button("Search", key="start_search", icon=":material/manage_search:"):
                 jobs.start(store, grid, wish)

@@ -1,6 +1,6 @@
 """What the table of searches says beside its numbers."""
 
-from facts import numbers
+from facts import numbers, tells
 
 from dashboard.frames import searches
 from mucore.tuning import report
@@ -20,6 +20,8 @@ def test_of_a_search_that_found_none_only_the_best_were_tried_on_other_seeds():
     record = {
         "method": "finetune",
         "scenario": "one_class",
+        "changed": {},
+        "dataset": "digits",
         "finished": True,
         "first": 24,
         "score": None,
@@ -28,3 +30,13 @@ def test_of_a_search_that_found_none_only_the_best_were_tried_on_other_seeds():
     (said,) = searches.cautions([record])
     # 24 settings: none moved nothing, took too much or failed on the first seed
     assert numbers(said) == ["24", "0", "0", "0", "24"]
+
+
+def test_tasks_of_one_scenario_are_told_apart():
+    common = {"method": "finetune", "scenario": "one_class", "dataset": "digits"}
+    numbers = dict.fromkeys(("trials", "authors", "best", "score", "work", "values"))
+    frame = searches.table(
+        [{**common, **numbers, "changed": each} for each in ({}, {"class_id": 3}, {"budget": 0.5})]
+    )
+    assert frame["Scenario"].is_unique
+    assert [tells(text, 3) for text in frame["Scenario"]] == [False, True, False]
