@@ -143,14 +143,15 @@ def _grid(task: TaskOptions, changes: Sequence[str]) -> Grid:
 
 def _say_plan(wish: Wish, planned: Any, jobs: int) -> None:
     from mucore.runner.estimate import about
+    from mucore.tuning.wish import SLACK
 
     studies = sum(len(methods) for _, methods in wish.tasks)
     names = "; ".join(task.title for task, _ in wish.tasks)
     print(
         f"{studies} {'study' if studies == 1 else 'studies'} ({names}): each tries {wish.trials} "
         f"settings on seed {wish.seed}, the authors' first, and the best on seeds {wish.seed + 1} "
-        f"and {wish.seed + 2}. A trial may take {wish.cap:.2g} of Retrain's work. Test data are "
-        "not looked at.",
+        f"and {wish.seed + 2}. A trial may take {wish.cap:.2g} of Retrain's work, and "
+        f"{SLACK - 1:.0%} of that beside it. Test data are not looked at.",
         file=sys.stderr,
     )
     if planned.aside:

@@ -35,6 +35,7 @@ from mucore.suite.description import Suite, Task
 from mucore.suite.lines import REFERENCES
 from mucore.suite.pack import Pack, place_of
 from mucore.tuning import objective
+from mucore.tuning.wish import SLACK
 from mucore.verdicts import Verdict, judge, rules_of
 
 WORK = "rte_work"
@@ -338,7 +339,8 @@ def _lines(suite: Suite, task: Task, label: str, pack: Pack) -> list[Line]:
 
 def _capped(line: Line, cap: float) -> Line:
     work = line.work
-    return replace(line, over_cap=line.division == "tuned" and work is not None and work > cap)
+    over = work is not None and work > SLACK * cap
+    return replace(line, over_cap=line.division == "tuned" and over)
 
 
 def _reason(pack: Pack, task: Task, method: str, *, some: bool) -> str:

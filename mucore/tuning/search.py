@@ -30,11 +30,10 @@ from mucore.tuning.judge import Judge
 from mucore.tuning.space import Space, draw
 from mucore.tuning.study import Facts, Folder, Study, Trial, ranked
 from mucore.tuning.task import Task
-from mucore.tuning.wish import OPEN, SPREAD_SEEDS, Wish, check_means, revision_of
+from mucore.tuning.wish import OPEN, SLACK, SPREAD_SEEDS, Wish, check_means, revision_of
 
 log = logging.getLogger("mucore")
 Values = Mapping[str, object]
-SLACK = 1.05  # what a setting may take more than its formula says
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,8 @@ class Search:
         study = folder.take_up(method, revision=revision_of(method))
         check_means(self.wish, study)  # somebody may have begun it since this search did
         if study is None:
-            fits = draw(space, [], seed=self.wish.seed, most=self.wish.cap * judge.whole)
+            most = SLACK * self.wish.cap * judge.whole
+            fits = draw(space, [], seed=self.wish.seed, most=most)
             study = Study(
                 task=folder.task.content(),
                 method=method,

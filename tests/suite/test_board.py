@@ -12,6 +12,7 @@ from mucore.errors import BadFile
 from mucore.suite import board, description, site
 from mucore.suite import pack as packs
 from mucore.suite.board import Line, Table
+from mucore.tuning import wish
 from mucore.verdicts import Verdict
 
 SUITE = description.load("mucore-bench-1-quick")
@@ -175,6 +176,16 @@ def test_the_baseline_that_cheats_stands_apart_whatever_its_numbers():
     tables = [table(*order, *others), table(*order, *others)]
     ranking = board._ranking(tables)
     assert ranking is not None and set(ranking.ranks) == {"ssd", "scrub", "salun"}
+
+
+def test_a_line_is_over_the_cap_where_a_search_would_have_refused_its_work():
+    most = wish.SLACK * SUITE.cap
+    works = {"msg": 0.348, "scrub": 0.34, "ssd": most + 0.001}
+    found = {
+        name: board._capped(line(name, (1.0,), work=it), SUITE.cap) for name, it in works.items()
+    }
+    assert [name for name, each in found.items() if each.over_cap] == ["ssd"]
+    assert works["scrub"] > SUITE.cap and most == pytest.approx(0.35)
 
 
 def test_values_as_people_read_them():
