@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import pandas as pd
 
-from dashboard.text.labels import MISSING, setting_text
+from dashboard.text.labels import MISSING, changes_text, setting_text
 from mucore import catalog
 from mucore.catalog import MethodCard, tuning
 from mucore.catalog.cards import Parameter, TermCard
@@ -24,7 +24,9 @@ def parameters_frame(card: MethodCard, recipe: Recipe) -> pd.DataFrame:
     ones by the task that they were found for, range and help.
     """
     made = []
-    tuned = {_heading(each): each.values for each in tuning.settings(card.id)}
+    tuned: dict[str, Mapping[str, Any]] = {}
+    for each in tuning.settings(card.id):
+        tuned.setdefault(_heading(each), each.values)  # of two for one task the one that runs take
     if not tuned and card.tuned:
         tuned = {"Tuned": card.tuned}
     here = {
@@ -58,10 +60,16 @@ def parameters_frame(card: MethodCard, recipe: Recipe) -> pd.DataFrame:
 
 
 def _heading(tuned: Tuned) -> str:
-    """ "Tuned: Part of one class"; with data set and model where they are not the usual ones."""
+    """ "Tuned: Part of one class"; with what of its task is not as usual."""
     names = " and ".join(catalog.scenario(each).title for each in tuned.scenarios)
-    usual = (tuned.dataset, tuned.model) == (FIRST.dataset, FIRST.model)
-    return f"Tuned: {names}" + ("" if usual else f" ({tuned.dataset}, {tuned.model})")
+    where = (tuned.dataset, tuned.model)
+    words = [
+        *(() if where == (FIRST.dataset, FIRST.model) else where),
+        "" if tuned.preset == "standard" else tuned.preset,
+        changes_text(tuned),
+    ]
+    told = ", ".join(filter(None, words))
+    return f"Tuned: {names}" + (f" ({told})" if told else "")
 
 
 HIDDEN = (

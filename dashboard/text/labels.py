@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any, Literal
 
 from mucore import catalog, titles
-from mucore.catalog.tuning import Borrowed
+from mucore.catalog.tuning import Borrowed, Tuned
 from mucore.errors import UnknownName
 from mucore.spec import Recipe, complete, fill, make_recipe, method_parameters
 
@@ -142,16 +142,44 @@ def value_title(column: str, value: str) -> str:
 
 def borrowed_text(found: Borrowed) -> str:
     """Which tuned settings methods take that have none of their task."""
-    source = found.source
+    source, parts = found.source, {*found.parts}
+    words = {"recipe": "on this recipe", "scenario_parameters": "for this forget set"}
+    lacks = (
+        "on these data and this model"
+        if {"scenario", "data", "model"} & parts
+        else " and ".join(words.get(part, "from this original") for part in found.parts)
+    )
     where = " and ".join(f"“{scenario_title(name)}”" for name in source.scenarios)
     together = " together" if len(source.scenarios) > 1 else ""
     alone = " alone" if found.scenario in source.scenarios and together else ""
     methods = ", ".join(catalog.method(name).title for name in found.methods)
+    told = (titles.dataset(source.dataset), titles.model(source.model), changes_text(source))
     return (
-        f"Nothing was tuned under “{scenario_title(found.scenario)}”{alone} on these data and this "
-        f"model for {methods}. They take settings that were tuned under {where}{together} "
-        f"({titles.dataset(source.dataset)} · {titles.model(source.model)})."
+        f"Nothing was tuned under “{scenario_title(found.scenario)}”{alone} {lacks} for {methods}. "
+        f"They take settings that were tuned under {where}{together} "
+        f"({' · '.join(filter(None, told))})."
+        + (
+            " Whether the tasks differ, the file of an earlier version does not say; the same "
+            "search again adds it and repeats no trial."
+            if found.unsaid
+            else ""
+        )
     )
+
+
+def changes_text(found: Tuned) -> str:
+    """What the task of a tuned setting has otherwise than usual, "budget 50 %, epochs 3"; "" where
+    nothing.
+    """
+    changes: dict[str, dict[str, Any]] = {"scenario": {}, "recipe": {}}
+    for name, value in found.changes().items():
+        owner, _, key = name.partition(".")
+        changes[owner][key] = value
+    texts = [
+        forget_set_text(changes["scenario"], found.dataset) if changes["scenario"] else "",
+        settings_text(changes["recipe"]) if changes["recipe"] else "",
+    ]
+    return ", ".join(filter(None, texts))
 
 
 def preset_title(preset: str) -> str:

@@ -36,7 +36,7 @@ def form() -> None:
         say_setting(place, catalog.preset(basis.preset))
         names = list(dict.fromkeys(one["id"] for one in scenarios))
         sequence = in_sequence(scenarios)
-        methods = method_settings(choose_methods(names, task), basis, names)
+        methods = method_settings(choose_methods(names, task), basis, scenarios)
         if state.param("settings") == "tuned":
             search.offer({**basis.content(), "scenarios": scenarios, "methods": methods})
         methods, sensitivity = choose_sensitivity(methods, basis, names)

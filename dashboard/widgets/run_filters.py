@@ -20,6 +20,7 @@ from dashboard.widgets.markdown import escape
 from mucore import catalog, titles
 from mucore.catalog import tuning
 from mucore.errors import UnknownName
+from mucore.statistics.runs import SETTING
 
 ALL = "all"
 BOTH = "both"
@@ -439,16 +440,19 @@ def has_settings(runs: pd.DataFrame, settings: str) -> pd.Series:
 
 
 def _as_tuned(runs: pd.DataFrame) -> pd.Series:
-    columns = ("method", "parameters", "dataset", "model", "scenario")
+    columns = ("method", "parameters", *SETTING)
     asked = list(zip(*(runs[name] for name in columns), strict=True))
     same = {each: _is_tuned(*map(str, each)) for each in set(asked)}
     return pd.Series([same[each] for each in asked], index=runs.index)
 
 
-def _is_tuned(method: str, parameters: str, dataset: str, model: str, scenario: str) -> bool:
+def _is_tuned(
+    method: str, parameters: str, dataset: str, model: str, recipe: str, scenario: str, chosen: str
+) -> bool:
+    task = {"recipe": json.loads(recipe), "scenario_parameters": json.loads(chosen)}
     return any(
-        found.covers(dataset=dataset, model=model, scenario=scenario)
-        and has_values(method, parameters, found.values)
+        has_values(method, parameters, found.values)
+        and found.covers(dataset=dataset, model=model, scenario=scenario, **task)
         for found in tuning.settings(method)
     )
 

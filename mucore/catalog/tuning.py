@@ -1,32 +1,57 @@
 """The values of the preset `tuned`: what `mucore tune` found, task by task, and which of it serves
 a run.
 
-A task is a scenario on a data set, model and recipe. A run takes the setting of its own task; where
-there is none, that of the nearest task in which its method was tuned (`nearest`). Settings come
-from tuned.json beside this file and from the reader's home, where `mucore tune` writes what it
-found there.
+A task is a scenario with its parameters on a data set, model and recipe. A run takes the setting of
+its very task; where there is none, that of the nearest task in which its method was tuned
+(`nearest`), and is called tuned elsewhere. Settings come from tuned.json beside this file and from
+the reader's home, where `mucore tune` writes what it found there.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from mucore.errors import BadFile
+from mucore.errors import BadFile, UnknownName
 from mucore.userfiles.paths import default_home
 
 FILE = "tuned.json"
 SHIPPED = Path(__file__).with_name(FILE)  # written by scripts/make_tuned.py from data/studies
+# By what tasks differ, the gravest first; `Tuned.distance` has a number for each.
+PARTS: Final = ("scenario", "data", "model", "recipe", "scenario_parameters", "weights")
+UNSAID = 0.5  # nearer than one difference that is known, further than none
+_TASK = ("dataset", "data_hash", "model", "preset")
+# what files of earlier versions do not say of a task
+_NEWER = ("recipe", "scenario_parameters", "original_hash", "pretrained_hash")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuningTask:
+    """What a setting is asked for. `dataset` is an id, without a path; `data_hash` names a user's
+    own data, "" catalogued ones; `recipe` and `scenario_parameters` are as JSON has them, every
+    parameter among them; the last two name files of weights, "" where there are none.
+    """
+
+    dataset: str = ""
+    data_hash: str = ""
+    model: str = ""
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    scenario: str = ""
+    scenario_parameters: Mapping[str, Any] = field(default_factory=dict)
+    original_hash: str = ""
+    pretrained_hash: str = ""
 
 
 @dataclass(frozen=True)
 class Tuned:
     """A setting that was found for a method, and the task that it was found for: two scenarios
-    where one setting was sought for both. `data_hash` names a user's own data, "" catalogued ones.
+    where one setting was sought for both. Fields of the task are those of `TuningTask`; `preset` is
+    what its recipe was made from. `recipe` and `scenario_parameters` are None where a file of an
+    earlier version does not say.
     """
 
     method: str
@@ -37,52 +62,97 @@ class Tuned:
     preset: str
     scenarios: tuple[str, ...]
     trials: int = 0
+    recipe: Mapping[str, Any] | None = None
+    scenario_parameters: Mapping[str, Any] | None = None
+    original_hash: str = ""
+    pretrained_hash: str = ""
 
-    def of(self, *, dataset: str, data_hash: str, model: str, scenario: str) -> bool:
-        """Whether this is the very task."""
-        return (
-            self.scenarios == (scenario,)
-            and self.model == model
-            and self._same_data(dataset, data_hash)
-        )
+    def of(self, task: TuningTask) -> bool:
+        """Whether this is the very task; one of which a file does not say it all never is."""
+        return not any(self.distance(task))
 
-    def covers(self, *, dataset: str, model: str, scenario: str) -> bool:
-        """Whether it was sought for this task, alone or together with another scenario; of a user's
-        own data by name alone.
+    def covers(
+        self,
+        *,
+        dataset: str,
+        model: str,
+        scenario: str,
+        recipe: Mapping[str, Any],
+        scenario_parameters: Mapping[str, Any],
+    ) -> bool:
+        """Whether it was sought for this task, alone or together with another scenario, as far as
+        stored runs tell: of a user's own data by name, and whoever trained the original. What a
+        file does not say counts as usual.
         """
-        return (
-            scenario in self.scenarios
-            and self.model == model
-            and self.dataset == dataset.partition(":")[0]
-        )
+        if (
+            scenario not in self.scenarios
+            or self.model != model
+            or self.dataset != dataset.partition(":")[0]
+        ):
+            return False
+        usual_recipe, usual = _usual(self.preset, scenario)
+        mine = usual_recipe if self.recipe is None else self.recipe
+        chosen = usual if self.scenario_parameters is None else self.scenario_parameters
+        return not _points(mine, recipe) and chosen == scenario_parameters
 
-    def _same_data(self, dataset: str, data_hash: str) -> bool:
+    def _same_data(self, task: TuningTask) -> bool:
         if self.data_hash:
-            return self.data_hash == data_hash
-        return self.dataset == dataset
+            return self.data_hash == task.data_hash
+        return self.dataset == task.dataset
 
-    def distance(
-        self, *, dataset: str, data_hash: str, model: str, scenario: str
-    ) -> tuple[int, bool, bool]:
-        """How far its task is from another: by scenario, then data, then model."""
+    def distance(self, task: TuningTask) -> tuple[float, ...]:
+        """How far its task is from another, by `PARTS`: scenario, data, model, then in how many
+        points recipe and parameters differ, then weights that training starts from.
+        """
         kinds = {_kind(each) for each in self.scenarios}
         far = (
             0
-            if self.scenarios == (scenario,)
+            if self.scenarios == (task.scenario,)
             else 1
-            if scenario in self.scenarios
+            if task.scenario in self.scenarios
             else 2
-            if _kind(scenario) in kinds
+            if _kind(task.scenario) in kinds
             else 3
         )
-        return far, not self._same_data(dataset, data_hash), self.model != model
+        return (
+            far,
+            not self._same_data(task),
+            self.model != task.model,
+            _points(self.recipe, task.recipe),
+            # those of another scenario are of other things
+            _points(self.scenario_parameters, task.scenario_parameters) if far < 2 else 0,
+            (self.original_hash, self.pretrained_hash)
+            != (task.original_hash, task.pretrained_hash),
+        )
 
     @property
     def title(self) -> str:
-        """ "one_class on digits, mlp"; of one that is for no task in particular, ""."""
+        """ "one_class on digits, mlp, quick (scenario.budget=0.5)", in brackets what is not as
+        usual; of one that is for no task in particular, "".
+        """
         if not self.scenarios:
             return ""
-        return f"{' and '.join(self.scenarios)} on {self.dataset}, {self.model}"
+        where = ", ".join(filter(None, (self.dataset, self.model, self.preset)))
+        changes = ", ".join(f"{name}={value}" for name, value in self.changes().items())
+        return f"{' and '.join(self.scenarios)} on {where}" + (f" ({changes})" if changes else "")
+
+    def changes(self) -> dict[str, Any]:
+        """What its task has otherwise than its preset and the scenario's card, by the names of
+        `--set`: "scenario.budget", "recipe.epochs".
+        """
+        found: dict[str, Any] = {}
+        for scenario in self.scenarios:
+            recipe, chosen = _usual(self.preset, scenario)
+            for owner, mine, usual in (
+                ("scenario", self.scenario_parameters, chosen),
+                ("recipe", self.recipe, recipe),
+            ):
+                found |= {
+                    f"{owner}.{name}": value
+                    for name, value in (mine or {}).items()
+                    if name != "revision" and (name not in usual or usual[name] != value)
+                }
+        return found
 
 
 def shipped() -> tuple[Tuned, ...]:
@@ -107,13 +177,7 @@ def settings(method: str) -> tuple[Tuned, ...]:
 
 
 def nearest(
-    method: str,
-    *,
-    dataset: str = "",
-    data_hash: str = "",
-    model: str = "",
-    scenario: str = "",
-    otherwise: Mapping[str, Any] | None = None,
+    method: str, task: TuningTask, *, otherwise: Mapping[str, Any] | None = None
 ) -> Tuned | None:
     """The setting of a task, or of the nearest one in which the method was tuned; the reader's own
     before what comes with mucore.
@@ -121,13 +185,7 @@ def nearest(
     `otherwise` are values that a card states for no task in particular, taken where there are no
     others; None where nothing is known.
     """
-    task = {
-        "dataset": dataset.partition(":")[0],
-        "data_hash": data_hash,
-        "model": model,
-        "scenario": scenario,
-    }
-    found = min(settings(method), key=lambda each: each.distance(**task), default=None)
+    found = min(settings(method), key=lambda each: each.distance(task), default=None)
     if found is None and otherwise:
         return Tuned(method, otherwise, "", "", "", "", ())
     return found
@@ -135,36 +193,35 @@ def nearest(
 
 @dataclass(frozen=True)
 class Borrowed:
-    """Methods that have no tuned setting of a scenario's task and take that of another one."""
+    """Methods that have no tuned setting of a scenario's task and take that of another one; `parts`
+    (of `PARTS`) say by what the two differ, or may differ where the source's file does not say.
+    """
 
     scenario: str
     methods: tuple[str, ...]
     source: Tuned
+    parts: tuple[str, ...]
+
+    @property
+    def unsaid(self) -> bool:
+        """Whether nothing is known to differ: the file is of a version that said less."""
+        return self.source.recipe is None and {*self.parts} <= {"recipe", "scenario_parameters"}
 
 
-def borrowed(
-    methods: Iterable[str],
-    scenarios: Iterable[str],
-    *,
-    dataset: str,
-    data_hash: str,
-    model: str,
-) -> list[Borrowed]:
+def borrowed(methods: Iterable[str], tasks: Iterable[TuningTask]) -> list[Borrowed]:
     """Which runs with the preset `tuned` take the setting of another task than theirs."""
-    groups: dict[tuple[str, str], list[Tuned]] = {}
-    for scenario in scenarios:
-        for method in methods:
-            name = dataset.partition(":")[0]
-            found = nearest(
-                method, dataset=name, data_hash=data_hash, model=model, scenario=scenario
-            )
-            if found is not None and not found.of(
-                dataset=name, data_hash=data_hash, model=model, scenario=scenario
-            ):
-                groups.setdefault((scenario, found.title), []).append(found)
+    names = [*methods]
+    groups: dict[tuple[str, str, tuple[str, ...]], dict[str, Tuned]] = {}
+    for task in tasks:
+        for method in names:
+            found = nearest(method, task)
+            if found is not None and not found.of(task):
+                differs = zip(PARTS, found.distance(task), strict=True)
+                parts = tuple(part for part, how_far in differs if how_far)
+                groups.setdefault((task.scenario, found.title, parts), {})[method] = found
     return [
-        Borrowed(scenario, tuple(each.method for each in found), found[0])
-        for (scenario, _), found in groups.items()
+        Borrowed(scenario, tuple(found), next(iter(found.values())), parts)
+        for (scenario, _, parts), found in groups.items()
     ]
 
 
@@ -174,23 +231,59 @@ def stamps() -> tuple[tuple[int, int], ...]:
 
 
 def content(found: Iterable[Tuned]) -> dict[str, Any]:
-    """Settings as the file has them, one task after another; of two for one task the first."""
-    tasks: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for each in found:
-        key = (each.dataset, each.data_hash, each.model, each.preset, each.scenarios)
-        names = ("dataset", "data_hash", "model", "preset", "scenarios")
-        task = tasks.setdefault(key, {**dict(zip(names, key, strict=True)), "methods": {}})
-        task["methods"].setdefault(
+    """Settings as the file has them, one task after another; of two for one task the first. One of
+    an earlier version, which says less of its task, gives way to one of which that may be the task.
+    """
+    settings, tasks = [*found], {}
+    said = {_less(each) for each in settings if each.recipe is not None}
+    for each in settings:
+        if each.recipe is None and _less(each) in said:
+            continue
+        task = {name: getattr(each, name) for name in (*_TASK, "scenarios", *_NEWER)}
+        kept = tasks.setdefault(json.dumps(task, sort_keys=True), {**task, "methods": {}})
+        kept["methods"].setdefault(
             each.method, {"values": dict(each.values), "trials": each.trials}
         )
     return {"tasks": list(tasks.values())}
+
+
+def _less(found: Tuned) -> tuple[Any, ...]:
+    """What files of earlier versions say of a setting's task."""
+    return found.method, *(getattr(found, name) for name in _TASK), found.scenarios
+
+
+def _points(mine: Mapping[str, Any] | None, theirs: Mapping[str, Any]) -> float:
+    """In how many values two differ. The revision of a recipe is none: it moves last digits, so
+    what was found under one serves another.
+    """
+    if mine is None:
+        return UNSAID
+    missing = object()
+    names = (mine.keys() | theirs.keys()) - {"revision"}
+    return sum(mine.get(name, missing) != theirs.get(name, missing) for name in names)
+
+
+def _usual(preset: str, scenario: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The recipe of a preset and the scenario's parameters under it, as JSON has them; nothing of
+    what this version does not know.
+    """
+    from mucore import catalog  # whose cards of methods are read before these are asked for
+    from mucore.spec import make_recipe
+
+    recipe, chosen = {}, {}
+    try:
+        chosen = {each.name: each.default for each in catalog.scenario(scenario).parameters}
+        recipe = make_recipe(preset).model_dump(mode="json")
+        chosen |= catalog.preset(preset).scenarios.get(scenario, {})
+    except UnknownName:
+        pass
+    return recipe, json.loads(json.dumps(chosen))
 
 
 def _kind(scenario: str) -> str:
     """What scenarios ask for alike: whole classes, poison to undo, persons, or samples."""
     from mucore import catalog  # whose cards of methods are read before these are asked for
     from mucore.catalog.metrics.persons import PERSONS
-    from mucore.errors import UnknownName
 
     try:
         card = catalog.scenario(scenario)
@@ -225,7 +318,11 @@ def _read(path: Path, changed: int, size: int) -> tuple[Tuned, ...]:
 
 def _settings(content: Mapping[str, Any]) -> Iterator[Tuned]:
     for task in content["tasks"]:
-        where = {name: task[name] for name in ("dataset", "data_hash", "model", "preset")}
+        where = {name: task[name] for name in _TASK}
+        where |= {name: task[name] for name in _NEWER if name in task}
+        for name in ("recipe", "scenario_parameters"):
+            if where.get(name) is not None:
+                where[name] = dict(where[name])
         for method, found in task["methods"].items():
             yield Tuned(
                 method=method,

@@ -16,6 +16,7 @@ from mucore.errors import BadValue, UnknownName, said
 from mucore.numbers import MOST, whole_number
 
 if TYPE_CHECKING:
+    from mucore.catalog.tuning import Borrowed
     from mucore.runner.plan import Grid
 
 
@@ -173,8 +174,6 @@ def build_grid(options: GridOptions) -> tuple[Grid, list[str]]:
             "further request as --then."
         )
     scenarios += [_request(text, dataset, preset.id) for text in options.then]
-    if options.method_preset == "tuned":
-        notes += _borrowed([card.id for card in cards], scenarios, dataset, model)
     grid = parse_grid(
         {
             "dataset": dataset,
@@ -201,6 +200,8 @@ def build_grid(options: GridOptions) -> tuple[Grid, list[str]]:
             "scopes": split_names([options.scope]) or ["all"],
         }
     )
+    if options.method_preset == "tuned":
+        notes += _borrowed([card.id for card in cards], grid)
     return grid, notes
 
 
@@ -326,25 +327,30 @@ def _sweeps(
     }
 
 
-def _borrowed(
-    methods: Sequence[str], scenarios: Sequence[Mapping[str, Any]], dataset: str, model: str
-) -> list[str]:
+def _borrowed(methods: Sequence[str], grid: Grid) -> list[str]:
     """Sentences on tuned settings that were found for another task than the one they run in."""
     from mucore.catalog import tuning
-    from mucore.userfiles import datasets
+    from mucore.runner.plan import tuning_tasks
 
-    found = tuning.borrowed(
-        methods,
-        dict.fromkeys(each["id"] for each in scenarios),
-        dataset=dataset,
-        data_hash=datasets.data_hash(dataset),
-        model=catalog.model(model).id,
-    )
     return [
         f"Under {each.scenario} there are no tuned settings of {', '.join(each.methods)} for this "
-        f"data set and model; those of {each.source.title} are taken. `tune` searches them."
-        for each in found
+        f"{_lacking(each)}; those of {each.source.title} are taken. "
+        + (
+            "Which task exactly they were found for, the file of an earlier version does not say: "
+            "the same `tune` as then adds it, and repeats no trial."
+            if each.unsaid
+            else "`tune` searches them."
+        )
+        for each in tuning.borrowed(methods, tuning_tasks(grid))
     ]
+
+
+def _lacking(found: Borrowed) -> str:
+    """By what a task differs from the one whose settings are taken."""
+    if {"scenario", "data", "model"} & {*found.parts}:
+        return "data set and model"
+    words = {"recipe": "recipe", "scenario_parameters": "forget set", "weights": "original"}
+    return " and ".join(words[part] for part in found.parts)
 
 
 def _numbers(text: str, flag: str) -> list[float]:

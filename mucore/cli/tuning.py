@@ -116,7 +116,14 @@ def tune(
             except Cancelled:
                 pass
         found = studies_of(wish, root)
-        _say_found(found, elsewhere, wish, root, grid, as_json=as_json)
+        busy = {(each.name, method) for each, method in elsewhere}
+        usable = [
+            study
+            for each, study in found
+            if study.choice() is not None and (each.name, study.method) not in busy
+        ]
+        use = _command(task, changes or [], grid, usable) if usable else ""
+        _say_found(found, elsewhere, wish, root, use, as_json=as_json)
     if shown.stopped.is_set():
         done = sum(len(study.trials) for _, study in found)
         return complain(
@@ -263,7 +270,7 @@ def _say_found(
     elsewhere: Sequence[tuple[Task, str]],
     wish: Wish,
     root: Path,
-    grid: Grid,
+    use: str,
     *,
     as_json: bool,
 ) -> None:
@@ -277,14 +284,8 @@ def _say_found(
         _say_records(records)
     for sentence in say_elsewhere(elsewhere):
         print(sentence, file=sys.stderr)
-    left = {(task.name, method) for task, method in elsewhere}
-    usable = [
-        each
-        for each in records
-        if each["score"] is not None and (each["task"], each["method"]) not in left
-    ]
-    if usable and not as_json:
-        print(f"To use what was found: {_command(grid, usable)}", file=sys.stderr)
+    if use and not as_json:
+        print(f"To use what was found: {use}", file=sys.stderr)
 
 
 def _say_records(records: Sequence[dict[str, Any]]) -> None:
@@ -314,14 +315,18 @@ def _say_records(records: Sequence[dict[str, Any]]) -> None:
         print(sentence, file=sys.stderr)
 
 
-def _command(grid: Grid, records: Sequence[dict[str, Any]]) -> str:
-    methods = dict.fromkeys(each["method"] for each in records)
-    scenarios = dict.fromkeys(each["scenario"] for each in records)
-    return (
-        f"python -m mucore run --dataset {shlex.quote(grid.dataset)} --model {grid.model} --preset "
-        f"{grid.preset} --scenario {','.join(scenarios)} --methods {','.join(methods)} "
-        "--method-preset tuned --seeds 0-4"
-    )
+def _command(
+    task: TaskOptions, changes: Sequence[str], grid: Grid, usable: Sequence[Study]
+) -> str:
+    """The `run` of the very tasks that were searched, with the methods that came to a setting."""
+    methods = dict.fromkeys(study.method for study in usable)
+    words = ["python", "-m", "mucore", "run", "--dataset", grid.dataset, "--model", grid.model]
+    words += ["--preset", grid.preset, "--scenario", ",".join(each.id for each in grid.scenarios)]
+    words += [] if task.budget is None else ["--budget", task.budget]
+    for change in changes:
+        words += ["--set", change]
+    words += ["--methods", ",".join(methods), "--method-preset", "tuned", "--seeds", "0-4"]
+    return shlex.join(words)
 
 
 def _value(value: Any) -> str:

@@ -15,6 +15,7 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mucore import catalog
+from mucore.catalog.tuning import TuningTask
 from mucore.errors import BadValue, MucoreError, Refused, said
 from mucore.runner import estimate
 from mucore.runner.estimate import Fit, Span
@@ -273,6 +274,15 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
     for key in {**originals, **references}:
         methods.pop(key, None)
     return [*originals.values(), *references.values(), *methods.values()], list(refused.values())
+
+
+def tuning_tasks(grid: Grid) -> list[TuningTask]:
+    """What the scenarios of a grid, or its requests, are to tuned settings, in order. Raises as
+    `expand`.
+    """
+    few = {"methods": [], "training_seeds": grid.training_seeds[:1]}
+    specs, _ = expand(grid.model_copy(update={**few, "evaluation_seeds": [0]}))
+    return [spec.tuning_task for spec in specs if spec.method == "retrain"]
 
 
 def _weights_hashes(grid: Grid, recipe: Recipe) -> dict[str, str]:

@@ -18,7 +18,7 @@ from mucore.spec.refusals import (
     refuse_task,
     refuse_values,
 )
-from mucore.spec.run import ENGINE_REVISION, RunSpec, Scope, Seed, settings
+from mucore.spec.run import ENGINE_REVISION, RunSpec, Scope, Seed, settings, tuning_task
 from mucore.spec.setting import FIRST, Setting, fill
 from mucore.spec.values import check, resolve
 
@@ -50,4 +50,5 @@ __all__ = [
     "scaled_epochs",
     "stated",
     "settings",
+    "tuning_task",
 ]

@@ -23,7 +23,7 @@ from mucore.spec.refusals import (
     refuse_task,
     refuse_values,
 )
-from mucore.spec.run import RunSpec, Scope
+from mucore.spec.run import RunSpec, Scope, tuning_task
 from mucore.spec.values import resolve
 
 
@@ -78,6 +78,19 @@ def make_spec(
         scenario = card.id
         poison = {"scenario": card.id, **chosen} if card.poisons else {}
     reference = method_card.family == "reference"
+    task = None
+    if method_preset == "tuned":
+        task = tuning_task(
+            dataset=dataset,
+            data_hash=data_hash,
+            model=catalog.model(model).id,
+            recipe=recipe,
+            scenario=scenario,
+            scenario_parameters=chosen,
+            original_hash=original_hash,
+            pretrained_hash=pretrained_hash,
+            after=after,
+        )
     effective = method_parameters(
         method_card,
         recipe,
@@ -85,9 +98,7 @@ def make_spec(
         preset=method_preset,
         scenario=scenario,
         paper=paper,
-        dataset=dataset,
-        data_hash=data_hash,
-        model=catalog.model(model).id,
+        task=task,
     )
     if scenario is not None:
         refuse_values(method_card, effective, scenario)
@@ -116,14 +127,7 @@ def make_spec(
                 if not (p.omitted_when_default and effective[p.name] == p.default)
             },
             method_hash=_own_hash(method_card),
-            method_preset=preset_label(
-                method_card,
-                method_preset,
-                dataset=dataset,
-                data_hash=data_hash,
-                model=catalog.model(model).id,
-                scenario=scenario,
-            ),
+            method_preset=preset_label(method_card, method_preset, task),
             training_seed=training_seed,
             # references draw from the training axis alone
             unlearning_seed=0 if reference else unlearning_seed,

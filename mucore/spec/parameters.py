@@ -11,6 +11,7 @@ from typing import Any, Literal
 from mucore import catalog
 from mucore.catalog import tuning
 from mucore.catalog.cards import MethodCard, Parameter
+from mucore.catalog.tuning import TuningTask
 from mucore.errors import BadValue
 from mucore.spec.recipe import REVISION, Recipe, make_recipe
 from mucore.spec.values import resolve
@@ -27,17 +28,16 @@ def method_parameters(
     preset: MethodPreset = "authors",
     scenario: str | None = None,
     paper: str | None = None,
-    dataset: str = "",
-    data_hash: str = "",
-    model: str = "",
+    task: TuningTask | None = None,
 ) -> dict[str, Any]:
     """The effective parameters: the preset's values, scaled to the recipe where the card says so,
     then `given` on top.
 
     The authors' values are those for `scenario` where the card has some of its own for it; under
     the preset of a paper that sets others for the method (`PresetCard.methods`), they are that
-    paper's: `paper` is that preset, see `stated`. Tuned values are those of the task, or of the
-    nearest one (`catalog.tuning.nearest`), on top of the authors'. They and values in `given` are
+    paper's: `paper` is that preset, see `stated`. Tuned values are those of `task`, or of the
+    nearest one (`catalog.tuning.nearest`; without a task by the scenario alone), on top of the
+    authors'. They and values in `given` are
     taken as they are; only the authors' epochs are scaled. References and exact methods are not
     tuned: there is nothing that they should come nearer to, so both presets are the same.
     """
@@ -49,14 +49,8 @@ def method_parameters(
     if preset == "authors":
         base |= stated(card, recipe, scenario, paper)
     elif card.family not in ("reference", "exact"):
-        found = tuning.nearest(
-            card.id,
-            dataset=dataset,
-            data_hash=data_hash,
-            model=model,
-            scenario=scenario or "",
-            otherwise=card.tuned,
-        )
+        wanted = task or TuningTask(scenario=scenario or "")
+        found = tuning.nearest(card.id, wanted, otherwise=card.tuned)
         if found is None:
             raise BadValue(
                 f"{card.id} has no tuned preset yet. Search one with `mucore tune`, use the "
@@ -66,20 +60,12 @@ def method_parameters(
     return resolve(card.parameters, {**base, **given}, owner=f"method {card.id}")
 
 
-def preset_label(
-    card: MethodCard,
-    preset: MethodPreset,
-    *,
-    dataset: str,
-    data_hash: str,
-    model: str,
-    scenario: str | None,
-) -> PresetLabel:
-    """Whose settings a run has; tuned ones of another task are "tuned_elsewhere"."""
-    if preset == "authors" or card.family in ("reference", "exact"):
+def preset_label(card: MethodCard, preset: MethodPreset, task: TuningTask | None) -> PresetLabel:
+    """Whose settings a run has; tuned ones of another task than `task` are "tuned_elsewhere"."""
+    if preset == "authors" or task is None or card.family in ("reference", "exact"):
         return preset
-    task = {"dataset": dataset, "data_hash": data_hash, "model": model}
-    return "tuned_elsewhere" if tuning.borrowed([card.id], [scenario or ""], **task) else "tuned"
+    found = tuning.nearest(card.id, task)
+    return "tuned" if found is None or found.of(task) else "tuned_elsewhere"
 
 
 def stated(

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from mucore import catalog
+from mucore.catalog.tuning import TuningTask
 from mucore.numbers import MOST
 from mucore.spec.recipe import Recipe
 
@@ -193,6 +194,15 @@ class RunSpec(BaseModel):
         return self.after is None or self.method in ("original", "retrain")
 
     @property
+    def tuning_task(self) -> TuningTask:
+        """What tuned settings for this run are sought for."""
+        names = ("dataset", "data_hash", "model", "recipe", "scenario", "scenario_parameters")
+        fields = {
+            name: getattr(self, name) for name in (*names, "original_hash", "pretrained_hash")
+        }
+        return tuning_task(**fields, after=self.after)
+
+    @property
     def label(self) -> str:
         """A short line for queues and logs."""
         if self.scenario is None:
@@ -211,6 +221,34 @@ class RunSpec(BaseModel):
             f"{self.method}{changes} · {self.scenario}{request} · {self.dataset} · {self.model} · "
             f"seed {seeds}"
         )
+
+
+def tuning_task(
+    *,
+    dataset: str,
+    data_hash: str,
+    model: str,
+    recipe: Recipe,
+    scenario: str | None,
+    scenario_parameters: Mapping[str, Any],
+    original_hash: str = "",
+    pretrained_hash: str = "",
+    after: RunSpec | None = None,
+) -> TuningTask:
+    """What tuned settings for a run with these fields are sought for. A later request of a sequence
+    is a task of its own: its method does not start from an original.
+    """
+    chosen = json.loads(json.dumps(dict(scenario_parameters)))
+    return TuningTask(
+        dataset=dataset.partition(":")[0],
+        data_hash=data_hash,
+        model=model,
+        recipe=recipe.model_dump(mode="json"),
+        scenario=scenario or "",
+        scenario_parameters=chosen if after is None else {**chosen, "after": after.model_key},
+        original_hash=original_hash,
+        pretrained_hash=pretrained_hash,
+    )
 
 
 def settings(spec: Mapping[str, Any]) -> dict[str, Any]:

@@ -116,15 +116,18 @@ def tuned(method: str, task: Task) -> tuning.Tuned | None:
     a user's own what searches in the home found.
     """
     own = catalog.method(method).family == "own"
+    wanted = tuning.TuningTask(
+        dataset=task.dataset,
+        model=task.model,
+        recipe=task.recipe,
+        scenario=task.scenario,
+        scenario_parameters=task.scenario_parameters,
+    )
     return next(
         (
             each
             for each in (tuning.own() if own else tuning.shipped())
-            if each.method == method
-            and each.preset == task.preset
-            and each.of(
-                dataset=task.dataset, data_hash="", model=task.model, scenario=task.scenario
-            )
+            if each.method == method and each.of(wanted)
         ),
         None,
     )

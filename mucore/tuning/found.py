@@ -17,17 +17,14 @@ def settings(studies: Iterable[Study]) -> list[Tuned]:
         choice = study.choice()
         if choice is None or study.next_check() is not None:
             continue
-        task = study.task
+        task = dict(study.task)  # as `Task.content` has it
         found.append(
             Tuned(
                 method=study.method,
                 values=choice.values,
-                dataset=task["dataset"],
-                data_hash=task["data_hash"],
-                model=task["model"],
-                preset=task["preset"],
-                scenarios=(task["scenario"],),
+                scenarios=(task.pop("scenario"),),
                 trials=len(study.first),
+                **task,
             )
         )
     return found

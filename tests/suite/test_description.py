@@ -1,6 +1,7 @@
 """Suites are frozen: their hashes, and what makes this mucore another than the one they need."""
 
 import json
+from dataclasses import replace
 
 import make_suites
 import pytest
@@ -113,10 +114,19 @@ def test_lines_of_a_division():
 
 def test_a_line_without_a_tuned_setting_is_missing_and_not_borrowed(monkeypatch):
     suite = description.load("mucore-bench-1-quick")
+    task = suite.task("digits", "one_class")
+    assert task is not None
     found = lines.tuning.Tuned(
-        "finetune", {"lr": 0.02}, "digits", "", "mlp", "standard", ("one_class",), 24
+        *("finetune", {"lr": 0.02}, "digits", "", "mlp", "standard", ("one_class",), 24),
+        recipe=task.recipe,
+        scenario_parameters=task.scenario_parameters,
     )
-    monkeypatch.setattr(lines.tuning, "shipped", lambda: (found,))
+    # those of other amounts and another recipe are of other tasks
+    more = replace(found, scenario_parameters=task.scenario_parameters | {"budget": 0.5})
+    longer = replace(found, recipe=task.recipe | {"epochs": 30})
+    monkeypatch.setattr(lines.tuning, "shipped", lambda: (more, longer))
+    assert all(lines.tuned("finetune", each) is None for each in suite.tasks)
+    monkeypatch.setattr(lines.tuning, "shipped", lambda: (more, longer, found))
     runs = lines.runs_of(suite, "tuned", lines.methods_of(["finetune", "sisa"]))
     kinds = {(m.scenario, m.method): m.kind for each in runs for m in each.missing}
     assert kinds == dict.fromkeys(

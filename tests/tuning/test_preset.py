@@ -6,22 +6,41 @@ from typing import Any
 
 import make_tuned
 import pytest
+from facts import tells
 
 from mucore import catalog, cli
 from mucore.catalog import tuning
 from mucore.catalog.tuning import Tuned
 from mucore.errors import BadFile
-from mucore.spec import make_recipe, make_spec, method_parameters
+from mucore.spec import make_recipe, make_spec, method_parameters, tuning_task
 from mucore.tuning import found
 from mucore.tuning.study import Study, Trial, studies_in
 
 USUAL = {"dataset": "fashion-mnist-10k", "model": "resnet9-small"}
 
 
-def setting(lr, *scenarios, dataset="fashion-mnist-10k", model="resnet9-small", data_hash=""):
-    return Tuned(
-        "finetune", {"lr": lr}, dataset, data_hash, model, "standard", tuple(scenarios), 24
+def task_of(scenario="one_class", *, data_hash="", recipe=None, **changes: Any):
+    """What a run with these fields asks a setting for."""
+    where: dict[str, Any] = {name: changes.pop(name, usual) for name, usual in USUAL.items()}
+    card = catalog.scenario(scenario)
+    return tuning_task(
+        **where,
+        data_hash=data_hash,
+        recipe=make_recipe("standard", recipe),
+        scenario=scenario,
+        scenario_parameters={each.name: each.default for each in card.parameters} | changes,
     )
+
+
+def setting(lr, *scenarios, dataset="fashion-mnist-10k", model="resnet9-small", **task: Any):
+    """Of a whole task where it is sought for one scenario; for two as an earlier search wrote."""
+    data_hash = task.pop("data_hash", "")
+    more: dict[str, Any] = {}
+    if len(scenarios) == 1:
+        whole = task_of(*scenarios, **task)
+        more = {"recipe": whole.recipe, "scenario_parameters": whole.scenario_parameters}
+    where = (dataset, data_hash, model, "standard", tuple(scenarios))
+    return Tuned("finetune", {"lr": lr}, *where, trials=24, **more)
 
 
 @pytest.fixture
@@ -37,8 +56,7 @@ def home(tmp_path, monkeypatch):
 
 
 def taken(**task: Any):
-    wanted: dict[str, Any] = USUAL | task
-    found = tuning.nearest("finetune", **wanted)
+    found = tuning.nearest("finetune", task_of(**task))
     return None if found is None else found.values["lr"]
 
 
@@ -112,19 +130,105 @@ def test_a_run_says_whether_its_settings_were_sought_for_its_task(home):
 
 def test_what_is_taken_from_another_task_is_said(home, capsys):
     home(setting(0.1, "one_class"), setting(0.2, "class_wise"))
-    (found,) = tuning.borrowed(
-        ["finetune", "scrub"], ["one_class", "worst_case"], **USUAL, data_hash=""
-    )
-    assert (found.scenario, found.methods, found.source.scenarios) == (
+    tasks = [task_of(name) for name in ("one_class", "worst_case")]
+    (found,) = tuning.borrowed(["finetune", "scrub"], tasks)
+    assert (found.scenario, found.methods, found.source.scenarios, found.parts) == (
         "worst_case",
         ("finetune",),
         ("one_class",),
+        ("scenario",),
     )
     flags = ["--model", "mlp", "--methods", "finetune", "--method-preset", "tuned"]
     assert cli.main(["plan", "--dataset", "digits", "--scenario", "class_wise", *flags]) == 0
     said = capsys.readouterr().err
     assert "class_wise on fashion-mnist-10k, resnet9-small" in said
-    assert not tuning.borrowed(["finetune"], ["class_wise"], **USUAL, data_hash="")
+    assert not tuning.borrowed(["finetune"], [task_of("class_wise")])
+
+
+def test_another_amount_or_recipe_is_another_task(home, capsys):
+    home(
+        setting(0.5, "one_class", budget=0.5),
+        setting(0.3, "one_class", recipe={"epochs": 3}),
+        shipped=[setting(0.2, "one_class")],
+    )
+    # of the very task before one of the reader's own
+    assert taken() == 0.2 and taken(budget=0.5) == 0.5 and taken(recipe={"epochs": 3}) == 0.3
+    # nearest by the recipe, then by how many parameters differ
+    assert taken(budget=0.5, recipe={"epochs": 3}) == 0.3
+    assert taken(budget=0.5, seed=7) == 0.5 and taken(class_id=3) == 0.2
+    common: dict[str, Any] = {**USUAL, "scenario": "one_class", "method": "finetune"}
+    for chosen, epochs, label in (
+        ({}, 15, "tuned"),
+        ({"budget": 0.5}, 15, "tuned"),
+        ({"budget": 0.4}, 15, "tuned_elsewhere"),
+        ({"seed": 7}, 15, "tuned_elsewhere"),
+        ({}, 3, "tuned"),
+        ({}, 4, "tuned_elsewhere"),
+    ):
+        made = make_spec(
+            **common,
+            scenario_parameters=chosen,
+            recipe=make_recipe("standard", {"epochs": epochs}),
+            method_preset="tuned",
+        )
+        assert made.method_preset == label, (chosen, epochs)
+        assert made.tuning_task == task_of(recipe={"epochs": epochs}, **chosen)
+    # a revision moves last digits, and is no other recipe to a setting
+    assert taken(recipe={"epochs": 3, "revision": 1}) == 0.3
+    (found,) = tuning.borrowed(["finetune"], [task_of(budget=0.4), task_of(budget=0.3)])
+    assert found.parts == ("scenario_parameters",) and not found.unsaid
+    flags = ["--methods", "finetune", "--method-preset", "tuned", "--budget", "0.4"]
+    where = ["--dataset", USUAL["dataset"], "--model", USUAL["model"], "--scenario", "one_class"]
+    assert cli.main(["plan", *where, *flags]) == 0
+    assert tells(capsys.readouterr().err, "forget set", "scenario.budget=0.5")
+
+
+def test_a_later_request_is_another_task_and_so_is_an_uploaded_original(home):
+    home(setting(0.1, "one_class"))
+    common: dict[str, Any] = USUAL | {"scenario": "one_class", "recipe": make_recipe("standard")}
+    first = make_spec(**common, method="finetune", method_preset="tuned")
+    later = make_spec(**common, method="finetune", method_preset="tuned", after=first)
+    given = make_spec(**common, method="finetune", method_preset="tuned", original_hash="a" * 64)
+    assert [each.method_preset for each in (first, later, given)] == [
+        "tuned",
+        "tuned_elsewhere",
+        "tuned_elsewhere",
+    ]
+    assert first.parameters == later.parameters == given.parameters
+
+
+def test_a_file_of_an_earlier_version_serves_and_is_never_the_very_task(home, tmp_path):
+    said = {name: getattr(setting(0.1, "one_class"), name) for name in tuning._TASK}
+    methods = {"finetune": {"values": {"lr": 0.1}, "trials": 24}}
+    old = {"tasks": [{**said, "scenarios": ["one_class"], "methods": methods}]}
+    home()
+    (tmp_path / tuning.FILE).write_text(json.dumps(old))
+    (found,) = tuning.own()
+    assert found.recipe is None and taken() == taken(budget=0.5) == 0.1
+    (told,) = tuning.borrowed(["finetune"], [task_of()])
+    assert told.unsaid and told.parts == ("recipe", "scenario_parameters")
+    # to pages that ask of stored runs it counts as what is usual
+    usual = task_of()
+    asked: dict[str, Any] = USUAL | {"scenario": "one_class", "recipe": usual.recipe}
+    chosen = {**usual.scenario_parameters}
+    assert found.covers(**asked, scenario_parameters=chosen)
+    assert not found.covers(**asked, scenario_parameters=chosen | {"budget": 0.5})
+    # what says its task goes first, wherever it comes from, and replaces it in the file
+    home(found, shipped=[setting(0.2, "one_class")])
+    assert taken() == 0.2 and taken(recipe={"epochs": 3}) == 0.1
+    assert tuning.content([setting(0.3, "one_class"), found])["tasks"][0]["methods"] == {
+        "finetune": {"values": {"lr": 0.3}, "trials": 24}
+    }
+    assert len(tuning.content([setting(0.3, "class_wise"), found])["tasks"]) == 2
+
+
+def test_studies_of_one_scenario_keep_apart_by_their_parameters(home, tmp_path):
+    home(setting(0.1, "one_class"), setting(0.5, "one_class", budget=0.5))
+    assert [each.values["lr"] for each in tuning.own()] == [0.1, 0.5]
+    assert [each.title for each in tuning.own()] == [
+        "one_class on fashion-mnist-10k, resnet9-small, standard",
+        "one_class on fashion-mnist-10k, resnet9-small, standard (scenario.budget=0.5)",
+    ]
 
 
 def test_exact_methods_have_one_preset(home):
@@ -204,7 +308,7 @@ def test_shipped_settings_are_legal_where_they_were_found(method):
             spec = make_spec(
                 dataset=each.dataset,
                 model=each.model,
-                recipe=make_recipe(each.preset),
+                recipe=make_recipe(each.preset, each.recipe),
                 scenario=scenario,
                 method=method,
                 parameters=each.values,

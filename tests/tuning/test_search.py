@@ -179,9 +179,11 @@ def test_what_is_chosen_is_the_tuned_preset_of_its_task_and_of_no_other(
     }
     recipe = wish_of(grid_of("ssd"))[0].tasks[0][0].base.recipe
     spec = make_spec(**common, recipe=recipe, scenario="class_wise")
+    assert spec.method_preset == "tuned"
     assert choice.values.items() <= complete(catalog.method("ssd"), spec.parameters).items()
     # another scenario takes what was tuned for that scenario, elsewhere, before another's here
-    found = tuning.nearest("ssd", dataset="digits", model="mlp", scenario="one_class")
+    other = make_spec(**common, recipe=recipe, scenario="one_class")
+    found = tuning.nearest("ssd", other.tuning_task)
     assert found is not None and "one_class" in found.scenarios
     monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "empty"))
     other = make_spec(**common, recipe=recipe, scenario="class_wise")
@@ -361,14 +363,11 @@ def test_data_and_method_of_a_users_own_are_searched_alike(tmp_path, monkeypatch
     assert study.task["dataset"] == "npz" and str(tmp_path) not in json.dumps(study.task)
     monkeypatch.setenv("MUCORE_HOME", str(home))
     if (choice := study.choice()) is not None:
-        found = tuning.nearest(
-            name,
-            dataset=grid.dataset,
-            data_hash=study.task["data_hash"],
-            model="mlp",
-            scenario="class_wise",
+        ((task, _),) = wish_of(grid)[0].tasks
+        found = tuning.nearest(name, task.base.tuning_task)
+        assert (
+            found is not None and found.values == choice.values and found.of(task.base.tuning_task)
         )
-        assert found is not None and found.values == choice.values
 
 
 def test_poison_is_judged_where_it_acts(tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -17,9 +17,9 @@ from dashboard.widgets.own_files import check_weights
 from mucore import catalog
 from mucore.catalog import tuning
 from mucore.catalog.cards import MethodCard, Task
-from mucore.errors import BadValue
+from mucore.errors import BadValue, MucoreError
+from mucore.runner.plan import parse_grid, tuning_tasks
 from mucore.spec import method_parameters, refuse_scenario, refuse_task, stated
-from mucore.userfiles import datasets
 
 # ticked at first: quick ones, each of another family
 FIRST_METHODS = ("gradient_ascent", "scrub", "random_labels", "finetune", "duck")
@@ -108,11 +108,12 @@ def _method_help(card: MethodCard) -> str:
 
 
 def method_settings(
-    names: Sequence[str], basis: Basis, scenarios: Sequence[str]
+    names: Sequence[str], basis: Basis, requests: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """The methods of a grid with what a person changed. What the preset's paper sets for them comes
-    in when runs are made, and is shown.
+    """The methods of a grid with what a person changed, under the scenarios `requests`. What the
+    preset's paper sets for them comes in when runs are made, and is shown.
     """
+    scenarios = list(dict.fromkeys(str(each["id"]) for each in requests))
     scenario = scenarios[0] if len(scenarios) == 1 else None
     settings = state.segmented(
         "Settings",
@@ -171,7 +172,7 @@ def method_settings(
             f"{', '.join(untuned)}."
         )
     if settings == "tuned":
-        _say_borrowed(names, basis, scenarios)
+        _say_borrowed(names, basis, requests)
     return choices
 
 
@@ -180,17 +181,17 @@ def _is_tuned(name: str) -> bool:
     return bool(tuning.settings(card.id) or card.tuned)
 
 
-def _say_borrowed(names: Sequence[str], basis: Basis, scenarios: Sequence[str]) -> None:
+def _say_borrowed(
+    names: Sequence[str], basis: Basis, requests: Sequence[Mapping[str, Any]]
+) -> None:
     """Which tuned settings were found for another task than the one they are to run in."""
-    found = tuning.borrowed(
-        names,
-        scenarios,
-        dataset=basis.dataset,
-        # of own data that are not there yet nothing is known
-        data_hash=datasets.data_hash(basis.dataset) if basis.facts is not None else "",
-        model=basis.model,
-    )
-    for each in found:
+    if not requests:
+        return
+    try:
+        tasks = tuning_tasks(parse_grid({**basis.content(), "scenarios": requests, "methods": []}))
+    except MucoreError:  # which stands beside the plan
+        return
+    for each in tuning.borrowed(names, tasks):
         st.caption(labels.borrowed_text(each))
 
 

@@ -21,11 +21,12 @@ from dashboard.frames.rows import rows_by_setting
 from dashboard.papers import tables as published
 from dashboard.text import labels
 from mucore import catalog
+from mucore.catalog import tuning
 from mucore.catalog.ideas import SYNONYMS
 from mucore.cli import GridOptions, build_grid
 from mucore.errors import BadValue
 from mucore.runner.plan import expand
-from mucore.spec import Recipe, refuse_scenario
+from mucore.spec import Recipe, make_recipe, refuse_scenario
 from mucore.verdicts import WORDS, Judged, Verdict, Word
 
 VALUES = ["key", "metric", "value", "gap", "error"]
@@ -885,6 +886,24 @@ def test_parameters_frame_scales_the_authors_epochs():
     ).set_index("Setting")
     assert (frame.loc["epochs", "Authors"], frame.loc["epochs", "On this recipe"]) == ("5", "1")
     assert frame.loc["alpha", "On this recipe"] == "0.5"
+
+
+def test_parameters_frame_keeps_tuned_settings_of_one_scenario_apart(tmp_path, monkeypatch):
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path))
+    where = ("fashion-mnist-10k", "", "resnet9-small", "standard", ("one_class",))
+    usual = {"class_id": 0, "budget": 0.2, "seed": 0}
+    recipe = make_recipe("standard").model_dump(mode="json")
+    mine = [
+        tuning.Tuned("finetune", {"lr": rate}, *where, recipe=recipe, scenario_parameters=chosen)
+        for rate, chosen in ((0.5, usual | {"budget": 0.5}), (0.7, usual))
+    ]
+    (tmp_path / tuning.FILE).write_text(json.dumps(tuning.content(mine)))
+    frame = glossary_frames.parameters_frame(
+        catalog.method("finetune"), make_recipe("standard")
+    ).set_index("Setting")
+    title = f"Tuned: {catalog.scenario('one_class').title}"
+    assert frame.loc["lr", title] == "0.7"  # the reader's own, which runs take, and not the shipped
+    assert frame.loc["lr", f"{title} (budget 50{labels.THIN}%)"] == "0.5"
 
 
 def test_weights_are_shaded_from_the_nearest_method_on():

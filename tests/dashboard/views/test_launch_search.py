@@ -107,3 +107,11 @@ def test_trials_outside_their_bounds_name_them(home, started):
     at = open_page("launch", **TASK, search="1", trials="0")
     assert tells(words_on(at), "Trials of a method", 1, f"{search.MOST:,}", 0)
     assert "start_search" not in {each.key for each in at.button}
+
+
+def test_settings_of_another_amount_are_said_before_they_are_taken(home):
+    asked: dict[str, Any] = {"methods": ["finetune"], "settings": "tuned", "scenarios": "one_class"}
+    assert "Nothing was tuned" not in words_on(open_page("launch", **asked))
+    at = open_page("launch", **asked, **{"one_class.budget": "0.4"})
+    assert not at.exception
+    assert tells(words_on(at), "Nothing was tuned", "for this forget set", "Fine-tune")

@@ -71,11 +71,18 @@ def test_own_results_show_all_settings_and_the_address_names_the_chosen(home):
 def test_authors_settings_that_no_search_could_better_are_tuned_ones_too(home):
     fill_with_both(home)
     spec = make_spec_row(scenario="one_class", method="ssd")
-    found = tuning.Tuned("ssd", {"alpha": 7.0}, spec.dataset, "", spec.model, "", ("one_class",))
+    found = tuning.Tuned(
+        *("ssd", {"alpha": 7.0}, spec.dataset, "", spec.model, "quick", ("one_class",)),
+        recipe=spec.recipe.model_dump(mode="json"),
+        scenario_parameters=spec.scenario_parameters,
+    )
     elsewhere = replace(found, method="fisher", values={"alpha": 3e-7}, model="resnet18")
-    (home / tuning.FILE).write_text(json.dumps(tuning.content([found, elsewhere])))
+    amount = replace(found, method="fcs", values={"lr": 0.3}, scenario_parameters={"budget": 0.5})
+    longer = replace(found, method="salun", values={"lr": 0.3}, recipe={"epochs": 99})
+    every = (found, elsewhere, amount, longer)
+    (home / tuning.FILE).write_text(json.dumps(tuning.content(every)))
     with open_store(home) as store:
-        for each in (found, elsewhere):
+        for each in every:
             mine = make_spec_row(scenario="one_class", method=each.method)
             values = {**mine.parameters, **each.values}
             store.put_result(make_result(mine.model_copy(update={"parameters": values})))
