@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
+import pytest
 from builders import make_result
 
+from mucore.catalog.tuning import Tuned
 from mucore.store import open_store
 from mucore.suite import description, lines
 
@@ -33,13 +36,17 @@ def fill(
     seeds: int = 5,
     methods: tuple[str, ...] = ("scrub", "finetune", "ssd"),
     lacking: Collection[tuple[str, str]] = (),
+    division: str = "authors",
+    works: Mapping[str, float] | None = None,
 ):
     """Results of both tasks for `seeds` of the five seeds, of originals and Retrains for all;
-    `lacking` are scenarios and methods that nobody ran.
+    `lacking` are scenarios and methods that nobody ran, `works` shares of Retrain's work other than
+    0.1 by method.
     """
+    work = WORK | dict(works or {})
     suite = description.load(QUICK)
     results = []
-    for each in lines.runs_of(suite, "authors", methods):
+    for each in lines.runs_of(suite, division, methods):
         for spec in each.specs:
             seed = spec.training_seed
             if spec.scenario is None or (spec.method in methods and seed >= seeds):
@@ -54,11 +61,28 @@ def fill(
             results.append(
                 make_result(
                     spec,
-                    metrics=values
-                    | {"rte_work": {"retrain": 1.0, "original": 0.0}.get(spec.method, 0.1)},
+                    metrics=values | {"rte_work": work.get(spec.method, 0.1)},
                     data_hash=each.task.data_hash,
                     forget_hash=each.task.forget_hash,
                 )
             )
     with open_store(home) as store:
         store.put_results(results)
+
+
+def tune(monkeypatch: pytest.MonkeyPatch, **searches: Mapping[str, Any]) -> None:
+    """Settings of these methods for both tasks, as if they came with mucore: 24 trials and a cap of
+    a third, unless `searches` say otherwise.
+    """
+    usual: dict[str, Any] = {"trials": 24, "cap": 1 / 3}
+    found = tuple(
+        Tuned(
+            *(method, {}, task.dataset, "", task.model, task.preset, (task.scenario,)),
+            recipe=task.recipe,
+            scenario_parameters=task.scenario_parameters,
+            **usual | dict(search),
+        )
+        for method, search in searches.items()
+        for task in description.load(QUICK).tasks
+    )
+    monkeypatch.setattr(lines.tuning, "shipped", lambda: found)

@@ -213,7 +213,7 @@ def _word(line: Line | None) -> str:
 def _reason(line: Line) -> str:
     assert line.verdict is not None
     said = [GROUPS["unsound"] + "."] if line.group == "unsound" else []
-    said += ["It took more work than a trial may."] if line.over_cap else []
+    said += [mark.sentence for mark in line.marks]
     return " ".join([*said, line.verdict.sentence, line.reason]).strip()
 
 

@@ -50,8 +50,10 @@ class TuningTask:
 class Tuned:
     """A setting that was found for a method, and the task that it was found for: two scenarios
     where one setting was sought for both. Fields of the task are those of `TuningTask`; `preset` is
-    what its recipe was made from. `recipe` and `scenario_parameters` are None where a file of an
-    earlier version does not say.
+    what its recipe was made from. `trials` are those of the search's first stage, `cap` the share
+    of Retrain's gradient samples that each might take, `open` says that nothing the method can do
+    costs as little as others may. `recipe`, `scenario_parameters` and `cap` are None where a file
+    of an earlier version does not say.
     """
 
     method: str
@@ -66,6 +68,8 @@ class Tuned:
     scenario_parameters: Mapping[str, Any] | None = None
     original_hash: str = ""
     pretrained_hash: str = ""
+    cap: float | None = None
+    open: bool = False
 
     def of(self, task: TuningTask) -> bool:
         """Whether this is the very task; one of which a file does not say it all never is."""
@@ -241,9 +245,8 @@ def content(found: Iterable[Tuned]) -> dict[str, Any]:
             continue
         task = {name: getattr(each, name) for name in (*_TASK, "scenarios", *_NEWER)}
         kept = tasks.setdefault(json.dumps(task, sort_keys=True), {**task, "methods": {}})
-        kept["methods"].setdefault(
-            each.method, {"values": dict(each.values), "trials": each.trials}
-        )
+        search = {"trials": each.trials, "cap": each.cap, "open": each.open}
+        kept["methods"].setdefault(each.method, {"values": dict(each.values), **search})
     return {"tasks": list(tasks.values())}
 
 
@@ -324,10 +327,13 @@ def _settings(content: Mapping[str, Any]) -> Iterator[Tuned]:
             if where.get(name) is not None:
                 where[name] = dict(where[name])
         for method, found in task["methods"].items():
+            cap = found.get("cap")
             yield Tuned(
                 method=method,
                 values=dict(found["values"]),
                 trials=int(found["trials"]),
+                cap=None if cap is None else float(cap),
+                open=bool(found.get("open", False)),
                 scenarios=tuple(task["scenarios"]),
                 **where,
             )

@@ -33,7 +33,7 @@ from mucore.statistics.significance import (
 from mucore.store.rows import Result
 from mucore.suite.description import Suite, Task
 from mucore.suite.lines import REFERENCES
-from mucore.suite.pack import Pack, place_of
+from mucore.suite.pack import Pack, TunedSetting, place_of
 from mucore.tuning import objective
 from mucore.tuning.wish import SLACK
 from mucore.verdicts import Verdict, judge, rules_of
@@ -61,10 +61,20 @@ _GROUP_OF = {
 }
 
 
+@dataclass(frozen=True)
+class Mark:
+    """What sets a tuned line apart from the others' equal means: a few words, and a sentence."""
+
+    short: str
+    sentence: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Line:
     """A method under a task: `runs` by training seed, `scores` of those that have one. `reason`
-    says why a line is missing, in part or altogether.
+    says why a line is missing, in part or altogether. Of the division `tuned`, `setting` is what
+    the pack says of the line's setting, and `marks` where its search or its work was another than
+    the suite asks for.
     """
 
     division: str
@@ -76,7 +86,8 @@ class Line:
     runs: Mapping[int, Result] = field(default_factory=dict)
     scores: Mapping[int, float] = field(default_factory=dict)
     reason: str = ""
-    over_cap: bool = False  # took more work than the division's settings may
+    setting: TunedSetting | None = None
+    marks: tuple[Mark, ...] = ()
 
     @property
     def group(self) -> str:
@@ -334,13 +345,30 @@ def _lines(suite: Suite, task: Task, label: str, pack: Pack) -> list[Line]:
         for method in pack.methods
         if method not in there
     ]
-    return [_capped(line, suite.cap) for line in made]
+    return [_marked(line, suite, pack.settings.get(task.scenario, {})) for line in made]
 
 
-def _capped(line: Line, cap: float) -> Line:
-    work = line.work
-    over = work is not None and work > SLACK * cap
-    return replace(line, over_cap=line.division == "tuned" and over)
+def _marked(line: Line, suite: Suite, settings: Mapping[str, TunedSetting]) -> Line:
+    """The line with its setting and the marks of its division."""
+    if line.division != "tuned" or line.method in REFERENCES:
+        return line
+    setting, work = settings.get(line.method), line.work
+    marks = []
+    if work is not None and work > SLACK * suite.cap:
+        words = f"{work:.2g} of Retrain's work, where a trial may take {suite.cap:.2g}"
+        marks.append(Mark("over the cap of work", f"It took {words}."))
+    if setting is not None and setting.open:
+        rule = "the method can do nothing for the work that others may take"
+        marks.append(Mark("open", f"Its search is open: {rule}."))
+    elif setting is not None and setting.cap is not None and abs(setting.cap - suite.cap) > 1e-3:
+        words = f"{setting.cap:.2g} of Retrain's work, where the suite asks for {suite.cap:.2g}"
+        marks.append(
+            Mark(f"cap of {setting.cap:.2g}", f"In its search a trial might take {words}.")
+        )
+    if setting is not None and setting.trials != suite.trials:
+        words = f"{setting.trials} trials, where the suite asks for {suite.trials}"
+        marks.append(Mark(f"{setting.trials} trials", f"Its setting was found in {words}."))
+    return replace(line, setting=setting, marks=tuple(marks))
 
 
 def _reason(pack: Pack, task: Task, method: str, *, some: bool) -> str:

@@ -45,7 +45,7 @@ class TaskRuns:
     grid: Grid
     specs: tuple[RunSpec, ...]
     missing: tuple[Missing, ...]
-    trials: Mapping[str, int] = field(default_factory=dict)  # of the search, by method
+    found: Mapping[str, tuning.Tuned] = field(default_factory=dict)  # tuned settings, by method
 
     @property
     def refused(self) -> list[Refusal]:
@@ -82,19 +82,19 @@ def runs_of(suite: Suite, division: str, methods: Sequence[str]) -> list[TaskRun
 
 
 def _runs(suite: Suite, task: Task, division: str, methods: Sequence[str]) -> TaskRuns:
-    missing, choices, trials = [], [], {}
+    missing, choices, settings = [], [], {}
     for name in methods:
         if division == "authors":
             choices.append(MethodChoice(id=name))
         elif (found := tuned(name, task)) is None:
             missing.append(Missing(task.scenario, name, "untuned", _why_untuned(name, task)))
         else:
-            trials[name] = found.trials
+            settings[name] = found
             choices.append(MethodChoice(id=name, preset="tuned", parameters=dict(found.values)))
     grid = grid_of(suite, task, choices)
     specs, refused = expand(grid)
     missing += [Missing(task.scenario, r.method, "refused", r.reason) for r in refused]
-    return TaskRuns(task, grid, tuple(specs), tuple(missing), trials)
+    return TaskRuns(task, grid, tuple(specs), tuple(missing), settings)
 
 
 def grid_of(suite: Suite, task: Task, choices: Iterable[MethodChoice]) -> Grid:

@@ -13,14 +13,14 @@ import shutil
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mucore import catalog
 from mucore.errors import BadFile, BadValue, UnknownName, said
@@ -52,17 +52,32 @@ def place_of(result: Result) -> Place:
     return spec["dataset"], spec["scenario"], spec["training_seed"]
 
 
+class TunedSetting(BaseModel):
+    """What a pack says of a tuned setting: `Tuned.values`, and of the search that found it how many
+    trials it had, what each might take, and whether it was open. `cap` is None in packs of earlier
+    versions.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    values: dict[str, Any]
+    trials: int = Field(ge=0)
+    cap: float | None = Field(default=None, gt=0, le=1)
+    open: bool = False
+
+
+Settings = Mapping[str, Mapping[str, TunedSetting]]  # by scenario and method
+
+
 @dataclass(frozen=True)
 class Pack:
-    """An opened pack. `settings` are the tuned ones as `Tuned.values`, by scenario and method, with
-    the trials of their search.
-    """
+    """An opened pack. `settings` are those of the division `tuned`, none of another one."""
 
     suite: Suite
     division: str
     methods: tuple[str, ...]
     missing: tuple[Missing, ...]
-    settings: Mapping[str, Mapping[str, Any]]
+    settings: Settings
     about: Mapping[str, Any]
     store: Store
     results: Mapping[str, Result]
@@ -106,6 +121,19 @@ class Pack:
         return self.store.artifacts.get_outputs(result.outputs)
 
 
+def settings_of(runs: Iterable[TaskRuns]) -> Settings:
+    """What a pack of these runs says of their tuned settings."""
+    return {
+        each.task.scenario: {
+            method: TunedSetting(
+                values=dict(found.values), trials=found.trials, cap=found.cap, open=found.open
+            )
+            for method, found in each.found.items()
+        }
+        for each in runs
+    }
+
+
 def write(
     store: Store,
     path: Path,
@@ -133,12 +161,8 @@ def write(
             "division": division,
             "methods": list(dict.fromkeys([s.method for s in specs] + [m.method for m in missing])),
             "settings": {
-                each.task.scenario: {
-                    choice.id: {"values": choice.parameters, "trials": each.trials[choice.id]}
-                    for choice in each.grid.methods
-                    if choice.id in each.trials
-                }
-                for each in runs
+                scenario: {method: setting.model_dump() for method, setting in found.items()}
+                for scenario, found in settings_of(runs).items()
             },
             "missing": [asdict(each) for each in missing],
             "licences": {t.dataset: catalog.dataset(t.dataset).licence for t in suite.tasks},
@@ -198,7 +222,13 @@ def opened(path: Path) -> Generator[Pack]:
             content = about["suite"]
             of, methods = division(suite, content["division"]), tuple(map(str, content["methods"]))
             missing = tuple(Missing(**each) for each in content["missing"])
-            settings = {str(name): dict(each) for name, each in content["settings"].items()}
+            settings = {
+                str(scenario): {
+                    str(method): TunedSetting.model_validate(found)
+                    for method, found in each.items()
+                }
+                for scenario, each in content["settings"].items()
+            }
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise BadFile(f"pack.json of {path} lacks a part: {error!r}. Get it again.") from None
         except UnknownName as error:

@@ -8,7 +8,7 @@ from mucore.store import Store
 from mucore.suite import lines
 from mucore.suite.board import WORK, Board, board
 from mucore.suite.description import Suite, check
-from mucore.suite.pack import Pack
+from mucore.suite.pack import Pack, settings_of
 from mucore.verdicts import looked_at
 
 
@@ -45,4 +45,5 @@ def _pack(suite: Suite, division: str, store: Store) -> Pack | None:
     named = [spec.method for each in runs for spec in each.specs] + [m.method for m in missing]
     about = {"asked": len(asked), "there": len(results)}
     methods = tuple(dict.fromkeys(named))
-    return Pack(suite, division, methods, tuple(missing), {}, about, store, results, specs)
+    settings = settings_of(runs)
+    return Pack(suite, division, methods, tuple(missing), settings, about, store, results, specs)

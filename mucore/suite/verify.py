@@ -9,6 +9,7 @@ on features are the maker's word; `suite repeat` makes a run again.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+import mucore
 from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.forget_sets.saved import forget_hash
@@ -27,7 +29,7 @@ from mucore.scenarios import select
 from mucore.spec import RunSpec, make_spec
 from mucore.store.rows import Measured, Result
 from mucore.suite.description import Suite, Task
-from mucore.suite.lines import REFERENCES, grid_of
+from mucore.suite.lines import REFERENCES, grid_of, tuned
 from mucore.suite.pack import Pack, place_of
 
 TOLERANCE = 1e-6  # relative: another processor adds up in another order, and nobody gains by less
@@ -73,6 +75,7 @@ def verify(pack: Pack, on_done: Callable[[int, int], None] | None = None) -> Ver
     notes = _Notes()
     references = _references(pack.suite)
     notes.problems += _incomplete(pack)
+    notes.problems += _searched_otherwise(pack)
     for count, result in enumerate(pack.results.values(), start=1):
         try:
             _check_run(pack, result, references, notes)
@@ -119,6 +122,35 @@ def _incomplete(pack: Pack) -> Iterator[Problem]:
                 )
 
 
+def _searched_otherwise(pack: Pack) -> Iterator[Problem]:
+    """Tuned settings whose search was another than the pack says: of those that come with this very
+    version of mucore, for another one may have searched further and come to the same.
+    """
+    if pack.about.get("mucore") != mucore.__version__:
+        return
+    ours = {card.id for card in catalog.METHODS}
+    for task in pack.suite.tasks:
+        for method, there in pack.settings.get(task.scenario, {}).items():
+            here = tuned(method, task) if method in ours else None
+            if here is None or json.loads(json.dumps(here.values)) != there.values:
+                continue
+            differ = [
+                f"{name} {said}, not {known}"
+                for name, said, known in (
+                    ("trials", there.trials, here.trials),
+                    ("cap", there.cap, here.cap),
+                    ("open", there.open, here.open),
+                )
+                if None not in (said, known) and said != known
+            ]
+            if differ:
+                yield Problem(
+                    f"{method} under {task.scenario}",
+                    "",
+                    f"The pack is wrong about the search of its setting: {'; '.join(differ)}.",
+                )
+
+
 def _check_spec(
     pack: Pack, result: Result, references: Mapping[str, RunSpec], notes: _Notes
 ) -> RunSpec | None:
@@ -157,9 +189,9 @@ def _settings(pack: Pack, spec: RunSpec) -> Mapping[str, Any] | None:
     values: Mapping[str, Any] = {}
     if pack.division == "tuned":
         said = pack.settings.get(spec.scenario or "", {}).get(spec.method)
-        if not isinstance(said, Mapping) or not isinstance(said.get("values"), Mapping):
+        if said is None:
             return {}
-        values = said["values"]
+        values = said.values
     if spec.method_hash or spec.method not in {card.id for card in catalog.METHODS}:
         return None
     task = pack.suite.task(spec.dataset, spec.scenario)

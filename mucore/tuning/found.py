@@ -24,6 +24,8 @@ def settings(studies: Iterable[Study]) -> list[Tuned]:
                 values=choice.values,
                 scenarios=(task.pop("scenario"),),
                 trials=len(study.first),
+                cap=study.cap,
+                open=study.open,
                 **task,
             )
         )

@@ -11,6 +11,7 @@ import pytest
 
 import mucore.api as mu
 from mucore import cli
+from mucore.catalog import tuning
 from mucore.runner.session import Session
 from mucore.store import open_store
 from mucore.suite import description, pack
@@ -63,6 +64,23 @@ def tiny_pack(ran, tiny_folder, tmp_path_factory):
         )
 
 
+@pytest.fixture
+def tuned_pack(ran, tiny_folder, tmp_path, monkeypatch):
+    """Of the tuned division, with a setting of 100 trials, as if it came with mucore."""
+    monkeypatch.setattr(description, "FOLDER", tiny_folder)
+    (task,) = description.load(TINY).tasks
+    found = tuning.Tuned(
+        *("finetune", {"lr": 0.02}, task.dataset, "", task.model, task.preset, (task.scenario,)),
+        trials=100,
+        cap=1 / 3,
+        recipe=task.recipe,
+        scenario_parameters=task.scenario_parameters,
+    )
+    monkeypatch.setattr(tuning, "shipped", lambda: (found,))
+    place = {"out": tmp_path / "tuned", "home": ran[0]}
+    return mu.run_suite(TINY, division="tuned", methods=["finetune"], **place)
+
+
 class Tampered:
     """A copy of a pack that can be changed with all hashes made anew, as a liar would."""
 
@@ -101,3 +119,8 @@ class Tampered:
 def tampered(tiny_pack, tiny_folder, tmp_path, monkeypatch):
     monkeypatch.setattr(description, "FOLDER", tiny_folder)
     return Tampered(tiny_pack, tmp_path)
+
+
+@pytest.fixture
+def tampered_tuned(tuned_pack, tmp_path):
+    return Tampered(tuned_pack, tmp_path)

@@ -182,9 +182,9 @@ def test_a_line_is_over_the_cap_where_a_search_would_have_refused_its_work():
     most = wish.SLACK * SUITE.cap
     works = {"msg": 0.348, "scrub": 0.34, "ssd": most + 0.001}
     found = {
-        name: board._capped(line(name, (1.0,), work=it), SUITE.cap) for name, it in works.items()
+        name: board._marked(line(name, (1.0,), work=it), SUITE, {}) for name, it in works.items()
     }
-    assert [name for name, each in found.items() if each.over_cap] == ["ssd"]
+    assert [name for name, each in found.items() if each.marks] == ["ssd"]
     assert works["scrub"] > SUITE.cap and most == pytest.approx(0.35)
 
 

@@ -12,6 +12,7 @@ import zipfile
 from dataclasses import replace
 from pathlib import Path
 
+import facts
 import numpy as np
 import pytest
 
@@ -26,6 +27,7 @@ from mucore.store.artifacts import Artifacts
 from mucore.suite import description
 from mucore.suite import pack as packs
 from mucore.suite import repeat as repeats
+from mucore.suite.board import board
 from mucore.suite.verify import verify
 
 pytestmark = pytest.mark.slow
@@ -145,6 +147,34 @@ def only(problems, *words):
 
 def test_an_untouched_copy_has_no_problem(tampered):
     assert tampered.problems() == ()
+
+
+def test_a_tuned_pack_says_what_search_its_settings_had(tuned_pack, tampered_tuned):
+    with packs.opened(tuned_pack) as pack:
+        (found,) = pack.settings["class_wise"].values()
+        assert (found.values, found.trials, found.cap, found.open) == (
+            {"lr": 0.02},
+            100,
+            1 / 3,
+            False,
+        )
+        assert verify(pack).problems == ()
+        (division,) = board([("tuned", pack)]).divisions
+        assert [mark.short for mark in division.tables[0].lines[0].marks] == ["100 trials"]
+    copy = tampered_tuned
+    said = copy.about["suite"]["settings"]["class_wise"]["finetune"]
+    said |= {"trials": 24, "open": True}
+    (problem,) = copy.problems()
+    assert problem.line == "finetune under class_wise" and not problem.key
+    assert facts.numbers(problem.sentence) == ["24", "100"] and "open" in problem.sentence
+    # packs of earlier versions do not say the cap; another version may have searched further
+    del said["cap"], said["open"]
+    copy.about["mucore"] = "0.1.0"
+    assert copy.problems() == ()
+    for wrong in ({"trials": "24"}, {"trials": -1}, {"cap": 7}, {"values": [1]}):
+        copy.about["suite"]["settings"]["class_wise"]["finetune"] = said | wrong
+        with pytest.raises(BadFile):
+            copy.problems()
 
 
 def test_a_changed_number(tampered):

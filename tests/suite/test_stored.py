@@ -1,9 +1,11 @@
 """A board from a store whose runs nobody has packed."""
 
+import html
 from dataclasses import replace
 
 import pytest
-from boards import QUICK, fill
+from boards import QUICK, fill, tune
+from facts import tells
 
 from mucore import catalog
 from mucore.errors import MucoreError
@@ -115,6 +117,56 @@ def test_a_method_without_a_score_in_a_task_has_no_rank_and_why(tmp_path):
     # the last part of the page is of packs, which a store is none of
     out = write_site(replace(found, packs=()), tmp_path / "site").read_text(encoding="utf-8")
     assert site.unranked(division, "salun") in out and "None" not in out
+
+
+def test_a_tuned_line_says_where_its_search_or_its_work_was_another(tmp_path, monkeypatch):
+    tune(
+        monkeypatch,
+        scrub={},
+        finetune={"trials": 100},
+        ssd={"cap": 1.0, "open": True},
+        salun={"cap": 0.5, "trials": 20},
+        fisher={"cap": None},  # of an earlier version, which did not say
+    )
+    works = {"ssd": 0.6, "scrub": 0.348}
+    methods = ("scrub", "finetune", "ssd", "salun")
+    fill(tmp_path, methods=methods, division="tuned", works=works)
+    with open_store(tmp_path) as store:
+        found = board_of(SUITE, store)
+    assert found is not None
+    (division,) = (each for each in found.divisions if each.name == "tuned")
+    for table in division.tables:
+        mine = {line.method: line for line in table.lines}
+        assert {
+            name: [mark.short for mark in mine[name].marks] for name in (*methods, "fisher")
+        } == {
+            "scrub": [],
+            "finetune": ["100 trials"],
+            "ssd": ["over the cap of work", "open"],
+            "salun": ["cap of 0.5", "20 trials"],
+            "fisher": [],
+        }
+        (mark,) = mine["finetune"].marks
+        assert tells(mark.sentence, 100, 24)
+        settings = [mine[name].setting for name in methods]
+        assert [each and each.trials for each in settings] == [24, 100, 24, 20]
+    out = write_site(replace(found, packs=()), tmp_path / "site")
+    page = out.read_text(encoding="utf-8")
+    assert page.count("<small>100 trials</small>") == 2 and "over the cap of work, open" in page
+    for name, words in (
+        ("finetune", ["100 trials of a search", "0.33 of Retrain", mark.sentence]),
+        ("ssd", ["24 trials of a search", "1.00 of Retrain", "0.6 of Retrain"]),
+    ):
+        line = next(x for table in division.tables for x in table.lines if x.method == name)
+        text = html.unescape((out.parent / site.name_of(line)).read_text(encoding="utf-8"))
+        assert [word for word in words if word in text] == words
+    # what the authors set has no search
+    fill(tmp_path, methods=methods, works=works)
+    with open_store(tmp_path) as store:
+        found = board_of(SUITE, store)
+    assert found is not None
+    (division,) = (each for each in found.divisions if each.name == "authors")
+    assert not any(line.marks or line.setting for table in division.tables for line in table.lines)
 
 
 def test_one_retrain_makes_no_distance_and_says_so(tmp_path):

@@ -217,7 +217,7 @@ def test_a_file_of_an_earlier_version_serves_and_is_never_the_very_task(home, tm
     home(found, shipped=[setting(0.2, "one_class")])
     assert taken() == 0.2 and taken(recipe={"epochs": 3}) == 0.1
     assert tuning.content([setting(0.3, "one_class"), found])["tasks"][0]["methods"] == {
-        "finetune": {"values": {"lr": 0.3}, "trials": 24}
+        "finetune": {"values": {"lr": 0.3}, "trials": 24, "cap": None, "open": False}
     }
     assert len(tuning.content([setting(0.3, "class_wise"), found])["tasks"]) == 2
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from boards import QUICK, fill
+from boards import QUICK, fill, tune
 from facts import tells
 from pages import figures, open_page, words_on
 
@@ -71,6 +71,17 @@ def test_a_task_opens_on_the_noise_and_tells_what_is_missing(home):
     missing = at.dataframe[1].value
     assert len(missing) > 30 and "Fisher forgetting" in set(missing["Method"])
     assert (missing["Why"] != "").all()
+
+
+def test_a_tuned_line_says_that_its_search_had_other_means(home, monkeypatch):
+    tune(monkeypatch, scrub={"trials": 100}, finetune={}, ssd={"cap": 1.0, "open": True})
+    fill(home, division="tuned", works={"ssd": 0.6})
+    at = opened(task="one_class", division="tuned")
+    assert not at.exception
+    happened = table(at).set_index("Method")["What happened"]
+    assert tells(happened["SCRUB"], "100 trials", "24")
+    assert tells(happened["SSD"], "0.6", "0.33", "open")
+    assert not any(word in happened["Fine-tune"] for word in ("trials", "search", "0.33"))
 
 
 def test_a_line_opens_its_run(home):
