@@ -315,9 +315,7 @@ def _say_records(records: Sequence[dict[str, Any]]) -> None:
         print(sentence, file=sys.stderr)
 
 
-def _command(
-    task: TaskOptions, changes: Sequence[str], grid: Grid, usable: Sequence[Study]
-) -> str:
+def _command(task: TaskOptions, changes: Sequence[str], grid: Grid, usable: Sequence[Study]) -> str:
     """The `run` of the very tasks that were searched, with the methods that came to a setting."""
     methods = dict.fromkeys(study.method for study in usable)
     words = ["python", "-m", "mucore", "run", "--dataset", grid.dataset, "--model", grid.model]
