@@ -5,15 +5,20 @@ prepares it: a record of one run of the page, for this reader.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
+
+import pandas as pd
+import plotly.graph_objects as go
 
 from dashboard import state
 from dashboard.report import Picture, Section, Table
 
 TICKET: Final = "course"
+Key = tuple[str, str]  # "figure" or "numbers", and its name on the page
 
 
 @dataclass
@@ -24,8 +29,8 @@ class Course:
     answers: list[str] = field(default_factory=list)  # sentences, as shown
     sentence: str = ""  # the answer that stands above the next figure, and a line to it
     detail: str = ""
-    pictures: list[Picture] = field(default_factory=list)
-    tables: list[Table] = field(default_factory=list)
+    # figures and numbers by their keys: a part that is drawn anew by itself brings the same again
+    shown: dict[Key, Picture | Table] = field(default_factory=dict)
     instead: Callable[[], Sequence[Section]] | None = None  # of pictures and tables
     address: Callable[[], str] | None = None  # of a page that moves on without being drawn anew
     steps: Sequence[str] = ()  # that follow each other, and which of them this is
@@ -40,6 +45,19 @@ class Course:
     file: tuple[str, Callable[[], bytes]] | None = None
     after: Course | None = None
     settled: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def pictures(self) -> list[Picture]:
+        """Numbered from 1, in the order of the page."""
+        found = [one for one in list(self.shown.values()) if isinstance(one, Picture)]
+        return [
+            replace(one, name=f"{number}", title=f"Figure {number}")
+            for number, one in enumerate(found, start=1)
+        ]
+
+    @property
+    def tables(self) -> list[Table]:
+        return [one for one in list(self.shown.values()) if isinstance(one, Table)]
 
     @property
     def step(self) -> int:
@@ -84,6 +102,31 @@ def steps(names: Sequence[str], now: str, go: Callable[[str], None]) -> None:
     """
     course = current()
     course.steps, course.now, course.go = names, now, go
+
+
+def picture(key: str, figure: go.Figure, alt: str) -> None:
+    """The page shows a figure, in the place of the one of that key where it did before."""
+    current().shown["figure", key] = Picture(key, "", alt, figure, alt)
+
+
+def table(key: str, caption: str, frame: pd.DataFrame) -> None:
+    """The page shows a table of numbers, in the place of the one of that key."""
+    current().shown["numbers", key] = Table(caption, frame)
+
+
+@contextmanager
+def part(mine: set[Key]) -> Generator[None]:
+    """A part of the page that is drawn anew by itself: of `mine`, which it brought the last time,
+    goes what it brings no longer.
+    """
+    course = current()
+    before = dict(course.shown)
+    yield
+    brought = {key for key, one in course.shown.items() if before.get(key) is not one}
+    for key in mine - brought:
+        course.shown.pop(key, None)
+    mine.clear()
+    mine.update(brought)
 
 
 def want(kind: str, parameters: Mapping[str, Any], pack: Path | None) -> None:

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import assets
-from dashboard.report import Picture, Table, render
+from dashboard.report import render
 from dashboard.text.labels import MISSING
 from dashboard.widgets import course, presenting
 from mucore.export import tables
@@ -34,10 +34,7 @@ def chart(
         "modeBarButtonsToRemove": ["autoScale2d", *([] if selects else ["lasso2d", "select2d"])],
         "toImageButtonOptions": {"format": "svg"},
     }
-    told = course.current()
-    told.pictures.append(
-        Picture(f"{len(told.pictures) + 1}", f"Figure {len(told.pictures) + 1}", alt, figure, alt)
-    )
+    course.picture(key, figure, alt)
     parts = presenting.parts(figure) if presenting.on() else [(figure, "")]
     drawn = []
     for number, (part, rest) in enumerate(parts, start=1):
@@ -71,7 +68,7 @@ def numbers(
     SVG, PNG and PDF are made by kaleido when the button is pressed, and offered only where a
     browser is installed.
     """
-    course.current().tables.append(Table(f"Numbers: {of}" if of else "Numbers", frame))
+    course.table(name, f"Numbers: {of}" if of else "Numbers", frame)
     if presenting.on():
         return  # a room sees the figure alone
     with st.expander(f"Numbers: {of}" if of else "Numbers", icon=":material/table_rows:"):

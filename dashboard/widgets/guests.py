@@ -10,6 +10,7 @@ import streamlit as st
 
 from dashboard import access
 from dashboard.pages import Page
+from dashboard.widgets import course
 from dashboard.widgets.header import header
 from dashboard.widgets.links import link
 
@@ -67,7 +68,14 @@ def live(seconds: float) -> Callable[[Callable[..., None]], Callable[..., None]]
     def made(draw: Callable[..., None]) -> Callable[..., None]:
         @wraps(draw)
         def drawn(*arguments: Any, **named: Any) -> None:
-            st.fragment(draw, run_every=access.every(seconds))(*arguments, **named)
+            mine: set[course.Key] = set()
+
+            @wraps(draw)
+            def part(*arguments: Any, **named: Any) -> None:
+                with course.part(mine):
+                    draw(*arguments, **named)
+
+            st.fragment(part, run_every=access.every(seconds))(*arguments, **named)
 
         return drawn
 

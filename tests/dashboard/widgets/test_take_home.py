@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 import plotly.graph_objects as go
 import pytest
+import streamlit as st
 from pages import fill, open_page
 
 from dashboard import access
@@ -20,7 +21,7 @@ from dashboard.lessons import LESSONS
 from dashboard.lessons.results import LessonResults
 from dashboard.report import Facts, Picture, Section, Table, Text, render
 from dashboard.sections.lessons import take_home as lesson_file
-from dashboard.widgets import course, take_home
+from dashboard.widgets import course, guests, take_home
 from mucore.errors import BadValue
 
 HERE = "http://127.0.0.1:8501/results?scenario=one_class"
@@ -38,8 +39,10 @@ def told() -> course.Course:
         question="Which one?",
         caption="Digits, MLP.",
         answers=["SCRUB is nearest", "SCRUB is nearest"],
-        pictures=[Picture("1", "Figure 1", "One mark", figure, "One mark")],
-        tables=[Table("Numbers", frame)],
+        shown={
+            ("figure", "mark"): Picture("mark", "", "One mark", figure, "One mark"),
+            ("numbers", "mark"): Table("Numbers", frame),
+        },
     )
 
 
@@ -51,6 +54,33 @@ def test_a_page_goes_home_with_answer_figures_numbers_and_link():
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page)
     assert policy is not None and policy[1].startswith("default-src 'none'")
     assert not re.search(r'<(?:link|img|script)[^>]+(?:src|href)="?https?:', page)
+
+
+def test_a_part_that_is_drawn_each_second_leaves_its_newest_figures_and_numbers(monkeypatch):
+    here, parts = told(), []
+    monkeypatch.setattr(course, "current", lambda: here)
+    monkeypatch.setattr(st, "fragment", lambda part, **_: parts.append(part) or part)
+    running = {"1": [0.9], "2": [0.8]}
+
+    @guests.live(1.0)
+    def live(jobs: dict[str, list[float]]) -> None:
+        for job, losses in jobs.items():
+            course.picture(f"loss:{job}", go.Figure(go.Scatter(y=losses)), job)
+            course.table(f"loss:{job}", job, pd.DataFrame({"loss": losses}))
+
+    live(running)
+    live({"other": [0.1]})  # the same part once more on the page
+    for _ in range(600):
+        running["2"] = [*running["2"], 0.5]
+        parts[0](running)
+    assert [one.name for one in here.pictures] == ["1", "2", "3", "4"]
+    assert [one.alt for one in here.pictures] == ["One mark", "1", "2", "other"]
+    assert len(here.pictures[2].figure.data[0].y) == len(here.tables[2].frame) == 601
+    del running["1"]  # has ended, and another one began
+    running["3"] = [0.7]
+    parts[0](running)
+    assert [one.caption for one in here.tables] == ["Numbers", "2", "other", "3"]
+    assert [one.alt for one in here.pictures] == ["One mark", "2", "other", "3"]
 
 
 def test_a_page_that_knows_better_says_what_its_file_holds():
