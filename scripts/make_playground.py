@@ -33,6 +33,7 @@ from mucore.errors import Cancelled, MucoreError
 from mucore.playground.scene import FILE, METHODS, MODEL, PRESETS, Pick
 from mucore.playground.stage import Playing, Stage
 from mucore.runner.estimate.memory import values_of
+from mucore.store import Store
 from mucore.tuning.space import Space, draw
 
 SEED, CHECK = 0, 1
@@ -60,8 +61,10 @@ class Wide(Space):
 class Trials:
     """The presets of one seed, ready for any number of methods and settings."""
 
-    def __init__(self, stage: Stage, seed: int):
-        self.played = {each.id: Playing(stage, each.at(seed), self._late) for each in PRESETS}
+    def __init__(self, stage: Stage, store: Store, seed: int):
+        self.played = {
+            each.id: Playing(stage, store, each.at(seed), self._late) for each in PRESETS
+        }
         self.until = float("inf")
         for each in self.played.values():
             for _ in [*each.original(), *each.retrain()]:
@@ -163,9 +166,9 @@ def main() -> None:
     torch.set_num_threads(1)
     named = [catalog.method(each).id for each in asked.methods.split(",") if each]
     content = json.loads(FILE.read_text(encoding="utf-8"))
-    with tempfile.TemporaryDirectory() as home:
-        stage = Stage(Path(home))
-        trials, check = Trials(stage, SEED), Trials(stage, CHECK)
+    stage = Stage(Path(tempfile.gettempdir()))
+    with stage.records() as store:
+        trials, check = (Trials(stage, store, seed) for seed in (SEED, CHECK))
         for method in named or [each for each in METHODS if each not in content]:
             found = {kind: chosen(trials, check, method, kind, asked.trials) for kind in KINDS}
             content[method] = {kind: each for kind, each in found.items() if each is not None}

@@ -10,7 +10,8 @@ import base64
 import tempfile
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ from mucore.playground.scene import DATASET, MODEL, PRESET, SETTINGS, Pick, Scen
 from mucore.runner.execute import unlearn_recorded
 from mucore.runner.session import Session
 from mucore.spec import RunSpec, make_recipe, make_spec
-from mucore.store import open_store
+from mucore.store import Store
 
 Event = dict[str, Any]
 GRID = 48  # probabilities a side
@@ -53,7 +54,7 @@ class Trained:
 class Table(Session):
     """A session whose data set is the points of one scene."""
 
-    def __init__(self, store: Any, splits: Splits):
+    def __init__(self, store: Store, splits: Splits):
         super().__init__(store, "cpu")
         self._splits = splits
         self._samples = {name: on_device(splits, name, self.device) for name in splits.names}
@@ -64,14 +65,15 @@ class Table(Session):
 
 
 class Stage:
-    """Plays scenes one after the other; `home` holds what trainings record for some methods.
+    """Plays scenes one after the other; what trainings record for some methods lies under `home`
+    until its scene has ended.
 
     Originals and Retrains of the latest scenes are kept: another method or another selection on
     the same points trains no more than it has to.
     """
 
     def __init__(self, home: Path):
-        self.store = open_store(home)
+        self.home = home
         self._trained: OrderedDict[tuple, Trained] = OrderedDict()
 
     def play(
@@ -102,20 +104,23 @@ class Stage:
 
         who = "original"
         try:
-            played = Playing(self, scene, ended)
-            yield played.opening()
-            yield from played.original()
-            if scene.forget:
-                who = "retrain"
-                yield from played.retrain()
-                for pick in scene.methods:
-                    who = pick.id
-                    try:
-                        yield from played.method(pick)
-                    except MucoreError as error:
-                        yield {"kind": "error", "who": who, "sentence": str(error)}
-            elif scene.methods:
-                raise BadValue("Nothing is selected, so there is nothing to forget. Select points.")
+            with self.records() as store:
+                played = Playing(self, store, scene, ended)
+                yield played.opening()
+                yield from played.original()
+                if scene.forget:
+                    who = "retrain"
+                    yield from played.retrain()
+                    for pick in scene.methods:
+                        who = pick.id
+                        try:
+                            yield from played.method(pick)
+                        except MucoreError as error:
+                            yield {"kind": "error", "who": who, "sentence": str(error)}
+                elif scene.methods:
+                    raise BadValue(
+                        "Nothing is selected, so there is nothing to forget. Select points."
+                    )
         except Cancelled:
             if not late:
                 raise
@@ -127,6 +132,18 @@ class Stage:
         except MucoreError as error:
             yield {"kind": "error", "who": "", "sentence": str(error)}
         yield {"kind": "end"}
+
+    @contextmanager
+    def records(self) -> Generator[Store]:
+        """A store for what trainings record, which goes with the block: some record megabytes a
+        scene, and whoever may play could fill the disk with them. It is this folder's own, whatever
+        MUCORE_STORE_URL and MUCORE_ARTIFACTS say.
+        """
+        with (
+            tempfile.TemporaryDirectory(dir=self.home) as folder,
+            Store(Path(folder), url="sqlite://") as store,
+        ):
+            yield store
 
     def trained(self, key: tuple, make: Callable[[], Trained]) -> Trained:
         """From memory, or made now."""
@@ -147,14 +164,14 @@ def play(scene: Scene) -> Iterator[Event]:
 class Playing:
     """One scene being played: its references, and methods between them."""
 
-    def __init__(self, stage: Stage, scene: Scene, cancelled: Callable[[], bool]):
+    def __init__(self, stage: Stage, store: Store, scene: Scene, cancelled: Callable[[], bool]):
         self.stage, self.scene = stage, scene
         self.callbacks = Callbacks(cancelled=cancelled)
         classes = scene.classes
         self.splits = as_splits(
             f"points-{scene.points}", *scene.drawn, class_names=CLASS_NAMES[:classes]
         )
-        self.session = Table(stage.store, self.splits)
+        self.session = Table(store, self.splits)
         self.spec = self.spec_of("original", {})
         self.data = self._data()
         train = self.session.samples(self.spec, "train")

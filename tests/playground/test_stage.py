@@ -34,9 +34,7 @@ OWN = [
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     before = torch.get_num_threads()
     torch.set_num_threads(1)
-    stage = Stage(tmp_path_factory.mktemp("stage"))
-    yield stage
-    stage.store.close()
+    yield Stage(tmp_path_factory.mktemp("stage"))
     torch.set_num_threads(before)
 
 
@@ -119,14 +117,15 @@ def test_events_come_in_order_and_frames_are_of_the_real_run(stage: Stage) -> No
         assert frames[0]["share"] == 0 and frames[-1]["share"] == 1
         assert frames[-1]["numbers"] == done(events)[who]["numbers"]
     # the observer changed no bit
-    played = Playing(stage, scene, lambda: False)
-    list(played.original())
-    spec, run = played.spec.original(), played.session.run(played.spec, scene.seed)
-    alone, _ = training.train_original(spec, run, played.splits)
-    seen = played.start.network.state_dict()
-    assert all(torch.equal(t, seen[name]) for name, t in alone.state_dict().items())
-    assert played.data is not None
-    retrain = training.retrain(spec.retrained(), run, played.splits, played.data.retain)
+    with stage.records() as store:
+        played = Playing(stage, store, scene, lambda: False)
+        list(played.original())
+        spec, run = played.spec.original(), played.session.run(played.spec, scene.seed)
+        alone, _ = training.train_original(spec, run, played.splits)
+        seen = played.start.network.state_dict()
+        assert all(torch.equal(t, seen[name]) for name, t in alone.state_dict().items())
+        assert played.data is not None
+        retrain = training.retrain(spec.retrained(), run, played.splits, played.data.retain)
     look = played.look(retrain)
     last = [e for e in events if e["kind"] == "frame" and e["who"] == "retrain"][-1]
     assert last["grid"] == look.encoded()
@@ -165,7 +164,28 @@ def test_a_scene_ends_when_asked_and_at_its_limit(tmp_path: Path) -> None:
     late = list(stage.play(BY_ID["twin"].scene, limit=0.0))
     assert [event["kind"] for event in late] == ["scene", "error", "end"]
     assert late[1]["who"] == "original" and "0 seconds" in late[1]["sentence"]
-    stage.store.close()
+
+
+def test_what_trainings_record_goes_with_its_scene(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MUCORE_STORE_URL", f"sqlite:///{tmp_path}/shared.db")
+    monkeypatch.setenv("MUCORE_ARTIFACTS", f"file://{tmp_path}/shared")
+    home = tmp_path / "home"
+    home.mkdir()
+    stage, most = Stage(home), 0
+    amnesiac = {"id": "amnesiac", "parameters": {"store": "per_step"}}
+    scene = BY_ID["outlier"].at(1).model_dump(mode="json") | {"methods": [amnesiac]}
+    for event in stage.play(Scene.read(scene)):
+        if event.get("who") == "amnesiac":
+            most = sum(file.stat().st_size for file in home.rglob("*") if file.is_file())
+        assert event["kind"] != "error"
+    assert most > 1_000_000 and [*tmp_path.rglob("*")] == [home]
+    left = stage.play(Scene.read(scene))
+    next(left)
+    assert [*home.iterdir()]
+    left.close()  # nobody wants it any more
+    assert not [*home.iterdir()]
 
 
 def test_what_does_not_serve_says_so_and_the_others_go_on(stage: Stage) -> None:
