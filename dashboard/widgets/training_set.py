@@ -100,7 +100,7 @@ def _training(dataset: str, changed: tuple[int, ...]) -> Training:
     from mucore.datasets import load
     from mucore.runner.session import elsewhere
 
-    splits = load(dataset)
+    splits = load(dataset, download=False)
     train = splits.train
     identities = None if train.identities is None else train.identities.numpy()
     return Training(

@@ -14,6 +14,7 @@ from typing import Literal
 
 from mucore import catalog
 from mucore.datasets.cut import cut
+from mucore.datasets.published import downloading
 from mucore.datasets.splits import Split, Splits
 from mucore.userfiles import datasets
 
@@ -31,6 +32,7 @@ def load(
     name: str,
     root: Path | None = None,
     *,
+    download: bool = True,
     validation_from: Literal["training", "test"] = "training",
     per_class: int = 0,
     greyscale: bool = False,
@@ -38,12 +40,13 @@ def load(
     """The data set of that name, from memory if this process had it just before and its files have
     not changed.
 
-    `root` is the folder of downloaded sets. The other arguments divide the set as a recipe asks
-    (datasets/cut.py). Raises `UnknownName`, and `BadFile` or `BadValue` with a sentence for data
+    `root` is the folder of downloaded sets; what is not there is downloaded, unless `download` is
+    False. The other arguments divide the set as a recipe asks (datasets/cut.py). Raises `UnknownName`, and `BadFile` or `BadValue` with a sentence for data
     that is missing or cannot be used.
     """
     catalog.dataset(name)
-    splits = _load(name, root or default_root(), datasets.data_hash(name))
+    with downloading(download):
+        splits = _load(name, root or default_root(), datasets.data_hash(name))
     return cut(splits, validation_from=validation_from, per_class=per_class, greyscale=greyscale)
 
 

@@ -21,12 +21,15 @@ def load(name: str, root: Path) -> Splits:
     Raises `BadFile` when it cannot be had.
     """
     from torchvision.datasets import CIFAR10, CIFAR100
+    from torchvision.datasets.utils import check_integrity
 
     kind = CIFAR100 if name == "cifar100" else CIFAR10
-    official = fetched(
-        catalog.dataset(name),
-        root,
-        lambda: [kind(str(root), train=train, download=True) for train in (True, False)],
-    )
+
+    def read(download: bool) -> list[CIFAR10]:
+        # torchvision unpacks an archive that is there only where it may download
+        download = download or check_integrity(str(root / kind.filename), kind.tgz_md5)
+        return [kind(str(root), train=part, download=download) for part in (True, False)]
+
+    official = fetched(catalog.dataset(name), root, read)
     training, test = (Part(x=part.data, y=np.array(part.targets)) for part in official)
     return divided(name, training=training, test=test)

@@ -77,6 +77,8 @@ def _download(card: DatasetCard, root: Path | None, torchvision_class: str) -> l
 
     kind = getattr(datasets, torchvision_class)
     sets = fetched(
-        card, root, lambda: [kind(str(root), train=train, download=True) for train in (True, False)]
+        card,
+        root,
+        lambda download: [kind(str(root), train=part, download=download) for part in (True, False)],
     )
     return [array.numpy() for part in sets for array in (part.data, part.targets)]

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import urllib.error
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 
@@ -18,17 +20,35 @@ from mucore.datasets.splits import Part, Splits, assemble, hold_out_part
 from mucore.errors import BadFile
 
 T = TypeVar("T")
+_downloads: Final = ContextVar("downloads", default=True)
 
 
-def fetched(card: DatasetCard, root: Path, read: Callable[[], T]) -> T:
-    """What torchvision finds in `root` or downloads into it. Raises `BadFile` with what to fetch by
-    hand.
+@contextmanager
+def downloading(on: bool) -> Generator[None]:
+    """Whether a data set that is not here is downloaded in the block."""
+    before = _downloads.set(on)
+    try:
+        yield
+    finally:
+        _downloads.reset(before)
+
+
+def fetched(card: DatasetCard, root: Path, read: Callable[[bool], T]) -> T:
+    """What torchvision finds in `root`, or downloads into it where it may, which `read` is told.
+    Raises `BadFile` with what to fetch by hand.
     """
+    download = _downloads.get()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return read()
+            return read(download)
     except (OSError, RuntimeError, ValueError, urllib.error.URLError) as error:
+        if not download:
+            raise BadFile(
+                f"{card.title} is not on this machine yet, and a page fetches nothing. A run on it "
+                'does, and so does python -c "from mucore.datasets import load; '
+                f"load('{card.id}')\". {card.where}"
+            ) from error
         raise BadFile(
             f"{card.title} is not in {root} and could not be downloaded ({one_line(error)}). "
             f"{card.where}"

@@ -22,7 +22,9 @@ def load(name: str, root: Path) -> Splits:
     official = fetched(
         catalog.dataset(name),
         root,
-        lambda: [SVHN(str(root), split=split, download=True) for split in ("train", "test")],
+        lambda download: [
+            SVHN(str(root), split=split, download=download) for split in ("train", "test")
+        ],
     )
     training, test = (
         Part(x=np.ascontiguousarray(part.data.transpose(0, 2, 3, 1)), y=part.labels)

@@ -18,9 +18,9 @@ from mucore.spec import RunSpec
 
 def run_splits(spec: RunSpec) -> Splits:
     """The data set of a run, divided as its recipe says and with its poison. Raises `BadFile` or
-    `BadValue` where it is not there.
+    `BadValue` where it is not there; nothing is downloaded to be looked at.
     """
-    splits = load(spec.dataset, **spec.recipe.cut())
+    splits = load(spec.dataset, download=False, **spec.recipe.cut())
     return poisoned(splits, spec.poison) if spec.poison else splits
 
 

@@ -12,7 +12,8 @@ from pages import open_page, send_key, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import access, data
-from dashboard.widgets import pictures
+from dashboard.sections.draw import networks
+from dashboard.widgets import pictures, training_set
 from mucore.errors import BadFile, ReadOnly
 from mucore.userfiles import doors
 
@@ -182,6 +183,23 @@ def test_of_guests_one_at_a_time_keeps_the_processor_busy(become):
         pass
     with access.heavy():
         pass
+
+
+def test_no_page_downloads_a_data_set(home, become, tmp_path, monkeypatch):
+    asked: list[Any] = []
+    monkeypatch.setattr("urllib.request.urlopen", lambda *a, **_: asked.append(a))
+    monkeypatch.setenv("MUCORE_DATA", str(tmp_path / "data"))
+    spec = make_result().spec | {"dataset": "cifar10"}
+    for who in ("guest", "presenter"):
+        become(who)
+        with pytest.raises(BadFile) as caught:
+            data.images(spec, [1])
+        with pytest.raises(BadFile):
+            networks._read_album("mnist", {})
+        with pytest.raises(BadFile):
+            training_set.training_of("svhn")
+    assert not asked and not (tmp_path / "data").exists()
+    assert "load('cifar10')" in access.shown(str(caught.value))
 
 
 @pytest.mark.parametrize(("terms", "path"), [("audience", False), ("own", True)])

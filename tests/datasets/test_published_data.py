@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import re
+import urllib.error
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from facts import tells
 from PIL import Image
 
 from mucore import catalog, datasets
-from mucore.datasets import folders
+from mucore.datasets import fashion_mnist, folders
 from mucore.datasets.files import AHEAD, FileImages, decode, decode_all
 from mucore.datasets.splits import Split, Splits, copies_flags, copies_notes
 from mucore.engine.data import on_device
@@ -122,9 +123,34 @@ def test_what_torchvision_cannot_download_is_told(tmp_path: Path, offline: None,
     )
 
 
-def test_cifar100_from_a_packed_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["cifar10", "cifar100", "svhn", "mnist", "fashion-mnist"])
+def test_what_is_looked_at_is_not_downloaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    asked: list[object] = []
+
+    def ask(*arguments: object, **_: object) -> None:
+        asked.append(arguments)
+        raise urllib.error.URLError("no network")
+
+    monkeypatch.setattr("urllib.request.urlopen", ask)
+    monkeypatch.setattr(fashion_mnist, "DEBIAN", tmp_path / "none")
+    with pytest.raises(BadFile) as caught:
+        datasets.load(name, tmp_path / "data", download=False)
+    card, text = catalog.dataset(name), str(caught.value)
+    assert text.startswith(card.title) and f"load('{name}')" in text and card.where in text
+    assert not asked and not list(tmp_path.rglob("*"))
+    with pytest.raises(BadFile):
+        datasets.load(name, tmp_path / "data")
+    assert asked  # a run does
+
+
+@pytest.mark.parametrize("download", [True, False])
+def test_cifar100_from_a_packed_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, download: bool
+) -> None:
     pixels = archives.cifar(tmp_path, monkeypatch, classes=100, train=200, test=200)
-    splits = datasets.load("cifar100", tmp_path)
+    splits = datasets.load("cifar100", tmp_path, download=download)
     assert (
         sizes(splits) == [180, 20, 200]
         and splits.classes == 100

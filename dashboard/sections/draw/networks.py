@@ -82,7 +82,7 @@ def _album(dataset: str, cut: tuple[tuple[str, Any], ...]) -> Future[Album]:
 def _read_album(dataset: str, cut: dict[str, Any]) -> Album:
     from mucore.datasets import load
 
-    splits = load(dataset, **cut)
+    splits = load(dataset, download=False, **cut)
     train, test = (
         (part.ids.numpy(), part.labels.numpy(), part.pixels[:, 0].numpy())
         for part in (splits.train, splits.test)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Final
-
 import streamlit as st
 
 from dashboard import state
@@ -15,23 +12,8 @@ from dashboard.widgets import messages, uploads
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.training_set import Training, training_of
 from mucore import catalog
-from mucore.errors import BadFile, MucoreError
+from mucore.errors import MucoreError
 from mucore.spec import FIRST
-
-# What lies in the data folder once torchvision has fetched a set. Looked for first, so that no page
-# begins a download.
-_FETCHED: Final = {
-    "cifar10": ("cifar-10-batches-py", "cifar-10-python.tar.gz"),
-    "cifar100": ("cifar-100-python", "cifar-100-python.tar.gz"),
-    "svhn": ("train_32x32.mat",),
-    "mnist": ("MNIST/raw",),
-    "fashion-mnist": (
-        "FashionMNIST/raw",
-        "train-images-idx3-ubyte.gz",
-        "/usr/share/datasets/fashion-mnist",
-    ),
-}
-
 
 def choose_data() -> Training | None:
     """The data set, by parameters `dataset` and `path` of the address; None, with the reason on the
@@ -71,26 +53,10 @@ def choose_data() -> Training | None:
         messages.problem(uploads.missing(card))
         return None
     try:
-        check_there(card.id)
         return training_of(name)
     except MucoreError as failure:
         messages.error(escape(str(failure)), "Choose another data set.")
         return None
-
-
-def check_there(dataset: str) -> None:
-    """Raise `BadFile` where a data set would have to be fetched first."""
-    if dataset not in _FETCHED:
-        return
-    from mucore.datasets import default_root
-
-    root = default_root()
-    if not any((root / Path(place)).exists() for place in _FETCHED[dataset]):
-        card = catalog.dataset(dataset)
-        raise BadFile(
-            f"{card.title} is not on this machine yet, and a page fetches nothing. A run on it "
-            f"does. {card.where}"
-        )
 
 
 def show_source(training: Training, now: Working) -> None:
