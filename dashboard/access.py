@@ -55,6 +55,9 @@ UNSAID: Final = (
 GUESTS_AT_ONCE: Final = 2  # pages drawn for guests at the same time; the presenter's never waits
 COURTESY: Final = 3.0  # seconds that a guest's page waits at most while the presenter's is drawn
 PATIENCE: Final = 20.0  # seconds in which a guest's page gets its turn, unless there are too many
+# Guests' files of figures that are made or wait. They take threads that Streamlit has for the files
+# of all, the presenter's among them, of which there are five on the smallest machine.
+FIGURES_AT_ONCE: Final = 3
 _LISTENERS: Final = ("localhost", "127.0.0.1", "::1")
 
 
@@ -111,6 +114,7 @@ class _Turns:
 _server = _Server(*hosting.taken_over(os.environ))
 _turns = _Turns(GUESTS_AT_ONCE)
 _heavy = threading.BoundedSemaphore(1)
+_figures = threading.BoundedSemaphore(FIGURES_AT_ONCE)
 _mine = threading.local()
 
 
@@ -310,6 +314,20 @@ def heavy(patience: float = 0.0) -> Generator[None]:
         yield
     finally:
         _heavy.release()
+
+
+@contextmanager
+def figure_file() -> Generator[None]:
+    """Making the file of a figure for a guest, outside of any page: `heavy`, and few wait. Raises
+    `Busy`.
+    """
+    if not _figures.acquire(blocking=False):
+        raise Busy(IN_USE)
+    try:
+        with heavy(PATIENCE):
+            yield
+    finally:
+        _figures.release()
 
 
 doors.guard(lambda: "" if presents() else NO_FILES, why_no_code)

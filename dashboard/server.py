@@ -45,7 +45,9 @@ ELSEWHERE: Final = (
     "127.0.0.1 or localhost. To let others in, or to put a proxy before the pages, start them with "
     "--audience, a login or --open: docs/hosting.md."
 )
-_MAKING: Final = CapacityLimiter(64)  # threads that make files, or wait for their turn at it
+# threads that make files to take home, or wait for their turn at it
+_PRESENTERS: Final = CapacityLimiter(8)
+_GUESTS: Final = CapacityLimiter(64)
 _OPERATIONS: Final = ("deferred_file", "dataframe_chunk")  # of backend_operation_request
 
 
@@ -71,7 +73,9 @@ class Door:
             await answer(scope, receive, send)
             return
         elif scope["type"] == "http" and scope["path"] == take_home.ADDRESS:
-            answer = await to_thread.run_sync(_home, HTTPConnection(scope), limiter=_MAKING)
+            reader = HTTPConnection(scope).query_params.get(take_home.READER, "")
+            limiter = _PRESENTERS if take_home.is_presenters(reader) else _GUESTS
+            answer = await to_thread.run_sync(_home, reader, limiter=limiter)
             await answer(scope, receive, send)
             return
         elif scope["type"] == "http" and _unnamed(HTTPConnection(scope)):
@@ -121,10 +125,10 @@ def _news(connection: HTTPConnection) -> Response:
     return PlainTextResponse(place, headers={"Cache-Control": "no-store"})
 
 
-def _home(connection: HTTPConnection) -> Response:
+def _home(reader: str) -> Response:
     """The file that a reader takes home (assets/take_home.js), or why there is none."""
     try:
-        name, content = take_home.file_of(connection.query_params.get(take_home.READER, ""))
+        name, content = take_home.file_of(reader)
     except Exception as failure:
         problem = unforeseen.told(failure, "page")
         kinds = {access.Busy: 503, BadValue: 404}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, Final
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import assets
+from dashboard import access, assets
 from dashboard.report import render
 from dashboard.text.labels import MISSING
 from dashboard.widgets import course, presenting
@@ -93,6 +94,12 @@ def numbers(
 def _downloads(
     frame: pd.DataFrame, figure: go.Figure | None
 ) -> list[tuple[str, str, Callable[[], bytes]]]:
+    mine = access.presents()
+
+    def drawn(figure: go.Figure, kind: render.Kind) -> bytes:
+        with nullcontext() if mine else access.figure_file():
+            return render.image(figure, kind)
+
     kinds: list[tuple[str, str, Callable[[], bytes]]] = [
         ("CSV", "text/csv", lambda: frame.to_csv(index=False).encode()),
         ("LaTeX", "text/x-tex", lambda: tables.to_latex(frame).encode()),
@@ -100,8 +107,8 @@ def _downloads(
     ]
     if figure is not None and render.draws():
         kinds += [
-            ("SVG", "image/svg+xml", lambda: render.image(figure, "svg")),
-            ("PNG", "image/png", lambda: render.image(figure, "png")),
-            ("PDF", "application/pdf", lambda: render.image(figure, "pdf")),
+            ("SVG", "image/svg+xml", lambda: drawn(figure, "svg")),
+            ("PNG", "image/png", lambda: drawn(figure, "png")),
+            ("PDF", "application/pdf", lambda: drawn(figure, "pdf")),
         ]
     return kinds

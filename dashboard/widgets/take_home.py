@@ -9,6 +9,7 @@ a click on a button that the browser has not yet drawn anew would get nothing.
 from __future__ import annotations
 
 import secrets
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -35,6 +36,9 @@ PATIENCE: Final = 60.0  # seconds for drawing it, and for a guest's turn at the 
 ADDRESS: Final = "/_mucore/home"  # where the button asks: dashboard/server.py answers
 READER: Final = "reader"  # what of the address tells readers apart
 GONE: Final = "This page is older than the running dashboard. Load it anew and press once more."
+UNDER_WAY: Final = (
+    "A file of yours is being made at this moment and comes by itself. Press once more after that."
+)
 READING = (
     "Made by mucore from what the page showed. Numbers are those of the runs that the page named."
 )
@@ -57,6 +61,8 @@ class Reader:
 
     name: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     told: course.Course = field(default_factory=course.Course)  # what has been drawn last
+    mine: bool = False  # the presenter's
+    asks: threading.Lock = field(default_factory=threading.Lock)  # held while the file is made
 
 
 _readers: WeakValueDictionary[str, Reader] = WeakValueDictionary()
@@ -74,7 +80,7 @@ def offer(page: str) -> None:
     told.file = page, partial(made, told, address, dark=dark, mine=mine)
     told.settled.set()
     reader = state.ticket("reader") or Reader()
-    reader.told = told
+    reader.told, reader.mine = told, mine
     state.set_ticket("reader", reader)
     _readers[reader.name] = reader
     component = st.components.v2.component(
@@ -95,15 +101,27 @@ def offer(page: str) -> None:
         )
 
 
+def is_presenters(name: str) -> bool:
+    """Whether the reader of that name presents."""
+    reader = _readers.get(name)
+    return reader is not None and reader.mine
+
+
 def file_of(name: str) -> tuple[str, bytes]:
     """What the reader of that name takes home: the file's own name, and what is in it. Raises
-    `BadValue` for a name that nobody has, `access.Busy` for a guest who waited in vain.
+    `BadValue` for a name that nobody has, `access.Busy` while the file of an earlier request is on
+    its way, and for a guest who waited in vain.
     """
     reader = _readers.get(name)
     if reader is None:
         raise BadValue(GONE)
-    page, make = newest(reader.told)
-    return f"mucore-{page}.html", make()
+    if not reader.asks.acquire(blocking=False):
+        raise access.Busy(UNDER_WAY)
+    try:
+        page, make = newest(reader.told)
+        return f"mucore-{page}.html", make()
+    finally:
+        reader.asks.release()
 
 
 def newest(told: course.Course) -> tuple[str, Callable[[], bytes]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -57,8 +58,19 @@ def ask(
     says: tuple[bytes, ...] = (),
 ) -> tuple[Inside, list[Any]]:
     """What comes of a request: what got inside, and what was answered."""
+    return asyncio.run(request(path, kind, headers or {}, query, messages or [], says))
+
+
+async def request(
+    path: str,
+    kind: str = "http",
+    headers: Mapping[str, str] = {},
+    query: str = "",
+    messages: Sequence[Any] = (),
+    says: tuple[bytes, ...] = (),
+) -> tuple[Inside, list[Any]]:
     inside, sent = Inside(*says), []
-    incoming = iter([*(messages or []), {"type": f"{kind}.disconnect"}])
+    incoming = iter([*messages, {"type": f"{kind}.disconnect"}])
 
     async def receive() -> Any:
         return next(incoming)
@@ -74,10 +86,10 @@ def ask(
         "query_string": query.encode(),
         "headers": [
             (name.encode(), value.encode("latin-1"))
-            for name, value in {"host": HOST, **(headers or {})}.items()
+            for name, value in {"host": HOST, **headers}.items()
         ],
     }
-    asyncio.run(server.Door(inside)(scope, receive, send))
+    await server.Door(inside)(scope, receive, send)
     return inside, sent
 
 
@@ -378,3 +390,38 @@ def test_who_gets_no_file_reads_why(monkeypatch, failure, status):
     monkeypatch.setattr(take_home, "_readers", {reader.name: reader})
     _, given, body = taken(reader.name)
     assert given == status and len(body) > 3 and b"Traceback" not in body
+
+
+def test_readers_who_wait_for_their_files_keep_the_presenter_from_nothing(monkeypatch):
+    monkeypatch.setattr(take_home, "MOMENT", 0.0)
+    drawn, kept = threading.Event(), {}
+
+    def reader(make: Any, *, mine: bool = False) -> str:
+        made = take_home.Reader(told=course.Course(file=("results", make)), mine=mine)
+        made.told.settled.set()
+        kept[made.name] = made
+        return made.name
+
+    def slow() -> bytes:
+        assert drawn.wait(60)
+        return b"theirs"
+
+    async def status(name: str) -> int:
+        _, sent = await request(take_home.ADDRESS, query=f"{take_home.READER}={name}")
+        return sent[0]["status"]
+
+    async def class_room() -> list[int]:
+        one = reader(slow)
+        often = [asyncio.create_task(status(one)) for _ in range(100)]
+        said = await asyncio.wait(often, return_when=asyncio.FIRST_COMPLETED, timeout=60)
+        while len(said[0]) < 99:
+            said = await asyncio.wait(often, timeout=0.05)
+        many = [asyncio.create_task(status(reader(slow))) for _ in range(100)]
+        assert await asyncio.wait_for(status(reader(lambda: b"mine", mine=True)), 30) == 200
+        assert not any(each.done() for each in many)
+        drawn.set()
+        assert set(await asyncio.gather(*many)) == {200}
+        return sorted(await asyncio.gather(*often))
+
+    monkeypatch.setattr(take_home, "_readers", kept)
+    assert asyncio.run(class_room()) == [200, *[503] * 99]

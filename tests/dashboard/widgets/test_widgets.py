@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
 from builders import make_result
 from facts import tells
 from pages import open_page, words_on
 from streamlit.testing.v1 import AppTest
 
+from dashboard import access
 from dashboard.frames import queue as queue_frames
+from dashboard.report import render
 from dashboard.text import labels, units
 from dashboard.widgets.figures import _downloads
 from dashboard.widgets.markdown import escape, metric_help
@@ -238,6 +243,40 @@ def test_downloads_hold_the_frame():
     assert set(made) == {"CSV", "LaTeX", "HTML"}
     assert "<td>2</td>" in made["HTML"]
     assert r"\toprule" in made["LaTeX"]
+
+
+def test_of_guests_few_wait_for_the_files_of_figures_and_the_presenter_does_not(
+    become, monkeypatch
+):
+    drawing, go_on, busy = threading.Semaphore(0), threading.Event(), []
+
+    def image(figure: go.Figure, kind: str) -> bytes:
+        drawing.release()
+        assert kind != "svg" or go_on.wait(10)
+        return kind.encode()
+
+    def press() -> bytes:
+        try:
+            return guests["SVG"]()
+        except access.Busy:
+            busy.append(1)
+            return b""
+
+    monkeypatch.setattr(render, "draws", lambda: True)
+    monkeypatch.setattr(render, "image", image)
+    frame, figure = pd.DataFrame({"x": [1]}), go.Figure()
+    become("guest")
+    guests = {label: make for label, _, make in _downloads(frame, figure)}
+    access._server.presenters.add("")  # this thread, which is no browser's
+    presenters = {label: make for label, _, make in _downloads(frame, figure)}
+    access._server.presenters.clear()
+    with ThreadPoolExecutor(5) as pool:
+        pressed = [pool.submit(press) for _ in range(20)]
+        assert drawing.acquire(timeout=60) and not drawing.acquire(timeout=0.2)
+        assert pool.submit(presenters["PNG"]).result(timeout=60) == b"png"
+        go_on.set()
+        found = [each.result() for each in pressed]
+    assert found.count(b"svg") == access.FIGURES_AT_ONCE and len(busy) == 17
 
 
 def guarded_page():
