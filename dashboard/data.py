@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -51,6 +51,8 @@ DEMO = shipped.DATA / "demo"
 Settings = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]  # data sets, models, scenarios
 REFERENCES = ("original", "retrain")
 MANY = 2000  # results from which opening a page may take seconds
+# how many views are known to have been opened, and letters of each: readers write what they like
+OPENED, LETTERS = 200, 80
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,15 +131,20 @@ def opening(page: str) -> Generator[None]:
     """Words while `page` is drawn for the first time on what the store holds now, if that is much:
     most of it is cached from then on.
     """
+    page = page[:LETTERS]
     try:
         store = own_store()
         seen = _opened(str(store.home), store.change_counter("results"))
         count = 0 if page in seen else store.count_results()
     except MucoreError:  # the page itself says so
         seen, count = set(), 0
-    with st.spinner(f"Reading {count:,} results") if count >= MANY else nullcontext():
+    if count < MANY:
         yield
-    seen.add(page)
+        return
+    with st.spinner(f"Reading {count:,} results"):
+        yield
+    if len(seen) < OPENED:
+        seen.add(page)
 
 
 def summaries(**filters: Any) -> pd.DataFrame:
