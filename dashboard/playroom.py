@@ -65,7 +65,7 @@ class Room:
         self._lock = threading.Condition()
         self._playing: OrderedDict[str, _Playing] = OrderedDict()  # by ticket, the oldest first
         self._waiting: list[str] = []
-        self._wishes: dict[str, str] = {}  # the latest ticket of each reader
+        self._wishes: dict[str, str] = {}  # the latest ticket of each reader whose scene is not over
         self._process: subprocess.Popen[str] | None = None
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._closed = False
@@ -162,8 +162,9 @@ class Room:
         for ticket, each in list(self._playing.items()):
             if now - each.looked > self._forgotten:
                 self._drop(ticket)
-        wanted = self._playing.keys()
-        self._wishes = {who: ticket for who, ticket in self._wishes.items() if ticket in wanted}
+        # nothing is done with the name of a reader whose scene is over, and there may be many
+        under_way = {ticket for ticket, each in self._playing.items() if not each.over}
+        self._wishes = {who: ticket for who, ticket in self._wishes.items() if ticket in under_way}
 
     # -- the thread
 

@@ -88,7 +88,7 @@ def arrive() -> str:
     """
     page = hashlib.sha256(state.session().encode()).hexdigest()[:24]
     with _lock:
-        _seen[page] = time.monotonic()
+        _seen[page] = _closed_left_out()
     return page
 
 
@@ -118,7 +118,13 @@ def place(held: Talk | None, lesson: str, *, follows: bool) -> str:
 def readers() -> int:
     """How many pages of readers are open on the lesson that is held."""
     with _lock:
-        now = time.monotonic()
-        for page in [page for page, at in _seen.items() if now - at > OVER]:
-            del _seen[page]
+        now = _closed_left_out()
         return sum(now - at < GONE for at in _seen.values())
+
+
+def _closed_left_out() -> float:
+    """Forget the pages that are closed for good; the time now. The lock is held."""
+    now = time.monotonic()
+    for page in [page for page, at in _seen.items() if now - at > OVER]:
+        del _seen[page]
+    return now

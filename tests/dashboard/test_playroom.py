@@ -128,6 +128,19 @@ def test_what_nobody_wants_any_more_is_ended(room: Room) -> None:
     assert [event["kind"] for event in gone] == ["error", "end"]
 
 
+def test_readers_whose_scene_is_over_are_not_kept(room: Room) -> None:
+    for number in range(50):
+        whole(room, room.submit(FIELD, f"a {number}"))
+    long = room.submit(Scene(seed=3), "b")
+    room.submit(Scene(seed=3), "c")
+    assert room._wishes == {"b": long, "c": long}
+    room.submit(Scene(seed=6), "b")
+    assert room.knows(long)  # c looks at it still
+    whole(room, room.submit(Scene(seed=6), "c"))
+    assert not room.knows(long)
+    until(lambda: not room._wishes)
+
+
 def test_original_is_trained_to_its_end_for_the_scene_that_needs_it(room: Room) -> None:
     field = room.submit(Scene(seed=3), "a")
     until(lambda: room.events(field))

@@ -4,6 +4,7 @@ numbers behind them, what was played, and the address that opens the same.
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -24,7 +25,6 @@ from mucore.playground.scene import MODEL, PRESETS
 
 PATIENCE: Final = 30.0  # seconds for a scene that is not at its end
 BESIDE: Final = ", by which the points of the test lie beside those that were drawn"
-ANEW: Final = "at home"  # who asks for a scene that the room has let go
 Events = Sequence[Mapping[str, Any]]
 
 
@@ -51,7 +51,8 @@ def events_of(now: stage.Showing) -> Events:
     room, ticket = playroom.room(), now.ticket
     if not room.knows(ticket):
         scene = now.scene if now.played else frames.bare(now.scene)
-        ticket = room.submit(frames.scene_of(scene), ANEW)
+        # under a name of its own: of two files, each would end the scene of the other
+        ticket = room.submit(frames.scene_of(scene), f"at home {secrets.token_hex(8)}")
     events, ends = room.events(ticket), time.monotonic() + PATIENCE
     while not (events and events[-1]["kind"] == "end") and time.monotonic() < ends:
         time.sleep(0.1)

@@ -256,6 +256,17 @@ def test_what_is_shown_goes_home(room, ask):
     assert blocks_of(told.instead(), Table)[0].frame["Steps"].iloc[-1] == "4 of 4"
 
 
+def test_two_files_of_scenes_that_are_gone_end_no_scene_of_each_other(room, ask):
+    at = open_page("playground", preset="outlier")
+    ask(at, {"what": "forget", "scene": frames.preset_draft("outlier"), "revision": 1})
+    made = state.ticket_of(at, course.TICKET).instead
+    for _ in range(2):
+        room.kept.clear()
+        assert blocks_of(made(), Picture)
+    names = [who for _, who in room.asked]
+    assert len(names) == len(set(names)) == 3
+
+
 def blocks_of(sections: Iterable[Section], kind: type[T]) -> list[T]:
     return [each for section in sections for each in section.blocks if isinstance(each, kind)]
 
