@@ -18,13 +18,23 @@ from pydantic import ValidationError
 from dashboard.text import units
 from mucore import catalog, points
 from mucore.errors import BadValue
-from mucore.playground.scene import OWN_CLASSES, OWN_POINTS, PRESETS, Pick, Scene, points_of
+from mucore.playground.scene import (
+    MOST_METHODS,
+    OWN_CLASSES,
+    OWN_POINTS,
+    PRESETS,
+    Pick,
+    Scene,
+    points_of,
+)
 from mucore.spec.recipe import first_problem
 from mucore.spec.values import resolve
 
 Draft = dict[str, Any]
 PARAMETERS: Final = ("preset", "points", "noise", "seed", "own", "forget", "methods", "played")
 LIMITS: Final = {"points": OWN_POINTS[1], "classes": OWN_CLASSES[1], "noise": points.MOST_NOISE}
+# entries of what a browser sends; an address may name points by four digits, of which few are there
+_MOST: Final = {"own": OWN_POINTS[1], "forget": 10_000, "methods": MOST_METHODS}
 SHAPES: Final = {
     "moons": "Two moons",
     "blobs": "Three clouds",
@@ -64,6 +74,12 @@ def drafted(content: Any) -> Draft:
     if (preset := content.get("preset")) in [one.id for one in PRESETS]:
         return preset_draft(str(preset))
     named = {name: content[name] for name in Scene.model_fields if name in content}
+    for name, most in _MOST.items():
+        # before anything is made of it: it is kept for its reader whether it can be played or not
+        if isinstance(named.get(name), list) and len(named[name]) > most:
+            raise BadValue(
+                f"scene: {name} has {most:,} entries at most, but got {len(named[name]):,}."
+            )
     methods, settings = named.get("methods"), content.get("settings")
     if isinstance(methods, list):
         given = settings if isinstance(settings, Mapping) else {}

@@ -5,6 +5,7 @@ sentence.
 from __future__ import annotations
 
 import pytest
+from facts import tells
 
 from dashboard.frames import playground as frames
 from mucore.errors import BadValue, MucoreError
@@ -68,6 +69,19 @@ def test_what_an_address_does_not_know_falls_back_or_is_told():
 def test_what_a_browser_sends_is_looked_at(content):
     with pytest.raises(BadValue):
         frames.drafted(content)
+
+
+@pytest.mark.parametrize(
+    ("name", "entry", "most", "kept"),
+    [("own", [0.1, 0.2, 0], 400, 400), ("forget", 3, 10_000, 1), ("methods", "ssd", 3, 3)],
+)
+def test_a_draft_is_no_longer_than_a_scene_can_be(name, entry, most, kept):
+    content = {"points": "own" if name == "own" else "moons"}
+    assert len(frames.drafted(content | {name: [entry] * most})[name]) == kept
+    for many in (most + 1, 500_000):
+        with pytest.raises(BadValue) as refused:
+            frames.drafted(content | {name: [entry] * many})
+        assert tells(str(refused.value), name, f"{most:,}", f"{many:,}")
 
 
 def test_a_preset_that_was_changed_is_a_scene_of_ones_own():
