@@ -8,12 +8,14 @@ wants depends on the runs that there are, and nobody knows that better than the 
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from streamlit import logger
+from streamlit.runtime.scriptrunner_utils import script_run_context
 from streamlit.testing.v1 import AppTest
 
 from dashboard import state
@@ -98,7 +100,10 @@ def drawn(page: str, **query: str) -> course.Course:
 
 
 def main(arguments: Sequence[str]) -> int:
-    logger.set_log_level("ERROR")  # there is no server, and Streamlit would say so
+    # there is no server, and Streamlit would say so: of pages, too, before which it takes the level
+    # from its settings again
+    logger.set_log_level("ERROR")
+    logging.getLogger(script_run_context.__name__).disabled = True
     try:
         found = needs(*arguments)
     except MucoreError as error:

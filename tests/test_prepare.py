@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -118,6 +120,16 @@ def test_lessons_and_pages_are_found_by_name():
     assert pages == [page.id for page in PAGES if not page.works]
     with pytest.raises(UnknownName):
         needs.named("page", "no_such_page")
+
+
+def test_of_many_pages_nothing_is_told_but_their_names(home):
+    code = (
+        "from dashboard import needs\n"
+        "needs.named = lambda *_: ([], ['glossary', 'papers', 'glossary'])\n"
+        "needs.main(['page', 'all'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert len(done.stderr.splitlines()) == 3 and not json.loads(done.stdout)["problems"]
 
 
 def test_a_page_says_which_map_it_would_show(home, monkeypatch):
