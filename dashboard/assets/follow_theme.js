@@ -1,4 +1,5 @@
-export default function ({ setTriggerValue }) {
+export default function ({ parentElement, setTriggerValue }) {
+  parentElement.stop?.(); // Streamlit calls this again for another theme without ending the call before
   const scheme = () => getComputedStyle(document.querySelector('[data-testid="stApp"]')).colorScheme;
   let seen = scheme();
   const look = () => {
@@ -8,5 +9,5 @@ export default function ({ setTriggerValue }) {
     setTriggerValue("theme", now);
   };
   const timer = setInterval(look, 400);
-  return () => clearInterval(timer);
+  return (parentElement.stop = () => clearInterval(timer));
 }

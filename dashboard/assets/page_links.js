@@ -1,4 +1,5 @@
-export default function () {
+export default function ({ parentElement }) {
+  parentElement.stop?.(); // Streamlit calls this again for another theme without ending the call before
   const go = (event) => {
     const from = event.target.closest?.('[data-testid="stSidebarNavLink"]');
     if (!from || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
@@ -10,5 +11,5 @@ export default function () {
     to.click();
   };
   document.addEventListener("click", go, true);
-  return () => document.removeEventListener("click", go, true);
+  return (parentElement.stop = () => document.removeEventListener("click", go, true));
 }

@@ -116,7 +116,7 @@ class Playground {
   // --- questions ---------------------------------------------------------------------------------
 
   pull(run) {
-    if (run.ended || (run !== this.run && run !== this.field)) return;
+    if (run.ended || (run !== this.run && run !== this.field) || !this.root.isConnected) return;
     run.waiting = setTimeout(() => this.pull(run), this.held() ? this.data.pause : PATIENCE);
     if (this.pending || this.held()) return;
     this.tell("ask", { what: "events", ticket: run.ticket, after: run.have, at: this.stamp() });
@@ -159,9 +159,16 @@ class Playground {
 
   insist() {
     clearTimeout(this.insisting);
-    if (!this.pending) return;
+    if (!this.pending || !this.root.isConnected) return;
     this.tell("ask", this.pending);
     this.insisting = setTimeout(() => this.insist(), PATIENCE);
+  }
+
+  // The page was left: nothing is asked any more, and what was not heard is not said later.
+  leave() {
+    this.pending = null;
+    const timers = [this.asking, this.saying, this.insisting, this.run?.waiting, this.field?.waiting];
+    for (const timer of timers) clearTimeout(timer);
   }
 
   // The time of a question, by which its answer is known.
@@ -748,9 +755,12 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".playground");
   const playground = (root.playground ??= new Playground(root));
   playground.take(data, setTriggerValue);
-  const leave = () => window.removeEventListener("keydown", root.key, true);
-  leave();
+  const deaf = () => window.removeEventListener("keydown", root.key, true);
+  deaf();
   root.key = (event) => playground.key(event);
   window.addEventListener("keydown", root.key, true);
-  return leave;
+  return () => {
+    deaf();
+    playground.leave();
+  };
 }

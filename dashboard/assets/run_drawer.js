@@ -1,4 +1,5 @@
 export default function ({ data, parentElement }) {
+  parentElement.stop?.(); // Streamlit calls this again for new data without ending the call before
   const drawer = parentElement.getRootNode().host?.closest(".st-key-run_drawer") ?? document.querySelector(".st-key-run_drawer");
   if (!drawer) return;
   drawer.setAttribute("role", "dialog");
@@ -25,8 +26,8 @@ export default function ({ data, parentElement }) {
   };
   document.addEventListener("keydown", close);
   drawer.addEventListener("click", close);
-  return () => {
+  return (parentElement.stop = () => {
     document.removeEventListener("keydown", close);
     drawer.removeEventListener("click", close);
-  };
+  });
 }
