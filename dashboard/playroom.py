@@ -65,7 +65,8 @@ class Room:
         self._lock = threading.Condition()
         self._playing: OrderedDict[str, _Playing] = OrderedDict()  # by ticket, the oldest first
         self._waiting: list[str] = []
-        self._wishes: dict[str, str] = {}  # the latest ticket of each reader whose scene is not over
+        # the latest ticket of each reader whose scene is not over
+        self._wishes: dict[str, str] = {}
         self._process: subprocess.Popen[str] | None = None
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._closed = False

@@ -15,6 +15,7 @@ from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.spec import FIRST
 
+
 def choose_data() -> Training | None:
     """The data set, by parameters `dataset` and `path` of the address; None, with the reason on the
     page, where it cannot be read here.
