@@ -20,7 +20,7 @@ from mucore.store.rows import Result
 from mucore.tuning import objective, report
 from mucore.tuning.report import edges, visible
 from mucore.tuning.study import BEST, Facts, Study, facts_in, studies_in
-from mucore.tuning.wish import CAP, SEED, SPREAD_SEEDS, TRIALS
+from mucore.tuning.wish import CAP, SEED, SLACK, SPREAD_SEEDS, TRIALS
 
 MADE = (
     "<!-- Made by scripts/make_docs.py from data/studies, mucore/catalog/tuned.json and the demo "
@@ -59,11 +59,11 @@ def tuning_page() -> str:
             "`python -m mucore tune` searches for each method under each task: a scenario on a "
             f"data set, model and recipe. The first stage is {TRIALS} trials{_longer(studies)} on "
             f"training seed {SEED}: the authors' settings, then settings from the card's `search`, "
-            "drawn by a "
-            "tree-structured Parzen estimator, which learns from those before. None of these may "
-            f"take more than {CAP:.2g} of the gradient samples that a Retrain takes (a sample "
-            "without a gradient counts a third); a method whose cheapest setting takes more may go "
-            f"up to a whole Retrain and is marked *open*. In the second stage the best {BEST} run "
+            "drawn by a tree-structured Parzen estimator, which learns from those before. The cap "
+            f"is {CAP:.2g} of the gradient samples that a Retrain takes (a sample without a "
+            f"gradient counts a third), and up to {SLACK - 1:.0%} above it counts as within; a "
+            "method whose cheapest setting takes more may go up to a whole Retrain and is marked "
+            f"*open*. In the second stage the best {BEST} run "
             f"on seeds {SEED + 1} and {SEED + 2} as well, and the one with the best mean of all "
             "three seeds is chosen. The search never looks at test data."
         ),
