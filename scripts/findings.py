@@ -117,7 +117,7 @@ def sources(tasks: Sequence[Task], files: Sequence[Mapping[str, Any]]) -> list[s
             task.dataset,
             str(len(task.methods)),
             seeds_text(task),
-            "nothing to forget" if idle(task) else str(len(_forgot(task, True))),
+            _count(task),
         ]
         for task in tasks
     ]
@@ -435,8 +435,20 @@ def gaps_of(task: Task, metric: str) -> dict[str, float]:
 
 def idle(task: Task) -> bool:
     """Whether Original and Retrain agree, so that no method can be said to have forgotten."""
-    words = {line.word for line in task.methods.values()} - {"damaged"}
-    return words == {"nothing to forget"}
+    return _words(task) == {"nothing to forget"}
+
+
+def _words(task: Task) -> set[str]:
+    """What verdicts say of a task's methods; damage says nothing of what there is to forget."""
+    return {line.word for line in task.methods.values()} - {"damaged"}
+
+
+def _count(task: Task) -> str:
+    """How many methods forgot, or why none can have."""
+    if idle(task):
+        return "nothing to forget"
+    unclear = _words(task) <= {"nothing to forget", "cannot tell"}
+    return "cannot be told" if unclear and _words(task) else str(len(_forgot(task, True)))
 
 
 def _forgot(task: Task, side: bool) -> list[data.Line]:

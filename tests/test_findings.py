@@ -69,6 +69,12 @@ def test_a_task_where_nothing_is_to_forget_is_told_by_its_words():
     assert findings.idle(task("worst_case", *quiet, line("fisher", 9.0, "damaged")))
     assert not findings.idle(task("worst_case", *quiet, line("fisher", 9.0, "too little")))
     assert not findings.idle(task("worst_case", line("fisher", 9.0, "damaged")))
+    hidden = line("salun", 0.5, "cannot tell")
+    counts = [
+        findings._count(task("worst_case", *lines))
+        for lines in (quiet, [*quiet, hidden], [*quiet, line("fcs", 0.5, "forgot")], [])
+    ]
+    assert counts == ["nothing to forget", "cannot be told", "1", "0"]
 
 
 def test_an_order_and_its_interval():

@@ -242,9 +242,14 @@ def headline(table: Table) -> str:
     count = len({line.method for line in there})  # of which several packs may have one
     damaged = {line.method for line in there if line.verdict and line.verdict.word == "damaged"}
     words = {line.verdict.word for line in there if line.verdict} - {"damaged"}
+    harm = f" {len(damaged)} of {count} methods damaged the model." if damaged else ""
     if words == {"nothing to forget"}:
-        harm = f" {len(damaged)} of {count} methods damaged the model." if damaged else ""
         return f"Nothing to forget: the original and Retrain agree within their noise.{harm}"
+    if words and words <= {"nothing to forget", "cannot tell"}:
+        return (
+            "Who forgot cannot be told: Original and Retrain do not lie far enough apart for how "
+            f"much Retrains of other seeds differ.{harm}"
+        )
     if not forgot:
         return f"None of {count} methods forgot as Retrain does."
     said = f"{len({line.method for line in forgot})} of {count} methods forgot. "

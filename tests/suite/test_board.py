@@ -129,6 +129,9 @@ def test_where_nothing_is_to_forget_a_damaged_model_does_not_hide_it():
     assert said.startswith("Nothing to forget") and "1 of 3" in said
     said = site.headline(table(line("fisher", (9.0,) * 3, word="damaged")))
     assert "None of 1" in said
+    hidden = line("salun", (0.5,) * 3, word="cannot tell")
+    said = site.headline(table(*quiet, hidden, line("fisher", (9.0,) * 3, word="damaged")))
+    assert "cannot be told" in said and "1 of 4" in said
 
 
 def test_a_board_without_a_method_is_one_that_nobody_ran_it_for():
