@@ -85,7 +85,11 @@ def live(comparison: Comparison | None) -> None:
         have = known(home, store.change_counter("results"), wanted, store)
         if not wanted:
             workers.show(busy=False)
-            messages.empty("You have not launched anything yet.", "Launch a comparison", "launch")
+            if access.presents():
+                sentence = "You have not launched anything yet."
+            else:
+                sentence = "Nothing has been launched here yet."
+            messages.empty(sentence, "Launch a comparison", "launch")
             return
         groups = {
             "running": queue_frames.in_state(jobs, "running"),

@@ -38,14 +38,15 @@ def header(question: str, caption: str, source: data.Source | None = None) -> No
 
 def demo_badge(source: data.Source) -> None:
     """Whose results a page shows."""
+    mine = access.presents()
     if source.demo:
+        owner = "you have results of your own" if mine else "the presenter has results"
         help_text = (
-            "Results of a real run that come with the program. Once you have some of your "
-            "own, the side bar chooses between them."
+            f"Results of a real run that come with the program. Once {owner}, you can switch "
+            "between the two in the side bar."
         )
         st.badge("Demo results", icon=":material/science:", color="orange", help=help_text)
     else:
-        mine = access.presents()
         st.badge(
             "Your results" if mine else "The presenter's results",
             icon=":material/database:",

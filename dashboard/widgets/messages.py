@@ -12,6 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import access, data, state
+from dashboard.pages import BY_ID
 from dashboard.text import units
 from dashboard.widgets.header import header
 from dashboard.widgets.links import link
@@ -22,11 +23,12 @@ from mucore.errors import MucoreError
 
 def empty(text: str, button: str, page: str, **query: str | list[str]) -> None:
     """An empty state: what is missing, and the link to the page that fills it, with URL parameters
-    `query`.
+    `query`; for guests without a link to a page on which they may do nothing.
     """
     with st.container(border=True):
         st.markdown(text)
-        link(page, button, icon=":material/arrow_forward:", **query)
+        if access.presents() or not BY_ID[page].works:
+            link(page, button, icon=":material/arrow_forward:", **query)
 
 
 def no_results(
@@ -72,8 +74,11 @@ def none_chosen(runs: pd.DataFrame, **query: str | list[str]) -> bool:
     """Whether `runs` are references alone; says so, with a link to Launch that fills in `query`."""
     if not runs["method"].isin(["original", "retrain"]).all():
         return False
+    way_out = (
+        "Tick one under Methods, or launch one." if access.presents() else "Tick one under Methods."
+    )
     empty(
-        "There is no method to compare with the references. Tick one under Methods, or launch one.",
+        f"There is no method to compare with the references. {way_out}",
         "Launch",
         "launch",
         **query,

@@ -9,7 +9,7 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
-from dashboard import data
+from dashboard import access, data
 from dashboard.text import labels, units
 from dashboard.widgets import presenting
 from dashboard.widgets.markdown import escape
@@ -34,10 +34,11 @@ def provenance(summaries: pd.DataFrame) -> None:
         if summaries.empty:
             st.markdown("No run stands behind this view.")
             return
+        owner = "yours" if access.presents() else "the presenter's"
         facts = {
             "Results": "demo, made by a real run that comes with the program"
             if bool(summaries["demo"].all())
-            else "yours",
+            else owner,
             "Training seeds": _distinct(summaries, "training_seed"),
             "Unlearning seeds": _distinct(summaries, "unlearning_seed"),
             "Evaluation seeds": _distinct(summaries, "evaluation_seed"),

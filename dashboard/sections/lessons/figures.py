@@ -58,14 +58,9 @@ def show_missing(step: Step, plan: Plan, results: LessonResults) -> None:
             ]
         )
         reason = f"The demo has no runs of this story with the numbers of this step ({named})."
-        st.info(f"{reason} Run it live: press the button above.", icon=":material/info:")
+        st.info(f"{reason} {way_there(plan)}", icon=":material/info:")
     elif plan.to_run:
-        waits = (
-            "as soon as this story's runs are done"
-            if status(plan) == "running"
-            else "once this story has run: press the button above"
-        )
-        st.info(f"The figure comes {waits}.", icon=":material/info:")
+        st.info(way_there(plan), icon=":material/info:")
     else:
         failed = sorted(
             {
@@ -81,10 +76,24 @@ def show_missing(step: Step, plan: Plan, results: LessonResults) -> None:
         st.warning(f"The runs lack a number of this step. {escape(why)}", icon=":material/warning:")
 
 
+def way_there(plan: Plan) -> str:
+    """When the figure comes, or what to do for it: guests have no button that runs the story."""
+    now = status(plan)
+    if now == "ready":  # the demo is shown although the story's own runs are there
+        owner = "Yours" if access.presents() else "Presenter's"
+        return f"This story has been run here: choose “{owner}” under Results in the side bar."
+    if now == "running":
+        return "The figure comes as soon as this story's runs are done."
+    if access.presents():
+        return "The figure comes once this story has run: press the button above."
+    return "The figure comes once the presenter has run this story."
+
+
 def show_outcome(step: Step, name: str, results: LessonResults) -> None:
     scenarios = {scenario for figure in step.figures for scenario in scenarios_of(figure, results)}
     entries = [one for one in results.entries if one.scenario in scenarios]
-    whose = "The demo's results" if results.demo else "Your results"
+    mine = "Your results" if access.presents() else "The presenter's results"
+    whose = "The demo's results" if results.demo else mine
     st.caption(f":material/science: {whose}: {' '.join(setting(entries[0]))}")
     if step.look:
         st.markdown(f":material/visibility: *{step.look}*")
@@ -304,7 +313,7 @@ def pictured(figure: Pictures, results: LessonResults) -> Pictured | str:
         if (found := data.outputs(entry.key)) is not None and figure.split in found
     ]
     if not kept:
-        way = " Run the story live to see them." if results.demo else ""
+        way = " Run the story live to see them." if results.demo and access.presents() else ""
         return f": the predictions of these runs were not kept.{way}"
     first = kept[0][1]
     # Of the triggered images those of the target class tell nothing: the model is right to name it.

@@ -91,4 +91,5 @@ def show(busy: bool) -> None:
                     key="start_worker",
                 )
     else:
-        st.caption("No worker is running. One starts by itself when you launch a comparison.")
+        launched = "you launch" if access.presents() else "the presenter launches"
+        st.caption(f"No worker is running. One starts on its own when {launched} a comparison.")

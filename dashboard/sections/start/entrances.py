@@ -26,21 +26,25 @@ def show_stories() -> None:
 
 
 def show_next_steps() -> None:
+    """The steps of a comparison; guests have no Launch, and cancel nothing."""
+    mine = access.presents()
+    progress = "Progress, loss curve and time left of every run"
+    launching = (
+        "Launch a comparison",
+        "Choose data, a model, what to forget and which methods should forget it.",
+        "launch",
+        "Choose and start",
+    )
     steps = (
+        *([launching] if mine else []),
         (
-            "1 · Launch a comparison",
-            "Choose data, a model, what to forget and which methods should forget it.",
-            "launch",
-            "Choose and start",
-        ),
-        (
-            "2 · Watch it run",
-            "Progress, loss curve and time left of every run; cancel or retry at any time.",
+            "Watch it run" if mine else "Watch the runs",
+            f"{progress}; cancel or retry at any time." if mine else f"{progress}.",
             "queue",
             "Open the queue",
         ),
         (
-            "3 · Read the table",
+            "Read the table",
             (
                 "How near each method comes to a model retrained without the forgotten data, and "
                 "at what price."
@@ -49,7 +53,8 @@ def show_next_steps() -> None:
             "Read the results",
         ),
     )
-    for column, (title, text, page, label) in zip(st.columns(3), steps, strict=True):
-        with column, st.container(border=True, height="stretch"):
-            st.markdown(f"**{title}**  \n{text}")
+    columns = st.columns(len(steps))
+    for number, (title, text, page, label) in enumerate(steps, start=1):
+        with columns[number - 1], st.container(border=True, height="stretch"):
+            st.markdown(f"**{number} · {title}**  \n{text}")
             link(page, label, icon=":material/arrow_forward:")

@@ -19,7 +19,7 @@ def show(source: data.Source, summaries: pd.DataFrame) -> None:
     st.subheader("Newest runs", anchor=False)
     if summaries.empty:
         messages.empty(
-            "There is no result yet, neither yours nor a demo.",
+            "There are no results yet, and no demo either.",
             "Launch your first comparison",
             "launch",
         )

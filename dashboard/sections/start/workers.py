@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from dashboard import data, queue_data
+from dashboard import access, data, queue_data
 from dashboard.frames import queue as queue_frames
 from dashboard.text import units
 from dashboard.widgets import guests, messages
@@ -25,8 +25,9 @@ def show() -> None:
         running = queue_data.jobs(states=["running"])
         st.subheader("Workers", anchor=False)
         if not alive:
+            launched = "you launch" if access.presents() else "the presenter launches"
             st.markdown(
-                "No worker is running. One starts by itself when you launch a "
+                f"No worker is running. One starts on its own when {launched} a "
                 f"comparison{on_what()}."
             )
         for worker in alive:
@@ -58,4 +59,5 @@ def on_what() -> str:
     if data.source().demo or runs.empty:
         return " and picks a device"
     newest = runs.loc[runs["finished"].idxmax(), "device"]
-    return f", most likely on the device of your newest run: {escape(str(newest))}"
+    whose = "your" if access.presents() else "the"
+    return f", most likely on the device of {whose} newest run: {escape(str(newest))}"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from builders import make_result, make_spec_row
-from pages import fill, open_page
+from pages import fill, lines_with, links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Element
 
@@ -143,3 +143,28 @@ def test_no_address_opens_a_file_for_a_guest(page, busy, started, become, monkey
         become("presenter")
         open_page(page, **ADDRESSES[page])
         assert [path for path in opened if path.startswith(("/etc", "/srv"))]
+
+
+@pytest.mark.parametrize("who", ["guest", "presenter"])
+def test_launching_is_offered_to_who_can_launch(who, home, become):
+    become(who)
+    may = who == "presenter"
+    start, queue = open_page("start"), open_page("queue")
+    assert ("Choose and start" in links(start)) == may
+    assert {"Open the queue", "Read the results"} <= set(links(start))
+    assert [line[:5] for line in words_on(start).splitlines() if line[2:5] in ("1 ·", "3 ·")] == (
+        ["**1 ·", "**3 ·"] if may else ["**1 ·"]
+    )
+    for at in (start, queue):
+        assert bool(lines_with(at, "No worker", "presenter")) != may
+        assert bool(lines_with(at, "No worker", "you ")) == may
+        assert any(label.startswith("Launch") for label in links(at)) == may
+    assert bool(lines_with(queue, "You ", "launched")) == may
+
+
+@pytest.mark.parametrize("who", ["guest", "presenter"])
+def test_the_newest_run_that_a_worker_goes_by_is_called_whose_it_is(who, home, become):
+    fill(home, "one")
+    become(who)
+    (line,) = lines_with(open_page("start"), "No worker", "newest run")
+    assert ("your" in line) == (who == "presenter")

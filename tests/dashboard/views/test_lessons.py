@@ -1325,6 +1325,44 @@ def test_who_runs_a_story_sees_its_results_and_not_the_demos(home, tmp_path, mon
     assert lines_with(at, "Your results", plain_name("digits"))
 
 
+def test_a_guest_reads_whose_results_a_lesson_shows(home, become):
+    fill(home, FIRST)
+    become("presenter")
+    at = button(opened(lesson=FIRST.id, step="2"), "Skip").click().run()
+    assert lines_with(at, "Your results") and lines_with(at, "**Results**: yours")
+    become("guest")
+    at = button(opened(lesson=FIRST.id, step="2"), "Skip").click().run()
+    assert lines_with(at, ":material/science:", "presenter's results")
+    assert lines_with(at, "**Results**: the presenter's") and "Your results" not in words_on(at)
+
+
+def test_a_guest_is_sent_to_no_button_that_only_the_presenter_has(home, become):
+    become("guest")
+    guests = opened(lesson=FIRST.id, step="2")
+    assert not has_button(guests, "Run it live")
+    assert "button" not in words_on(guests) and lines_with(guests, "figure", "presenter")
+    become("presenter")
+    own = opened(lesson=FIRST.id, step="2")
+    assert has_button(own, "Run it live") and lines_with(own, "figure", "button")
+
+
+def test_a_demo_without_the_numbers_leads_to_runs_that_are_there(
+    home, tmp_path, monkeypatch, become
+):
+    """No button runs again what has run: the side bar leads to it."""
+    with open_store(tmp_path / "other") as made_elsewhere:
+        made_elsewhere.put_result(make_result())
+        write_pack(made_elsewhere, tmp_path / "demo")
+    monkeypatch.setattr(data, "DEMO", tmp_path / "demo")
+    fill(home, FIRST)
+    for who, owner in (("presenter", "Yours"), ("guest", "Presenter's")):
+        become(who)
+        at = opened(lesson=FIRST.id, step="2", source="demo")
+        assert not has_button(at, "Run it live") and "button" not in words_on(at)
+        assert lines_with(at, "demo", owner)
+        assert owner in at.sidebar.segmented_control(key="carry:source").options
+
+
 def test_a_failed_run_says_why_and_can_be_tried_again(home):
     button(opened(lesson=FIRST.id), "Run it live").click().run()
     why = "No space is left on the disk."

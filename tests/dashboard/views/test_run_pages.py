@@ -53,7 +53,7 @@ def test_page_opens(home, page, amount):
 
 def test_start_on_an_empty_store_leads_to_launch(home):
     at = open_page("start")
-    assert "no result yet" in words_on(at)
+    assert "no results yet" in words_on(at)
     assert not at.dataframe
 
 
@@ -531,7 +531,7 @@ os._exit(9)  # as a kill would: no clean-up
 def test_pages_follow_another_process_that_dies(home):
     fill(home, "empty")
     start, queue = open_page("start"), open_page("queue")
-    assert "no result yet" in words_on(start) and "not launched anything yet" in words_on(queue)
+    assert "no results yet" in words_on(start) and "not launched anything yet" in words_on(queue)
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "MUCORE_HOME": str(home)}
     done = subprocess.run(
         [sys.executable, "-c", WRITER, str(ROOT / "tests")],
