@@ -90,8 +90,8 @@ class Room:
             most = self._most_waiting + (before in ahead)
             if known is None and len(ahead) >= most:
                 raise BadValue(
-                    f"{self._most_waiting} scenes wait already, which is as many as may. Try again "
-                    "in a few seconds."
+                    f"{self._most_waiting} scenes are already waiting, which is the most allowed. "
+                    "Try again in a few seconds."
                 )
             self._wishes[who] = ticket
             if before is not None and before != ticket and before not in self._wishes.values():
@@ -114,7 +114,9 @@ class Room:
         with self._lock:
             known = self._playing.get(ticket)
             if known is None:
-                sentence = "This scene was ended, for nobody looked at it. Press Forget again."
+                sentence = (
+                    "This scene was stopped because nobody was watching it. Press Forget again."
+                )
                 return [{"kind": "error", "who": "", "sentence": sentence}, _ENDED]
             known.looked = time.monotonic()
             return known.events[after:]
@@ -199,7 +201,7 @@ class Room:
                 break
         if not ended:
             sentence = (
-                "The process that plays scenes ended before this one did, or could not be "
+                "The process that plays scenes ended before this scene did, or could not be "
                 "started. Press Forget again."
             )
             with self._lock:

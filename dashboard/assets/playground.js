@@ -544,11 +544,11 @@ class Playground {
     this.find(".chosen").replaceChildren(
       ...scene.methods.map((id) => {
         const [title, method] = [this.title(id), data.methods.find((one) => one.id === id)];
-        const out = element("button", { type: "button", title: "Take it out" });
+        const out = element("button", { type: "button", title: "Remove" });
         out.onclick = () => this.takeOut(id);
         out.innerHTML = method?.mark ?? "";
         out.append(` ${title} ×`);
-        out.setAttribute("aria-label", `Take out ${title}`);
+        out.setAttribute("aria-label", `Remove ${title}`);
         out.style.borderLeftColor = method?.color ?? "";
         const changed = this.changes(scene, id) ? ", changed" : "";
         const set = element("button", { type: "button", className: "set", innerHTML: SLIDERS });
@@ -596,7 +596,8 @@ class Playground {
     if (!run.ended) {
       const now = Object.keys(run.models).findLast((who) => !run.models[who].done);
       if (now) return `${this.title(now)} is at work …`;
-      return run.ahead ? `Others come first: ${run.ahead}. Yours follows by itself.` : "Starting …";
+      if (!run.ahead) return "Starting …";
+      return `${run.ahead === 1 ? "1 scene is" : `${run.ahead} scenes are`} ahead of yours, which then starts on its own.`;
     }
     if (sameScene(run.scene, scene)) return this.outcome();
     const next = this.find(".forget").disabled
@@ -613,7 +614,7 @@ class Playground {
       const goal = who === "retrain" ? " (the goal)" : "";
       return `${this.title(who)} ${percent(models[who].done.numbers.fa)}${goal}`;
     });
-    return named.length ? `Of the points to forget each names right: ${named.join(", ")}.` : "";
+    return named.length ? `Share of the points to forget that each names right: ${named.join(", ")}.` : "";
   }
 
   cards() {

@@ -1,6 +1,6 @@
 // Fetches the file of the page and hands it to the browser as a download. It goes on while the page
 // is drawn anew, and says what came in its way.
-const LOST = "The file did not come: the server does not answer. Press once more in a while.";
+const LOST = "The file did not arrive: the server is not answering. Press again in a while.";
 
 export default function ({ data, parentElement }) {
   const button = parentElement.querySelector("button");

@@ -61,10 +61,10 @@ MEANINGS: Final = (
 )
 LEGEND: Final = (
     "Hue: the class that the model would name at a place; the paler, the less sure it is. Thick "
-    "outlines: points to forget. Difference: the stronger the colour, the more the model says "
-    "something else than Retrain."
+    "outlines: points to forget. Difference: the stronger the colour, the more the model's answer "
+    "differs from Retrain's."
 )
-HELP: Final = "In focus, arrows lead from point to point and Enter chooses."
+HELP: Final = "When the picture has focus, arrow keys move from point to point and Enter selects."
 
 
 def drafted(content: Any) -> Draft:
@@ -263,7 +263,7 @@ def unpacked(text: str) -> list[list[float]]:
         places = np.frombuffer(content, np.uint8).reshape(-1, 3)
     except (binascii.Error, ValueError):
         raise BadValue(
-            "The points of one's own in this address are cut off or damaged. Copy the whole "
+            "The points drawn by hand in this address are cut off or damaged. Copy the whole "
             "address, or draw them again."
         ) from None
     xy = points.from_bytes(places[:, :2])

@@ -125,8 +125,8 @@ def beyond_accuracy(events: Iterable[Mapping[str, Any]]) -> str:
     goal = scores["retrain"]
     if scores["original"] == goal:
         return (
-            f"Original forgot nothing and has Retrain's numbers: {goal}. By them, nobody could "
-            "tell the two apart."
+            f"Original forgot nothing and has Retrain's numbers: {goal}. By these numbers alone, "
+            "nobody could tell the two apart."
         )
     away = {
         who: each["difference"]["at_forget"]
@@ -138,14 +138,15 @@ def beyond_accuracy(events: Iterable[Mapping[str, Any]]) -> str:
         forgotten = next(len(each["forget"]) for each in events if each["kind"] == "scene")
         at = "point" if forgotten == 1 else "points"
         return (
-            f"By accuracy {title(who)} is done, for Retrain has the same numbers: {goal}. But at "
-            f"the {at} to forget, its answer still lies {percent(most)} from Retrain's."
+            f"Judged by accuracy, {title(who)} is done, because Retrain has the same numbers: "
+            f"{goal}. But at the {at} to forget, its answer still lies {percent(most)} from "
+            "Retrain's."
         )
     before, after = (done[who]["numbers"]["ta"] for who in REFERENCES)
     if percent(before) != percent(after) and before > after:
         return (
-            f"By test accuracy Original would win, with {percent(before)} before Retrain's "
-            f"{percent(after)}, and it forgot nothing."
+            f"By test accuracy Original would win, with {percent(before)} against Retrain's "
+            f"{percent(after)}, although it forgot nothing."
         )
     return ""
 

@@ -14,14 +14,15 @@ from dashboard.widgets.links import link
 QUESTION = "What changes in a model when it forgets a point?"
 CAPTION = "Choose points, press Forget and watch real methods at work on a small network."
 WHY = (
-    "A small network has learned from these points which class is where. Some of them are to be "
+    "A small network has learned from these points which class lies where. Some of them are to be "
     "forgotten. **Retrain** is the same network trained again without them: it shows what a model "
-    "looks like that never saw them, and every method tries to end there in less time. Accuracy "
-    "alone proves nothing: a forgotten point may still be named right because its neighbours "
-    "tell, as in the first example, and wrong because the model was damaged. After Forget, a line "
-    "above the pictures says what the numbers of this example show of that."
+    "that never saw them looks like, and every method tries to get there in less time. Accuracy "
+    "alone proves nothing: a forgotten point may still be named right because its neighbours give "
+    "the answer away, as in the first example, or named wrong because the model was damaged. "
+    "After Forget, a line above the pictures says what accuracy alone would hide in this example, "
+    "if it hides anything."
 )
-NEXT = "**Seen enough?** The first lesson asks the same of a model that knows pictures:"
+NEXT = "**Seen enough?** The first lesson asks the same of a model that recognises pictures:"
 
 
 def page() -> None:

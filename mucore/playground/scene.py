@@ -277,8 +277,8 @@ PRESETS: tuple[Preset, ...] = (
     Preset(
         "cluster",
         "A cluster",
-        "Without a cluster Retrain does not doubt: it extends what its other points taught it into "
-        "the empty place.",
+        "Without the cluster, Retrain is not unsure there: it extends what the other points "
+        "taught it into the empty area.",
         "xor",
         _lower_left,
         ("finetune", "neggrad_plus", "random_labels"),
@@ -286,7 +286,7 @@ PRESETS: tuple[Preset, ...] = (
     Preset(
         "class",
         "A class",
-        "Without a class Retrain never answers it: its place goes to the classes that are left.",
+        "Without the class, Retrain never predicts it; its region goes to the remaining classes.",
         "blobs",
         lambda train: np.flatnonzero(train.labels == 0).tolist(),
         ("finetune", "neggrad_plus", "boundary_shrink"),

@@ -70,7 +70,7 @@ def test_an_example_is_played_and_its_address_opens_the_same(
     outlier.click()
     expect(outlier).to_have_attribute("aria-pressed", "true")
     expect(page).to_have_url(re.compile("preset=outlier"))
-    stage.get_by_role("button", name="Take out SSD").click()
+    stage.get_by_role("button", name="Remove SSD").click()
     expect(page).to_have_url(re.compile(r"methods=finetune%2Cneggrad_plus(&|$)"))
     first = stage.locator('[data-who="finetune"]')
     before = picture(first)
@@ -172,7 +172,7 @@ def test_points_are_chosen_by_line_cluster_key_and_drawn(demo: Application, page
     assert chosen(stage) > 0
 
     stage.get_by_role("radio", name="Draw").click()
-    stage.get_by_role("button", name="Empty sheet").click()
+    stage.get_by_role("button", name="Clear all points").click()
     for label, corner in ((1, (0.2, 0.2)), (1, (0.3, 0.2)), (2, (0.8, 0.8)), (2, (0.7, 0.8))):
         stage.get_by_role("radio", name=f"Class {label}").click()
         page.mouse.click(*place(stage, *corner))
