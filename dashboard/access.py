@@ -254,7 +254,9 @@ def status() -> str:
         return ""
     if presents():
         return ":material/co_present: You present: everybody else only reads."
-    wrong = " The key in your address is not of this start." if state.ticket("wrong_key") else ""
+    wrong = ""
+    if state.ticket("wrong_key"):
+        wrong = " The key in your address is not the current one; it may be of an earlier start."
     return f":material/visibility: {READS}{wrong}"
 
 

@@ -181,8 +181,8 @@ BACKDOOR = Lesson(
         Step(
             title="What Retrain does",
             notes=(
-                "Often misread: the yardstick is not 0 %. Any model takes a few images "
-                "for the attacker's class."
+                "Take care: the yardstick is not 0 %. Any model takes a few images for the "
+                "attacker's class."
             ),
             text="Retrain starts again and leaves the poisoned images out. It has never seen a "
             "patch together with a wrong answer.",

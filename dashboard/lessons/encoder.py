@@ -331,8 +331,8 @@ ENCODER = Lesson(
         Step(
             title="Compare the features themselves",
             notes=(
-                "Explain the slanted line before the marks. Often misread: far from the "
-                "original is not yet near to Retrain."
+                "Explain the slanted line before the marks. Take care: far from the original does "
+                "not yet mean near to Retrain."
             ),
             text=(
                 "**CKA** is a number that compares the features of two models on the same images. "

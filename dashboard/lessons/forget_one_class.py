@@ -188,9 +188,8 @@ FORGET_ONE_CLASS = Lesson(
         Step(
             title="The yardstick",
             notes=(
-                "Let everybody say a number aloud before you reveal. Often misread: 0 % "
-                "looks like the goal. It is what Retrain reaches here, because a whole "
-                "class went."
+                "Let everybody say a number aloud before you reveal. Take care: 0 % looks like "
+                "the goal, but it is what Retrain reaches here only because a whole class went."
             ),
             text=(
                 "There is one sure way: throw the model away and train a new one **without** the "
@@ -227,8 +226,8 @@ FORGET_ONE_CLASS = Lesson(
         Step(
             title="Two simple ideas",
             notes=(
-                "Say first which bar should move and which should stay. Often misread: a "
-                "method that damages the model also drives forget accuracy down."
+                "Say first which bar should move and which should stay. Take care: a method that "
+                "damages the model also drives forget accuracy down."
             ),
             text=(
                 "A shortcut starts from the original and changes it for a short while. Two ideas "
@@ -259,8 +258,8 @@ FORGET_ONE_CLASS = Lesson(
         Step(
             title="A method made for it",
             notes=(
-                "Read the panels one by one against the dashed line. Often misread: one "
-                "run is no ranking of methods."
+                "Read the panels one by one against the dashed line. Take care: one run is no "
+                "ranking of methods."
             ),
             text=(
                 "Researchers have built dozens of methods. One of them is called **DUCK**. Inside "

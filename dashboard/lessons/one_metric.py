@@ -180,9 +180,9 @@ ONE_METRIC = Lesson(
         Step(
             title="Judged by forget accuracy",
             notes=(
-                "Ask who expects 0 %. Retrain knows the class from the other images, so "
-                "it can name many of them right. Often misread: low forget accuracy as good "
-                "forgetting."
+                "Ask who expects 0 %. Retrain knows the class from the other images, so it can "
+                "name many of them right. Take care: a low forget accuracy is not good forgetting "
+                "in itself."
             ),
             text=(
                 "Some read the forget accuracy as *lower is better*: what was forgotten should no "
@@ -232,9 +232,8 @@ ONE_METRIC = Lesson(
         Step(
             title="Ask an attacker",
             notes=(
-                "Say first: the attacker sees only how sure the model is. Often misread: "
-                "an AUC far below one half looks safe, and gives the images away just as "
-                "well."
+                "Say first: the attacker sees only how sure the model is. Take care: an AUC far "
+                "below one half looks safe, but gives the images away just as well."
             ),
             text=(
                 "A *membership attack* looks at how sure the model is about an image and says: "

@@ -125,9 +125,9 @@ TYPICAL_AND_OUTLIER = Lesson(
         Step(
             title="A point with a twin",
             notes=(
-                "Ask who else speaks for this point before you reveal. Often misread: a forgotten "
-                "point that is still named right looks like failure. What Retrain says decides, "
-                "and Retrain still has the twin."
+                "Ask who else speaks for this point before you reveal. Take care: a forgotten "
+                "point that is still named right looks like failure, but what Retrain says "
+                "decides, and Retrain still has the twin."
             ),
             text=(
                 "Beside the point to forget lies another one of its class, at nearly the same "
@@ -152,8 +152,8 @@ TYPICAL_AND_OUTLIER = Lesson(
             title="A point among strangers",
             notes=(
                 "Ask first what the neighbours say. Then look at the colour around the point, not "
-                "at the whole picture. Often misread: an outlier is not always a mistake; it may "
-                "be a rare case."
+                "at the whole picture. Take care: an outlier is not always a mistake; it may be a "
+                "rare case."
             ),
             text=(
                 "This point lies among points of the other class. The rest of the data says that "
@@ -177,8 +177,8 @@ TYPICAL_AND_OUTLIER = Lesson(
         Step(
             title="A whole group",
             notes=(
-                "Say first what stays: that decides how much has to change. Often misread: a "
-                "place without points need not turn pale, for a network has an answer everywhere."
+                "Say first what stays: that decides how much has to change. Take care: a place "
+                "without points need not turn pale, because a network has an answer everywhere."
             ),
             text=(
                 "Now points go that lie together. Each of them had neighbours that spoke for it, "

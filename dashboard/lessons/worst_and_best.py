@@ -161,8 +161,8 @@ WORST_AND_BEST = Lesson(
         Step(
             title="The typical ones",
             notes=(
-                "Often misread: equal values before and after look like failure. Where "
-                "Retrain changes nothing, there was nothing to forget."
+                "Take care: equal values before and after look like failure, but where Retrain "
+                "changes nothing, there was nothing to forget."
             ),
             text="First the images that the model knows best. Retrain learns from all images but "
             "these.",

@@ -17,6 +17,7 @@ import pandas as pd
 from dashboard.text.labels import MISSING, number
 from dashboard.text.units import count
 from mucore.verdicts import NAMES, Check, Verdict, Word
+from mucore.verdicts.rule import FEWEST_RETRAINS
 
 # Names of Material Symbols, which Streamlit brings along.
 ICONS: Final[Mapping[Word, str]] = {
@@ -150,7 +151,7 @@ def why_none(rows: Sequence[Line]) -> str:
         return "There is no method to judge here."
     open_ends = [each for each in judged if each.word in ("nothing to forget", "cannot tell")]
     if 2 * len(open_ends) < len(judged):
-        return "No method forgot without damage and ended well."
+        return "No method both forgot without damaging the model and finished cleanly."
     checks = [each.checks for each in open_ends if each.checks]
     if not checks:
         return Counter(each.sentence for each in open_ends).most_common(1)[0][0]
@@ -189,7 +190,7 @@ def summary(named: Sequence[tuple[str, Verdict]]) -> str:
         ),
         ("Not yet for certain: ", [f"{t} {verb(v)}" for t, v in judged if v.provisional]),
         (
-            "These runs are too few for a verdict on ",
+            "These runs are not enough for a verdict on ",
             [t for t, v in named if v.word == "cannot tell"],
         ),
     )
@@ -218,9 +219,12 @@ def checks_text(verdict: Verdict) -> str:
 
 def seeds_text(verdict: Verdict) -> str:
     """What the band rests on."""
+    retrains = count(verdict.retrains, "Retrain seed")
+    enough = verdict.retrains >= FEWEST_RETRAINS
+    bands = f"come from {retrains}" if enough else f"come from sample counts ({retrains})"
     return (
-        f"In points but ρ. Bands over {count(verdict.retrains, 'Retrain seed')}, "
-        f"{count(verdict.seeds, 'seed')} of this method."
+        "Excess, tolerance and band are in percentage points. "
+        f"Bands {bands}; this method has {count(verdict.seeds, 'seed')}."
     )
 
 

@@ -35,9 +35,9 @@ MOMENT: Final = 0.3  # seconds in which an answer given just before begins to dr
 PATIENCE: Final = 60.0  # seconds for drawing it, and for a guest's turn at the file
 ADDRESS: Final = "/_mucore/home"  # where the button asks: dashboard/server.py answers
 READER: Final = "reader"  # what of the address tells readers apart
-GONE: Final = "This page is older than the running dashboard. Load it anew and press once more."
+GONE: Final = "This page is older than the running dashboard. Reload it and press again."
 UNDER_WAY: Final = (
-    "A file of yours is being made at this moment and comes by itself. Press once more after that."
+    "A file of yours is being made right now and will arrive on its own. Press again after that."
 )
 READING = (
     "Made by mucore from what the page showed. Numbers are those of the runs that the page named."

@@ -67,7 +67,7 @@ def test_a_wrong_key_leaves_the_address_and_is_told(home, become):
     become("guest")
     at = open_page("start", presenter="wrong")
     assert "presenter" not in at.query_params
-    assert any("not of this start" in one.value for one in at.sidebar.caption)
+    assert any("key in your address" in one.value for one in at.sidebar.caption)
 
 
 @pytest.mark.parametrize(

@@ -31,12 +31,12 @@ HINTS: Final = {
     "fashion": "Draw a piece of clothing here, filled",
 }
 INVITATIONS: Final = {
-    "digit": "Draw a digit, best one of a forgotten class, and watch who recognises it.",
+    "digit": "Draw a digit, ideally of a forgotten class, and see which networks recognise it.",
     "fashion": "The images are photographs of clothes: draw a filled shape, or begin with an "
     "image below.",
 }
-WAITING: Final = "The networks are being made ready. PyTorch is loading, which takes seconds."
-READING: Final = "The images are being read. PyTorch is loading, which takes seconds."
+WAITING: Final = "The networks are being prepared. PyTorch is loading, which takes a few seconds."
+READING: Final = "The images are being read. PyTorch is loading, which takes a few seconds."
 WAIT: Final = 3.0  # seconds between two looks at what is being read
 _CSS: Final = assets.text("draw.css")
 _JS: Final = assets.text("draw.js")

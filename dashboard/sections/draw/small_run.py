@@ -42,10 +42,10 @@ def offer(demo: bool) -> None:
         return
     names = units.joined([catalog.method(choice["id"]).title for choice in GRID["methods"]])
     why = (
-        "The demo results come without the networks themselves, which would be too large to "
-        "ship, so there is nobody to draw for yet."
+        "The demo results come without the networks themselves, which would be too large to ship, "
+        "so there is no network to draw for yet."
         if demo
-        else "No comparison of this store has its networks and images that can be drawn."
+        else "No comparison in this store has both its networks and images that can be drawn."
     )
     with st.container(border=True):
         st.markdown(

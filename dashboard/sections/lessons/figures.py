@@ -42,8 +42,8 @@ from mucore.runner.plan import Plan
 
 IMAGES = 8
 AGAIN = (
-    "Grey: where Retrain may stand by chance. So far apart are models that were retrained alike, "
-    "from other random numbers."
+    "Grey: where Retrain itself may land by chance, that is, how far apart models lie that were "
+    "retrained the same way with different random seeds."
 )
 LARGER = 4  # pixels of the screen for a pixel of the small images that move
 
@@ -196,7 +196,7 @@ def show_figure(figure: Figure, name: str, results: LessonResults) -> None:
     if isinstance(figure, Scatter):
         marks = lesson_scatter.lesson_scatter_info(results, figure.split)
         if marks.missing:
-            st.caption(f"Not drawn, for want of a number: {', '.join(marks.missing)}.")
+            st.caption(f"Not drawn, because a number is missing: {', '.join(marks.missing)}.")
 
 
 def drawn(
@@ -349,10 +349,10 @@ def show_moving(figure: Pictures, results: LessonResults) -> None:
     right = sum(one == other for one, other in zip(said, found.labels, strict=True))
     count = units.count(len(said), "image")
     first, second = (
-        ("What they show.", "The same with a patch. What the model says now:")
+        ("What the images show.", "The same images with a patch. What the model says now:")
         if poisoned
         else (
-            "Training images that somebody wants to have back.",
+            "Training images that somebody wants removed.",
             "They are deleted, but the model has not changed. It still says:",
         )
     )

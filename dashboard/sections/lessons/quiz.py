@@ -9,7 +9,6 @@ import streamlit as st
 from dashboard import state
 from dashboard.lessons.records import Estimate, Guess, Lesson, compare, shows
 from dashboard.lessons.results import LessonResults
-from dashboard.text import units
 from dashboard.widgets import presenting
 
 
@@ -112,8 +111,8 @@ def predictions(lesson: Lesson, results: LessonResults) -> str:
         and (given := state.ticket(f"lesson:{lesson.id}:{number}:guess")) is not None
     ]
     judged = [right for right in verdicts if right is not None]
-    return (
-        f"Of your {units.count(len(judged), 'prediction')}, {sum(judged)} came true in these runs."
-        if judged
-        else ""
-    )
+    if not judged:
+        return ""
+    if len(judged) == 1:
+        return f"Your prediction {'came true' if judged[0] else 'did not come true'} in these runs."
+    return f"Of your {len(judged)} predictions, {sum(judged)} came true in these runs."

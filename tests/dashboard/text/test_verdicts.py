@@ -135,7 +135,7 @@ def test_only_what_forgot_and_ended_well_qualifies():
 
 
 def test_why_none_qualifies_names_the_numbers():
-    assert verdicts.why_none(rows(damaged=2, too_little=1)).startswith("No method forgot")
+    assert verdicts.why_none(rows(damaged=2, too_little=1)).startswith("No method")
     nothing = verdicts.why_none(rows(nothing_to_forget=2, damaged=1))
     assert "100.0 %" in nothing and "90.0 %" in nothing
     seeds = verdicts.why_none(rows(cannot_tell=2, damaged=1))
@@ -152,6 +152,8 @@ def test_checks_as_a_table_and_a_tooltip():
     )
     text = verdicts.checks_text(verdict("forgot"))
     assert all(figure in text for figure in ("ρ 0.80", "+2.0", "τ 4.0", "b 4.0", "3 Retrain seeds"))
+    few = verdicts.checks_text(replace(verdict("forgot"), retrains=1, seeds=1)).splitlines()[-1]
+    assert "1 Retrain seed" in few and "1 seed" in few and "seeds" not in few
     assert verdicts.checks_text(replace(verdict("cannot tell"), checks=())) == ""
 
 

@@ -1246,6 +1246,9 @@ def test_a_prediction_is_kept_and_compared(home):
     at = button(at, "Next").click().run()
     at = button(at, "Back").click().run()
     assert "You said 40 %" in words_on(at)
+    at.query_params["step"] = str(FIRST.length)
+    (told,) = lines_with(at.run(), "Your prediction")
+    assert facts.numbers(told) == []
     at.query_params["step"] = "4"
     at = at.run()
     at = at.radio[0].set_value("duck").run()
