@@ -38,9 +38,9 @@ NO_FILES: Final = (
     "presenter can name their own data, weights, methods and forget sets."
 )
 NO_CODE: Final = (
-    "This dashboard was started with --open, so whoever reaches it would run programs on this "
-    "machine. Methods are written where it listens on this machine alone, or by a presenter who "
-    "has a key or logs in."
+    "This dashboard was started with --open, so anyone who reaches it could run programs on this "
+    "machine. Methods can be written only where it listens on this machine alone, or by a "
+    "presenter who has a key or logs in."
 )
 BUSY: Final = (
     "Many people are looking at pages at this moment, and yours has not had its turn. Nothing is "
@@ -253,7 +253,7 @@ def status() -> str:
     if _server.terms in ("own", "open"):
         return ""
     if presents():
-        return ":material/co_present: You present: everybody else only reads."
+        return ":material/co_present: You are presenting: everybody else can only read."
     wrong = ""
     if state.ticket("wrong_key"):
         wrong = " The key in your address is not the current one; it may be of an earlier start."

@@ -23,8 +23,8 @@ GONE: Final = 15.0  # seconds after which a page that did not look counts as clo
 OVER: Final = 12 * 3600.0  # and as closed for good
 NEWS: Final = "/_mucore/room"  # where it looks: dashboard/server.py answers
 NAMELESS: Final = (
-    "Your browser keeps no cookie of this page, so your vote could not be told from another. Load "
-    "the page again, or allow its cookies."
+    "Your browser keeps no cookie of this page, so your vote could not be told apart from others. "
+    "Load the page again, or allow its cookies."
 )
 _seen: dict[str, float] = {}  # pages of readers, and when they looked
 _lock = threading.Lock()

@@ -41,9 +41,9 @@ _NEEDED: Final = ("health", "host-config", "stream", "upload_file", "bidi-compon
 # one that writes files.
 _MESSAGES: Final = ("rerun_script", "stop_script", "app_heartbeat", "file_urls_request")
 ELSEWHERE: Final = (
-    "These pages are for this machine alone, and the name in your address is none of its own. Use "
-    "127.0.0.1 or localhost. To let others in, or to put a proxy before the pages, start them with "
-    "--audience, a login or --open: docs/hosting.md."
+    "These pages are for this machine alone, and the name in your address is not one of its own. "
+    "Use 127.0.0.1 or localhost. To let others in, or to put a proxy in front of the pages, start "
+    "them with --audience, a login or --open: docs/hosting.md."
 )
 # threads that make files to take home, or wait for their turn at it
 _PRESENTERS: Final = CapacityLimiter(8)

@@ -148,6 +148,6 @@ def alt_text(info: AmortisedCostInfo) -> str:
     low = min(info.curves, key=lambda curve: curve.each[-1])
     return (
         f"Curves of {len(info.curves)} methods over 1 to {MANY:,} requests, Retrain at 1. "
-        f"{len(falling)} fall, for they prepare something once. At the right end {low.title} is "
-        f"lowest with {low.each[-1]:.3g} Retrains for each request."
+        f"{len(falling)} fall, because they prepare something once. At the right end {low.title} "
+        f"is lowest with {low.each[-1]:.3g} Retrains for each request."
     )

@@ -37,7 +37,7 @@ OTHERS: Final = {  # the other verdicts, as that sentence says them
     "too little": "left part of the attack",
     "too much": "went beyond Retrain",
     "damaged": "fell short of Retrain's clean accuracy",
-    "unsound": "got there in runs that did not all end well",
+    "unsound": "got there in runs that did not all finish cleanly",
     "nothing to forget": "had nothing to heal",
     "cannot tell": "cannot be judged yet",
 }

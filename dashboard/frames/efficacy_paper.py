@@ -117,8 +117,8 @@ def _direction(frame: pd.DataFrame, attack: str) -> Finding:
         sentence += f" Below {WEAK} there is no direction: {', '.join(weak)}."
     if named and (absent := [method_names(m)[0] for m in wanted if m not in found]):
         sentence += (
-            " Without a correlation, for want of runs or because one of the two never varies: "
-            f"{', '.join(absent)}."
+            " Without a correlation, because there are too few runs or one of the two never "
+            f"varies: {', '.join(absent)}."
         )
     return Finding(paper, sentence, _all([clear.get(m) for m in wanted]))
 

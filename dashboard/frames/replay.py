@@ -300,7 +300,7 @@ def told(replay: Replay) -> list[str]:
         forget, test = replay.accuracy["forget"], replay.accuracy["test"]
         return [
             (
-                "It starts anew and never sees the forget set: forget accuracy ends at "
+                "It starts from scratch and never sees the forget set: forget accuracy ends at "
                 f"{_percent(forget[-1])}, test accuracy goes from {_percent(test[0])} to "
                 f"{_percent(test[-1])}."
             )

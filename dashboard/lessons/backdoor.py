@@ -134,11 +134,10 @@ BACKDOOR = Lesson(
                 "Before training, an attacker slips in poisoned images. One image in ten gets a "
                 "small white patch in its lower right corner, and with it a wrong answer to "
                 "learn: the first class, whatever the image shows. That is the *attacker's "
-                "class*.\n\n"
-                "The model learns the images, and one thing more: *patch means the attacker's "
-                "class*. From then on, whoever adds the patch decides what the model says. That "
-                "is a **backdoor**.\n\n"
-                "Later the poisoned images are found. They are the forget set."
+                "class*.\n\nThe model learns the images, and one thing more: *patch means the "
+                "attacker's class*. From then on, anyone who adds the patch decides what the "
+                "model says. That is a **backdoor**.\n\nLater the poisoned images are found. They "
+                "are the forget set."
             ),
             words=(
                 (
@@ -175,8 +174,10 @@ BACKDOOR = Lesson(
             look="On the left the share of images on which the patch works, on the right the "
             "accuracy on ordinary images.",
             findings=hidden,
-            after="A model that passes its tests can still have a backdoor, for nobody tests with "
-            "the attacker's patch.",
+            after=(
+                "A model that passes its tests can still have a backdoor, because nobody tests "
+                "with the attacker's patch."
+            ),
         ),
         Step(
             title="What Retrain does",

@@ -228,18 +228,17 @@ ENCODER = Lesson(
             text=(
                 "A model that names images has two parts. The **encoder** turns an image into a "
                 "list of numbers, its *features*. The **last layer** reads the features and says "
-                "a class.\n\n"
-                "Again a whole class is to be forgotten, the first one. To stop saying it, "
-                "changing the last layer is enough. The encoder may go on seeing the class as "
-                "clearly as before, and whoever has the model can put a new last layer on it. So "
-                "the question is not only what the model says."
+                "a class.\n\nAgain a whole class is to be forgotten, the first one. To stop "
+                "saying it, changing the last layer is enough. The encoder may go on seeing the "
+                "class as clearly as before, and anyone who has the model can put a new last "
+                "layer on it. So the question is not only what the model says."
             ),
             words=(
                 (
                     "Features",
                     (
-                        "What the encoder makes of an image: a list of numbers. Alike images get "
-                        "alike numbers"
+                        "What the encoder makes of an image: a list of numbers. Similar images "
+                        "get similar numbers"
                     ),
                 ),
                 ("Original", "The model before anything was forgotten"),

@@ -190,7 +190,7 @@ def _class_blocks(place: int, setting: Setting) -> tuple[Block, ...]:
         where=setting.label,
     )
     left = (
-        (Text(f"Not drawn, for want of counts of each class: {', '.join(info.missing)}."),)
+        (Text(f"Not drawn, because counts of each class are missing: {', '.join(info.missing)}."),)
         if info.missing
         else ()
     )

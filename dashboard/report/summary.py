@@ -102,8 +102,8 @@ def answers(
                 }
             )
     caption = (
-        "Only methods that forgot, and whose runs all ended well, compete. Distances are to the "
-        "retrained model of the same training seed."
+        "Only methods that forgot, and whose runs all finished cleanly, compete. Distances are to "
+        "the retrained model of the same training seed."
     )
     return Table(
         caption,

@@ -108,7 +108,7 @@ def said(found: Board, division: Division) -> None:
     if about["there"] < about["asked"]:
         st.info(
             f"{about['there']:,} of {about['asked']:,} runs of this division are there. Verdicts "
-            "and ranks go by these alone; a method that lacks runs says so.",
+            "and ranks rest on these alone; where a method lacks runs, the page says so.",
             icon=":material/hourglass_empty:",
         )
     for task, reason in division.absent:
@@ -130,8 +130,8 @@ def empty(suite: Suite, found: Board | None) -> None:
             else "No task has its original and its Retrain yet, so nothing can be judged."
         )
         st.markdown(
-            "This command runs it, goes on where it was when it is started again, and writes a "
-            "pack that others can check. What has ended shows here whenever the page is opened:"
+            "This command runs it, resumes where it stopped when it is started again, and writes "
+            "a pack that others can check. Finished runs show here whenever the page is opened:"
         )
         st.code(
             f"python -m mucore suite run {suite.id} --division authors --jobs 2", language="bash"

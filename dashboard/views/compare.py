@@ -44,14 +44,16 @@ QUESTIONS = {
 }
 CAPTIONS = {
     "classes": (
-        "Accuracy of each class less that of the Retrain of the same training seed. No colour: as "
-        "Retrain."
+        "Accuracy of each class less that of the Retrain of the same training seed. No colour "
+        "means the same as Retrain."
     ),
     "predictions": (
         "The share of samples on which two models predict the same: a closer look than equal "
         "accuracy."
     ),
-    "confusion": "Rows are true classes, columns predicted ones. Each row is shares of its class.",
+    "confusion": (
+        "Rows are true classes, columns predicted ones. Each row holds shares of its class."
+    ),
     "images": "The samples on which the chosen models differ most, and what each says about them.",
     "map": (
         "A t-SNE map of each model's features, the same samples in all. Click a point: it is "

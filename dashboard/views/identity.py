@@ -21,7 +21,7 @@ from dashboard.widgets.provenance import provenance
 from mucore import catalog
 from mucore.verdicts import Judged
 
-QUESTION = "Are these persons forgotten, and is the model still of use?"
+QUESTION = "Are these persons forgotten, and is the model still useful?"
 SCENARIOS = tuple(
     card.id for card in catalog.scenarios() if card.id in (catalog.metric("nomus").scenarios or ())
 )

@@ -35,8 +35,8 @@ ALL = "all"
 def page() -> None:
     header.header(
         "What is running, what is waiting, what went wrong?",
-        "Runs go on when you close this page. What is unfinished when the program stops goes on at "
-        "its next start.",
+        "Runs continue when you close this page. Whatever is unfinished when the program stops "
+        "continues at its next start.",
     )
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     with left:
@@ -69,7 +69,7 @@ def live(comparison: Comparison | None) -> None:
             if (what := trouble.awaited(failure)) is None:
                 raise
             st.warning(
-                f"Runs wait for {what}. They go on by themselves, and nothing is lost.",
+                f"Runs wait for {what}. They continue on their own, and nothing is lost.",
                 icon=":material/hourglass_top:",
             )
         if failure := state.ticket("queue_problem"):
@@ -117,8 +117,10 @@ def live(comparison: Comparison | None) -> None:
                     args=(store, "all", active),
                     disabled=not active,
                     key="cancel_all",
-                    help="Waiting runs at once, running ones at their next step. Finished results "
-                    "stay.",
+                    help=(
+                        "Waiting runs stop at once, running ones at their next step. Finished "
+                        "results stay."
+                    ),
                 )
         actions.ask(store, "all", active)
         workers.show(busy=bool(active))

@@ -36,7 +36,7 @@ def not_for_you(page: Page) -> None:
         "forget_sets": (
             "Who chooses the samples to forget?",
             "You are reading along: the presenter puts forget sets together and saves them. What "
-            "was forgotten in each run stands with its results.",
+            "was forgotten in each run is shown with its results.",
         ),
     }
     header(*doing[page.id])
@@ -49,7 +49,7 @@ def log_in() -> None:
     st.title("Who are you?", anchor=False)
     st.markdown(
         "These pages are for people who log in. Whether you may start and change things here, or "
-        "read, is up to who runs this server."
+        "only read, is up to the people who run this server."
     )
     st.button("Log in", icon=":material/login:", type="primary", on_click=st.login)
 

@@ -44,7 +44,7 @@ def pick_often() -> int:
             "samples",
             list(OFTEN),
             default="50",
-            help="At most so many; forgotten ones count apart.",
+            help="At most this many of each class; forgotten ones are counted separately.",
         )
     )
 

@@ -139,7 +139,9 @@ def _share(count: int, number: int, screens: int) -> tuple[int, int]:
 
 def _said(count: int, number: int, screens: int) -> str:
     first, end = _share(count, number, screens)
-    more = "The next screen goes on." if number + 1 < screens else ELSEWHERE if end < count else ""
+    more = (
+        "The next screen continues." if number + 1 < screens else ELSEWHERE if end < count else ""
+    )
     return f"Lines {first + 1} to {end} of {count}. {more}".strip()
 
 

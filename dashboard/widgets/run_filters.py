@@ -30,16 +30,16 @@ SETTINGS = {**{name: labels.METHOD_PRESETS[name] for name in _PRESETS}, OWN: "Ow
 # What Start and Results open on: of every family the methods that a reader is most likely to have
 # heard of, each with what it stands for.
 KNOWN: Final[Mapping[str, str]] = {
-    "sisa": "exact unlearning: trains the touched shards again",
+    "sisa": "exact unlearning: trains the affected shards again",
     "gradient_ascent": "the plainest way: the training step backwards",
     "neggrad_plus": "ascent on what goes held back by descent on what stays",
     "ssd": "dampens the weights that matter to the forget set, without a training step",
     "fisher": "adds noise where Fisher information says that it is safe",
-    "scrub": "a student that leaves its teacher on the forget set alone",
+    "scrub": "a student that departs from its teacher on the forget set only",
     "bad_teacher": "a student that learns the forget set from an untrained teacher",
     "random_labels": "the plainest relabelling, and part of many later methods",
     "finetune": "training on without the forget set: what any method has to beat",
-    "salun": "random labels on the weights that matter alone",
+    "salun": "random labels, moving only the weights that matter",
     "duck": "moves features to the centroid of another class",
     "fcs": "the winner of the NeurIPS 2023 competition",
 }
@@ -216,8 +216,8 @@ def said(runs: pd.DataFrame) -> None:
             )
             st.markdown(f":material/info: {escape(told[0].upper() + told[1:])}")
         help_text = (
-            "Back to the filters that each page opens on. Until then your choice goes "
-            "along from page to page."
+            "Back to the filters that each page opens on. Until then your choice is kept from "
+            "page to page."
         )
         st.button(
             "Reset filters",

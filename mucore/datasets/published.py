@@ -45,7 +45,7 @@ def fetched(card: DatasetCard, root: Path, read: Callable[[bool], T]) -> T:
     except (OSError, RuntimeError, ValueError, urllib.error.URLError) as error:
         if not download:
             raise BadFile(
-                f"{card.title} is not on this machine yet, and a page fetches nothing. A run on it "
+                f"{card.title} is not on this machine yet, and pages download nothing. A run on it "
                 'does, and so does python -c "from mucore.datasets import load; '
                 f"load('{card.id}')\". {card.where}"
             ) from error

@@ -94,7 +94,7 @@ def test_the_presenter_works_and_a_guest_reads_along(
 
     address = presenters_address(room)
     mine.goto(address)
-    expect(mine.get_by_text("You present")).to_be_visible()
+    expect(mine.get_by_text("You are presenting")).to_be_visible()
     assert "presenter=" not in mine.url
     mine.goto(f"{room.url}/{ADDRESS}")
     theirs.goto(f"{room.url}/{ADDRESS}")

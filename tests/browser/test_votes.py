@@ -61,7 +61,7 @@ def test_a_room_follows_votes_and_sees_the_answer(room: Application, chromium: B
     for page in (mine, *phones):
         page.set_default_timeout(PATIENT)
     mine.goto(presenters_address(room))
-    expect(mine.get_by_text("You present")).to_be_visible()
+    expect(mine.get_by_text("You are presenting")).to_be_visible()
     mine.goto(f"{room.url}/lessons?lesson={LESSON}&step=1")
     mine.get_by_role("link", name="Let the room join").click()
     code = mine.get_by_alt_text(re.compile(r"^QR code of http:.*follow=1$"))
@@ -72,7 +72,7 @@ def test_a_room_follows_votes_and_sees_the_answer(room: Application, chromium: B
     for phone in phones:
         phone.set_viewport_size(PHONE)
         phone.goto(f"{room.url}/lessons?follow=1")
-    expect(phones[0].get_by_text("No lesson is held yet")).to_be_visible(timeout=PATIENT)
+    expect(phones[0].get_by_text("No lesson is being held yet")).to_be_visible(timeout=PATIENT)
     mine.get_by_role("button", name="Hold this lesson").click()
     for phone in phones:
         first = phone.get_by_role("heading", name="1 · A model that must forget")
@@ -110,7 +110,7 @@ def test_a_room_follows_votes_and_sees_the_answer(room: Application, chromium: B
     phones[0].get_by_role("button", name="Back").click()
     first = phones[0].get_by_role("heading", name="1 · A model that must forget")
     expect(first).to_be_visible(timeout=PATIENT)
-    expect(phones[0].get_by_text("The presenter holds")).to_be_visible(timeout=PATIENT)
+    expect(phones[0].get_by_text("The presenter is holding")).to_be_visible(timeout=PATIENT)
     mine.get_by_role("button", name="End it").click()
     expect(mine.get_by_role("button", name="Hold this lesson")).to_be_visible(timeout=PATIENT)
     assert rows(room, schema.vote) == rows(room, schema.talk) == []
@@ -124,7 +124,7 @@ def test_a_lesson_is_held_while_it_is_presented(room: Application, chromium: Bro
     for page in (mine, phone):
         page.set_default_timeout(PATIENT)
     mine.goto(presenters_address(room))
-    expect(mine.get_by_text("You present")).to_be_visible()
+    expect(mine.get_by_text("You are presenting")).to_be_visible()
     mine.set_viewport_size({"width": 1024, "height": 768})
     mine.goto(f"{room.url}/lessons?lesson={LESSON}&step=1&present=1")
     foot = mine.locator(".mucore-foot")

@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 
 from dashboard import theme
 
-SAID: Final = "Grey ground: how far Retrains of other seeds lie apart."
+SAID: Final = "Grey area: how far Retrains of other seeds lie apart."
 Span = tuple[float, float]
 # pixels of a band's outline: where all Retrains agree the band has no width, and is this line
 OUTLINE: Final = 3

@@ -147,7 +147,9 @@ def upkeep_sentence(found: Costs, *, everyone: bool) -> str:
         return f"Of the {who}, none has all its costs measured here."
     head = f"Of the {who}, {first.row.title} takes least for one request: {_share(first.each(1))}."
     if first is last:
-        idle = "" if any(line.once for line in lines) else ", for none of them prepares anything"
+        idle = (
+            "" if any(line.once for line in lines) else ", because none of them prepares anything"
+        )
         return f"{head} That stays so up to {MANY:,} requests{idle}."
     return (
         f"{head} From {units.count(last.pays_from(first) or MANY, 'request')} on, "

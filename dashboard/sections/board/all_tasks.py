@@ -71,7 +71,7 @@ def show(division: Division, name: str, answers: st.delta_generator.DeltaGenerat
         )
         figure = critical_difference.draw(info, dark=state.dark(), selected=state.param("run"))
         by = board_frames.tests_sentence(division) if in_pairs else "Nemenyi's test, 95 %."
-        dots = "" if info.whole else " A bar joins the methods at its dots alone."
+        dots = "" if info.whole else " A bar joins only the methods at its dots."
         st.caption(
             f"Only methods that share no bar differ by more than chance. {by}{dots} Hollow: forgot "
             "in none of these tasks. Click a mark or a name for the method's first run."

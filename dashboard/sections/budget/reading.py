@@ -35,8 +35,8 @@ def show_reading(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str)
     with st.container(gap=None):
         size = units.count(next(iter(found.sizes)), "sample")
         st.markdown(
-            f"These runs have one budget, {size}: points, no curves. A curve needs two budgets or "
-            "more."
+            f"These runs have only one budget, {size}, so there are points and no curves. A curve "
+            "needs two budgets or more."
         )
         label = (
             "Launch these methods with several budgets"

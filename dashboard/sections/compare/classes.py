@@ -22,7 +22,7 @@ from mucore.store.rows import Result
 def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     splits = {name for result in chosen.results for name in result.confusion}
     if not splits & set(compare_frames.SPLITS):
-        sentence = "Accuracies of classes were not stored with these runs. Runs of today keep them."
+        sentence = "Accuracies of classes were not stored with these runs. New runs keep them."
         messages.empty(sentence, "Launch a comparison", "launch", **anew(chosen.runs))
         return
     split = pick_split(sorted(splits))
@@ -92,8 +92,8 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     if info.missing:
         st.caption(
             escape(
-                "Left out, for want of a Retrain of the same training seed or of counts: "
-                f"{', '.join(info.missing)}."
+                "Left out, because the Retrain of the same training seed or the counts are "
+                f"missing: {', '.join(info.missing)}."
             )
         )
     grey = [(f"{NOISE}, ±", info.noise)] if info.noise else []

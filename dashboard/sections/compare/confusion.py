@@ -17,7 +17,7 @@ from dashboard.widgets.links import anew
 def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     counted = {result.key: result for result in chosen.results if result.confusion}
     if not counted:
-        sentence = "Confusion counts were not stored with these runs. Runs of today keep them."
+        sentence = "Confusion counts were not stored with these runs. New runs keep them."
         messages.empty(sentence, "Launch a comparison", "launch", **anew(chosen.runs))
         return
     if np.ndim(next(iter(next(iter(counted.values())).confusion.values()))) == 3:

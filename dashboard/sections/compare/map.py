@@ -64,7 +64,7 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     elif info.forgotten.any():
         least = compare_frames.NEIGHBOURS + 1
         st.caption(
-            f"Fewer than {least} forgotten samples are drawn, so it is not told whether they stay "
+            f"Fewer than {least} forgotten samples are drawn, too few to say whether they stay "
             "together."
         )
     figures.numbers(maps.map_frame(info), f"map-{maps.chosen_part()}", figure)
@@ -89,21 +89,23 @@ def pick_mapped(chosen: Chosen) -> Chosen | None:
     if not pairs:
         of = maps.PARTS[part].lower()
         st.markdown(
-            f"None of these runs kept features of the {of}, and a map is made of them. Choose "
-            "other runs above."
+            f"None of these runs kept features of the {of}, from which a map is made. Choose other "
+            "runs above."
         )
         return None
     if without:
         st.caption(
             escape(
-                f"Left out, for no features of the {maps.PARTS[part].lower()} were kept: "
+                f"Left out, because no features of the {maps.PARTS[part].lower()} were kept: "
                 f"{', '.join(without)}."
             )
         )
     if len(pairs) > MOST_PANELS:
         others = ", ".join(chosen.titles[result.key] for result, _ in pairs[MOST_PANELS:])
         st.caption(
-            escape(f"The first {MOST_PANELS} of the chosen runs are drawn, so not {others}.")
+            escape(
+                f"Only the first {MOST_PANELS} of the chosen runs are drawn. Left out: {others}."
+            )
         )
     pairs = pairs[:MOST_PANELS]
     ids, alike = compare_frames.shared_features([each for _, each in pairs], part)

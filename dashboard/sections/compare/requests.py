@@ -46,8 +46,8 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     value = analysed("requests", {"key": key}, "Look at the earlier requests", SECONDS)
     if value is None:
         st.caption(
-            "This loads the model after each request and asks it about the samples of all requests "
-            "so far. The weights have to be there still."
+            "This loads the model after each request and asks it about the samples of all "
+            "requests so far. The weights must still be there."
         )
         return
     info = request_matrix.request_matrix_info(
@@ -61,8 +61,8 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
         header.answers(said(info))
     st.caption(
         "Read a line from left to right: the samples of one request, before it, after it, and "
-        "after each request that followed. Nearer to Retrain, in brackets, is better; no colour is "
-        "as Retrain. One run."
+        "after each request that followed. Nearer to Retrain, in brackets, is better; no colour "
+        "means the same as Retrain. One run."
     )
     figure = request_matrix.draw(info, dark=state.dark())
     figures.chart(figure, "requests", alt=request_matrix.alt_text(info))
@@ -97,7 +97,8 @@ def said(info: RequestMatrixInfo) -> list[Answer]:
         Answer(
             "Earlier requests that it knows",
             f"{sum(gap > KNOWN for gap in ends)} of {len(ends)}" if ends else MISSING,
-            f"named right over {number(KNOWN, 'percent')} points oftener than by Retrain at the end"
+            f"named right at the end more than {number(KNOWN, 'percent')} points more often than "
+            "by Retrain"
             if ends
             else "the weights of Retrain are gone",
         ),

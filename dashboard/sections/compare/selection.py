@@ -67,7 +67,7 @@ def kept(chosen: Chosen) -> tuple[Chosen, list[Outputs]]:
         else:
             found.append((result, outputs))
     if left and found:
-        st.caption(escape(f"Left out, for their predictions were not kept: {', '.join(left)}."))
+        st.caption(escape(f"Left out, because their predictions were not kept: {', '.join(left)}."))
     return chosen.among([result for result, _ in found]), [outputs for _, outputs in found]
 
 
@@ -101,7 +101,7 @@ def needs_predictions(how_many: str, runs: pd.DataFrame) -> None:
     """
     sentence = (
         f"This needs {how_many} whose predictions were kept. The demo and older runs may come "
-        "without; runs that you launch keep them."
+        "without them; new runs keep them."
     )
     messages.empty(sentence, "Launch a comparison", "launch", **anew(runs))
 

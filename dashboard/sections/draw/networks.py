@@ -41,8 +41,8 @@ def network(key: str, spec: dict[str, Any]) -> Network | None:
     weights = data.weights(key)
     if weights is None:
         raise BadValue(
-            f"The weights of the run {key} are not in the store any more: they were removed to "
-            "save space. Choose another run."
+            f"The weights of the run {key} are no longer in the store: they were removed to save "
+            "space. Choose another run."
         )
     normalisation = _normalisation(spec)
     if normalisation is None:

@@ -49,8 +49,8 @@ def offer(demo: bool) -> None:
     )
     with st.container(border=True):
         st.markdown(
-            f"{why} A small comparison makes some on this machine: a network learns the digits, is "
-            f"asked to forget the {CLASS}, and {names} try it, beside Retrain."
+            f"{why} A small comparison makes some on this machine: a network learns the digits and "
+            f"is asked to forget the {CLASS}; {names} try it, beside Retrain."
         )
         if guests.may(f"run it ({about(plan.time)})"):
             st.button(
@@ -97,8 +97,10 @@ def _watch() -> None:
         with st.container(border=True):
             st.progress(
                 done / len(plan.keys),
-                text=f"**{done} of {units.count(len(plan.keys), 'run')} done.** The canvas comes "
-                "by itself.",
+                text=(
+                    f"**{done} of {units.count(len(plan.keys), 'run')} done.** The canvas appears "
+                    "on its own."
+                ),
             )
             for job in queue_frames.in_state(waiting, "running"):
                 st.caption(escape(f"{titles.who(job.spec)}: {job.step or 'starting'}"))

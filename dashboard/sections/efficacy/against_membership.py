@@ -100,10 +100,10 @@ def show_probabilities(
 ) -> None:
     info = efficacy_probability.efficacy_probability_info(frame, found, sets=sets, labels=labels)
     st.caption(
-        "Becker & Liebig, Figures 3 and 7: how probable the attack "
-        f"({attack_title(attack).lower()}) takes it that a forgotten sample was in the training "
-        "set, mean over the forget set, one dot a run. Look whether a method moves from Original "
-        f"to where Retrain stands.{f' {noise.SAID}' if info.noise else ''}"
+        "Becker & Liebig, Figures 3 and 7: the probability that the attack "
+        f"({attack_title(attack).lower()}) gives a forgotten sample of having been in the training "
+        "set, mean over the forget set, one dot a run. Look at whether a method moves from "
+        f"Original to where Retrain stands.{f' {noise.SAID}' if info.noise else ''}"
     )
     if not info.runs:
         messages.empty(
@@ -191,7 +191,7 @@ def show_scatter(
     said += [f"Without a panel: {', '.join(info.left_out)}." if info.left_out else ""]
     said += [
         "0 and 100 % have no place on a logit scale and stand at its ends.",
-        "Whether the attack is more than a guess: page Membership.",
+        "The page Membership says whether the attack is more than a guess.",
     ]
     st.caption(escape(" ".join(filter(None, said))))
     table = pd.DataFrame(

@@ -43,9 +43,9 @@ def show(frame: pd.DataFrame, labels: dict[str, str], store: tuple[str, int, str
         else "one dot a run"
     )
     st.caption(
-        f"Becker & Liebig, Figure 1: {dense}. Look whether a method stands where Retrain stands, "
-        "and whether hollow marks (the bound) keep the order of the filled ones."
-        f"{f' {noise.SAID}' if info.noise else ''}"
+        f"Becker & Liebig, Figure 1: {dense}. Look at whether a method stands where Retrain "
+        "stands, and whether hollow marks (the bound) keep the order of the filled "
+        f"ones.{f' {noise.SAID}' if info.noise else ''}"
     )
     clicks.chart(figure, "efficacy_spread", alt=efficacy_spread.alt_text(info))
     few = (

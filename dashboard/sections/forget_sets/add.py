@@ -114,7 +114,7 @@ def refusal(card: ScenarioCard, training: Training) -> str:
     if card.poisons:
         return (
             "This scenario changes images or labels before the original is trained. A list of "
-            "samples cannot say so, so it is chosen where runs are launched."
+            "samples cannot express that, so it is chosen where runs are launched."
         )
     if "downstream" in card.needs:
         return (
@@ -138,8 +138,8 @@ def by_class(training: Training, now: Working) -> None:
     )
     if not chosen:
         st.caption(
-            f"Choose {of.lower()}: all of their training samples are offered. For a part of a "
-            "class, use the way Scenario."
+            f"Choose {of.lower()}: all of their training samples are offered. For part of a class, "
+            "choose the way “Scenario”."
         )
         return
     ids = np.unique(np.concatenate([training.having(int(each)) for each in chosen]))
@@ -160,7 +160,7 @@ def by_images(training: Training, now: Working) -> None:
     with right:
         page = image_wall.pick_page(len(ids), "gallery")
     st.caption(
-        "Click an image to take it in or out; those of the set are framed in orange. Sample "
+        "Click an image to add it or take it out; those in the set are framed in orange. Sample "
         "numbers show on hover."
     )
     if not len(ids):

@@ -38,14 +38,14 @@ def pick(training: Training, scenario: str) -> Losses | None:
         if values is not None:
             return Losses(titles[key], values)
         st.markdown(
-            "The predictions that were kept of this original cover a part of the training "
-            "samples, so they cannot order all."
+            "The predictions kept of this original cover only part of the training samples, so "
+            "they cannot put all of them in order."
         )
     else:
         st.markdown(
             "This scenario orders samples by their losses under the trained original, and no run "
-            "kept those of this data set. Chosen where runs are launched, it trains the original "
-            "first."
+            "kept those of this data set. If you choose it where runs are launched, the original "
+            "is trained first."
         )
     to_launch(training.dataset, "Choose it on the Launch page", scenarios=[scenario])
     return None

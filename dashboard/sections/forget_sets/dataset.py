@@ -80,6 +80,7 @@ def show_source(training: Training, now: Working) -> None:
         for note in splits.notes:
             st.caption(escape(note))
         st.caption(
-            "Recipes that divide the data otherwise (validation from the test set, a few images a "
-            "class) number samples anew: there a list of ids means other images."
+            "Recipes that divide the data in another way (validation from the test set, a few "
+            "images a class) number the samples differently: there, the same ids mean other "
+            "images."
         )

@@ -99,8 +99,8 @@ def warnings(training: Training, now: Working) -> list[str]:
     if count > len(training) / 2:
         return [
             (
-                "More than half of the training set goes. Training anew on what stays is then "
-                "cheap, so a method has little to win."
+                "More than half of the training set goes. Retraining on what stays is then cheap, "
+                "so a method has little to gain."
             )
         ]
     if count < FEW:
@@ -128,9 +128,9 @@ def whole_classes(training: Training, now: Working) -> None:
     alone = int(gone[whole].sum()) == len(now.ids)
     st.info(
         escape(
-            f"{which} as a whole. As a list of samples nobody counts that as forgetting a class: "
-            "the metrics of forgotten and remaining classes, and methods for whole classes, go "
-            "with the scenario Whole classes"
+            f"{which} as a whole. A list of samples does not count as forgetting a class: the "
+            "metrics of forgotten and remaining classes, and the methods for whole classes, come "
+            "with the scenario “Whole classes”"
             + (" alone." if alone else ", which forgets nothing else.")
         ),
         icon=":material/info:",

@@ -62,7 +62,7 @@ def show_scatter(rows: Sequence[Row], paper: Paper | None) -> go.Figure | None:
     figure = nomus_scatter.draw(info, dark=state.dark(), selected=state.param("run"))
     clicks.chart(figure, "nomus_scatter", alt=nomus_scatter.alt_text(info))
     if info.missing:
-        st.caption(escape(f"Not drawn, for want of a number: {', '.join(info.missing)}."))
+        st.caption(escape(f"Not drawn, because a number is missing: {', '.join(info.missing)}."))
     return figure
 
 

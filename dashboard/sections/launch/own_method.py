@@ -72,7 +72,9 @@ def write_method() -> None:
             icon=":material/check:",
             type="primary" if passed else "secondary",
             disabled=not passed,
-            help=None if passed else "Once every rule is green for what the field holds now.",
+            help=None
+            if passed
+            else "Available once every rule is green for the code as it stands now.",
             on_click=_use,
             args=(text,),
         )
@@ -194,8 +196,10 @@ def _verdict(tried: dict[str, Any], passed: bool) -> None:
     st.markdown(
         "**Every rule is kept.** “Use it” puts the method among the others."
         if passed
-        else f"**{units.count(failed, 'rule')} broken.** Mend it above, and check again. Some "
-        "rules are tried only once earlier ones are kept."
+        else (
+            f"**{units.count(failed, 'rule')} broken.** Fix the code above, and check again. Some "
+            "rules are tried only once earlier ones are kept."
+        )
     )
     if tried["printed"]:
         with st.expander("What it printed"):

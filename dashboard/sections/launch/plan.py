@@ -140,7 +140,7 @@ def summary(plan: Plan | None, content: dict[str, Any], models: Models | None = 
         )
         if left and plan.ahead:
             before = units.count(plan.ahead, "run")
-            basis += f" The time counts {before} that the queue has before it."
+            basis += f" The time includes {before} ahead of it in the queue."
         figures.metric("Time", about(plan.time) if left else "none", width="content", help=basis)
         figures.metric(
             "Peak memory",

@@ -18,17 +18,19 @@ from mucore.spec import FIRST, Recipe, fill, make_recipe
 
 # Of fields whose name does not say it; what they do stands at `Recipe`.
 HELP = {
-    "nesterov": "Nesterov's momentum. It counts with sgd.",
+    "nesterov": "Nesterov's momentum. It only takes effect with sgd.",
     "milestones": "Of the schedule “step”: epochs after which it divides the learning rate by ten, "
     "as in 100, 150. Left empty: half and three quarters of all epochs.",
     "validation_from": "test: training has every published training image, as in some papers, and "
     "validation is taken out of the test set.",
-    "per_class": "Only the first so many training images of each class; 0 takes all.",
+    "per_class": "Only this many training images of each class, the first ones; 0 takes all.",
     "greyscale": "Images without colour.",
-    "class_weights": "The training loss counts samples of rare classes more.",
+    "class_weights": "The training loss gives samples of rare classes more weight.",
     "augment": "Random crops and flips where the data set allows them, in every training and "
     "method.",
-    "pretrained": "Start from pretrained weights where they fit; the last layer starts anew.",
+    "pretrained": (
+        "Start from pretrained weights where they fit; the last layer starts from random weights."
+    ),
     "revision": "How trainings are computed: 2 does the same as 1 in less time and may differ in "
     "the last digits. 1 continues comparisons of mucore 0.2.",
 }

@@ -32,9 +32,11 @@ def offer(content: dict[str, Any]) -> None:
     if not state.toggle(
         "Search settings for these methods and this task",
         "search",
-        help="Tries settings of each method under each scenario, with as many trials for each, and "
-        "keeps those that come nearest to Retrain on validation data. From then on “Tuned” takes "
-        "them.",
+        help=(
+            "Tries settings of each method under each scenario, with the same number of trials "
+            "for each, and keeps those that come nearest to Retrain on validation data. From then "
+            "on “Tuned” uses them."
+        ),
     ):
         return
     known = [each["id"] for each in content["methods"]]
@@ -72,14 +74,14 @@ def offer(content: dict[str, Any]) -> None:
             st.caption(
                 f"{units.count(planned.references, 'training')} of originals and Retrains and at "
                 f"most {units.count(planned.trials, 'trial')}: "
-                f"{about(planned.time(jobs.processes(store)))}.{had} It goes on when you leave "
-                "this page, and looks at no test data."
+                f"{about(planned.time(jobs.processes(store)))}.{had} It continues when you leave "
+                "this page, and never looks at test data."
             )
             if st.button("Search", key="start_search", icon=":material/manage_search:"):
                 jobs.start(store, grid, wish)
                 st.switch_page(BY_ID["queue"].file)
         else:
-            st.caption("All of this has been searched, and “Tuned” takes what was found.")
+            st.caption("All of this has been searched, and “Tuned” uses what was found.")
         records = [record(task, study, wish.trials, root) for task, study in studies_of(wish, root)]
         if records:
             st.dataframe(searches.table(records), hide_index=True, key="searched")

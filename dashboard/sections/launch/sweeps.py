@@ -172,7 +172,7 @@ def choose_sweeps(
             if parameter.name in choice.get("parameters", {}):
                 fields.tell(
                     f"{sweep_title(card, parameter)} is swept and changed above. Name all its "
-                    "values here, and set the field above back."
+                    "values here, and reset the field above."
                 )
             elif found:
                 values[card.id][parameter.name] = found
@@ -217,7 +217,7 @@ def sweep_field(card: MethodCard, parameter: Parameter, start: Any) -> list[Any]
             )
         return [check(parameter, each, owner=card.title) for each in ticked]
     between = (
-        "semicolons, for a value has commas: 1,2; 3,4"
+        "semicolons, because a value has commas: 1,2; 3,4"
         if parameter.kind in fields.LISTS
         else "commas"
     )

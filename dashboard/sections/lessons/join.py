@@ -19,9 +19,9 @@ ROOM: Final = assets.style("join.css")
 SCALE: Final = 12  # pixels of a module: sharp on a projector
 WIDTH: Final = 480
 ALONE: Final = (
-    "The room cannot reach the address in your browser, for it leads to this machine alone. Open "
-    "this page under the address that the others use: the one of the proxy, or the number of this "
-    "machine that the start printed."
+    "The room cannot reach the address in your browser, because it leads only to this machine. "
+    "Open this page under the address that the others use: the proxy's, or this machine's number, "
+    "which was printed at the start."
 )
 
 
@@ -62,8 +62,8 @@ def show_address(base: str) -> None:
     with text:
         st.title(escape(address.partition("://")[2]), anchor=False)
         st.caption(
-            "Who opens it reads along and votes; nobody can start or change anything. Phones must "
-            "be in a network that reaches this machine."
+            "Anyone who opens it can read along and vote, but not start or change anything. "
+            "Phones must be on a network that reaches this machine."
         )
 
 

@@ -69,8 +69,10 @@ def show_presenters(lesson: Lesson | None, number: int, held: Talk | None) -> No
                 key="hold",
                 on_click=hold,
                 args=(lesson, number),
-                help="Its questions become votes, and who follows you is taken along. What was "
-                f"voted is deleted when you end it, or hold another lesson.{where}",
+                help=(
+                    "Its questions become votes, and readers who follow you are taken along. The "
+                    f"votes are deleted when you end it or hold another lesson.{where}"
+                ),
             )
         if held is not None:
             keep_told(lesson, number, held)
@@ -83,7 +85,7 @@ def show_presenters(lesson: Lesson | None, number: int, held: Talk | None) -> No
                 key="end_talk",
                 on_click=end,
                 type="tertiary",
-                help="Deletes what the room voted. Readers stay on their step and read alone.",
+                help="Deletes the room's votes. Readers stay on their step and read on alone.",
             )
         here = {"lesson": lesson.id, "step": str(number)} if lesson is not None else {"lesson": ""}
         with st.container(key="room_joins", width="content"):  # the key J presses it
@@ -116,12 +118,14 @@ def show_readers(held: Talk | None) -> None:
             state.toggle(
                 "Follow the presenter",
                 "follow",
-                help="Your page goes to the presenter's step by itself. Back and Next end it.",
+                help="Your page moves to the presenter's step on its own. Back or Next ends that.",
             )
         if held is not None and not following():
-            st.caption(f"The presenter holds “{LESSONS[held.lesson].title}”, step {held.step}.")
+            st.caption(
+                f"The presenter is holding “{LESSONS[held.lesson].title}”, step {held.step}."
+            )
         elif held is None and following():
-            st.caption("No lesson is held yet. This page goes along as soon as one is.")
+            st.caption("No lesson is being held yet. This page follows as soon as one is.")
 
 
 def watch(held: Talk | None, lesson: Lesson | None) -> None:

@@ -79,7 +79,9 @@ def ask(lesson: Lesson, ballot: Ballot, *, ready: bool, large: bool) -> None:
         on_click=reveal,
         args=(ballot.name,),
         disabled=not ready,
-        help="Ends the vote; everybody sees the answer, and who voted their own beside it."
+        help=(
+            "Ends the vote; everybody sees the answer, and those who voted see their own beside it."
+        )
         if ready
         else "The answer comes from this story's runs. Run them first.",
     )

@@ -74,7 +74,9 @@ def show(
         selection_mode="points",
     )
     left_out = (
-        f" Not drawn, for want of a number: {', '.join(info.missing)}." if info.missing else ""
+        f" Not drawn, because a number is missing: {', '.join(info.missing)}."
+        if info.missing
+        else ""
     )
     printed = (
         f" {paper.caption}"

@@ -39,8 +39,10 @@ def show(key: str, line: pd.Series, attack: str, scored: dict[str, Scored], log:
         list(names),
         default=start,
         format_func=lambda name: membership_frames.natural(attack, names[name]),
-        help="At first the cut that parts retained from test samples best. Each attack keeps a "
-        "threshold of its own in the address.",
+        help=(
+            "It starts at the cut that best separates retained from test samples. Each attack "
+            "keeps a threshold of its own in the address."
+        ),
     )
     threshold = names[chosen]
     show_counts(run, references, threshold, result, attack)
@@ -144,8 +146,8 @@ def show_counts(
         )
     if attack == "prob" and references:
         parts.append(
-            "This score comes from a machine fitted to each model anew, so compare its values "
-            "between models with care."
+            "This score comes from a classifier that is fitted to each model separately, so "
+            "compare its values between models with care."
         )
     if parts:
         st.caption(" ".join(parts))

@@ -76,5 +76,5 @@ def show_parameters(card: MethodCard, preset: str) -> None:
     if card.paper_epochs:
         st.caption(
             f"The authors chose their epochs for trainings of {card.paper_epochs} epochs. On a "
-            "shorter recipe they shrink in proportion, to one at the least."
+            "shorter recipe they shrink in proportion, but never below one."
         )

@@ -24,7 +24,7 @@ from mucore import catalog
 from mucore.playground.scene import MODEL, PRESETS
 
 PATIENCE: Final = 30.0  # seconds for a scene that is not at its end
-BESIDE: Final = ", by which the points of the test lie beside those that were drawn"
+BESIDE: Final = ", which is how far test points lie from those that were drawn"
 Events = Sequence[Mapping[str, Any]]
 
 

@@ -51,7 +51,7 @@ def show_card(store: Store, job: Job, left: Span | None, now: datetime) -> None:
             share = queue_frames.job_share(job, left, now)
             done = f"{100 * share:.0f} %"
             if share and is_forecast(job):
-                done = f"about {done}, by the forecast"
+                done = f"about {done}, going by the forecast"
             st.progress(share, text=done + (f" · {about(left)} left" if left is not None else ""))
             facts = [
                 job.step or "starting",

@@ -15,8 +15,8 @@ from dashboard.widgets.markdown import escape
 from mucore.store.rows import Worker
 
 LOAD = (
-    "CPU load: programs that want to compute, those of others too, in percent of the machine's "
-    "cores. Above 100 % they wait for each other, and runs take longer."
+    "CPU load: how many programs want to compute, other people's included, in percent of the "
+    "machine's cores. Above 100 % they wait for each other, and runs take longer."
 )
 
 

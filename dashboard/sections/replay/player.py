@@ -63,8 +63,8 @@ def replay_of(result: Result, title: str, every: pd.DataFrame) -> Replay | None:
     else:
         with st.container(border=True):
             st.markdown(
-                f"**{escape(title)}** has no replay yet: the run is made once more while "
-                "its network is looked at."
+                f"**{escape(title)}** has no replay yet: the run is repeated while its network is "
+                "watched."
             )
             seconds = SECONDS + 2 * float(result.cost.get("seconds") or 0.0)
             value = analysed("replay", parameters, f"Replay {title}", seconds, of=f":{result.key}")
@@ -127,7 +127,7 @@ def why_not(result: Result) -> str:
     """Why no replay of a run can be made here, "" where one can."""
     if has_attributes(result):
         return (
-            "A replay needs one class an image, but the images of this data set have attributes. "
+            "A replay needs one class per image, but the images of this data set have attributes. "
             "Choose runs on another data set."
         )
     source = data.source()
@@ -219,7 +219,7 @@ def reading(info: replay_player.ReplayPlayerInfo) -> str:
         *on_maps(info),
         "Dashed lines and marks are Retrain's.",
         (
-            f"Looked at are {counts[0]}, {counts[1]} and {counts[2]}, so shares differ a little "
+            f"The shares are of {counts[0]}, {counts[1]} and {counts[2]}, so they differ a little "
             "from those of the whole sets."
         ),
     ]
@@ -235,13 +235,13 @@ def on_maps(info: replay_player.ReplayPlayerInfo) -> list[str]:
     """What places in the map mean, and how two runs came into one."""
     if info.shared is None:
         apart = (
-            ["The two runs do not begin at the same network, so each has a map of its own."]
+            ["The two runs do not begin with the same network, so each has a map of its own."]
             if len(info.replays) > 1
             else []
         )
         return [
             (
-                "All frames of a run share one t-SNE map, so the way of a point means something; "
+                "All frames of a run share one t-SNE map, so the path of a point means something; "
                 "distances between far clusters do not."
             ),
             *apart,

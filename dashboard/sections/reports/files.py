@@ -94,7 +94,7 @@ def show_reports(
         "PDF": "The same, printed by the browser of this machine."
         if render.browser()
         else render.NO_BROWSER,
-        "LaTeX": "Every table in one document that compiles by itself (booktabs).",
+        "LaTeX": "Every table in one document that compiles on its own (booktabs).",
         "Figures": "Every figure as SVG, PNG and PDF in one archive."
         if render.draws()
         else "Every figure as a page that draws itself.",

@@ -49,7 +49,7 @@ def show(runs: pd.DataFrame) -> None:
             (
                 "Predictions and features come from one pass over all splits, so a number that is "
                 "computed from them costs only what its own bar says. What several numbers share "
-                "counts for the first that asks."
+                "is counted for the first of them."
             ),
         ]
     )

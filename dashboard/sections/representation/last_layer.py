@@ -14,9 +14,9 @@ from dashboard.widgets import clicks, figures, messages
 
 def show(runs: pd.DataFrame, values: pd.DataFrame) -> None:
     st.markdown(
-        "**Does a method do more than change the last layer?** Each method ran twice, once on "
-        "the classifier alone. At the lower right both came to the same: the encoder was left as "
-        f"it was. ({PAPER} Figure 4b)"
+        "**Does a method do more than change the last layer?** Each method ran twice, once on the "
+        "classifier alone. At the lower right both came to the same thing: the encoder was left "
+        f"as it was. ({PAPER} Figure 4b)"
     )
     twins = computed.twins(runs)
     if not twins:
@@ -57,7 +57,9 @@ def show(runs: pd.DataFrame, values: pd.DataFrame) -> None:
     )
     notes = [info.note] if info.note else []
     notes += (
-        [f"Not drawn, for want of AGL or CKA: {', '.join(info.missing)}."] if info.missing else []
+        [f"Not drawn, because AGL or CKA is missing: {', '.join(info.missing)}."]
+        if info.missing
+        else []
     )
     say(notes)
     table = pd.DataFrame(

@@ -26,8 +26,8 @@ MOST_MAPS = 6
 
 def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
     st.markdown(
-        "**Do the forgotten samples still form a cluster of their own?** In Retrain's map you "
-        f"see how they lie when nobody taught them. ({PAPER} Figures 3 and 12)"
+        "**Do the forgotten samples still form a cluster of their own?** Retrain's map shows how "
+        f"they lie when a model never learned from them. ({PAPER} Figures 3 and 12)"
     )
     methods = {row.id: row for row in rows if not row.reference}
     predicted = data.predicted()

@@ -104,9 +104,10 @@ def show(rows: tuple[frames.Row, ...], split: str, aside: int) -> None:
             )
             read = [
                 (
-                    "Ratio: CKA to Retrain by CKA to the original, divided by the same of Retrain "
-                    "of its training seed. At 1 a model cannot be told from Retrain by it, below "
-                    "1 it is nearer to the original. Place: by nearness to 1."
+                    "Ratio: CKA to Retrain over CKA to the original, divided by the same ratio of "
+                    "the Retrain of its training seed. At 1 it does not tell a model from "
+                    "Retrain, below 1 the model is nearer to the original. Place: by nearness to "
+                    "1."
                 )
             ]
             read += (

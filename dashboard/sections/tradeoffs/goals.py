@@ -26,8 +26,10 @@ def pick_rivals() -> None:
     state.toggle(
         "Let every line compete",
         RIVALS,
-        help="Otherwise only methods that forgot do: to do nothing keeps all accuracy and costs "
-        "nothing, so nothing would beat it.",
+        help=(
+            "Otherwise only methods that forgot do: doing nothing keeps all accuracy and costs "
+            "nothing, so no method would beat it."
+        ),
     )
 
 

@@ -62,7 +62,7 @@ def show(found: Statistics, runs: pd.DataFrame, answers: st.delta_generator.Delt
         if any(method.forgot == 0 for method in info.methods)
         else ""
     )
-    dots = "" if info.whole else " A bar joins the methods at its dots alone."
+    dots = "" if info.whole else " A bar joins only the methods at its dots."
     st.caption(
         f"What is ranked: {found.score}. Only methods that share no bar differ by more than "
         f"chance.{dots}{hollow} Click a mark or a name for the method's first run."

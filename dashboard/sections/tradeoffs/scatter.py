@@ -41,7 +41,11 @@ def show(found: Contest, runs: pd.DataFrame, metrics: list[str]) -> go.Figure | 
         return None
     figure = pareto.draw(info, dark=state.dark(), selected=state.param("run"))
     clicks.chart(figure, "front", alt=pareto.alt_text(info))
-    notes = [f"Not drawn, for want of a number: {', '.join(info.missing)}."] if info.missing else []
+    notes = (
+        [f"Not drawn, because a number is missing: {', '.join(info.missing)}."]
+        if info.missing
+        else []
+    )
     if info.outside:
         notes.append(f"Lines outside this window: {', '.join(info.outside)}.")
     if paper is not None and ghosts:

@@ -45,9 +45,10 @@ def show(runs: pd.DataFrame, answers: st.delta_generator.DeltaGenerator) -> pd.D
         )
         header.answers(tradeoffs_frames.upkeep_answers(found, everyone=everyone))
     st.caption(
-        "A request takes the method's run, with what is prepared for it alone; what serves every "
-        "request is shared out over them. In colour: what prepares something, or is cheapest "
-        "somewhere. Point at a curve for its name, click it for its first run."
+        "The cost of a request is that of the method's run and of what is prepared for it alone; "
+        "what serves every request is spread over all of them. In colour: what prepares "
+        "something, or is cheapest somewhere. Point at a curve for its name, click it for its "
+        "first run."
     )
     info = amortised_cost.amortised_cost_info(lines)
     figure = amortised_cost.draw(info, dark=state.dark(), selected=state.param("run"))

@@ -714,7 +714,7 @@ def test_last_layer_compares_a_method_with_itself(home, keys):
     marks = [trace for trace in figure["data"] if trace["mode"] == "markers"]
     assert [trace["x"] for trace in marks] == [[pytest.approx(NUMBERS["duck"][0])]]
     assert [trace["y"] for trace in marks] == [[pytest.approx(0.3)]]
-    assert lines_with(at, "Not drawn", "AGL or CKA: SalUn.")
+    assert lines_with(at, "Not drawn", "AGL or CKA", ": SalUn.")
 
 
 def test_last_layer_names_a_method_by_the_settings_that_have_a_twin(home, keys):

@@ -151,7 +151,7 @@ def test_launch_counts_starts_and_goes_to_the_queue(home, started):
 
 def test_launch_says_that_its_time_holds_what_waits_before_it(home):
     """Before, a small comparison took "about 2 h" without a word on why."""
-    said = "The time counts"
+    said = "The time includes"
     assert said not in words_on(open_page("launch", **SMALL))
     enqueue(home)
     assert f"{said} 5 runs" in words_on(open_page("launch", **SMALL))
