@@ -133,7 +133,7 @@ def sentence(
     found = most_like_retrain(table, guesses, everyone=everyone)
     if found is None:
         if verdicts.qualified(table.methods):
-            return f"{said} On the methods that forgot, some attack only guesses or has no number."
+            return f"{said} For each method that forgot, some attack only guesses or has no number."
         return f"{said} No method qualifies as private here. {verdicts.why_none(table.methods)}"
     row, _, count = found
     rivals = len(competitors(table, everyone=everyone))

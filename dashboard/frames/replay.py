@@ -356,7 +356,7 @@ def _forgetting(replay: Replay) -> list[str]:
     if forget[-1] < level - NOTABLE:
         return [
             (
-                f"{text}, and goes on down to {_percent(forget[-1])}: more than a model shows that "
+                f"{text}, and goes on down to {_percent(forget[-1])}: further than in a model that "
                 "never saw the samples."
             )
         ]

@@ -129,8 +129,8 @@ def columns(
             head="MB",
             group="Cost",
             unit="MB",
-            help="Storage: bytes kept from training on for later requests, plus the most that lay "
-            "aside while unlearning, in millions.",
+            help="Storage, in millions of bytes: what is kept from training on for later requests, "
+            "plus the most held at one time while unlearning.",
         )
     )
     return tuple(made)

@@ -77,7 +77,7 @@ def methods(results: LessonResults) -> list[str]:
     sentences = (
         [f"The patch still works on most images after {units.joined(ajar)}."]
         if ajar
-        else ["It works on most images after none of the methods."]
+        else ["None of the methods leaves the patch working on most images."]
     )
     sentences += [f"It works on some after {units.joined(between)}."] if between else []
     for title, name in shut:
@@ -204,7 +204,7 @@ BACKDOOR = Lesson(
             "model errs. Its share is the yardstick.",
         ),
         Step(
-            title="Who else shuts it?",
+            title="Who else shuts the door?",
             notes=(
                 "Say first that there are two questions: is the door shut, and does the "
                 "model say what the images really show?"

@@ -296,7 +296,7 @@ ENCODER = Lesson(
             findings=lambda results: [*probe(results), *probe_gaps(results)],
             after=(
                 "So a high probe alone is no proof of remembering. Again Retrain is the "
-                "yardstick: what a model finds that never saw the class."
+                "yardstick: what a model that never saw the class finds."
             ),
         ),
         Step(
@@ -319,7 +319,7 @@ ENCODER = Lesson(
             ),
             figures=(Neighbours(metrics=("linear_probe",)),),
             look="On the left what a new last layer finds, on the right what the five nearest "
-            "images say. Where do they part?",
+            "images say. Where do they disagree?",
             findings=neighbours,
             after=(
                 "A method can scatter a class so that its images are no longer neighbours, and "
@@ -343,7 +343,7 @@ ENCODER = Lesson(
             terms=(("metric", "cka_original_forget"), ("metric", "cka_retrain_forget")),
             guess=Pick(
                 question="Random labels scrambles the answers for the forgotten class. Whose "
-                "features are its own nearer to?",
+                "features do its own resemble more?",
                 options=SIDES,
                 answer=_sides,
             ),

@@ -194,10 +194,9 @@ FORGET_ONE_CLASS = Lesson(
             text=(
                 "There is one sure way: throw the model away and train a new one **without** the "
                 "forget set. That is *Retrain*. It is slow, which is why people look for "
-                "shortcuts. But it shows how a model behaves that really never saw the images. So "
-                "every shortcut is compared with it.\n\n"
-                "Three numbers tell most of the story. Each is a share of images for which the "
-                "model gives the right answer."
+                "shortcuts. But it shows how a model that really never saw the images behaves. So "
+                "every shortcut is compared with it.\n\nThree numbers tell most of the story. "
+                "Each is a share of images for which the model gives the right answer."
             ),
             terms=(("metric", "fa"), ("metric", "ra"), ("metric", "ta")),
             guess=Estimate(
@@ -220,7 +219,7 @@ FORGET_ONE_CLASS = Lesson(
                 "many of them right, as the next lesson shows. The goal is Retrain, not 0 %.\n\n"
                 "**Accuracy alone proves nothing.** Test accuracy favours a model that forgot "
                 "nothing, and a forget accuracy of 0 % may come from a model that is broken. Only "
-                "side by side, and beside Retrain, do the numbers tell."
+                "side by side, and beside Retrain, do the numbers mean something."
             ),
         ),
         Step(

@@ -101,7 +101,7 @@ def attacker(results: LessonResults) -> list[str]:
         )
         sentences.append(
             f"A caution: on {where} this attack tells training from test images no better than a "
-            "coin, so its yes or no there is weak evidence."
+            "coin toss, so its yes or no there is weak evidence."
         )
     return sentences
 
@@ -140,8 +140,8 @@ def winners(results: LessonResults) -> list[str]:
         )
         if idle - away < chance(results):
             sentences.append(
-                "Between these two, chance alone can make such a difference: to be nearest is not "
-                "yet to have forgotten."
+                "Between these two, chance alone can make such a difference: being nearest does "
+                "not yet mean having forgotten."
             )
     return sentences
 

@@ -142,9 +142,9 @@ TYPICAL_AND_OUTLIER = Lesson(
             look="Press Forget. Compare Retrain with the original, then look at the difference.",
             findings=outcome(TWIN),
             after=(
-                "What other points of its class tell, a model knows without this one. So a "
-                "forgotten point may well be named right, and the border between the colours may "
-                "stay where it was. A method that changes its answer here has not forgotten "
+                "Whatever the other points of its class teach, a model knows without this one. So "
+                "a forgotten point may well be named right, and the border between the colours "
+                "may stay where it was. A method that changes its answer here has not forgotten "
                 "better: it has done damage."
             ),
         ),
@@ -157,7 +157,7 @@ TYPICAL_AND_OUTLIER = Lesson(
             ),
             text=(
                 "This point lies among points of the other class. The rest of the data says that "
-                "there the other class is at home."
+                "the other class is at home there."
             ),
             guess=Pick(
                 question="Will Retrain, which never saw this point, name it right?",
@@ -181,8 +181,8 @@ TYPICAL_AND_OUTLIER = Lesson(
                 "without points need not turn pale, because a network has an answer everywhere."
             ),
             text=(
-                "Now points go that lie together. Each of them had neighbours that spoke for it, "
-                "but here the neighbours go, too."
+                "Now points that lie together are to go. Each of them had neighbours that spoke "
+                "for it, but here the neighbours go, too."
             ),
             guess=Pick(
                 question="Will Retrain name the points of the group right?",
@@ -234,5 +234,7 @@ TYPICAL_AND_OUTLIER = Lesson(
         ("membership", "How attackers find what was learned by heart", {}),
         ("lessons", "Which images are hard to forget", {"lesson": "worst-and-best"}),
     ),
-    takeaway="What others tell need not be forgotten; what was learned by heart is what counts.",
+    takeaway=(
+        "What other points teach need not be forgotten; what was learned by heart is what counts."
+    ),
 )

@@ -73,7 +73,7 @@ def attack(results: LessonResults) -> list[str]:
     if blind:
         sentences.append(
             "A caution: on the original this attack tells training from test images no better "
-            "than a coin."
+            "than a coin toss."
         )
     return sentences
 

@@ -123,7 +123,7 @@ def caveats(found: Sequence[Setting], runs: pd.DataFrame, values: pd.DataFrame) 
         where = "everywhere" if len(alone) == len(found) else "in " + "; ".join(alone)
         said.append(
             f"One training seed {where}: those numbers have no interval, and another training may "
-            "order the methods otherwise."
+            "order the methods differently."
         )
     elif least < FEW_SEEDS:
         said.append(

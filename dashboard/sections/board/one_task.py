@@ -14,7 +14,7 @@ from mucore.suite.board import Table
 
 COLUMNS = {
     "Seeds": st.column_config.TextColumn(
-        help="How many seeds have the line's verdict by themselves."
+        help="How many seeds give the line's verdict when taken alone."
     ),
     "Distance": NUMBERS["Distance"],
     "Work": NUMBERS["Work"],

@@ -154,7 +154,7 @@ def test_a_method_without_steps_has_a_before_and_an_after():
         (
             [98.0, 50.0, 10.0],
             60.0,
-            "and goes on down to 10.0 %: more than a model shows that never saw",
+            "and goes on down to 10.0 %: further than in a model that never saw",
             1,
         ),
         ([98.0, 1.0, 40.0], 2.0, "after 50 % of the steps, and is back at 40.0 % at the end.", 1),

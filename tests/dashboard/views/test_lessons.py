@@ -701,7 +701,7 @@ def worded() -> list[tuple[list[str], list[str]]]:
         (
             backdoor.methods(made(ajar, "backdoor")),
             [
-                "It works on most images after none of the methods.",
+                "None of the methods leaves the patch working on most images.",
                 "It works on some after Fine-tune (30.0 %).",
                 "No method brings it below 10 %.",
             ],
