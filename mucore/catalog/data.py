@@ -76,7 +76,7 @@ DATASETS: tuple[DatasetCard, ...] = (
             "t10k-images-idx3-ubyte.gz and t10k-labels-idx1-ubyte.gz from "
             "github.com/zalandoresearch/fashion-mnist and put them into FashionMNIST/raw of the "
             "data folder (MUCORE_DATA, or ~/.mucore/data). On Debian and Ubuntu, the package "
-            "dataset-fashion-mnist is found by itself."
+            "dataset-fashion-mnist is found automatically."
         ),
         class_names=FASHION_CLASSES,
     ),

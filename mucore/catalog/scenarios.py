@@ -223,8 +223,8 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
             "Every sample of the n source classes most similar to a downstream data set is "
             "forgotten. Similarity is the cosine between class means of the original's "
             "penultimate features over the training samples. Each downstream class picks its "
-            "nearest source class; then the next most similar fill up to n. Where the picks are "
-            "more than n, the most similar of them go."
+            "nearest source class; then the next most similar fill up to n. Where there are more "
+            "picks than n, the most similar of them go."
         ),
         source=f"{TRULY}, section 4.3, top-N",
         parameters=(

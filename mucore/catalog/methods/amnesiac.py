@@ -38,8 +38,8 @@ CARD = MethodCard(
             default="running_sum",
             choices=("running_sum", "per_step", "replay"),
             help=(
-                "What training keeps: the sum of the updates to take back, the forget set "
-                "being known beforehand; every update, for any request; or nothing, and the "
+                "What training keeps: the sum of the updates to take back, the forget set being "
+                "known beforehand; every update, for any request; or nothing, in which case the "
                 "method trains the original once more to find them."
             ),
         ),

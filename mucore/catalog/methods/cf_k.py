@@ -23,8 +23,8 @@ CARD = MethodCard(
     "Unlearning, 2022",
     year=2022,
     code="shash42/Evaluating-Inexact-Unlearning src/methods.py",
-    summary="Goes on training the last layers alone, with the retain set only. What earlier "
-    "layers learned from the forget set stays.",
+    summary="Goes on training only the last layers, on the retain set alone. What earlier layers "
+    "learned from the forget set stays.",
     how=(
         "All of the original is frozen but its last block and the classifier, or as many "
         "blocks or layers as asked for. Frozen batch norms keep their statistics. The free "

@@ -19,14 +19,14 @@ CARD = MethodCard(
         "forgotten classes no better than chance."
     ),
     how=(
-        "A forget batch and a random retain batch pass through the original together, and "
-        "their features are scaled to length one. Contrastive learning is turned around: a "
-        "forgotten sample becomes less similar to retained ones of its class and more similar "
-        "to all others. So it leaves its cluster and loses what training made it share with "
-        "the class. Cross-entropy on the retain batch, the other term of the loss, keeps the "
-        "retained clusters apart. It needs the retain set throughout, and validation data to "
-        "know when to stop. That is checked after whole epochs only, so a large forget set "
-        "can go too far within one."
+        "A forget batch and a random retain batch pass through the original together, and their "
+        "features are scaled to length one. Contrastive learning is turned around: a forgotten "
+        "sample becomes less similar to retained ones of its class and more similar to all "
+        "others. It thus leaves its cluster and loses what training made it share with the class. "
+        "Cross-entropy on the retain batch, the other term of the loss, keeps the retained "
+        "clusters apart. It needs the retain set throughout, and validation data to know when to "
+        "stop. That is checked after whole epochs only, so a large forget set can go too far "
+        "within one."
     ),
     reads=frozenset({"retain", "forget", "validation"}),
     tasks_reason="it tells samples of one class from those of the others, and images with "

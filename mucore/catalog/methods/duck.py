@@ -18,14 +18,14 @@ CARD = MethodCard(
         "predicted no better than held-out data, or not at all where classes go entirely."
     ),
     how=(
-        "Features are the inputs of the classifier, and their mean over the retained samples "
-        "of a class, taken at the original, is its centroid. The target of a forgotten sample "
-        "is the closest of these by cosine distance, its own class excepted. Adam pulls each "
-        "forget batch to its targets, up to 40 times by default, each time beside another "
-        "retain batch that holds its classes. Forgotten samples so look like another class "
-        "already in the features. It needs the retain set, and validation data to know when "
-        "to stop. Many retain batches make an epoch expensive, and pulled samples become "
-        "wrong where Retrain would often be right."
+        "Features are the inputs of the classifier, and their mean over the retained samples of a "
+        "class, taken at the original, is its centroid. The target of a forgotten sample is the "
+        "closest of these by cosine distance, its own class excepted. Adam pulls each forget "
+        "batch to its targets, up to 40 times by default, each time beside another retain batch "
+        "that holds its classes. Forgotten samples thus look like another class already in their "
+        "features. It needs the retain set, and validation data to know when to stop. Many retain "
+        "batches make an epoch expensive, and pulled samples become wrong where Retrain would "
+        "often be right."
     ),
     reads=frozenset({"retain", "forget", "validation"}),
     tasks_reason="it moves features to the centroid of another class, and images with "

@@ -23,8 +23,9 @@ CARD = MethodCard(
     year=2022,
     code="shash42/Evaluating-Inexact-Unlearning src/methods.py",
     summary=(
-        "Puts the last layers back to where training began and trains them anew on the retain "
-        "set, the others frozen. Those layers have forgotten exactly; the early ones have not."
+        "Puts the last layers back to where training began and trains them again on the retain "
+        "set, with the others frozen. Those layers have forgotten exactly; the early ones have "
+        "not."
     ),
     how=(
         "The last block of the original and its classifier, or as many blocks or layers as "
@@ -57,7 +58,7 @@ CARD = MethodCard(
             default=1,
             low=1,
             high=200,
-            help="How many of the last blocks or layers start anew.",
+            help="How many of the last blocks or layers are reset and trained again.",
         ),
         Parameter(
             name="reset_from",
@@ -86,14 +87,14 @@ CARD = MethodCard(
         "batch_size": Among((64, 128, 256)),
     },
     paper_epochs=MUBOX_EPOCHS,
-    not_confinable="it trains the last k layers or blocks anew, whichever those are.",
+    not_confinable="it trains the last k layers or blocks again, whichever those are.",
     confinable_when={"k_unit": ("layer",), "k": (1,)},
     footprint=Footprint(
         scratch="state if reset_from == 'theta_init' else 0",
         backward="epochs * retain",
     ),
     storage="0 with the seed of the initial weights, else one model",
-    differs="Norms of the last layers start anew too. Official code trains as long as the "
-    "original did, its rate restarted many times.",
+    differs="Norms of the last layers are reset too. Official code trains as long as the original "
+    "did, its rate restarted many times.",
     aliases=("EU-k",),
 )

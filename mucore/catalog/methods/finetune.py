@@ -21,8 +21,8 @@ CARD = MethodCard(
     "NeurIPS 2023)",
     year=2020,
     code="OPTML-Group/Unlearn-Sparse unlearn/FT.py",
-    summary="Goes on training with the retain set only, in the hope that what is not "
-    "rehearsed is forgotten.",
+    summary="Goes on training on the retain set alone, in the hope that what is not rehearsed is "
+    "forgotten.",
     how=(
         "The original goes on training with ordinary cross-entropy, as if the forget set had "
         "never existed. It relies on catastrophic forgetting: weights that served only the "

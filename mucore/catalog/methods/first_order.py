@@ -41,7 +41,7 @@ UPDATES = Parameter(
     default=1,
     low=0,
     high=100,
-    help="How often the update is repeated, computed anew each time.",
+    help="How often the update is repeated, recomputed each time.",
 )
 
 CARD = MethodCard(

@@ -13,9 +13,9 @@ CARD = MethodCard(
     year=2020,
     code="AdityaGolatkar/SelectiveForgetting Forgetting.ipynb",
     summary=(
-        "Adds noise to every weight, the more the less the weight matters to the predictions "
-        "on the retain set (inverse Fisher information). A class that goes entirely also "
-        "loses its row of the classifier."
+        "Adds noise to every weight: the less a weight matters to the predictions on the retain "
+        "set, the more noise it gets (inverse Fisher information). A class that goes entirely "
+        "also loses its row of the classifier."
     ),
     how=(
         "At the original, the Fisher information of its predictions for retained samples is "
@@ -37,7 +37,7 @@ CARD = MethodCard(
             low=1e-12,
             high=1e-2,
             log=True,
-            help="Scale of the noise's variance. A step of ten decides between nothing and "
+            help="Scale of the noise's variance. A factor of ten decides between no effect and "
             "ruin. Official: 1e-6.",
         ),
         Parameter(

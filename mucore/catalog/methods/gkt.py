@@ -39,11 +39,11 @@ CARD = MethodCard(
             high=100_000,
             log=True,
             help=(
-                "Batches of noise, each for all steps of generator and student. Official: "
-                "4,000, here not scaled to the recipe, for a fresh student reads no data and "
-                "learns as slowly whatever the original took. That is the paper's price: where "
-                "all images pass the gate, 94 times the work of a Retrain on 9,000 images with "
-                "the preset standard, and the generator's own on top."
+                "Batches of noise, each for all steps of generator and student. Official: 4,000, "
+                "here not scaled to the recipe, because a fresh student reads no data and learns "
+                "as slowly whatever the original took. That is the paper's price: where all "
+                "images pass the gate, 94 times the work of a Retrain on 9,000 images with the "
+                "preset standard, and the generator's own on top."
             ),
         ),
         lr(1e-3),

@@ -21,10 +21,10 @@ CARD = MethodCard(
     how=(
         "Every training image passes the original once, and the inputs and outputs of its last "
         "layer are kept. In the outputs the logits of the classes to forget are set to minus "
-        "infinity, so that their probability moves to the others. A new last layer, begun at the "
-        "old one, learns these probabilities from the kept inputs by Kullback-Leibler divergence. "
-        "All other weights and the statistics of batch norm are never touched. Whoever has the "
-        "network can put a fresh last layer on it and gets the class back."
+        "infinity, so that their probability moves to the others. A new last layer, which starts "
+        "as the old one, learns these probabilities from the kept inputs by Kullback-Leibler "
+        "divergence. All other weights and the statistics of batch norm are never touched. Anyone "
+        "who has the network can put a fresh last layer on it and get the class back."
     ),
     reads=frozenset({"retain", "forget"}),
     tasks_reason="it strikes out whole classes, and attributes have none.",

@@ -89,8 +89,8 @@ CARD = MethodCard(
             high=0.99,
             unit="of training",
             omitted_when_default=True,
-            help="When the kept weights of omp and imp were what they go on from, in whole "
-            "epochs; official: epoch 8 of 182.",
+            help="The point in training, in whole epochs, to which omp and imp rewind the weights "
+            "that they keep; official: epoch 8 of 182.",
         ),
     ),
     search={

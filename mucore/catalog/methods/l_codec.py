@@ -79,8 +79,8 @@ CARD = MethodCard(
             high=100_000,
             optional=True,
             unit="channels",
-            help="Choose among so many channels that tell most on their own; none: all. "
-            "Official: all.",
+            help="Choose only among this many channels, those that tell most on their own; none: "
+            "all. Official: all.",
         ),
         batch(10, "group", "samples an update"),
         Parameter(

@@ -28,13 +28,13 @@ CARD = MethodCard(
     ),
     how=(
         "At the original, gradients are summed over the forget set and over as many random "
-        "samples of the retain set. In each convolution, the 30 percent of weights on which "
-        "the sums differ least are drawn anew by default. Both sets pull these weights alike, "
-        "so what they hold of the forget set is wiped out and only the retain set teaches "
-        "them again. Kept convolution weights learn at a tenth of the pace, so the repair "
-        "happens where knowledge was lost. Classifier and batch norm train along in full. The "
-        "reset hits all knowledge: few epochs at a low rate leave accuracy low, while a whole "
-        "class may survive."
+        "samples of the retain set. In each convolution, the 30 percent of weights on which the "
+        "sums differ least are redrawn at random by default. Both sets pull these weights alike, "
+        "so what they hold of the forget set is wiped out and only the retain set teaches them "
+        "again. Kept convolution weights learn at a tenth of the pace, so the repair happens "
+        "where knowledge was lost. Classifier and batch norm train at full pace. The reset hits "
+        "all knowledge: few epochs at a low rate leave accuracy low, while a whole class may "
+        "survive."
     ),
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
@@ -47,7 +47,7 @@ CARD = MethodCard(
             default=0.3,
             low=0.0,
             high=1.0,
-            help="Share of the convolution weights drawn anew.",
+            help="Share of the convolution weights that are redrawn.",
         ),
         Parameter(
             name="kept_factor",
@@ -76,7 +76,7 @@ CARD = MethodCard(
         "kept_factor": Among((0.05, 0.1, 0.3, 1.0)),
     },
     paper_epochs=MUBOX_EPOCHS,
-    not_confinable="it draws weights of convolutions anew, and the classifier has none.",
+    not_confinable="it redraws weights of convolutions, and the classifier has none.",
     footprint=Footprint(
         scratch="2 * weights",
         backward="2 * forget + epochs * retain",

@@ -33,14 +33,13 @@ CARD = MethodCard(
         "fine-tunes all."
     ),
     how=(
-        "Of the original all but the classifier is kept, and at first an epoch on the retain "
-        "set trains the whole network. Each noise epoch then draws nine weight tensors by "
-        "default, adds normal noise to some, and trains only these nine and batch norm. In "
-        "the last epochs everything trains, and no noise is added. Noise erases details at "
-        "random, and only those that the retain set supports can be learned again. No "
-        "forgotten sample is read, so nothing aims at the forget set, and random samples are "
-        "often still known. All tensors get noise of one size, which hurts those with small "
-        "weights most."
+        "All of the original but the classifier is kept, and at first an epoch on the retain set "
+        "trains the whole network. Each noise epoch then draws nine weight tensors by default, "
+        "adds normal noise to some, and trains only these nine and batch norm. In the last epochs "
+        "everything trains, and no noise is added. Noise erases details at random, and only those "
+        "that the retain set supports can be learned again. No forgotten sample is read, so "
+        "nothing aims at the forget set, and random samples are often still known. All tensors "
+        "get noise of one size, which hurts those with small weights most."
     ),
     reads=frozenset({"retain"}),
     tasks=EVERY_TASK,
@@ -50,7 +49,7 @@ CARD = MethodCard(
         _stage(
             "reset_epochs",
             1,
-            "Passes over the retain set after the output layer was drawn anew.",
+            "Passes over the retain set after the output layer was redrawn.",
         ),
         _stage("noise_epochs", 4, "Passes over the retain set that begin with noise."),
         _stage("fine_epochs", 4, "Passes over the retain set that train all weights at the end."),
@@ -68,7 +67,7 @@ CARD = MethodCard(
             default=0.7,
             low=0.0,
             high=1.0,
-            help="Share of those that gets noise.",
+            help="Share of those tensors that get noise.",
         ),
         Parameter(
             name="sigma",
@@ -85,7 +84,7 @@ CARD = MethodCard(
             name="reset_output",
             kind="bool",
             default=True,
-            help="Draw the output layer anew first.",
+            help="Redraw the output layer first.",
         ),
         Parameter(
             name="stage1",

@@ -26,13 +26,13 @@ CARD = MethodCard(
     ),
     how=(
         "A record holds the second moments of each layer's inputs over the training set, and "
-        "those of the forget set are subtracted. The leading directions of what remains are "
-        "those that retained images use; by default they cover 90 percent of the singular "
-        "values' sum. The original trains on the forget set alone, and each gradient loses "
-        "its part in these directions. Outputs on retained images so change little, although "
-        "none of them is read. Validation data are needed to stop, and the record grows with "
-        "the square of a layer's inputs. Protecting too much leaves no room to forget, and "
-        "too little costs accuracy."
+        "those of the forget set are subtracted. The leading directions of what remains are those "
+        "that retained images use; by default they cover 90 percent of the singular values' sum. "
+        "The original trains on the forget set alone, and each gradient loses its part in these "
+        "directions. Outputs on retained images thus change little, although none of them is "
+        "read. Validation data are needed to stop, and the record grows with the square of a "
+        "layer's inputs. Protecting too much leaves no room to forget, and too little costs "
+        "accuracy."
     ),
     reads=frozenset({"forget", "validation", "training_record"}),
     tasks=EVERY_TASK,

@@ -24,13 +24,12 @@ CARD = MethodCard(
     summary="Gives the forget set random labels and trains on both sets.",
     how=(
         "The original trains on, and by default each epoch begins with a pass over the forget "
-        "set. Whenever a sample comes up there, its label is drawn anew from all classes, the "
-        "true one included. Contradicting labels undo the link between image and class, so "
+        "set. Whenever a sample comes up there, a new label is drawn for it from all classes, the "
+        "true one included. Contradictory labels undo the link between image and class, so "
         "predictions on the forget set become flat. A pass over the retain set with its true "
-        "labels follows and repairs the rest. It needs no record and no second network, but "
-        "an epoch reads the whole training set. Flat predictions are a trace in themselves, "
-        "since Retrain is surer of most such samples; membership inference by confidence "
-        "notices."
+        "labels follows and repairs the rest. It needs no record and no second network, but an "
+        "epoch reads the whole training set. Flat predictions are a trace in themselves, since "
+        "Retrain is surer of most such samples; membership inference by confidence notices."
     ),
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,

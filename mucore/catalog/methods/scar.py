@@ -19,14 +19,14 @@ CARD = MethodCard(
         "Classes that are forgotten already stop moving. Stops below an accuracy target."
     ),
     how=(
-        "From the original's features, mean and covariance of every kept class are computed "
-        "over the retain set. Mahalanobis distance takes the shape of these clusters into "
-        "account, and each forgotten sample gets its target once, at the start. A student "
-        "lowers this distance and, on other images, its divergence from the frozen original. "
-        "So forgotten samples end in foreign clusters while other answers should stay. The "
-        "retain set provides those images by default; made-up ones can take their place but "
-        "say less about real ones. Validation data are needed to stop, and moved samples "
-        "become wrong where Retrain would often be right."
+        "From the original's features, mean and covariance of every kept class are computed over "
+        "the retain set. Mahalanobis distance takes the shape of these clusters into account, and "
+        "each forgotten sample gets its target once, at the start. A student lowers this distance "
+        "and, on other images, its divergence from the frozen original. Forgotten samples thus "
+        "end up in foreign clusters while other answers should stay. The retain set provides "
+        "those images by default; made-up ones can take their place but say less about real ones. "
+        "Validation data are needed to stop, and moved samples become wrong where Retrain would "
+        "often be right."
     ),
     reads=frozenset({"retain", "forget", "validation"}),
     tasks_reason="it moves features to the cluster of another class, and images with "
@@ -132,8 +132,8 @@ CARD = MethodCard(
             default=0.8,
             low=0.0,
             high=1.0,
-            help="A class below this forget accuracy stops moving; TinyImageNet: 0.4. "
-            "Class-wise runs do without.",
+            help="A class below this forget accuracy stops moving; TinyImageNet: 0.4. Class-wise "
+            "runs do without it.",
         ),
         bn("train"),
         Parameter(

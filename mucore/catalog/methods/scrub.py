@@ -22,8 +22,8 @@ CARD = MethodCard(
     year=2023,
     code="meghdadk/SCRUB thirdparty/repdistiller/helper/loops.py",
     summary=(
-        "A student starts as a copy of the original. It runs away from it on the forget set "
-        "and back to it on the retain set, in turn; after a few epochs it only goes back."
+        "A student starts as a copy of the original. It moves away from it on the forget set and "
+        "back towards it on the retain set, in turn; after a few epochs it only moves back."
     ),
     how=(
         "Teacher and student both begin as the original, and only the student trains. In the "

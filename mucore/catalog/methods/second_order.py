@@ -14,9 +14,9 @@ CARD = MethodCard(
     year=2023,
     code="alewarne/MachineUnlearning Applications/Poisoning/unlearn/second_order.py",
     summary=(
-        "The same gradients, multiplied by the inverse Hessian of the retain set: a Newton "
-        "step to where training without the forget set would end. Exact for a quadratic loss; "
-        "next to nothing for a deep network that fits everything."
+        "The gradients of First-order influence, multiplied by the inverse Hessian of the retain "
+        "set: a Newton step to where training without the forget set would end. Exact for a "
+        "quadratic loss; next to nothing for a deep network that fits everything."
     ),
     how=(
         "Leaving out the forget set changes the training loss, and the inverse Hessian says "
@@ -85,7 +85,8 @@ CARD = MethodCard(
             default=20,
             low=1,
             high=1000,
-            help="LiSSA ends when its changes stop falling this long; its best iterate is taken.",
+            help="LiSSA ends when its changes have not fallen for this long; its best iterate is "
+            "taken.",
         ),
         Parameter(
             name="repetitions",

@@ -49,7 +49,7 @@ CARD = MethodCard(
             default=5,
             low=1,
             high=1000,
-            help="A forget step comes before every so many retain steps.",
+            help="A forget step comes before each group of this many retain steps.",
         ),
         Parameter(
             name="alpha",

@@ -37,7 +37,8 @@ CARD = MethodCard(
             default=5,
             low=1,
             high=100,
-            help="How many shards. More cost less to forget and predict worse.",
+            help="How many shards. With more of them forgetting costs less, and predictions are "
+            "worse.",
         ),
         Parameter(
             name="slices",
@@ -67,7 +68,7 @@ CARD = MethodCard(
             "as much as a shard has samples.",
         ),
     ),
-    not_confinable="it trains the networks of its shards anew.",
+    not_confinable="it trains the networks of its shards again.",
     footprint=Footprint(
         record="shards * slices * state",
         optimizer="1",
@@ -75,9 +76,9 @@ CARD = MethodCard(
     ),
     storage="shards × slices models (MUBox: 0.22 GB for 5 of ResNet-18)",
     differs=(
-        "Seeded, shuffled, and everything starts anew with each slice, so that the result is "
-        "exact. Its original is an ensemble too: how that one did before the request stands "
-        "in the notes; gaps are to the Retrain of the single model, as for every method. "
-        "Accuracies count votes, membership attacks see the mean of the probabilities."
+        "Seeded, shuffled, and everything starts afresh with each slice, so that the result is "
+        "exact. Its original is an ensemble too: how that one did before the request stands in "
+        "the notes; gaps are to the Retrain of the single model, as for every method. Accuracies "
+        "count votes, membership attacks see the mean of the probabilities."
     ),
 )

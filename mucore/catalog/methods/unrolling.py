@@ -28,13 +28,12 @@ CARD = MethodCard(
     ),
     how=(
         "To first order, SGD moves the weights against each batch's gradient at the initial "
-        "weights, once in every epoch. The part of the forget set in this is its gradient "
-        "there, times learning rate and epochs. The initial weights come from their seed or a "
-        "record of training, and the gradients of the forget batches are summed at them. "
-        "Multiplied by the chosen rate and epochs, the sum goes onto the original's weights, "
-        "and a few epochs on the retain set follow. The expansion ignores that later steps "
-        "build on earlier ones, so after a long training with momentum often little is "
-        "forgotten."
+        "weights, once in every epoch. The part of the forget set in this is its gradient there, "
+        "times learning rate and epochs. The initial weights come from their seed or a record of "
+        "training, and the gradients of the forget batches are summed at them. Multiplied by the "
+        "chosen rate and epochs, the sum goes onto the original's weights, and a few epochs on "
+        "the retain set follow. The expansion ignores that later steps build on earlier ones, so "
+        "little is often forgotten after a long training with momentum."
     ),
     reads=frozenset({"retain", "forget", "training_record"}),
     tasks=EVERY_TASK,

@@ -20,14 +20,13 @@ CARD = MethodCard(
         "from their outputs and carries retained labels."
     ),
     how=(
-        "Both forms start from the original, and learning nonsense is to overwrite what the "
-        "weights hold of the forgotten part. For whole classes, noise images are optimised "
-        "for a high loss of the original on that class. One epoch trains on this noise and up "
-        "to 1,000 retained samples of each class, another on those samples alone. For single "
-        "samples, each forgotten batch gets fresh noise, which is trained together with a "
-        "retain batch. An epoch over the retain set ends this form. The rate of the impairing "
-        "steps is delicate: a high one lowers accuracy on retained data, and a low one leaves "
-        "the forget set intact."
+        "Both forms start from the original, and learning nonsense is meant to overwrite what the "
+        "weights hold of the forgotten part. For whole classes, noise images are optimised for a "
+        "high loss of the original on that class. One epoch trains on this noise and up to 1,000 "
+        "retained samples of each class, another on those samples alone. For single samples, each "
+        "forgotten batch gets fresh noise, which is trained together with a retain batch. An "
+        "epoch over the retain set ends this form. The rate of the impairing steps is delicate: a "
+        "high one lowers accuracy on retained data, and a low one leaves the forget set intact."
     ),
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,

@@ -68,8 +68,8 @@ CARDS: tuple[MetricCard, ...] = (
         "right.",
         ideal="retrain",
         source=FORGETTING,
-        caveat="More than the original has is no sign of better training: with fewer classes to "
-        "mix up, Retrain often has more, too.",
+        caveat="A value above the original's is no sign of better training: with fewer classes to "
+        "mix up, Retrain is often above it, too.",
         scenarios=CLASS_WISE,
     ),
     MetricCard(
@@ -80,7 +80,7 @@ CARDS: tuple[MetricCard, ...] = (
         meaning="Share of the validation samples that the model gets right.",
         ideal="retrain",
         source="This project",
-        caveat="Some methods stop or tune on these samples, so they flatter; no conclusion should "
-        "rest on them.",
+        caveat="Some methods stop or tune on these samples, so the value flatters; no conclusion "
+        "should rest on it.",
     ),
 )

@@ -18,9 +18,9 @@ CARDS: tuple[MetricCard, ...] = (
         unit="ratio",
         source=COSTS,
         caveat=(
-            "Missing where Retrain ran on another device, precision or number of threads, or was "
-            "timed by another clock. "
-            "Evaluation is not counted, nor is the making of training records: see Preparation."
+            "Missing where Retrain ran on another device, with another precision or number of "
+            "threads, or was timed by another clock. Evaluation is not counted, nor is the making "
+            "of training records: see Preparation."
         ),
     ),
     MetricCard(
@@ -52,8 +52,8 @@ CARDS: tuple[MetricCard, ...] = (
         unit="seconds",
         source="This project",
         caveat=(
-            "Depends on the machine; on a GPU, where seconds pass on the wall, also on what else "
-            "ran on it."
+            "Depends on the machine; on a GPU, where seconds are those of the clock on the wall, "
+            "also on what else ran on it."
         ),
     ),
     MetricCard(
@@ -67,8 +67,8 @@ CARDS: tuple[MetricCard, ...] = (
         high=None,
         unit="seconds",
         source="This project",
-        caveat="In no run time: it is spent once, ahead of the first request, and its share falls "
-        "with each further one.",
+        caveat="Not part of any run time: it is spent once, ahead of the first request, and its "
+        "share falls with each further one.",
     ),
     MetricCard(
         id="prepared_for_request_seconds",
@@ -82,9 +82,9 @@ CARDS: tuple[MetricCard, ...] = (
         unit="seconds",
         source="This project",
         caveat=(
-            "In no run time, because the published method keeps its record while the original is "
-            "trained. Here the training is replayed with the forget set known, which takes far "
-            "less storage."
+            "Not part of any run time, because the published method keeps its record while the "
+            "original is trained. Here the training is replayed with the forget set known, which "
+            "takes far less storage."
         ),
     ),
     MetricCard(

@@ -30,7 +30,7 @@ CARDS: tuple[MetricCard, ...] = (
         "the target class.",
         ideal="retrain",
         source=f"This project, after {DEPOISONING}",
-        caveat="Retrain is above 0 by what it takes for the target class anyway.",
+        caveat="Retrain is above 0 by the images that it takes for the target class anyway.",
         scenarios=frozenset({"backdoor"}),
     ),
     MetricCard(
