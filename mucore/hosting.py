@@ -91,10 +91,11 @@ def decide(
         return Hosting(address, "own")
     raise BadValue(
         f"Others reach this machine on {host}, and nothing says what they may do. Start with "
-        "--audience: they read, and who has the presenter's key does the rest. Or let people log "
-        f"in, with [auth] and [roles] in .streamlit/secrets.toml{f' ({login})' if login else ''}. "
-        "Or start with --open: anyone who reaches the address can then launch runs, upload files, "
-        "delete results and name paths of this machine. docs/hosting.md has the details."
+        "--audience: they only read, and whoever has the presenter's key can do the rest. Or let "
+        "people log in, with [auth] and [roles] in "
+        f".streamlit/secrets.toml{f' ({login})' if login else ''}. Or start with --open: anyone "
+        "who reaches the address can then launch runs, upload files, delete results and name "
+        "paths of this machine. docs/hosting.md has the details."
     )
 
 

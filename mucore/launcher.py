@@ -277,7 +277,8 @@ def _options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--audience",
         action="store_true",
-        help="others read; who has the presenter's key, printed at the start, does everything",
+        help="others only read; whoever has the presenter's key, printed at the start, can do "
+        "everything",
     )
     parser.add_argument("--open", action="store_true", help=hosting.OPEN)
     parser.add_argument("--port", type=_port, default=8501, help="port to serve on (default 8501)")

@@ -116,8 +116,8 @@ def login(*folders: Path) -> str:
             continue
         except (OSError, ValueError) as error:
             raise StartError(
-                f"{file}, which says who may log in, cannot be read: {error}. Mend it, or take it "
-                "away."
+                f"{file}, which says who may log in, cannot be read: {error}. Correct it, or "
+                "remove it."
             ) from None
     return hosting.login_problem(content, authlib=importlib.util.find_spec("authlib") is not None)
 

@@ -40,7 +40,7 @@ class Loaded:
         if self.forget.hash != result.forget_hash:
             raise BadValue(
                 f"The scenario of {key} chooses other samples now, so it cannot be looked at "
-                "again. Run it anew."
+                "again. Run it again."
             )
         self.data = self.session.unlearning_data(self.spec, self.forget)
 

@@ -106,7 +106,7 @@ def measure_methods(
             else:
                 figures[name].append(one | {"scenario": spec.scenario})
     if "retrain" in problems:
-        raise MucoreError(f"Nothing can be compared, for Retrain failed: {problems['retrain']}")
+        raise MucoreError(f"Nothing can be compared, because Retrain failed: {problems['retrain']}")
     found = [
         Measured(name, error=problems[name])
         if name in problems

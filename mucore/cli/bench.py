@@ -21,7 +21,7 @@ def bench(
     /,
     *,
     estimates: Annotated[
-        bool, Parameter(negative="", help="How right the estimates of time are.")
+        bool, Parameter(negative="", help="How accurate the estimates of time are.")
     ] = False,
     methods: Annotated[
         bool, Parameter(negative="", help="Time, work and memory of every method against Retrain.")
@@ -41,7 +41,7 @@ def bench(
     ] = False,
     quick: Annotated[
         bool,
-        Parameter(negative="", help="Tiny data: a check of the script, no figures to quote."),
+        Parameter(negative="", help="Tiny data: a check of the script, not figures to quote."),
     ] = False,
     write: Annotated[bool, Parameter(negative="", help="Write docs/benchmarks.md.")] = False,
     repeats: Annotated[
@@ -49,7 +49,7 @@ def bench(
     ] = None,
     fresh: Annotated[
         bool,
-        Parameter(negative="", help="Measure anew what an interrupted pass has measured already."),
+        Parameter(negative="", help="Measure again what an interrupted pass has measured already."),
     ] = False,
     device: Device = "auto",
 ) -> int:

@@ -146,7 +146,7 @@ def forget_set(
         Parameter(help="A name under which the set is saved in the home; set:NAME stands for it."),
     ] = None,
     replace: Annotated[
-        bool, Parameter(negative="", help="Save it even where the name is taken.")
+        bool, Parameter(negative="", help="Save it even if the name is taken.")
     ] = False,
     listed: Annotated[
         bool, Parameter(name="--list", negative="", help="List the saved sets.")

@@ -106,7 +106,7 @@ def down(
     ] = False,
     finish: Annotated[
         float,
-        Parameter(help="Let runs in hand come to their end for up to so many seconds."),
+        Parameter(help="Let current runs finish, for up to this many seconds."),
     ] = 0.0,
     address: Address = "auto",
 ) -> int:
@@ -168,8 +168,8 @@ def _show(standings: list[Standing], store: Store, *, as_json: bool) -> int:
         print(said, file=sys.stderr)
     if any(one.report is not None and not one.report.protected for one in standings):
         print(
-            "This Ray asks for no token: whoever reaches its ports can run code as you. Start it "
-            "with RAY_AUTH_MODE=token.",
+            "This Ray asks for no token: anyone who reaches its ports can run code as you. Start "
+            "it with RAY_AUTH_MODE=token.",
             file=sys.stderr,
         )
     return 0

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Anyway = Annotated[
     bool,
-    Parameter(negative="", help="Start runs that need more memory than the device has, too."),
+    Parameter(negative="", help="Also start runs that need more memory than the device has."),
 ]
 
 

@@ -45,7 +45,7 @@ def worker(
         Parameter(help="Address of the database, without a password; default: MUCORE_STORE_URL."),
     ] = None,
     idle_exit: Annotated[
-        float | None, Parameter(help="End after so many seconds without work; default: never.")
+        float | None, Parameter(help="End after this many seconds without work; default: never.")
     ] = None,
     parent_pid: Annotated[
         int | None,
@@ -99,8 +99,8 @@ def _without_password(url: str) -> str:
     """The address as it is. Raises `BadValue` where it holds a password."""
     if _SECRET.search(url):
         raise BadValue(
-            "--store-url takes no password, for everybody on a machine can read its command lines. "
-            "Put the whole address into MUCORE_STORE_URL, or the password into ~/.pgpass."
+            "--store-url takes no password, because everybody on a machine can read its command "
+            "lines. Put the whole address into MUCORE_STORE_URL, or the password into ~/.pgpass."
         )
     return url
 

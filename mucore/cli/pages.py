@@ -18,7 +18,8 @@ def app(
     audience: Annotated[
         bool,
         Parameter(
-            help="Others read; who has the presenter's key, printed at the start, does everything.",
+            help="Others only read; whoever has the presenter's key, printed at the start, can do "
+            "everything.",
             negative=(),
         ),
     ] = False,

@@ -70,13 +70,13 @@ def export(
     *,
     format: Annotated[
         Literal["csv", "latex", "markdown"],
-        Parameter(help="csv has every column; the other two those that tell rows apart."),
+        Parameter(help="csv has every column; the other two only those that tell rows apart."),
     ],
     metrics: Annotated[
         str | None,
         Parameter(
-            help="Metric ids, separated by commas; default: all for csv, the "
-            "accuracies, attacks and RTE else."
+            help="Metric ids, separated by commas; default: all for csv, otherwise the accuracies, "
+            "attacks and RTE."
         ),
     ] = None,
     output: Annotated[Path | None, Parameter(help="A file instead of stdout.")] = None,

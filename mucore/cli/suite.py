@@ -263,7 +263,8 @@ def verify(pack: Path, /, *, as_json: Json = False) -> int:
             print(f"{problem.line}: {problem.sentence}")
     if found.kept:
         print(
-            f"Not computed again, for predictions do not say: {', '.join(found.kept)}.",
+            "Not computed again, because predictions do not determine them: "
+            f"{', '.join(found.kept)}.",
             file=sys.stderr,
         )
     verdict = (

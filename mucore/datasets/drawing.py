@@ -199,12 +199,12 @@ def kept(
             found = {name: content[name] for name in content.files}
         if wanted(found):
             return found, ()
-        log.info("%s is not what it should hold; drawing it anew", path)
+        log.info("%s is not what it should hold; drawing it again", path)
     except FileNotFoundError:
         pass
     except (ValueError, TypeError, OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
         # TypeError: a single array, no archive
-        log.info("%s is damaged (%s); drawing it anew", path, error)
+        log.info("%s is damaged (%s); drawing it again", path, error)
     arrays = draw()
     try:
         # of two processes that draw at once, each leaves a whole file
@@ -213,8 +213,8 @@ def kept(
     except OSError as error:
         return arrays, (
             (
-                f"The drawn images could not be kept in {path.parent} "
-                f"({error.strerror or error}), so they are drawn anew in every process."
+                f"The drawn images could not be kept in {path.parent} ({error.strerror or error}), "
+                "so they are drawn again in every process."
             ),
         )
     return arrays, ()

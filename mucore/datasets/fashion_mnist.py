@@ -23,7 +23,7 @@ def load_subset(name: str, root: Path) -> Splits:
     """The subset in `data/`, made by scripts/make_fashion_mnist_10k.py."""
     if not EMBEDDED.is_file():
         raise BadFile(
-            f"{EMBEDDED} is missing. Restore it from the repository, or make it anew: python "
+            f"{EMBEDDED} is missing. Restore it from the repository, or make it again: python "
             "scripts/make_fashion_mnist_10k.py"
         )
     try:

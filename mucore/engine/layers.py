@@ -85,7 +85,7 @@ def reset_layers(chosen: dict[str, nn.Module], generator: torch.Generator) -> No
         if not isinstance(module, WEIGHT_LAYERS + NORMS):
             raise BadValue(
                 f"{name or 'The network itself'} has parameters of its own kind "
-                f"({type(module).__name__}), for which there is no general way to start anew. "
+                f"({type(module).__name__}), for which there is no general way to reset them. "
                 "Start from the original's initial weights (reset_from=theta_init), or choose "
                 "fewer layers."
             )

@@ -222,7 +222,7 @@ def check_fits(found: NamedSet, dataset: str, data_hash: str) -> None:
     )
     rule = f"{what} names samples of {found.dataset}"
     raise BadValue(
-        f"{rule}, whose content was another. Build it anew."
+        f"{rule}, whose content was different. Build it again."
         if same
         else f"{rule}, not of {dataset}. Choose that data set."
     )

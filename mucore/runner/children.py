@@ -269,7 +269,7 @@ class _Child:
             with contextlib.suppress(ValueError):
                 how = f"by the signal {signal.Signals(-code).name}"
         why = (
-            "most likely the system ended it for want of memory"
+            "most likely the system ended it because memory ran out"
             if code == -getattr(signal, "SIGKILL", 9)
             else "os._exit, or a crash in a library"
         )

@@ -236,7 +236,7 @@ def lineup(
     first = {result.key: result for result in store.results(keys=[keys[0] for keys in methods])}
     if lacking := sum(keys[0] not in first for keys in methods):
         raise MucoreError(
-            f"{lacking} of {len(methods)} methods have no result any more. Run the experiment "
+            f"{lacking} of {len(methods)} methods no longer have a result. Run the experiment "
             "again."
         )
     rows = tuple(Row(RunSpec.model_validate(first[keys[0]].spec), tuple(keys)) for keys in methods)
@@ -328,7 +328,7 @@ def forget_confidences(
     found = {result.key: result for result in store.results(keys=sorted(set(keys)))}
     if lacking := sum(key not in found for key in keys):
         raise MucoreError(
-            f"{lacking} of {len(keys)} runs have no result any more. Run the experiment again."
+            f"{lacking} of {len(keys)} runs no longer have a result. Run the experiment again."
         )
     results = [found[key] for key in keys]
     path = store.home / "quality" / f"{_digest(results)}.npz"

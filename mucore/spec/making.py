@@ -178,8 +178,8 @@ def _before(
     if names := records_of(card, parameters):
         raise Refused(
             f"{card.id} serves the first request of a sequence only: it needs a record of the "
-            f"original's training ({', '.join(names)}), and after that request the model is not "
-            "the original any more."
+            f"original's training ({', '.join(names)}), and after that request the model is no "
+            "longer the original."
         )
     return after
 

@@ -107,7 +107,7 @@ def complete_table(mine: pd.DataFrame, card: MetricCard) -> tuple[pd.DataFrame, 
     notes = []
     if left := [str(name) for name in names if name not in best.columns]:
         notes.append(
-            "Left out of tests and ranks, for they lack results that the others have: "
+            "Left out of tests and ranks, because they lack results that the others have: "
             f"{', '.join(sorted(left))}. Name the methods to compare with --methods."
         )
     if dropped := len(wide) - len(best):

@@ -57,5 +57,5 @@ def runs_under(job_id: int, worker_id: str | None) -> sa.ColumnElement[bool]:
 
 def lost(job_id: int) -> LostJob:
     return LostJob(
-        f"Job {job_id} is not this worker's any more: it has ended, or another worker has it."
+        f"Job {job_id} is no longer this worker's: it has ended, or another worker has it."
     )

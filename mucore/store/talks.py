@@ -85,7 +85,7 @@ class Talks(Database):
             if held is None:
                 raise BadValue("Nobody asks this question at this moment. Wait for the presenter.")
             if question in held.revealed:
-                raise BadValue("The answer has been shown, so no vote counts any more. Go on.")
+                raise BadValue("The answer has been shown, so votes no longer count. Go on.")
             count = sa.select(sa.func.count()).where(*where)
             mine = (*where, table.c.voter == voter)
             change = sa.update(table).where(*mine).values(choice=choice)

@@ -325,7 +325,7 @@ def _finite(result: nn.Module, start: nn.Module) -> str | None:
         return None
     return (
         "Some weights are infinite or not a number. Take smaller steps; fit goes back to the last "
-        "finite weights by itself."
+        "finite weights on its own."
     )
 
 

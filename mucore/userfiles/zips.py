@@ -101,7 +101,7 @@ def _named(archive: zipfile.ZipFile) -> dict[PurePosixPath, zipfile.ZipInfo]:
             continue
         if path.name == IDENTITIES:
             raise BadFile(
-                f"{name} names files, which are numbered anew here. Give the folder itself by its "
+                f"{name} names files, which are renumbered here. Give the folder itself by its "
                 "path."
             )
         if path.suffix.lower() not in IMAGE_SUFFIXES:

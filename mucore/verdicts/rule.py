@@ -341,7 +341,7 @@ def _decide(case: _Case) -> Verdict:
     ):
         lost, reason = damage
         beside = (
-            f" As to forgetting: {word}. {sentence}"
+            f" As for forgetting: {word}. {sentence}"
             if word not in ("nothing to forget", "cannot tell")
             else ""
         )
@@ -458,8 +458,8 @@ def _forgot(case: _Case, checks: Sequence[Check]) -> tuple[Word, str, str]:
     said += _features(case)[1]
     if case.values.get("asr") == 0.0 and case.retrain.get("asr", 0.0) >= SIGNATURE:
         said += (
-            " It never answers the trigger, where Retrain does by chance in "
-            f"{_percent(case.retrain['asr'])}: a signature of its own."
+            " It never gives the attacker's class under the trigger, while Retrain does so by "
+            f"chance in {_percent(case.retrain['asr'])} of cases: a signature of its own."
         )
     return "forgot", worst.metric, said
 

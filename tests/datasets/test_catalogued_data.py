@@ -152,7 +152,7 @@ def test_a_damaged_subset_says_how_to_restore_it(
 ) -> None:
     monkeypatch.setattr(fashion_mnist, "EMBEDDED", tmp_path / "subset.npz")
     with pytest.raises(
-        BadFile, match="is missing. Restore it from the repository, or make it anew"
+        BadFile, match="is missing. Restore it from the repository, or make it again"
     ):
         fashion_mnist.load_subset("fashion-mnist-10k", tmp_path)
     (tmp_path / "subset.npz").write_bytes(b"\0" * 100)

@@ -349,7 +349,7 @@ def test_a_folder_that_cannot_be_written_costs_a_note_only(few: None, tmp_path: 
     assert (
         len(splits.notes) == 1
         and "could not be kept" in splits.notes[0]
-        and "drawn anew in every process" in splits.notes[0]
+        and "drawn again in every process" in splits.notes[0]
     )
 
 

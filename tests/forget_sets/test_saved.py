@@ -197,7 +197,7 @@ def test_a_set_fits_the_data_set_that_it_is_of():
         forget_sets.check_fits(threes(), "faces", "")
     own = forget_sets.make("npz:/old/place.npz", [1], data_hash=HASH)
     forget_sets.check_fits(own, "npz:/new/place.npz", HASH)
-    with pytest.raises(BadValue, match="content was another"):
+    with pytest.raises(BadValue, match="content was different"):
         forget_sets.check_fits(own, "npz:/old/place.npz", "cd" * 32)
     with pytest.raises(BadValue, match="not of digits"):
         forget_sets.check_fits(own, "digits", "")
