@@ -194,10 +194,10 @@ def paper_frame(frame: pd.DataFrame) -> pd.DataFrame:
         for metric in ACCURACIES:
             mean, deviation = (float(printed.loc[metric, field]) for field in ("value", "spread"))
             line[f"{metric.upper()}, paper"] = _with_deviation(mean, deviation)
-            line[f"{metric.upper()}, yours"] = _with_deviation(
+            line[f"{metric.upper()}, here"] = _with_deviation(
                 float(ours[metric].mean()), float(ours[metric].std())
             )
-        made.append(line | {"Your runs": len(ours)})
+        made.append(line | {"Runs here": len(ours)})
     return pd.DataFrame(made)
 
 

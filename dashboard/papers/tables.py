@@ -211,7 +211,7 @@ def read(printed: Printed, *, dataset: str, model: str) -> Published:
         if not same
     ]
     other = (
-        f" Another {' and '.join(differs)} than yours: compare the pattern, not the digits."
+        f" Another {' and '.join(differs)} than here: compare the pattern, not the digits."
         if differs
         else ""
     )

@@ -144,7 +144,7 @@ TRULY = Paper(
             "Standard deviations over seeds.",
             Link("Results, the ± of each cell", "results", {"scenario": _RANDOM}),
             missing=(
-                "The ± is of your runs and needs several training seeds. The paper's own "
+                "The ± is of the runs here and needs several training seeds. The paper's own "
                 "deviations cannot be switched on: they are not among the printed numbers that "
                 "come with this program."
             ),
@@ -234,9 +234,9 @@ TRULY = Paper(
                 for label, method, _ in _OF_FIGURE_10
             ),
             missing=(
-                "The paper prints AGL and AGR for 100 classes alone (Table 15). Its lines beside "
-                "yours are computed for 200 and 300 classes from the accuracies, k-NN accuracies "
-                "and CKAs that it prints (Tables 9 to 14)."
+                "The paper prints AGL and AGR for 100 classes alone (Table 15). The paper's lines "
+                "in the figure are computed for 200 and 300 classes from the accuracies, k-NN "
+                "accuracies and CKAs that it prints (Tables 9 to 14)."
             ),
             commands=_EVERY_SIZE,
             scenarios=(_RANDOM, _TOP),

@@ -88,5 +88,5 @@ def notes(info: poison_bars.PoisonBarsInfo, scenario: str, metrics: tuple[str, .
     absent = [panel.title for panel in info.panels if panel.retrain is None]
     if absent:
         made.append(f"No Retrain yet, so no dashed line: {', '.join(absent)}.")
-    made.append("MUBox draws its figures without printed numbers to set beside yours.")
+    made.append("MUBox draws its figures without printed numbers to set beside these.")
     return made

@@ -26,8 +26,8 @@ def show_printed(frame: pd.DataFrame) -> None:
     st.caption(
         "Becker & Liebig, Table 1, in percent: the paper prints accuracies, and efficacies only "
         "as figures. Mean ± standard deviation over seeds, the paper's over 20. A line of one "
-        "share stands beside your runs of that share, a line of any share beside all of yours; – "
-        "where you have none. Another data set and model: compare the pattern, not the digits."
+        "share stands beside the runs of that share here, a line of any share beside all of them; "
+        "– where there are none. Another data set and model: compare the pattern, not the digits."
     )
     printed = efficacy_paper.paper_frame(frame)
     st.dataframe(printed, hide_index=True, column_config=columns.aligned(printed))

@@ -22,7 +22,7 @@ def show(rows: Sequence[Row], dataset: str) -> Paper | None:
             "forgetting score to Retrain's.",
             width="stretch",
         )
-        state.toggle("The paper's printed numbers beside yours", "paper")
+        state.toggle("The paper's printed numbers beside these", "paper")
     paper = None
     if paper_shown():
         choose, _ = st.columns([2, 3])
@@ -46,12 +46,11 @@ def show(rows: Sequence[Row], dataset: str) -> Paper | None:
     if paper is not None:
         st.caption(
             escape(
-                f"{paper.title} with ResNet-18, as printed by Choi and Na; another data set and "
-                "model than yours unless you ran it: compare the pattern, not the digits. Its "
+                f"{paper.title} with ResNet-18, as printed by Choi and Na; unless the runs here "
+                "are on the same data set and model, compare the pattern, not the digits. Its "
                 "CF-3 stands beside CF-k, NegGrad beside gradient ascent, the second stage of "
                 "UNSIR beside UNSIR. Lines without seeds are the paper's alone: the first stage "
-                "of UNSIR, which is no method of its own here, and methods without a run of "
-                "yours."
+                "of UNSIR, which is no method of its own here, and methods that have no run here."
             )
         )
     return paper
@@ -65,7 +64,7 @@ def pick_table(dataset: str) -> str:
         list(identity_frames.TABLES),
         default=identity_frames.table_for(dataset),
         format_func=lambda name: identity_frames.TABLES[name].setting,
-        help="The table of Choi and Na that stands beside yours.",
+        help="The table of Choi and Na that stands beside these numbers.",
     )
 
 

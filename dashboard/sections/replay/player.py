@@ -132,9 +132,7 @@ def why_not(result: Result) -> str:
         )
     source = data.source()
     if source.demo:
-        again = (
-            "Launch it yourself: your own runs keep their weights, and a button here replays them."
-        )
+        again = "Runs that are launched here keep their weights, and a button here replays them."
         return f"The demo came without the weights that a replay starts from. {again}"
     model = source.store.get_model(RunSpec.model_validate(result.spec).original().model_key)
     if model is None or model.weights is None or not source.store.artifacts.exists(model.weights):

@@ -99,12 +99,12 @@ def paper_words(count: int) -> str:
     if count == computed.PAPER_COUNTS[0]:
         return (
             f"The paper's values are those that it prints for {count} classes (Table 15). Other "
-            "data than yours: compare the pattern."
+            "data than here: compare the pattern."
         )
     return (
-        f"The paper prints no AGL and AGR for {count} classes: these are computed from its "
-        "printed accuracies (Tables 9 to 12), k-NN accuracies and CKAs (Tables 13 and 14). Other "
-        "data than yours: compare the pattern."
+        f"The paper prints no AGL and AGR for {count} classes: these are computed from its printed "
+        "accuracies (Tables 9 to 12), k-NN accuracies and CKAs (Tables 13 and 14). Other data "
+        "than here: compare the pattern."
     )
 
 

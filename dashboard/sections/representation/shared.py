@@ -111,7 +111,7 @@ def paper_toggle(what: str = "100 classes forgotten") -> bool:
     return state.toggle(
         "The paper's values",
         "paper",
-        help=f"{PAPER}, ImageNet-1K, ResNet-50, {what}. Other data than yours.",
+        help=f"{PAPER}, ImageNet-1K, ResNet-50, {what}. Other data than here.",
     )
 
 

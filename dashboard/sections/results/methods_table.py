@@ -33,7 +33,7 @@ def pick_paper(runs: pd.DataFrame) -> published.Published | None:
             width="stretch",
         )
         on = state.toggle(
-            "The paper's numbers below yours",
+            "The paper's numbers below these",
             "paper",
             disabled=not tables,
             help="As printed, one line below each method that the paper has."

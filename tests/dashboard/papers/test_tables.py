@@ -184,9 +184,9 @@ def test_the_caption_says_what_differs():
     paper = "Are We Truly Forgetting?"
     assert tells(own, paper, "Tables 2 and 5", "100 of 1,000 classes", "ResNet-50")
     assert "Another" not in own
-    assert "Another data set than yours" in read("truly-2", model="resnet50").caption
+    assert "Another data set than here" in read("truly-2", model="resnet50").caption
     assert tells(read("truly-2").caption, "Another data set and model")
-    assert "Another model than yours" in read("mubox-1", dataset="cifar10").caption
+    assert "Another model than here" in read("mubox-1", dataset="cifar10").caption
 
 
 def test_points_are_of_one_data_set_and_in_the_order_of_their_share():

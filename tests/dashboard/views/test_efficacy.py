@@ -408,18 +408,18 @@ def test_the_printed_table_compares_runs_of_the_same_share_with_their_deviations
     assert found.loc[("Retrain", "80 %"), "FA, paper"] == "57.0 ± 5.0"
     assert found.loc[("Fisher", "any"), "TA, paper"] == "87.0 ± 0.0"
     assert (
-        found.loc[("Retrain", "10 %"), "FA, yours"] == "91.0 ± 1.4"
-        and found.loc[("Retrain", "100 %"), "FA, yours"] == "11.0 ± 1.4"
+        found.loc[("Retrain", "10 %"), "FA, here"] == "91.0 ± 1.4"
+        and found.loc[("Retrain", "100 %"), "FA, here"] == "11.0 ± 1.4"
     )
     assert (
-        found.loc[("Retrain", "50 %"), "FA, yours"],
-        found.loc[("Retrain", "50 %"), "Your runs"],
+        found.loc[("Retrain", "50 %"), "FA, here"],
+        found.loc[("Retrain", "50 %"), "Runs here"],
     ) == ("–", 0)
     assert (
-        found.loc[("Fisher", "any"), "FA, yours"].startswith("51.0")
-        and found.loc[("Fisher", "any"), "Your runs"] == 4
+        found.loc[("Fisher", "any"), "FA, here"].startswith("51.0")
+        and found.loc[("Fisher", "any"), "Runs here"] == 4
     )
-    assert found.loc[("Retrain", "10 %"), "TA, yours"] == "–"  # not measured
+    assert found.loc[("Retrain", "10 %"), "TA, here"] == "–"  # not measured
 
 
 # --- figures
