@@ -82,7 +82,7 @@ class Stage:
         *,
         cancelled: Callable[[], bool] = lambda: False,
         limit: float = LIMIT,
-    ) -> Iterator[Event]:
+    ) -> Generator[Event]:
         """The events of a scene, the last of kind "end".
 
         scene: `train` and `test` points [x, y, class], `forget`, `classes`. frame: of `who`

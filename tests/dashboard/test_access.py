@@ -189,7 +189,7 @@ def test_no_page_downloads_a_data_set(home, become, tmp_path, monkeypatch):
     asked: list[Any] = []
     monkeypatch.setattr("urllib.request.urlopen", lambda *a, **_: asked.append(a))
     monkeypatch.setenv("MUCORE_DATA", str(tmp_path / "data"))
-    spec = make_result().spec | {"dataset": "cifar10"}
+    spec = {**make_result().spec, "dataset": "cifar10"}
     for who in ("guest", "presenter"):
         become(who)
         with pytest.raises(BadFile) as caught:
