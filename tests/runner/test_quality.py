@@ -191,7 +191,7 @@ def test_confidences_of_the_forget_set_are_read_once(home):
         )
         again = quality.forget_confidences(keys, store, stored_only=True)
         assert again is not None and np.array_equal(again[1], values)
-        with pytest.raises(MucoreError, match="1 of 2 runs have no result"):
+        with pytest.raises(MucoreError, match="1 of 2 runs"):
             quality.forget_confidences((keys[0], "0" * 24), store)
 
 
