@@ -7,7 +7,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, papers, state
+from dashboard import access, data, papers, state
 from dashboard.frames import Answer
 from dashboard.frames import quality as quality_frames
 from dashboard.papers import PAPERS, Paper
@@ -91,7 +91,8 @@ def show_paper(paper: Paper) -> None:
                 dataset=card.dataset,
                 model=card.model,
             )
-    st.caption("A small version for a laptop; the launch links take the paper's own data and model")
+    links = "; the launch links take the paper's own data and model" * access.presents()
+    st.caption(f"A small version for a laptop{links}")
     st.code(paper.small, language="bash", wrap_lines=True)
 
 

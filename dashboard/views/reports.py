@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import data
+from dashboard import access, data
 from dashboard import report as evidence
 from dashboard.sections.reports import files, outline, selection
 from dashboard.widgets import header, messages, run_drawer
@@ -25,8 +25,7 @@ def page() -> None:
     runs = data.unlearning_runs()
     if runs.empty:
         messages.empty(
-            "There are no results to report yet. A small comparison takes a few minutes on a "
-            "laptop.",
+            f"There are no results to report yet. {messages.LAPTOP * access.presents()}",
             "Launch a comparison",
             "launch",
         )

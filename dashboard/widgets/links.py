@@ -5,15 +5,17 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, state
+from dashboard import access, data, state
 from dashboard.frames import budget as budget_frames
 from dashboard.pages import BY_ID
 
 
 def link(page: str, label: str, *, icon: str | None = None, **query: str | list[str]) -> None:
     """A link to a page by its id; `query` are its URL parameters, a list for one that is repeated.
-    Without any, the filters go along.
+    Without any, the filters go along. Guests get none to a page on which they may do nothing.
     """
+    if BY_ID[page].works and not access.presents():
+        return
     found = {**state.along(), **query} if query else state.going(page)
     st.page_link(BY_ID[page].file, label=label, icon=icon, query_params=found or None)
 

@@ -12,13 +12,14 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import access, data, state
-from dashboard.pages import BY_ID
 from dashboard.text import units
 from dashboard.widgets.header import header
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
 from mucore import unforeseen
 from mucore.errors import MucoreError
+
+LAPTOP = "A small comparison takes a few minutes on a laptop."
 
 
 def empty(text: str, button: str, page: str, **query: str | list[str]) -> None:
@@ -27,17 +28,19 @@ def empty(text: str, button: str, page: str, **query: str | list[str]) -> None:
     """
     with st.container(border=True):
         st.markdown(text)
-        if access.presents() or not BY_ID[page].works:
-            link(page, button, icon=":material/arrow_forward:", **query)
+        link(page, button, icon=":material/arrow_forward:", **query)
 
 
 def no_results(
     question: str,
     caption: str,
-    sentence: str = "A small comparison takes a few minutes on a laptop.",
+    sentence: str = "",
 ) -> None:
-    """A whole page before there is any result; `sentence` says what fills it."""
+    """A whole page before there is any result; `sentence` says what fills it, else how long that
+    takes whoever may launch it.
+    """
     header(question, caption)
+    sentence = sentence or LAPTOP * access.presents()
     empty(f"There are no results yet. {sentence}", "Launch a comparison", "launch")
 
 
@@ -47,15 +50,22 @@ def left_out() -> None:
     """
     said = [
         f":material/report: {units.count(len(names), table)} {'is' if len(names) == 1 else 'are'} "
-        f"damaged and left out: {', '.join(names[:3])}{', …' if len(names) > 3 else ''}. Restore "
-        f"the store from a backup, or delete {'its row' if len(names) == 1 else 'their rows'} in "
-        f"the table “{table}” and launch {'it' if table == 'comparison' else 'the comparison'} "
-        "again."
+        f"damaged and left out: {', '.join(names[:3])}{', …' if len(names) > 3 else ''}."
+        + _way_out(table, len(names))
+        * access.presents()
         for table, names in data.damaged().items()
         if names
     ]
     if said:
         st.caption("  \n".join(said))
+
+
+def _way_out(table: str, count: int) -> str:
+    return (
+        f" Restore the store from a backup, or delete {'its row' if count == 1 else 'their rows'} "
+        f"in the table “{table}” and launch {'it' if table == 'comparison' else 'the comparison'} "
+        "again."
+    )
 
 
 def none_finished(question: str = "", source: data.Source | None = None) -> None:

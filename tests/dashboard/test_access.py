@@ -12,6 +12,7 @@ from pages import open_page, send_key, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import access, data
+from dashboard.pages import PAGES
 from dashboard.sections.draw import networks
 from dashboard.widgets import pictures, training_set
 from mucore.errors import BadFile, ReadOnly
@@ -61,6 +62,22 @@ def test_who_loses_the_key_reads_from_then_on(home, become):
     become("guest")
     access._server.presenters.add("test session id")  # what the start before left behind
     assert not at.run().get("file_uploader")
+
+
+@pytest.mark.parametrize(
+    "page", ["papers?paper=mubox", "method?method=gkt", "results", "reports", "budget"]
+)
+def test_guests_are_shown_no_way_to_a_page_on_which_they_may_do_nothing(home, become, page):
+    name, _, query = page.partition("?")
+    chosen = dict(part.split("=") for part in query.split("&") if part)
+    places = {}
+    for who in ("presenter", "guest"):
+        become(who)
+        at = open_page(name, **chosen)
+        assert not at.exception
+        places[who] = {one.proto.page for one in at.get("page_link")}
+    works = {page.id for page in PAGES if page.works}
+    assert places["guest"] == places["presenter"] - works and places["presenter"] & works
 
 
 def test_a_wrong_key_leaves_the_address_and_is_told(home, become):

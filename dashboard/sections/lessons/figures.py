@@ -71,7 +71,8 @@ def show_missing(step: Step, plan: Plan, results: LessonResults) -> None:
             }
         )
         why = " ".join(failed) or (
-            "They were made by an earlier version; python -m mucore remeasure adds what is missing."
+            "They were made by an earlier version"
+            + ("; python -m mucore remeasure adds what is missing." if access.presents() else ".")
         )
         st.warning(f"The runs lack a number of this step. {escape(why)}", icon=":material/warning:")
 

@@ -16,8 +16,9 @@ from dashboard.widgets.links import link
 def show() -> None:
     header.header(
         "How can a model forget, and how would you know?",
-        "Six stories, each with a real experiment on this machine. Predict first, then look. "
-        "Begin with the first.",
+        "Six stories, each told by real results: runs of this machine or the demo's, and points "
+        "that are learned and forgotten while you watch. Predict first, then look. Begin with the "
+        "first.",
         data.source(),
     )
     presenting.switch()

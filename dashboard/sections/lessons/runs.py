@@ -135,10 +135,8 @@ def run_panel(lesson: Lesson, plan: Plan) -> None:
     """
     now = status(plan)
     if now == "ready" and state.ticket("lesson_watched") == lesson.id:
-        st.success(
-            "All runs of this story are done. The figures show them.",
-            icon=":material/check_circle:",
-        )
+        shown = " The figures show them." * (not data.source().demo)
+        st.success(f"All runs of this story are done.{shown}", icon=":material/check_circle:")
         state.set_ticket("lesson_watched", None)
     if problem := state.ticket("lesson_problem"):
         messages.error(escape(str(problem)))
