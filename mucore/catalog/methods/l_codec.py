@@ -129,7 +129,7 @@ CARD = MethodCard(
         ),
     ),
     search={
-        "l2_reg": Between(1e-3, 0.1, log=True),
+        "l2_reg": Between(1e-4, 0.1, log=True),
         "epsilon": Among((0.1, None)),
         "cap": Among((10, 50, 200)),
         "perturbations": Among((50, 100, 250)),

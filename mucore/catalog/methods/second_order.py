@@ -121,7 +121,7 @@ CARD = MethodCard(
     search={
         "solver": Among(("cg_ggn", "cg_hessian")),
         "damping": Between(1e-3, 10.0, log=True),
-        "zeta": Between(1e-2, 1e3, log=True),
+        "zeta": Between(0.1, 100.0, log=True),
         "hvp_samples": Among((250, 500, 1000, 2000)),
         "iterations": Among((10, 20, 50, 100)),
     },
