@@ -73,6 +73,19 @@ def test_a_script_that_is_called_again_listens_once_and_not_at_all_when_left(
     assert page.evaluate("[...live.values()]") == []
 
 
+def test_a_theme_that_changed_before_the_script_is_called_again_is_told_once(page: Page) -> None:
+    page.clock.install()
+    page.set_content(PAGE)
+    page.evaluate(MOUNT, assets.text("follow_theme.js"))
+    page.evaluate("called({})")
+    page.clock.run_for(1000)
+    assert page.evaluate("said") == []
+    page.evaluate("document.querySelector('[data-testid=stApp]').style.colorScheme = 'dark'")
+    page.evaluate("called({})")  # as Streamlit does for the other theme
+    page.clock.run_for(5000)
+    assert page.evaluate("said") == ["dark"]
+
+
 def test_a_playground_that_was_left_asks_for_nothing_more(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
