@@ -44,6 +44,7 @@ class Playground {
     this.time = 1;
     this.playing = false;
     this.speed = 1;
+    this.leaving = 0; // when a link to another page was clicked
     this.opening = 0; // until when the window of a method's settings is waited for
     this.tool = "point";
     this.pen = 0;
@@ -57,7 +58,11 @@ class Playground {
   // --- answers -----------------------------------------------------------------------------------
 
   take(data, tell) {
-    this.tell = tell;
+    // What is told after the click on a link brings this page back while the other one is drawn, and
+    // leaves that one blank.
+    this.tell = (name, value) => {
+      if (Date.now() > this.leaving + PATIENCE) tell(name, value);
+    };
     this.data = data;
     if (this.pending && Number(data.asked) >= this.pending.at) this.pending = null;
     const first = this.scene === null;
@@ -756,10 +761,19 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".playground");
   const playground = (root.playground ??= new Playground(root));
   playground.take(data, setTriggerValue);
-  const deaf = () => window.removeEventListener("keydown", root.key, true);
+  const deaf = () => {
+    window.removeEventListener("keydown", root.key, true);
+    window.removeEventListener("click", root.going, true);
+  };
   deaf();
   root.key = (event) => playground.key(event);
+  root.going = (event) => {
+    const link = event.target.closest?.("a[href]");
+    const another = event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
+    if (link && !another && link.pathname !== location.pathname) playground.leaving = Date.now();
+  };
   window.addEventListener("keydown", root.key, true);
+  window.addEventListener("click", root.going, true);
   return () => {
     deaf();
     playground.leave();

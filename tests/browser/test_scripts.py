@@ -5,6 +5,7 @@ theme, without an end to the call before, and with one when their page is left.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page
@@ -86,9 +87,9 @@ def test_a_theme_that_changed_before_the_script_is_called_again_is_told_once(pag
     assert page.evaluate("said") == ["dark"]
 
 
-def test_a_playground_that_was_left_asks_for_nothing_more(
-    page: Page, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def asked(page: Page, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
+    """A playground whose scene is under way and that nobody answers: what it asked since."""
     monkeypatch.setattr(state, "dark", lambda: False)
     draft = frames.preset_draft("outlier")
     data = {
@@ -107,14 +108,19 @@ def test_a_playground_that_was_left_asks_for_nothing_more(
         "look": stage._look(),
     }
     page.clock.install()
-    page.set_content(f'<div id="place">{stage._HTML}</div>')
+    page.set_content(f'<div id="place">{stage._HTML}</div><a href="/lessons">Lessons</a>')
     page.evaluate(MOUNT, stage._JS)
-    page.evaluate("data => called(data)", json.loads(json.dumps(data)))
+    page.evaluate("data => (window.data = data, called(data))", json.loads(json.dumps(data)))
 
-    def asked() -> list[str]:
-        found = [str(each["what"]) for each in page.evaluate("said.splice(0)")]
-        return sorted(set(found))
+    def since() -> list[str]:
+        return sorted({str(each["what"]) for each in page.evaluate("said.splice(0)")})
 
+    return since
+
+
+def test_a_playground_that_was_left_asks_for_nothing_more(
+    page: Page, asked: Callable[[], list[str]]
+) -> None:
     page.clock.run_for(20_000)
     assert asked() == ["events"]  # until it is answered
     page.locator(".noise").fill("0.2")
@@ -124,8 +130,29 @@ def test_a_playground_that_was_left_asks_for_nothing_more(
     page.clock.run_for(20_000)
     assert asked() == []
     # what comes after the end of its place, or without it
-    page.evaluate("data => called(data)", json.loads(json.dumps(data)))
+    page.evaluate("called(data)")
     page.locator(".noise").fill("0.3")
     page.evaluate("document.querySelector('#place').remove()")
     page.clock.run_for(20_000)
     assert asked() == []
+
+
+def test_a_playground_asks_nothing_while_a_link_leads_to_another_page(
+    page: Page, asked: Callable[[], list[str]]
+) -> None:
+    """Its question would bring its part back there, and leave that page blank."""
+    page.evaluate("void (document.querySelector('a').onclick = () => false)")
+    page.get_by_role("link", name="Lessons").click()
+    asked()
+    page.locator(".noise").fill("0.2")
+    page.clock.run_for(3000)
+    assert asked() == []
+    page.clock.run_for(8000)  # the other page did not come
+    assert asked() == ["scene"]
+    page.locator(".noise").fill("0.3")
+    page.evaluate(
+        "document.querySelector('a').dispatchEvent(new MouseEvent('click', "
+        "{ bubbles: true, cancelable: true, ctrlKey: true }))"
+    )
+    page.clock.run_for(3000)
+    assert asked() == ["scene"]
