@@ -16,6 +16,7 @@ from make_tuned import STUDIES
 from mucore import catalog
 from mucore.catalog import tuning
 from mucore.catalog.tuning import Tuned
+from mucore.spec import complete
 from mucore.store.rows import Result
 from mucore.tuning import objective, report
 from mucore.tuning.report import edges, visible
@@ -362,9 +363,8 @@ def _whose(tuned: Sequence[Result], studies: Sequence[Study]) -> str:
 
 def _has(spec: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
     """Whether a run has these settings."""
-    return (
-        json.loads(json.dumps(values)).items() <= json.loads(json.dumps(spec["parameters"])).items()
-    )
+    given = complete(catalog.method(spec["method"]), spec["parameters"])
+    return json.loads(json.dumps(values)).items() <= json.loads(json.dumps(given)).items()
 
 
 def _cell(
@@ -421,7 +421,7 @@ def _same(results: list[Result], method: str) -> bool:
     ]
     runs = [result.spec for result in results if result.spec["method"] == method]
     return any(
-        spec["method_preset"] == "authors" and each.values.items() <= spec["parameters"].items()
+        spec["method_preset"] == "authors" and _has(spec, each.values)
         for each in joint
         for spec in runs
     ) and not any(spec["method_preset"] == "tuned" for spec in runs)

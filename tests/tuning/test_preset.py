@@ -12,7 +12,7 @@ from mucore import catalog, cli
 from mucore.catalog import tuning
 from mucore.catalog.tuning import Tuned
 from mucore.errors import BadFile
-from mucore.spec import make_recipe, make_spec, method_parameters, tuning_task
+from mucore.spec import complete, make_recipe, make_spec, method_parameters, tuning_task
 from mucore.tuning import found
 from mucore.tuning.study import Study, Trial, studies_in
 
@@ -313,4 +313,7 @@ def test_shipped_settings_are_legal_where_they_were_found(method):
                 method=method,
                 parameters=each.values,
             )
-            assert json.loads(json.dumps(each.values)).items() <= spec.parameters.items()
+            assert (
+                json.loads(json.dumps(each.values)).items()
+                <= complete(card, spec.parameters).items()
+            )
