@@ -42,8 +42,8 @@ def load(
 
     `root` is the folder of downloaded sets; what is not there is downloaded, unless `download` is
     False. The other arguments divide the set as a recipe asks (datasets/cut.py). Raises
-    `UnknownName`, and `BadFile` or `BadValue` with a sentence for data
-    that is missing or cannot be used.
+    `UnknownName`, and `BadFile` or `BadValue` with a sentence for data that is missing or cannot be
+    used.
     """
     catalog.dataset(name)
     with downloading(download):

@@ -37,9 +37,9 @@ def method_parameters(
     the preset of a paper that sets others for the method (`PresetCard.methods`), they are that
     paper's: `paper` is that preset, see `stated`. Tuned values are those of `task`, or of the
     nearest one (`catalog.tuning.nearest`; without a task by the scenario alone), on top of the
-    authors'. They and values in `given` are
-    taken as they are; only the authors' epochs are scaled. References and exact methods are not
-    tuned: there is nothing that they should come nearer to, so both presets are the same.
+    authors'. They and values in `given` are taken as they are; only the authors' epochs are scaled.
+    References and exact methods are not tuned: there is nothing that they should come nearer to, so
+    both presets are the same.
     """
     if preset not in ("authors", "tuned"):
         raise BadValue(f"A method preset is authors or tuned, but got {preset!r}.")
