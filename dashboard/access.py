@@ -13,11 +13,11 @@ import hmac
 import os
 import secrets
 import threading
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import streamlit as st
 from streamlit import runtime
@@ -55,9 +55,10 @@ UNSAID: Final = (
 GUESTS_AT_ONCE: Final = 2  # pages drawn for guests at the same time; the presenter's never waits
 COURTESY: Final = 3.0  # seconds that a guest's page waits at most while the presenter's is drawn
 PATIENCE: Final = 20.0  # seconds in which a guest's page gets its turn, unless there are too many
-# Guests' files of figures that are made or wait. They take threads that Streamlit has for the files
+# Guests' files that are made at a click or wait. They take threads that Streamlit has for the files
 # of all, the presenter's among them, of which there are five on the smallest machine.
-FIGURES_AT_ONCE: Final = 3
+FILES_AT_ONCE: Final = 3
+T = TypeVar("T")
 _LISTENERS: Final = ("localhost", "127.0.0.1", "::1")
 
 
@@ -114,7 +115,7 @@ class _Turns:
 _server = _Server(*hosting.taken_over(os.environ))
 _turns = _Turns(GUESTS_AT_ONCE)
 _heavy = threading.BoundedSemaphore(1)
-_figures = threading.BoundedSemaphore(FIGURES_AT_ONCE)
+_files = threading.BoundedSemaphore(FILES_AT_ONCE)
 _mine = threading.local()
 
 
@@ -318,18 +319,23 @@ def heavy(patience: float = 0.0) -> Generator[None]:
         _heavy.release()
 
 
-@contextmanager
-def figure_file() -> Generator[None]:
-    """Making the file of a figure for a guest, outside of any page: `heavy`, and few wait. Raises
-    `Busy`.
+def in_turn(make: Callable[[], T]) -> Callable[[], T]:
+    """`make`, to be called outside of any page, where a click makes a file that takes a while: for
+    the session that draws the page now. A guest's is `heavy`, and few wait, or it raises `Busy`.
     """
-    if not _figures.acquire(blocking=False):
-        raise Busy(IN_USE)
-    try:
-        with heavy(PATIENCE):
-            yield
-    finally:
-        _figures.release()
+    if presents():
+        return make
+
+    def made() -> T:
+        if not _files.acquire(blocking=False):
+            raise Busy(IN_USE)
+        try:
+            with heavy(PATIENCE):
+                return make()
+        finally:
+            _files.release()
+
+    return made
 
 
 doors.guard(lambda: "" if presents() else NO_FILES, why_no_code)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any, Final
 
 import pandas as pd
@@ -94,12 +93,6 @@ def numbers(
 def _downloads(
     frame: pd.DataFrame, figure: go.Figure | None
 ) -> list[tuple[str, str, Callable[[], bytes]]]:
-    mine = access.presents()
-
-    def drawn(figure: go.Figure, kind: render.Kind) -> bytes:
-        with nullcontext() if mine else access.figure_file():
-            return render.image(figure, kind)
-
     kinds: list[tuple[str, str, Callable[[], bytes]]] = [
         ("CSV", "text/csv", lambda: frame.to_csv(index=False).encode()),
         ("LaTeX", "text/x-tex", lambda: tables.to_latex(frame).encode()),
@@ -107,8 +100,8 @@ def _downloads(
     ]
     if figure is not None and render.draws():
         kinds += [
-            ("SVG", "image/svg+xml", lambda: drawn(figure, "svg")),
-            ("PNG", "image/png", lambda: drawn(figure, "png")),
-            ("PDF", "application/pdf", lambda: drawn(figure, "pdf")),
+            ("SVG", "image/svg+xml", access.in_turn(lambda: render.image(figure, "svg"))),
+            ("PNG", "image/png", access.in_turn(lambda: render.image(figure, "png"))),
+            ("PDF", "application/pdf", access.in_turn(lambda: render.image(figure, "pdf"))),
         ]
     return kinds

@@ -60,7 +60,7 @@ def show(
     with st.container(horizontal=True, gap="small"):
         st.download_button(
             "CSV",
-            lambda: tables.to_csv(tables.comparison_frame(source.store, keys=keys)),
+            access.in_turn(lambda: tables.to_csv(tables.comparison_frame(source.store, keys=keys))),
             f"{name}.csv",
             "text/csv",
             key="numbers:csv",
@@ -68,7 +68,7 @@ def show(
         )
         st.download_button(
             "JSON",
-            lambda: as_json(source.store, keys),
+            access.in_turn(lambda: as_json(source.store, keys)),
             f"{name}.json",
             "application/json",
             key="numbers:json",

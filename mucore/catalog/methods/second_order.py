@@ -26,7 +26,7 @@ CARD = MethodCard(
         "and rests on samples near a boundary, read first. "
         "Weights then move far where the retain loss is flat, as far as damping lets them, and "
         "little where it is steep. LiSSA, the official code's series of products on random "
-        "batches, is a choice that seldom solves a deep network's system (status `unsolved`). "
+        "batches, is a choice that seldom solves a deep network's system (status: unsolved). "
         "Many passes over retain data make it expensive."
     ),
     reads=frozenset({"retain", "forget"}),
@@ -144,7 +144,7 @@ CARD = MethodCard(
         "All weights move, not the last six tensors; the Hessian is that of the sum of "
         "losses, not of a batch; conjugate gradients on the Gauss-Newton matrix take the "
         "place of LiSSA, whose best iterate counts, not its last. Above a residual of 1 % of "
-        "the gradient the status is `unsolved`."
+        "the gradient the status is unsolved."
     ),
     revision=2,
     aliases=("Second-order", "Second"),

@@ -27,6 +27,7 @@ from facts import numbers, tells
 from pages import open_page, words_on
 from streamlit.testing.v1 import AppTest
 
+from dashboard import access
 from dashboard import report as evidence
 from dashboard.charts import tradeoff
 from dashboard.frames.membership import attack_name
@@ -803,6 +804,26 @@ def test_the_json_of_a_selection_has_the_verdict_of_every_run(home, no_browser, 
         and runs["salun"]["verdict"]["word"] == "forgot"
     )
     assert runs["salun"]["distance"] == pytest.approx(0.01) and runs["retrain"]["verdict"] is None
+
+
+def test_guests_wait_for_their_turn_at_all_numbers_of_a_selection(
+    home, no_browser, monkeypatch, become
+):
+    with open_store(home) as store:
+        put_judged(store)
+    files = {}
+    monkeypatch.setattr(
+        st,
+        "download_button",
+        lambda label, content, *rest, **options: files.update({label: content}),
+    )
+    monkeypatch.setattr(access, "PATIENCE", 0.01)
+    become("guest")
+    assert not opened().exception and files.keys() == {"CSV", "JSON"}
+    for make in files.values():
+        with access.heavy(), pytest.raises(access.Busy):
+            make()
+        assert "salun" in make()
 
 
 def test_a_file_outlives_a_change_of_the_store_and_says_so(home, no_browser):

@@ -276,7 +276,7 @@ def test_of_guests_few_wait_for_the_files_of_figures_and_the_presenter_does_not(
         assert pool.submit(presenters["PNG"]).result(timeout=60) == b"png"
         go_on.set()
         found = [each.result() for each in pressed]
-    assert found.count(b"svg") == access.FIGURES_AT_ONCE and len(busy) == 17
+    assert found.count(b"svg") == access.FILES_AT_ONCE and len(busy) == 17
 
 
 def guarded_page():
