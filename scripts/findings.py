@@ -15,7 +15,6 @@ from typing import Any
 import findings_claims
 import findings_data as data
 import hidden_class_page as hidden
-import tuning_page
 from docs_text import listed, page, table
 from findings_data import Task
 from findings_numbers import (
@@ -52,7 +51,6 @@ def findings_page() -> str:
         data.demo_tasks(),
         data.pack_tasks(),
         data.summaries(),
-        earlier=bool(tuning_page.of_earlier_search()),
     )
 
 
@@ -60,12 +58,9 @@ def write(
     demo: Sequence[Task],
     packed: Sequence[Task],
     files: Sequence[Mapping[str, Any]],
-    *,
-    earlier: bool = False,
 ) -> str:
     """The page from these tasks; what they cannot answer stands there as missing. What a suite has
-    is not taken from the demo as well. `earlier`: whether the demo has tuned runs with settings of
-    the search that sought one for two scenarios.
+    is not taken from the demo as well.
     """
     every = data.one_each([*packed, *demo])
     every.sort(key=lambda task: task.source != "demo")
@@ -96,7 +91,7 @@ def write(
             *order(every),
             *seeds(every),
             *metrics(every),
-            *settings(every, earlier=earlier),
+            *settings(every),
             *cheater(every),
             *findings_claims.section(every),
             *machines(BENCHMARKS.read_text(encoding="utf-8")),
@@ -458,7 +453,7 @@ def _forgot(task: Task, side: bool) -> list[data.Line]:
 # -- authors' settings against tuned ones
 
 
-def settings(tasks: Sequence[Task], *, earlier: bool) -> list[str]:
+def settings(tasks: Sequence[Task]) -> list[str]:
     rows, said = [], []
     for tuned in (task for task in tasks if task.division == "tuned"):
         authors = next(
@@ -525,14 +520,7 @@ def settings(tasks: Sequence[Task], *, earlier: bool) -> list[str]:
             rows,
         ),
         f"**Answer.** {sentences(said)}",
-        (
-            "Limits: the demo's tuned settings are of an earlier search, eight trials a method and "
-            "one setting for both scenarios, so what helps in one task may harm in the other; the "
-            "search of [tuning.md](tuning.md), task by task with equal trials, replaces them as "
-            "its studies end."
-            if earlier
-            else "Limits: a search has few trials, on three seeds ([tuning.md](tuning.md))."
-        ),
+        "Limits: a search has few trials, on three seeds ([tuning.md](tuning.md)).",
     ]
 
 
@@ -571,7 +559,7 @@ def cheater(tasks: Sequence[Task]) -> list[str]:
         better = sum(each.score > line.score for each in task.methods.values())
         words = words_of_metrics(task, line)
         blind, seeing = len(words[hidden.FOOLED]), len(words[hidden.SEES])
-        seen.append(words[hidden.SEES])
+        seen += [words[hidden.SEES]] if blind + seeing else []
         rows.append(
             [
                 task.title,
@@ -585,9 +573,14 @@ def cheater(tasks: Sequence[Task]) -> list[str]:
         )
         said.append(
             f"in {task.title} it lies nearer to Retrain than {better} of {len(task.methods)} "
-            f"methods, and {blind} of {blind + seeing} metrics that can tell are fooled"
+            "methods, and "
+            + (
+                f"{blind} of {blind + seeing} metrics that can tell are fooled"
+                if blind + seeing
+                else "no metric can tell anything with these seeds"
+            )
         )
-    always = sorted(set.intersection(*map(set, seen)))
+    always = sorted(set.intersection(*map(set, seen))) if seen else []
     return [
         head,
         rule,

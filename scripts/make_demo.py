@@ -56,7 +56,6 @@ ELSEWHERE = ("sisa", "amun", "pgu")  # with the authors' settings near a Retrain
 DEAR = (*ELSEWHERE, "second_order", "ntk")  # these two take one and more
 FAR = ("gkt",)  # some 140 of them, so it is left out
 SWIFT = tuple(name for name in EVERY if name not in (*DEAR, *FAR))
-TUNED = tuple({each.method: None for each in shipped()})
 POISON = (*TEN, "first_order", "unrolling", "l1_sparse", "fcs", "niu", "boundary_shrink")
 PERSONS = (
     "retrain",
@@ -204,12 +203,15 @@ LEFT_OUT = "GKT's authors' settings are left out: 4,000 batches take some 140 Re
 
 
 def every(name: str, scenario: str, *, layers: str = "") -> Part:
-    """Every method with the authors' settings, and with tuned ones where there are any."""
+    """Every method with the authors' settings, and with tuned ones where a search of this very task
+    found some.
+    """
+    tuned = [each.method for each in shipped() if each.scenario == scenario]
     note = f"{AUTHORS} Tuned ones come from a search on another seed (docs/tuning.md). {LEFT_OUT}"
     return Part(
         name,
         note,
-        (grid([scenario], SWIFT, SEEDS, tuned=TUNED), grid([scenario], DEAR, SEEDS)),
+        (grid([scenario], SWIFT, SEEDS, tuned=tuned), grid([scenario], DEAR, SEEDS)),
         layers=layers,
     )
 
@@ -433,10 +435,12 @@ def make(part: Part, store: Store, before: Mapping[str, Result]) -> bool:
             f"{part.name}: {len(plan.specs)} runs, {len(keys - store.known(keys))} to compute",
             flush=True,
         )
-        if keys and all(each.name != part.title(number) for each in store.comparisons()):
-            store.create_comparison(
-                part.title(number), part.note, plan.grid.model_dump(mode="json"), plan.keys
-            )
+        title = part.title(number)
+        there = next((each for each in store.comparisons() if each.name == title), None)
+        if keys and (there is None or {*there.keys} != {*plan.keys}):
+            if there is not None:  # of an earlier list of methods
+                store.delete_comparison(there.id)
+            store.create_comparison(title, part.note, plan.grid.model_dump(mode="json"), plan.keys)
         _work(store, specs)
         complete = complete and not keys - store.known(keys)
         if experiment is not None and complete:

@@ -120,8 +120,7 @@ def method_paragraph(card: MethodCard) -> str:
     for found in tuning.shipped():
         if found.method == card.id:
             chosen = ", ".join(f"`{name}` {value(it)}" for name, it in found.values.items())
-            under = listed(f"`{name}`" for name in found.scenarios)
-            sentences.append(f"Tuned for {under}: {chosen}.")
+            sentences.append(f"Tuned for `{found.scenario}`: {chosen}.")
     for name, values in card.scenario_values.items():
         sentences.append(
             f"The authors' values under `{name}`: "

@@ -4,9 +4,8 @@
         --model resnet9-small --scenario one_class --methods all
     python scripts/make_tuned.py
 
-What is there stays until a study has come to its end: the setting of a task whose study goes on
-with more trials, and what an earlier search found for two scenarios at once, for methods that have
-no setting of each of the two from a study yet.
+The setting of a task whose study goes on with more trials stays until that has come to its end.
+Where a search found none, there is none.
 """
 
 from __future__ import annotations
@@ -22,19 +21,13 @@ STUDIES = Path(__file__).resolve().parents[1] / "data" / "studies"
 
 
 def kept(studies: Sequence[Study]) -> list[tuning.Tuned]:
-    """The settings in the file that no study replaces yet."""
-    made = {(each.method, name) for each in found.settings(studies) for name in each.scenarios}
+    """The settings in the file whose studies go on."""
     going_on = {
         (study.method, study.task["scenario"])
         for study in studies
         if not study.finished(len(study.first))
     }
-    return [
-        each
-        for each in tuning.shipped()
-        for open_ in [{(each.method, name) for name in each.scenarios} - made]
-        if open_ and (len(each.scenarios) > 1 or open_ <= going_on)
-    ]
+    return [each for each in tuning.shipped() if (each.method, each.scenario) in going_on]
 
 
 def main() -> None:

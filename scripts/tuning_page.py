@@ -14,8 +14,6 @@ from docs_text import listed, page, table, value
 from make_tuned import STUDIES
 
 from mucore import catalog
-from mucore.catalog import tuning
-from mucore.catalog.tuning import Tuned
 from mucore.spec import complete
 from mucore.store.rows import Result
 from mucore.tuning import objective, report
@@ -137,7 +135,7 @@ def _task(facts: Facts, studies: Sequence[Study], results: Sequence[Result]) -> 
                 f"Not searched to the end yet: {listed(f'`{name}`' for name in missing)}."
                 * bool(missing)
             )
-        ),
+        ).rstrip(),
         table(
             (
                 "Method",
@@ -309,56 +307,23 @@ def _score(score: float | None) -> str:
 
 def _demo(results: list[Result], studies: Sequence[Study]) -> list[str]:
     tuned = [result for result in results if result.spec["method_preset"] == "tuned"]
-    seeds = sorted({result.spec["training_seed"] for result in tuned})
+    seeds, stays = sorted({result.spec["training_seed"] for result in tuned}), _stays(studies)
     return [
         "## In the demo, on fresh seeds",
         (
-            f"{_whose(tuned, studies)}Distance: mean absolute gap to the Retrain of the same "
-            "seed, in points, over retain, forget and test accuracy and the efficacy of the "
-            "confidence attack; the mean of the training seeds "
+            "Distance: mean absolute gap to the Retrain of the same seed, in points, over retain, "
+            "forget and test accuracy and the efficacy of the confidence attack; the mean of the "
+            "training seeds "
             f"{listed(map(str, seeds))}, which the search never saw. RTE is the run time relative "
             "to Retrain, of those seeds that were timed. In brackets the gap of forget accuracy, "
             "in points."
         ),
         table(
             ("Method", *(f"{s}: {p}" for s in SCENARIOS for p in ("authors'", "tuned"))),
-            _rows(results, seeds),
+            _rows(results, seeds, stays),
         ),
-        _summary(results, seeds),
+        _summary(results, seeds, stays),
     ]
-
-
-def of_earlier_search() -> list[Result]:
-    """The demo's tuned runs that have no setting of a study."""
-    results = demo_results.runs(**SETTING, scenarios=SCENARIOS)
-    return _earlier([r for r in results if r.spec["method_preset"] == "tuned"], studies_in(STUDIES))
-
-
-def _earlier(tuned: Sequence[Result], studies: Sequence[Study]) -> list[Result]:
-    chosen = {
-        (study.method, study.task["scenario"]): choice.values
-        for study in studies
-        if (choice := study.choice()) is not None
-    }
-    return [
-        result
-        for result in tuned
-        for values in [chosen.get((result.spec["method"], result.spec["scenario"]))]
-        if values is None or not _has(result.spec, values)
-    ]
-
-
-def _whose(tuned: Sequence[Result], studies: Sequence[Study]) -> str:
-    """Which of the demo's tuned runs have a setting of an earlier search."""
-    earlier = _earlier(tuned, studies)
-    if not earlier:
-        return ""
-    share = "The" if len(earlier) == len(tuned) else f"{len(earlier)} of {len(tuned)}"
-    return (
-        f"{share} tuned runs of the demo have settings of an earlier search: eight trials a "
-        "method, one setting for both scenarios, no second stage. Preset `tuned` still takes them "
-        "where a method has no setting above. "
-    )
 
 
 def _has(spec: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
@@ -393,17 +358,17 @@ def _cell(
     return distance, forget, mean(times) if times else None, len(rows)
 
 
-def _rows(results: list[Result], seeds: list[int]) -> list[list[str]]:
+def _rows(results: list[Result], seeds: list[int], stays: set[tuple[str, str]]) -> list[list[str]]:
     rows = []
     for method in TUNABLE:
-        card, same = catalog.method(method), _same(results, method)
+        card = catalog.method(method)
         cells = []
         for scenario in SCENARIOS:
             for preset in ("authors", "tuned"):
                 if card.scenarios is not None and scenario not in card.scenarios:
                     cells.append("refused")
                     continue
-                if preset == "tuned" and same:
+                if preset == "tuned" and (method, scenario) in stays:
                     cells.append("the same")
                     continue
                 cell = _cell(results, method, scenario, preset, seeds)
@@ -412,19 +377,17 @@ def _rows(results: list[Result], seeds: list[int]) -> list[list[str]]:
     return rows
 
 
-def _same(results: list[Result], method: str) -> bool:
-    """Whether nothing that was tried was better than the authors' settings, so that runs with tuned
-    ones are those runs.
+def _stays(studies: Sequence[Study]) -> set[tuple[str, str]]:
+    """(method, scenario) where nothing that was tried was nearer than the authors' settings, so
+    that a run with tuned ones is the authors'.
     """
-    joint: list[Tuned] = [
-        each for each in tuning.shipped() if each.method == method and len(each.scenarios) > 1
-    ]
-    runs = [result.spec for result in results if result.spec["method"] == method]
-    return any(
-        spec["method_preset"] == "authors" and _has(spec, each.values)
-        for each in joint
-        for spec in runs
-    ) and not any(spec["method_preset"] == "tuned" for spec in runs)
+    return {
+        (study.method, study.task["scenario"])
+        for study in studies
+        if (choice := study.choice()) is not None
+        and study.authors is not None
+        and choice.values == study.authors.values
+    }
 
 
 def _text(distance: float, forget: float, rte: float | None, count: int, *, of: int) -> str:
@@ -433,14 +396,15 @@ def _text(distance: float, forget: float, rte: float | None, count: int, *, of: 
     return f"{100 * distance:.1f} ({100 * forget:+.1f}){timed}{fewer}"
 
 
-def _summary(results: list[Result], seeds: list[int]) -> str:
+def _summary(results: list[Result], seeds: list[int], stays: set[tuple[str, str]]) -> str:
     """Counted, not judged: how many methods came nearer, and which went away."""
     lines = []
     for scenario in SCENARIOS:
         both = {
             method: pair
             for method in TUNABLE
-            if (pair := _pair(results, method, scenario, seeds)) is not None
+            if (method, scenario) not in stays
+            and (pair := _pair(results, method, scenario, seeds)) is not None
         }
         nearer = [method for method, (before, after) in both.items() if after < before]
         further = [
@@ -462,13 +426,12 @@ def _pair(
     results: list[Result], method: str, scenario: str, seeds: list[int]
 ) -> tuple[float, float] | None:
     """Distances with the authors' and with the tuned settings, over the seeds that both have."""
-    tuned = "authors" if _same(results, method) else "tuned"
     common = [
         seed
         for seed in seeds
-        if all(_cell(results, method, scenario, preset, [seed]) for preset in ("authors", tuned))
+        if all(_cell(results, method, scenario, preset, [seed]) for preset in ("authors", "tuned"))
     ]
     before, after = (
-        _cell(results, method, scenario, preset, common) for preset in ("authors", tuned)
+        _cell(results, method, scenario, preset, common) for preset in ("authors", "tuned")
     )
     return (before[0], after[0]) if before and after else None

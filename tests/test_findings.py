@@ -156,7 +156,7 @@ def test_the_baseline_that_cheats_is_no_method_and_has_a_line():
 def test_settings_are_compared_on_the_seeds_that_both_have():
     before = task("one_class", *six("did nothing", scale=2.0))
     after = task("one_class", *six("forgot"), division="tuned")
-    rows = findings.settings([before, after], earlier=False)[2].splitlines()[2:]
+    rows = findings.settings([before, after])[2].splitlines()[2:]
     cells = [each.strip() for each in rows[0].strip("|").split("|")]
     # every one is nearer by its place, on each seed alike
     assert cells[2:5] == ["6", "6 (p = 0.031)", "6 and 0"]

@@ -61,7 +61,6 @@ def parameters_frame(card: MethodCard, recipe: Recipe) -> pd.DataFrame:
 
 def _heading(tuned: Tuned) -> str:
     """ "Tuned: Part of one class"; with what of its task is not as usual."""
-    names = " and ".join(catalog.scenario(each).title for each in tuned.scenarios)
     where = (tuned.dataset, tuned.model)
     words = [
         *(() if where == (FIRST.dataset, FIRST.model) else where),
@@ -69,7 +68,7 @@ def _heading(tuned: Tuned) -> str:
         changes_text(tuned),
     ]
     told = ", ".join(filter(None, words))
-    return f"Tuned: {names}" + (f" ({told})" if told else "")
+    return f"Tuned: {catalog.scenario(tuned.scenario).title}" + (f" ({told})" if told else "")
 
 
 HIDDEN = (

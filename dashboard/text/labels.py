@@ -149,14 +149,11 @@ def borrowed_text(found: Borrowed) -> str:
         if {"scenario", "data", "model"} & parts
         else " and ".join(words.get(part, "from this original") for part in found.parts)
     )
-    where = " and ".join(f"“{scenario_title(name)}”" for name in source.scenarios)
-    together = " together" if len(source.scenarios) > 1 else ""
-    alone = " alone" if found.scenario in source.scenarios and together else ""
     methods = ", ".join(catalog.method(name).title for name in found.methods)
     told = (titles.dataset(source.dataset), titles.model(source.model), changes_text(source))
     return (
-        f"Nothing was tuned under “{scenario_title(found.scenario)}”{alone} {lacks} for {methods}. "
-        f"They take settings that were tuned under {where}{together} "
+        f"Nothing was tuned under “{scenario_title(found.scenario)}” {lacks} for {methods}. "
+        f"They take settings that were tuned under “{scenario_title(source.scenario)}” "
         f"({' · '.join(filter(None, told))})."
         + (
             " Whether the tasks differ, the file of an earlier version does not say; the same "

@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -48,12 +49,11 @@ class TuningTask:
 
 @dataclass(frozen=True)
 class Tuned:
-    """A setting that was found for a method, and the task that it was found for: two scenarios
-    where one setting was sought for both. Fields of the task are those of `TuningTask`; `preset` is
-    what its recipe was made from. `trials` are those of the search's first stage, `cap` the share
-    of Retrain's gradient samples that each might take, `open` says that nothing the method can do
-    costs as little as others may. `recipe`, `scenario_parameters` and `cap` are None where a file
-    of an earlier version does not say.
+    """A setting that was found for a method, and the task that it was found for. Fields of the task
+    are those of `TuningTask`; `preset` is what its recipe was made from. `trials` are those of the
+    search's first stage, `cap` the share of Retrain's gradient samples that each might take, `open`
+    says that nothing the method can do costs as little as others may. `recipe`,
+    `scenario_parameters` and `cap` are None where a file of an earlier version does not say.
     """
 
     method: str
@@ -62,7 +62,7 @@ class Tuned:
     data_hash: str
     model: str
     preset: str
-    scenarios: tuple[str, ...]
+    scenario: str
     trials: int = 0
     recipe: Mapping[str, Any] | None = None
     scenario_parameters: Mapping[str, Any] | None = None
@@ -84,12 +84,11 @@ class Tuned:
         recipe: Mapping[str, Any],
         scenario_parameters: Mapping[str, Any],
     ) -> bool:
-        """Whether it was sought for this task, alone or together with another scenario, as far as
-        stored runs tell: of a user's own data by name, and whoever trained the original. What a
-        file does not say counts as usual.
+        """Whether it was sought for this task, as far as stored runs tell: of a user's own data by
+        name, and whoever trained the original. What a file does not say counts as usual.
         """
         if (
-            scenario not in self.scenarios
+            self.scenario != scenario
             or self.model != model
             or self.dataset != dataset.partition(":")[0]
         ):
@@ -108,23 +107,15 @@ class Tuned:
         """How far its task is from another, by `PARTS`: scenario, data, model, then in how many
         points recipe and parameters differ, then weights that training starts from.
         """
-        kinds = {_kind(each) for each in self.scenarios}
-        far = (
-            0
-            if self.scenarios == (task.scenario,)
-            else 1
-            if task.scenario in self.scenarios
-            else 2
-            if _kind(task.scenario) in kinds
-            else 3
-        )
+        same = self.scenario == task.scenario
+        far = 0 if same else 1 if _kind(self.scenario) == _kind(task.scenario) else 2
         return (
             far,
             not self._same_data(task),
             self.model != task.model,
             _points(self.recipe, task.recipe),
             # those of another scenario are of other things
-            _points(self.scenario_parameters, task.scenario_parameters) if far < 2 else 0,
+            _points(self.scenario_parameters, task.scenario_parameters) if same else 0,
             (self.original_hash, self.pretrained_hash)
             != (task.original_hash, task.pretrained_hash),
         )
@@ -134,28 +125,27 @@ class Tuned:
         """ "one_class on digits, mlp, quick (scenario.budget=0.5)", in brackets what is not as
         usual; of one that is for no task in particular, "".
         """
-        if not self.scenarios:
+        if not self.scenario:
             return ""
         where = ", ".join(filter(None, (self.dataset, self.model, self.preset)))
         changes = ", ".join(f"{name}={value}" for name, value in self.changes().items())
-        return f"{' and '.join(self.scenarios)} on {where}" + (f" ({changes})" if changes else "")
+        return f"{self.scenario} on {where}" + (f" ({changes})" if changes else "")
 
     def changes(self) -> dict[str, Any]:
         """What its task has otherwise than its preset and the scenario's card, by the names of
         `--set`: "scenario.budget", "recipe.epochs".
         """
         found: dict[str, Any] = {}
-        for scenario in self.scenarios:
-            recipe, chosen = _usual(self.preset, scenario)
-            for owner, mine, usual in (
-                ("scenario", self.scenario_parameters, chosen),
-                ("recipe", self.recipe, recipe),
-            ):
-                found |= {
-                    f"{owner}.{name}": value
-                    for name, value in (mine or {}).items()
-                    if name != "revision" and (name not in usual or usual[name] != value)
-                }
+        recipe, chosen = _usual(self.preset, self.scenario)
+        for owner, mine, usual in (
+            ("scenario", self.scenario_parameters, chosen),
+            ("recipe", self.recipe, recipe),
+        ):
+            found |= {
+                f"{owner}.{name}": value
+                for name, value in (mine or {}).items()
+                if name != "revision" and (name not in usual or usual[name] != value)
+            }
         return found
 
 
@@ -191,7 +181,7 @@ def nearest(
     """
     found = min(settings(method), key=lambda each: each.distance(task), default=None)
     if found is None and otherwise:
-        return Tuned(method, otherwise, "", "", "", "", ())
+        return Tuned(method, otherwise, "", "", "", "", "")
     return found
 
 
@@ -243,7 +233,7 @@ def content(found: Iterable[Tuned]) -> dict[str, Any]:
     for each in settings:
         if each.recipe is None and _less(each) in said:
             continue
-        task = {name: getattr(each, name) for name in (*_TASK, "scenarios", *_NEWER)}
+        task = {name: getattr(each, name) for name in (*_TASK, "scenario", *_NEWER)}
         kept = tasks.setdefault(json.dumps(task, sort_keys=True), {**task, "methods": {}})
         search = {"trials": each.trials, "cap": each.cap, "open": each.open}
         kept["methods"].setdefault(each.method, {"values": dict(each.values), **search})
@@ -252,7 +242,7 @@ def content(found: Iterable[Tuned]) -> dict[str, Any]:
 
 def _less(found: Tuned) -> tuple[Any, ...]:
     """What files of earlier versions say of a setting's task."""
-    return found.method, *(getattr(found, name) for name in _TASK), found.scenarios
+    return found.method, *(getattr(found, name) for name in _TASK), found.scenario
 
 
 def _points(mine: Mapping[str, Any] | None, theirs: Mapping[str, Any]) -> float:
@@ -326,7 +316,9 @@ def _settings(content: Mapping[str, Any]) -> Iterator[Tuned]:
         for name in ("recipe", "scenario_parameters"):
             if where.get(name) is not None:
                 where[name] = dict(where[name])
-        for method, found in task["methods"].items():
+        # a list in files of earlier versions
+        scenarios = task["scenarios"] if "scenarios" in task else [task["scenario"]]
+        for scenario, (method, found) in product(scenarios, task["methods"].items()):
             cap = found.get("cap")
             yield Tuned(
                 method=method,
@@ -334,6 +326,6 @@ def _settings(content: Mapping[str, Any]) -> Iterator[Tuned]:
                 trials=int(found["trials"]),
                 cap=None if cap is None else float(cap),
                 open=bool(found.get("open", False)),
-                scenarios=tuple(task["scenarios"]),
+                scenario=scenario,
                 **where,
             )

@@ -204,6 +204,7 @@ def average_ranks(
         )
     if not 0 < level < 1:
         raise BadValue(f"The level of a test lies between 0 and 1, but is {level}.")
+    table = table.round(12)  # means of the same numbers tie, in whatever order they were added up
     methods, blocks = table.shape
     means = scipy.stats.rankdata(-table if higher_is_better else table, axis=0).mean(axis=1)
     all_tied = (table == table[0]).all()

@@ -22,7 +22,7 @@ def settings(studies: Iterable[Study]) -> list[Tuned]:
             Tuned(
                 method=study.method,
                 values=choice.values,
-                scenarios=(task.pop("scenario"),),
+                scenario=task.pop("scenario"),
                 trials=len(study.first),
                 cap=study.cap,
                 open=study.open,

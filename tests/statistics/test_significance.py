@@ -196,6 +196,13 @@ def test_gaps_rank_the_other_way_round_and_ties_share_a_rank():
     assert set(equal.ranks.values()) == {2.0} and equal.p == 1.0
 
 
+def test_the_last_digit_of_a_sum_parts_no_tie():
+    one, other = 0.1 + 0.2, 0.3
+    assert one != other
+    found = significance.average_ranks({"a": [one, 1.0], "b": [other, 1.0], "c": [0.5, 2.0]})
+    assert found.ranks["a"] == found.ranks["b"]
+
+
 def test_groups_by_pairs():
     ranking = significance.average_ranks({name: [float(i)] * 3 for i, name in enumerate("abcde")})
     order = list(ranking.ranks)  # larger is better, so e ranks first

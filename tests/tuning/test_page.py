@@ -170,29 +170,17 @@ def test_a_longer_search_is_named_with_its_trials_and_both_of_its_scores(demo, t
     assert "24 trials (30 for `finetune` under `one_class`)" in said
 
 
-def test_runs_of_the_demo_with_settings_of_the_earlier_search_are_counted(demo, tmp_path):
-    scores = [9.0] * 24
-    scores[19] = 2.0
-    studied(tmp_path / "studies", "finetune", scores, later=[(20, 2.0, 101), (20, 2.0, 102)])
-
-    def fill(*rates):
-        def put(store):
-            for seed, rate in enumerate(rates):
-                measured(store, "finetune", "tuned", seed, (0.0, 0.0, 0.0, 0.0), rate=rate)
-
-        return put
-
-    assert "2 of 3 tuned runs" in demo(fill(0.3, 0.2, 0.3))
-
-
-def test_a_demo_with_the_settings_of_the_studies_speaks_of_no_other(demo, tmp_path):
+def test_where_the_authors_settings_won_their_runs_stand_for_both(demo, tmp_path):
     scores = [2.0, *[9.0] * 23]
     later = [(1, 2.0, 101), (1, 2.0, 102)]
     studied(tmp_path / "studies", "finetune", scores, later=later)
     page = demo(
-        lambda store: measured(store, "finetune", "tuned", 0, (0.0, 0.0, 0.0, 0.0), rate=0.01)
+        lambda store: measured(store, "finetune", "authors", 0, (0.0, 0.0, 0.0, 0.0), rate=0.01)
     )
-    assert "earlier search" not in page and "training seeds 0, which" in page
+    (row,) = (
+        line for line in page.splitlines() if line.startswith("| `finetune` |") and "the" in line
+    )
+    assert row.count("the same") == 1
 
 
 def test_settings_that_hold_on_some_seeds_alone_are_told_in_words(demo, tmp_path):

@@ -32,14 +32,11 @@ def task_of(scenario="one_class", *, data_hash="", recipe=None, **changes: Any):
     )
 
 
-def setting(lr, *scenarios, dataset="fashion-mnist-10k", model="resnet9-small", **task: Any):
-    """Of a whole task where it is sought for one scenario; for two as an earlier search wrote."""
+def setting(lr, scenario, dataset="fashion-mnist-10k", model="resnet9-small", **task: Any):
     data_hash = task.pop("data_hash", "")
-    more: dict[str, Any] = {}
-    if len(scenarios) == 1:
-        whole = task_of(*scenarios, **task)
-        more = {"recipe": whole.recipe, "scenario_parameters": whole.scenario_parameters}
-    where = (dataset, data_hash, model, "standard", tuple(scenarios))
+    whole = task_of(scenario, **task)
+    more = {"recipe": whole.recipe, "scenario_parameters": whole.scenario_parameters}
+    where = (dataset, data_hash, model, "standard", scenario)
     return Tuned("finetune", {"lr": lr}, *where, trials=24, **more)
 
 
@@ -65,7 +62,6 @@ def test_the_nearest_task_goes_by_scenario_then_data_then_model(home):
         setting(0.1, "one_class"),
         setting(0.2, "class_wise"),
         setting(0.3, "all_classes", dataset="digits", model="mlp"),
-        setting(0.4, "one_class", "class_wise", dataset="digits", model="mlp"),
     )
     assert taken(scenario="one_class") == 0.1
     assert taken(scenario="class_wise") == 0.2
@@ -76,9 +72,6 @@ def test_the_nearest_task_goes_by_scenario_then_data_then_model(home):
     assert taken(scenario="random_classes") == 0.2
     assert taken(scenario="worst_case") == 0.1
     assert taken(scenario="worst_case", dataset="digits", model="mlp") == 0.3
-    # of one found for two scenarios, either is nearer than a third
-    home(setting(0.3, "all_classes"), setting(0.4, "one_class", "class_wise"))
-    assert taken(scenario="one_class") == 0.4 and taken(scenario="worst_case") == 0.3
 
 
 def test_own_data_are_told_by_their_content_and_own_searches_come_first(home):
@@ -119,10 +112,10 @@ def test_a_run_says_whether_its_settings_were_sought_for_its_task(home):
         )
         return make_spec(**asked, method=method, recipe=make_recipe("standard")).method_preset
 
-    home(setting(0.1, "one_class"), setting(0.2, "class_wise", "all_classes"))
+    home(setting(0.1, "one_class"), setting(0.2, "all_classes"))
     assert label() == "tuned" and label(method_preset="authors") == "authors"
     assert label(parameters={"lr": 0.3}) == "tuned"  # changes show in the parameters
-    for scenario in ("worst_case", "class_wise"):  # for none of its own, for two at once
+    for scenario in ("worst_case", "class_wise"):
         assert label(scenario=scenario) == "tuned_elsewhere"
     assert label(model="mlp") == label(dataset="digits") == "tuned_elsewhere"
     assert {label(method=name) for name in ("retrain", "sisa")} == {"tuned"}  # nothing is sought
@@ -132,10 +125,10 @@ def test_what_is_taken_from_another_task_is_said(home, capsys):
     home(setting(0.1, "one_class"), setting(0.2, "class_wise"))
     tasks = [task_of(name) for name in ("one_class", "worst_case")]
     (found,) = tuning.borrowed(["finetune", "scrub"], tasks)
-    assert (found.scenario, found.methods, found.source.scenarios, found.parts) == (
+    assert (found.scenario, found.methods, found.source.scenario, found.parts) == (
         "worst_case",
         ("finetune",),
-        ("one_class",),
+        "one_class",
         ("scenario",),
     )
     flags = ["--model", "mlp", "--methods", "finetune", "--method-preset", "tuned"]
@@ -258,14 +251,10 @@ def test_what_is_written_replaces_that_of_its_own_task_alone(home, tmp_path):
     assert [each.values["lr"] for each in tuning.own()] == [0.5, 0.2]
 
 
-def test_what_ships_is_what_the_studies_and_the_earlier_search_came_to():
+def test_what_ships_is_what_the_studies_came_to():
     content = json.loads(tuning.SHIPPED.read_text())
-    studies = studies_in(make_tuned.STUDIES)
-    made, before = found.settings(studies), make_tuned.kept(studies)
-    assert content == json.loads(json.dumps(tuning.content([*made, *before])))
-    # of the earlier search, which sought one setting for two tasks, what a study has not replaced
-    known = {(each.method, each.scenarios) for each in made}
-    assert all({(each.method, (name,)) for name in each.scenarios} - known for each in before)
+    made = found.settings(studies_in(make_tuned.STUDIES))
+    assert content == json.loads(json.dumps(tuning.content(made)))
 
 
 def test_a_setting_ships_until_a_study_has_come_to_its_end(home):
@@ -281,19 +270,17 @@ def test_a_setting_ships_until_a_study_has_come_to_its_end(home):
         )
         return Study(task, "finetune", "1", 100, 1 / 3, False, trials)
 
-    both = setting(0.1, "one_class", "class_wise")
-    alone = setting(0.2, "one_class")
-    other = setting(0.3, "class_wise")
-    home(shipped=[both, alone, other])
+    before, other = setting(0.2, "one_class"), setting(0.3, "class_wise")
+    home(shipped=[before, other])
     checked = study(2.0, checks=[(101, 1, 2.0), (102, 1, 2.0)])
     growing = study(2.0, 1.0, checks=[(101, 1, 2.0), (102, 1, 2.0)])  # the second is not checked
     for going_on in (growing, study(2.0, checks=[(101, 1, 2.0)])):
         assert going_on.choice() is None or going_on.next_check() is not None
-        assert make_tuned.kept([going_on]) == [both, alone]
+        assert make_tuned.kept([going_on]) == [before]
     assert checked.choice() is not None
-    assert make_tuned.kept([checked]) == [both]  # which class_wise has no other than
+    assert not make_tuned.kept([checked])
     none = replace(checked, trials=(replace(checked.trials[0], still=True),))
-    assert none.choice() is None and make_tuned.kept([none]) == [both]
+    assert none.choice() is None and not make_tuned.kept([none])
 
 
 @pytest.mark.parametrize("method", sorted({each.method for each in tuning.shipped()}))
@@ -302,18 +289,15 @@ def test_shipped_settings_are_legal_where_they_were_found(method):
         if each.method != method:
             continue
         card = catalog.method(method)
-        for scenario in each.scenarios:
-            if not catalog.serves(card, scenario):
-                continue
-            spec = make_spec(
-                dataset=each.dataset,
-                model=each.model,
-                recipe=make_recipe(each.preset, each.recipe),
-                scenario=scenario,
-                method=method,
-                parameters=each.values,
-            )
-            assert (
-                json.loads(json.dumps(each.values)).items()
-                <= complete(card, spec.parameters).items()
-            )
+        assert catalog.serves(card, each.scenario)
+        spec = make_spec(
+            dataset=each.dataset,
+            model=each.model,
+            recipe=make_recipe(each.preset, each.recipe),
+            scenario=each.scenario,
+            method=method,
+            parameters=each.values,
+        )
+        assert (
+            json.loads(json.dumps(each.values)).items() <= complete(card, spec.parameters).items()
+        )

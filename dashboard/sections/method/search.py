@@ -25,10 +25,7 @@ def show(card: MethodCard) -> None:
     st.subheader("How its settings were found", anchor=False)
     searches = frames.found(*_read(card.id), wanted=TRIALS)
     if not searches:
-        st.caption(
-            "No search of this kind has been made for this method yet. Where it has tuned "
-            "settings, an earlier search found them: eight trials, one setting for two scenarios."
-        )
+        st.caption("Nobody has searched settings for this method here yet.")
         link("launch", "Search settings", icon=":material/manage_search:", methods=card.id)
         return
     titles = {one.id: one.title for one in searches}

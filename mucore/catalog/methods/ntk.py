@@ -113,11 +113,12 @@ CARD = MethodCard(
         batch(256),
     ),
     search={
-        "mu": Between(0.01, 1.0, log=True),
-        "scale": Among(("trapezium", "fixed")),
-        "kappa": Between(1.0, 100.0, log=True, when="scale == 'fixed'"),
+        "mu": Between(0.01, 10.0, log=True),
+        # by the trapezium rule 17 trials moved forget accuracy by two points at most
+        "scale": Among(("fixed",)),
+        "kappa": Between(10.0, 1000.0, log=True, when="scale == 'fixed'"),
         "retain_samples": Among((100, 200, 500)),
-        "iterations": Among((10, 30, 100)),
+        "iterations": Among((10, 20, 30)),
     },
     not_confinable="it moves all weights at once, by the gradients of the whole network.",
     footprint=Footprint(

@@ -890,7 +890,7 @@ def test_parameters_frame_scales_the_authors_epochs():
 
 def test_parameters_frame_keeps_tuned_settings_of_one_scenario_apart(tmp_path, monkeypatch):
     monkeypatch.setenv("MUCORE_HOME", str(tmp_path))
-    where = ("fashion-mnist-10k", "", "resnet9-small", "standard", ("one_class",))
+    where = ("fashion-mnist-10k", "", "resnet9-small", "standard", "one_class")
     usual = {"class_id": 0, "budget": 0.2, "seed": 0}
     recipe = make_recipe("standard").model_dump(mode="json")
     mine = [

@@ -72,7 +72,7 @@ def test_authors_settings_that_no_search_could_better_are_tuned_ones_too(home):
     fill_with_both(home)
     spec = make_spec_row(scenario="one_class", method="ssd")
     found = tuning.Tuned(
-        *("ssd", {"alpha": 7.0}, spec.dataset, "", spec.model, "quick", ("one_class",)),
+        *("ssd", {"alpha": 7.0}, spec.dataset, "", spec.model, "quick", "one_class"),
         recipe=spec.recipe.model_dump(mode="json"),
         scenario_parameters=spec.scenario_parameters,
     )
