@@ -221,10 +221,18 @@ def board(packs: Sequence[tuple[str, Pack]]) -> Board:
     for name in sorted(suite.divisions, key=lambda name: name != "tuned"):
         mine = [(label, pack) for label, pack in packs if pack.division == name]
         tables = {task.id: _table(suite, task, name, mine) for task in suite.tasks}
-        there = tuple(table for table in tables.values() if table is not None)
+        made = [table for table in tables.values() if table is not None]
+        # a task that no method has run says nothing of any, as of tuned ones where nobody searched
+        there = [table for table in made if any(line.runs for line in table.lines)] or made
         if there:
-            lacking = [(x, _no_table(mine, x)) for x in suite.tasks if tables[x.id] is None]
-            found.append(_division(name, there, tuple(lacking)))
+            judged = {table.task.id for table in there}
+            lacking = [
+                (task, _no_table(mine, task) if table is None else _no_line(table))
+                for task in suite.tasks
+                if task.id not in judged
+                for table in [tables[task.id]]
+            ]
+            found.append(_division(name, tuple(there), tuple(lacking)))
         else:
             absent.append((name, NO_TABLE if mine else NO_RUN))
     about = tuple((label, pack.about) for label, pack in packs)
@@ -240,6 +248,13 @@ def _no_table(packs: Sequence[tuple[str, Pack]], task: Task) -> str:
             reasons = [_reason(pack, task, method, some=False) for _, pack in packs]
             said.append(f"{title_of(method)}: {next(filter(None, reasons), 'It is in no pack.')}")
     return " ".join(said)
+
+
+def _no_line(table: Table) -> str:
+    """Why a task that has its references cannot be judged either."""
+    first = next((line for line in table.lines if line.reason), None)
+    why = "" if first is None else f" {title_of(first.method)}: {first.reason}"
+    return f"No method has a run here.{why}"
 
 
 def _of(task: Task, pack: Pack) -> list[Result]:

@@ -16,6 +16,7 @@ from mucore.suite.site import write_site
 from mucore.suite.stored import board_of
 
 SUITE = description.load(QUICK)
+METHODS = ("scrub", "finetune", "ssd")  # that `fill` has
 
 
 def test_nothing_of_a_suite_makes_no_board(tmp_path):
@@ -88,6 +89,17 @@ def test_what_no_table_is_of_is_said_with_its_reason(tmp_path):
     # the last part of the page is of packs, which a store is none of
     out = write_site(replace(found, packs=()), tmp_path / "site").read_text(encoding="utf-8")
     assert "Retrain: It was not run." in out and 'id="tuned"' in out and NO_RUN in out
+
+
+def test_a_task_that_no_method_has_run_is_not_judged(tmp_path):
+    fill(tmp_path, lacking=[("backdoor", name) for name in METHODS])
+    with open_store(tmp_path) as store:
+        found = board_of(SUITE, store)
+    assert found is not None
+    (division,) = found.divisions
+    assert [table.task.scenario for table in division.tables] == ["one_class"]
+    ((task, why),) = division.absent
+    assert task.scenario == "backdoor" and "It was not run." in why
 
 
 def test_a_division_without_a_table_is_absent(tmp_path):
