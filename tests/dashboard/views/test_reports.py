@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -53,6 +54,18 @@ LOADS = {"src", "srcset", "href", "xlink:href", "action", "data", "poster", "bac
 @pytest.fixture
 def no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(render, "browser", lambda: None)
+
+
+@pytest.fixture
+def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What the page's download buttons hand out, by their labels."""
+    files: dict[str, Any] = {}
+    monkeypatch.setattr(
+        st,
+        "download_button",
+        lambda label, content, *rest, **options: files.update({label: content}),
+    )
+    return files
 
 
 def built(store: Store, **filters) -> evidence.Report:
@@ -787,18 +800,12 @@ def test_full_page_makes_files_that_go_when_the_selection_changes(home, no_brows
     assert "parts" not in at.query_params
 
 
-def test_the_json_of_a_selection_has_the_verdict_of_every_run(home, no_browser, monkeypatch):
+def test_the_json_of_a_selection_has_the_verdict_of_every_run(home, no_browser, offered):
     with open_store(home) as store:
         put_judged(store)
-    files = {}
-    monkeypatch.setattr(
-        st,
-        "download_button",
-        lambda label, content, *rest, **options: files.update({label: content}),
-    )
     at = opened()
     assert not at.exception and "1 of 3 lines forgot" in words_on(at)
-    runs = {run["spec"]["method"]: run for run in json.loads(files["JSON"]())}
+    runs = {run["spec"]["method"]: run for run in json.loads(offered["JSON"]())}
     assert (
         runs["salun"]["verdict"].keys() == {"word", "sentence", "metric", "provisional"}
         and runs["salun"]["verdict"]["word"] == "forgot"
@@ -807,20 +814,14 @@ def test_the_json_of_a_selection_has_the_verdict_of_every_run(home, no_browser, 
 
 
 def test_guests_wait_for_their_turn_at_all_numbers_of_a_selection(
-    home, no_browser, monkeypatch, become
+    home, no_browser, offered, monkeypatch, become
 ):
     with open_store(home) as store:
         put_judged(store)
-    files = {}
-    monkeypatch.setattr(
-        st,
-        "download_button",
-        lambda label, content, *rest, **options: files.update({label: content}),
-    )
     monkeypatch.setattr(access, "PATIENCE", 0.01)
     become("guest")
-    assert not opened().exception and files.keys() == {"CSV", "JSON"}
-    for make in files.values():
+    assert not opened().exception and offered.keys() == {"CSV", "JSON"}
+    for make in offered.values():
         with access.heavy(), pytest.raises(access.Busy):
             make()
         assert "salun" in make()
