@@ -26,6 +26,7 @@ MADE = (
     "results; change those and run it again. -->"
 )
 SETTING = {"dataset": "fashion-mnist-10k", "model": "resnet9-small", "preset": "standard"}
+SCENARIOS = tuple(card.id for card in catalog.SCENARIOS)
 MEASURES = ("ra", "fa", "ta", "mia_confidence")
 # of each term of a score the metric of a result that says the same on test data
 ON_TEST = {
@@ -43,9 +44,7 @@ TUNABLE = tuple(card.id for card in catalog.METHODS if card.search)
 
 def tuning_page() -> str:
     facts, studies = facts_in(STUDIES), studies_in(STUDIES)
-    searched = {each.task["scenario"] for each in facts}
-    scenarios = [card.id for card in catalog.SCENARIOS if card.id in searched]
-    results = demo_results.runs(**SETTING, scenarios=scenarios)
+    results = demo_results.runs(**SETTING, scenarios=SCENARIOS)
     parts = [
         "# Authors' settings against tuned ones",
         MADE,
@@ -96,7 +95,7 @@ def tuning_page() -> str:
             for fact in facts
             for part in _task(fact, [s for s in studies if s.task == fact.task], results)
         ),
-        *_demo(results, studies, scenarios),
+        *_demo(results, studies),
     ]
     return page(parts)
 
@@ -306,9 +305,11 @@ def _score(score: float | None) -> str:
 # -- the demo's tuned runs beside its authors' runs
 
 
-def _demo(results: list[Result], studies: Sequence[Study], scenarios: Sequence[str]) -> list[str]:
+def _demo(results: list[Result], studies: Sequence[Study]) -> list[str]:
     tuned = [result for result in results if result.spec["method_preset"] == "tuned"]
     seeds, stays = sorted({result.spec["training_seed"] for result in tuned}), _stays(studies)
+    searched = {result.spec["scenario"] for result in tuned} | {name for _, name in stays}
+    scenarios = [name for name in SCENARIOS if name in searched]
     return [
         "## In the demo, on fresh seeds",
         (
