@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -251,10 +252,10 @@ def _no_table(packs: Sequence[tuple[str, Pack]], task: Task) -> str:
 
 
 def _no_line(table: Table) -> str:
-    """Why a task that has its references cannot be judged either."""
-    first = next((line for line in table.lines if line.reason), None)
-    why = "" if first is None else f" {title_of(first.method)}: {first.reason}"
-    return f"No method has a run here.{why}"
+    """Why a task that has its references cannot be judged either: the reason of most methods."""
+    reasons = Counter(line.reason for line in table.lines if line.reason).most_common(1)
+    told = [f"{count} of {len(table.lines)}: {reason}" for reason, count in reasons]
+    return " ".join(["No method has a run here.", *told])
 
 
 def _of(task: Task, pack: Pack) -> list[Result]:

@@ -87,7 +87,7 @@ def _runs(suite: Suite, task: Task, division: str, methods: Sequence[str]) -> Ta
         if division == "authors":
             choices.append(MethodChoice(id=name))
         elif (found := tuned(name, task)) is None:
-            missing.append(Missing(task.scenario, name, "untuned", _why_untuned(name, task)))
+            missing.append(Missing(task.scenario, name, "untuned", _why_untuned(name)))
         else:
             settings[name] = found
             choices.append(MethodChoice(id=name, preset="tuned", parameters=dict(found.values)))
@@ -133,13 +133,14 @@ def tuned(method: str, task: Task) -> tuning.Tuned | None:
     )
 
 
-def _why_untuned(method: str, task: Task) -> str:
+def _why_untuned(method: str) -> str:
+    """Without the names of method and task, so that one sentence can tell of many lines."""
     card = catalog.method(method)
     if card.family == "exact":
         return f"{card.id} is exact: there is nothing that it should come nearer to."
     if not card.search:
         return f"The card of {card.id} names no parameter to search."
-    return f"No search has found a setting of {card.id} for {task.title}."
+    return "No search has found tuned settings."
 
 
 def keys(runs: Iterable[TaskRuns]) -> set[str]:
