@@ -11,6 +11,7 @@ import pytest
 from builders import make_outputs, make_result, make_spec_row
 
 from mucore import analysis
+from mucore.catalog.tuning import shipped
 from mucore.spec import REVISION, RunSpec
 from mucore.store import open_pack, open_store
 
@@ -221,6 +222,18 @@ def test_parts_ask_for_each_of_their_runs(tmp_path, monkeypatch):
     with open_store(tmp_path) as store:
         asked = make_demo.asked_for(store)
     assert len(asked) == 2 * 4  # the training, Original, Retrain and SSD of each seed
+
+
+def test_the_demo_asks_for_each_setting_that_a_search_found():
+    asked = {
+        (choice.id, scenario.id)
+        for part in make_demo.PARTS
+        for grid in part.grids
+        for scenario in grid.scenarios
+        for choice in grid.methods
+        if choice.preset == "tuned"
+    }
+    assert asked == {(each.method, each.scenario) for each in shipped()}
 
 
 def test_analyses_stay_with_the_runs_that_they_are_about(tmp_path, parts):
