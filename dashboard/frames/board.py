@@ -20,10 +20,13 @@ NO_RANK = "Why it has no rank"
 
 def overall_sentence(division: Division) -> str:
     """Who forgot in every task, as one says it."""
-    forgot, tasks = division.forgot(), len(division.tables)
+    forgot, tasks = division.forgot(), len(division.telling)
+    if not tasks:
+        return "Who forgot cannot be told in any of these tasks."
     always = [name for name, count in forgot.items() if count == tasks]
     where = {1: "this task", 2: "both tasks"}.get(tasks, f"all {tasks} tasks")
-    where += " that can be judged" if division.absent else ""
+    if division.absent or tasks < len(division.tables):
+        where = f"{'the one task' if tasks == 1 else where} where that can be told"
     if not always:
         return f"None of {units.count(len(forgot), 'method')} forgot in {where}."
     named = units.shortened([labels.method_names(name)[0] for name in always], 6)

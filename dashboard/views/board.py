@@ -11,6 +11,7 @@ from dashboard.widgets import header, run_drawer, run_filters
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
 from mucore.errors import MucoreError
+from mucore.suite import site
 from mucore.suite.board import Board, Division, without
 from mucore.suite.description import Suite, load, names
 
@@ -115,6 +116,12 @@ def said(found: Board, division: Division) -> None:
         st.caption(
             escape(f"Not judged: {labels.scenario_title(task.scenario)}. {reason}"),
         )
+    for table in division.tables:
+        if not table.telling:
+            title = labels.scenario_title(table.task.scenario)
+            st.caption(
+                f"{title}. {escape(site.headline(table))} It counts for ranks and distances alone."
+            )
     for name, reason in found.absent:
         st.caption(
             f"Division {labels.preset_title(name)}: {escape(reason)} "

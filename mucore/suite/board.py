@@ -146,6 +146,19 @@ class Table:
     best: str | None  # the one method whose score is lower than every other's that forgot
     alike: tuple[str, ...]  # else those that cannot be told apart, the lowest score first
 
+    @property
+    def words(self) -> set[str]:
+        """What verdicts say of its methods, damage aside, which is seen whatever else can be."""
+        there = (line for line in self.lines if line.group not in ("baseline", "missing"))
+        return {line.verdict.word for line in there if line.verdict} - {"damaged"}
+
+    @property
+    def telling(self) -> bool:
+        """Whether verdicts say who forgot: not where Original and Retrain lie so near to each other
+        that they say it of none.
+        """
+        return not self.words or not self.words <= {"nothing to forget", "cannot tell"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Division:
@@ -185,6 +198,11 @@ class Division:
             for table in self.tables
             if sum(bool(line.scores) for line in table.lines if line.method == method) > 1
         ]
+
+    @property
+    def telling(self) -> tuple[Table, ...]:
+        """The tables that say who forgot."""
+        return tuple(table for table in self.tables if table.telling)
 
     def forgot(self) -> dict[str, int]:
         """By method, in how many tables it forgot, by one of its lines where several packs have

@@ -200,7 +200,7 @@ def overall(division: Division) -> list[dict[str, Any]]:
             {
                 "method": method,
                 "forgot": forgot,
-                "of": len(division.tables),
+                "of": len(division.telling),
                 "rank": ranks.get(method),
                 "score": sum(scores) / len(scores) if scores else None,
                 "work": sum(costs) / len(costs) if costs else None,
@@ -241,11 +241,10 @@ def headline(table: Table) -> str:
     there = [line for line in table.lines if line.group not in ("baseline", "missing")]
     count = len({line.method for line in there})  # of which several packs may have one
     damaged = {line.method for line in there if line.verdict and line.verdict.word == "damaged"}
-    words = {line.verdict.word for line in there if line.verdict} - {"damaged"}
     harm = f" {len(damaged)} of {count} methods damaged the model." if damaged else ""
-    if words == {"nothing to forget"}:
+    if table.words == {"nothing to forget"}:
         return f"Nothing to forget: the original and Retrain agree within their noise.{harm}"
-    if words and words <= {"nothing to forget", "cannot tell"}:
+    if not table.telling:
         return (
             "Who forgot cannot be told: Original and Retrain do not lie far enough apart for how "
             f"much Retrains of other seeds differ.{harm}"

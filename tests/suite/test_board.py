@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 from builders import make_result
+from facts import tells
 
+from dashboard.frames.board import overall_sentence
 from mucore import cli
 from mucore.errors import BadFile
 from mucore.suite import board, description, site
@@ -166,6 +168,23 @@ def test_a_method_of_two_packs_is_counted_once_a_table_and_is_not_ranked():
     both = board._division("tuned", (table(*twice, *rest), table(*twice, *rest)))
     assert both.unscored("scrub") == [] and "packs" in site.unranked(both, "scrub")
     assert "4 of 4" in site.headline(both.tables[0])
+
+
+def test_a_task_that_cannot_say_who_forgot_does_not_count_against_anybody():
+    told = table(line("ssd", (1.0,) * 3), line("scrub", (4.0,) * 3, word="too little"))
+    dark = table(
+        line("ssd", (1.0,) * 3, word="cannot tell"), line("scrub", (4.0,) * 3, word="damaged")
+    )
+    assert (told.telling, dark.telling) == (True, False)
+    # damage is seen anywhere, and a task that saw nothing else has spoken
+    assert table(line("ssd", (1.0,) * 3, word="damaged")).telling
+    both = board._division("tuned", (told, dark))
+    rows = {row["method"]: (row["forgot"], row["of"]) for row in site.overall(both)}
+    assert both.telling == (told,) and rows == {"ssd": (1, 1), "scrub": (0, 1)}
+    assert overall_sentence(both).startswith("1 of 2 methods forgot in the one task ")
+    alone = board._division("tuned", (dark,))
+    assert {row["of"] for row in site.overall(alone)} == {0}
+    assert tells(overall_sentence(alone), "cannot be told")
 
 
 def test_the_baseline_that_cheats_stands_apart_whatever_its_numbers():
