@@ -438,12 +438,16 @@ def _words(task: Task) -> set[str]:
     return {line.word for line in task.methods.values()} - {"damaged"}
 
 
+def _unclear(task: Task) -> bool:
+    """Whether verdicts cannot say of any method that it forgot."""
+    return bool(_words(task)) and _words(task) <= {"nothing to forget", "cannot tell"}
+
+
 def _count(task: Task) -> str:
     """How many methods forgot, or why none can have."""
     if idle(task):
         return "nothing to forget"
-    unclear = _words(task) <= {"nothing to forget", "cannot tell"}
-    return "cannot be told" if unclear and _words(task) else str(len(_forgot(task, True)))
+    return "cannot be told" if _unclear(task) else str(len(_forgot(task, True)))
 
 
 def _forgot(task: Task, side: bool) -> list[data.Line]:
@@ -477,6 +481,7 @@ def settings(tasks: Sequence[Task]) -> list[str]:
             continue
         nearer = sum(fmean(each) > 0 for each in pairs.values())
         sure = certain(pairs)
+        unclear = _unclear(tuned) or _unclear(authors)
         forgot = [sum(t.methods[name].qualified for name in pairs) for t in (authors, tuned)]
         middles = [median(t.methods[name].score for name in pairs) for t in (authors, tuned)]
         p = sign_p(nearer, sum(fmean(each) < 0 for each in pairs.values()))
@@ -489,12 +494,17 @@ def settings(tasks: Sequence[Task]) -> list[str]:
                 f"{sum(each > 0 for each in sure.values())} and "
                 f"{sum(each < 0 for each in sure.values())}",
                 *(f"{each:.1f}" for each in middles),
-                *(str(each) for each in forgot),
+                *("–" if unclear else str(each) for each in forgot),
             ]
         )
         said.append(
             f"in {tuned.title} {nearer} of {len(pairs)} methods come nearer to Retrain (sign "
-            f"test: p {p_text(p)}), and {forgot[1]} forget instead of {forgot[0]}"
+            f"test: p {p_text(p)}), and "
+            + (
+                "who forgot cannot be told"
+                if unclear
+                else f"{forgot[1]} forget instead of {forgot[0]}"
+            )
         )
     if not rows:
         return ["## Authors' settings against tuned ones", nothing("a task with both")]

@@ -245,7 +245,7 @@ PARTS = (
         "More Retrains",
         "Retrain alone, on seeds that no method has: how far two Retrains lie apart decides how "
         "much a verdict can tell.",
-        (grid(("one_class",), ("retrain",), range(len(SEEDS), 10)),),
+        (grid(("one_class", "all_classes"), ("retrain",), range(len(SEEDS), 10)),),
         inside=0,
     ),
     Part("Ten methods, five scenarios", AUTHORS, (grid(SCENARIOS, TEN, (0, 1, 2)),)),

@@ -73,8 +73,9 @@ def write_pack(
         if result.key in outputs and result.outputs is not None
     }
     packed = {result.key for result in results}
+    # everything as a reader gets it, so that packing it again changes no byte
     named = [
-        dataclasses.replace(each, keys=tuple(key for key in each.keys if key in packed))
+        dataclasses.replace(each, keys=tuple(key for key in each.keys if key in packed), demo=True)
         for each in (reversed(store.comparisons()) if comparisons else ())
         if not packed.isdisjoint(each.keys)
     ]
@@ -84,7 +85,9 @@ def write_pack(
             name: gzip.compress(_lines(some), mtime=0)
             for name, some in _by_comparison(
                 [
-                    dataclasses.replace(each, outputs=thinned.get(each.key), weights=None)
+                    dataclasses.replace(
+                        each, outputs=thinned.get(each.key), weights=None, demo=True
+                    )
                     for each in results
                 ],
                 named,

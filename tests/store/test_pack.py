@@ -170,6 +170,14 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in files_of(folder) if name != "pack.json"}
 
 
+def test_packing_what_a_pack_holds_changes_no_byte(tmp_path: Path) -> None:
+    with full_store(tmp_path / "home") as store:
+        folder = write_pack(store, tmp_path / "pack")
+    with open_pack(folder) as opened:
+        again = write_pack(opened, tmp_path / "again")
+    assert contents(folder) == contents(again) != {}
+
+
 def test_a_new_comparison_leaves_the_files_of_the_others_as_they_are(tmp_path: Path) -> None:
     with open_store(tmp_path / "home") as store:
         for name, seed in (("First", 1), ("Second!", 2), ("second", 3)):
