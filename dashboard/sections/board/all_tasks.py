@@ -48,7 +48,9 @@ def show(division: Division, name: str, answers: st.delta_generator.DeltaGenerat
     )
     st.caption(
         "Methods that forgot in most tasks stand first, then by average rank and work. A question "
-        f"mark: more seeds may change the verdict.{CHEATS if division.baselines else ''}"
+        "mark: more seeds may change the verdict. Verdicts here rest on the Retrains of the "
+        "suite's seeds; the page Results takes all there are, so the two may differ."
+        f"{CHEATS if division.baselines else ''}"
     )
     gaps = board_frames.gaps_frame(division)
     if len(gaps):
