@@ -23,7 +23,8 @@ def overall_sentence(division: Division) -> str:
     forgot, tasks = division.forgot(), len(division.telling)
     if not tasks:
         return "Who forgot cannot be told in any of these tasks."
-    always = [name for name, count in forgot.items() if count == tasks]
+    # in the order of the table below
+    always = [row["method"] for row in site.overall(division) if row["forgot"] == tasks]
     where = {1: "this task", 2: "both tasks"}.get(tasks, f"all {tasks} tasks")
     if division.absent or tasks < len(division.tables):
         where = f"{'the one task' if tasks == 1 else where} where that can be told"
