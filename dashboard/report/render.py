@@ -7,20 +7,22 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib.util
+import json
 import logging
 import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, Literal
+from typing import IO, Final, Literal
 
 import plotly.graph_objects as go
-import plotly.io as pio
+import psutil
 
 from mucore.errors import MucoreError
 
@@ -46,6 +48,10 @@ FLAGS: Final = (
 )
 WIDTH: Final = 760  # pixels of a figure, about the text width of an A4 page
 PDF_SECONDS: Final = 120
+# a figure takes about a second, on a machine that is busy some ten; a browser that hangs takes all
+DRAW_SECONDS: Final = 60  # and as many again as these, for each figure:
+EACH_SECONDS: Final = 15
+DRAW: Final = Path(__file__).with_name("draw.py")
 NO_BROWSER: Final = "PDF needs Chromium or Chrome; open the HTML and print it."
 
 Kind = Literal["svg", "png", "pdf"]
@@ -120,18 +126,54 @@ def image(figure: go.Figure, kind: Kind) -> bytes:
 
 
 def _write(figures: Sequence[go.Figure], paths: Sequence[Path], kind: Kind, width: int) -> bool:
+    listed, said = paths[0].with_name("figures.json"), paths[0].with_name("said.txt")
+    asked = [
+        {
+            "figure": json.loads(figure.to_json()),
+            "height": int(figure.layout.height or 460),
+            "path": str(path),
+        }
+        for figure, path in zip(figures, paths, strict=True)
+    ]
     scale = 2 if kind == "png" else 1
-    heights: list[int | None] = [int(figure.layout.height or 460) for figure in figures]
+    listed.write_text(
+        json.dumps({"kind": kind, "width": width, "scale": scale, "figures": asked}),
+        encoding="utf-8",
+    )
+    seconds = DRAW_SECONDS + EACH_SECONDS * len(figures)
+    with said.open("wb") as file:
+        ended = _run([sys.executable, "-P", str(DRAW), str(listed)], seconds, file)
+    if ended == 0:
+        return True
+    why = f"not within {seconds:g} s" if ended is None else said.read_text(errors="replace")[-2000:]
+    logging.getLogger(__name__).warning(
+        "%d figures could not be drawn as %s together: %s", len(figures), kind, why
+    )
+    return False
+
+
+def _run(command: Sequence[str], seconds: float, said: IO[bytes] | int) -> int | None:
+    """The exit status of a command, None where it took longer. It and all that it started are
+    ended.
+    """
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True
+    )
+    others: list[psutil.Process] = []
     try:
-        pio.write_images(
-            list(figures), list(paths), format=kind, width=width, height=heights, scale=scale
-        )
-    except Exception:  # kaleido raises many kinds, down to those of the browser's own protocol
-        logging.getLogger(__name__).warning(
-            "%d figures could not be drawn as %s together", len(figures), kind, exc_info=True
-        )
-        return False
-    return True
+        return process.wait(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        # some may be in a session of their own, as the browser of kaleido is
+        with contextlib.suppress(psutil.NoSuchProcess):
+            others = psutil.Process(process.pid).children(recursive=True)
+        return None
+    finally:
+        with contextlib.suppress(OSError):  # its own group: the browser and all that it started
+            os.killpg(process.pid, signal.SIGKILL)
+        for other in others:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                other.kill()
+        process.wait()
 
 
 def pdf(page: str, *, seconds: float = PDF_SECONDS) -> bytes:
@@ -153,21 +195,11 @@ def pdf(page: str, *, seconds: float = PDF_SECONDS) -> bytes:
             "--generate-pdf-document-outline",
         ]
         command += [f"--print-to-pdf={target}", source.as_uri()]
-        quiet = subprocess.DEVNULL
-        process = subprocess.Popen(
-            command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
-        )
-        try:
-            process.wait(timeout=seconds)
-        except subprocess.TimeoutExpired:
+        if _run(command, seconds, subprocess.DEVNULL) is None:
             raise NotRendered(
                 f"The browser did not finish the PDF within {seconds:g} s. Open the HTML and "
                 "print it."
-            ) from None
-        finally:
-            with contextlib.suppress(OSError):  # its own group: the browser and all that it started
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            )
         content = target.read_bytes() if target.exists() else b""
     if not content.startswith(b"%PDF"):
         raise NotRendered("The browser gave no PDF. Open the HTML and print it.")

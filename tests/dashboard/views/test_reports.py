@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import zipfile
+from collections import OrderedDict
 from collections.abc import Generator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -21,6 +22,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+import psutil
 import pytest
 import streamlit as st
 from builders import full_results, full_store, make_result, make_spec_row
@@ -712,19 +714,61 @@ def test_figures_of_every_page_come_as_svg_png_and_pdf(monkeypatch):
     assert {label for label, _, _ in figures._downloads(frame, figure)} == {"CSV", "LaTeX", "HTML"}
 
 
-def test_one_bad_figure_does_not_take_the_others(monkeypatch):
-    def write(figures, files, **options):
-        if any(figure.layout.title.text == "bad" for figure in figures):
-            raise ValueError("cannot draw this")
-        for path in files:
-            path.write_bytes(b"<svg/>")
+DRAWS_BADLY = """
+import json, subprocess, sys
+asked = json.load(open(sys.argv[1]))
+titles = [each["figure"]["layout"].get("title", {}).get("text") for each in asked["figures"]]
+if "hangs" in titles:
+    other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(99)"],
+                             start_new_session=True)
+    print(other.pid, file=open(asked["figures"][0]["path"] + ".pid", "w"), flush=True)
+    other.wait()
+for each, title in zip(asked["figures"], titles):
+    if title == "bad":
+        raise SystemExit("cannot draw this")
+    open(each["path"], "w").write(f"{asked['kind']} {asked['width']} {each['height']}")
+"""
 
-    monkeypatch.setattr(render, "draws", lambda: True)
-    monkeypatch.setattr(render.pio, "write_images", write)
-    made = render.images(
-        [go.Figure(), go.Figure(layout={"title": {"text": "bad"}}), go.Figure()], "svg"
-    )
-    assert made == [b"<svg/>", None, b"<svg/>"]
+
+def _lives(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+@pytest.mark.parametrize("title", ["bad", "hangs"])
+def test_one_bad_figure_does_not_take_the_others(title, tmp_path, monkeypatch, caplog):
+    ended = []
+    run = render._run
+
+    def watched(command, seconds, said):
+        status = run(command, seconds, said)
+        pid = next(Path(command[-1]).parent.glob("*.pid"), None)
+        ended.append((status, pid is not None and _lives(int(pid.read_text()))))
+        return status
+
+    draw = tmp_path / "draw.py"
+    draw.write_text(DRAWS_BADLY)
+    for name, value in {
+        "_kept": OrderedDict(),
+        "draws": lambda: True,
+        "DRAW": draw,
+        "DRAW_SECONDS": 3.0,
+        "EACH_SECONDS": 1.0,
+        "_run": watched,
+    }.items():
+        monkeypatch.setattr(render, name, value)
+    asked = [
+        go.Figure(layout={"height": height, "title": {"text": text}})
+        for height, text in ((50, "fine"), (60, title), (70, "fine"))
+    ]
+    fine = [f"svg {render.WIDTH} {height}".encode() for height in (50, 70)]
+    assert render.images(asked, "svg") == [fine[0], None, fine[1]]
+    failed = 1 if title == "bad" else None
+    # all together, then each alone; and nothing that hangs is left, be it in a session of its own
+    assert ended == [(failed, False), (0, False), (failed, False), (0, False)]
+    assert ("cannot draw this" if title == "bad" else "not within 4 s") in caplog.text
 
 
 def test_a_browser_that_hangs_is_ended(tmp_path, monkeypatch):
