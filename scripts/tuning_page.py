@@ -276,8 +276,8 @@ def _none(studies: Sequence[Study]) -> list[str]:
         if gone := report.fallen(study):
             clauses = [each.said(study.seed) for each in gone]
             said.append(
-                f"- {_code(study.method)}: of the best {len(study.best())} settings on seed "
-                f"{study.seed}, {len(gone)} may not be chosen for what they did on another: "
+                f"- {_code(study.method)}: "
+                f"{report.of_the_best(len(gone), len(study.best()), study.seed)}: "
                 f"{'; '.join(clauses)}."
             )
     if not said:

@@ -153,8 +153,8 @@ def cautions(task: Task, study: Study, trials: int, facts: Facts | None) -> list
         )
     if gone := fallen(study):
         said.append(
-            f"{method} under {task.scenario}: {len(gone)} of the best {len(study.best())} settings "
-            "may not be chosen, for what they did on another seed: "
+            f"{method} under {task.scenario}: "
+            f"{of_the_best(len(gone), len(study.best()), study.seed)}: "
             f"{'; '.join(each.said(study.seed) for each in gone)}."
         )
     if (choice := study.choice()) is not None and off(study):
@@ -185,7 +185,28 @@ def visible(facts: Facts, scenario: str, seed: int) -> bool:
 def why_none(study: Study) -> str:
     """What became of the settings of a study that came to none, each counted once."""
     counts = Counter(map(became, study.first))
+    fell = len(fallen(study))
+    best = len(study.best())
+    told = (
+        (counts["still"], "moved nothing"),
+        (counts["over"], "took too much"),
+        (counts["failed"], "failed"),
+        (fell, "fell on another seed"),
+        (
+            counts["candidate"] - fell,
+            f"did not come among the {best} best of the first seed, which alone are tried on "
+            "others",
+        ),
+    )
+    return listed([f"{count} {what}" for count, what in told if count])
+
+
+def of_the_best(count: int, best: int, seed: int) -> str:
+    """The beginning of a sentence on those of a study's best settings that fell."""
+    if best == 1:
+        return f"the best setting on seed {seed} may not be chosen, for what it did on another"
+    them = "they" if count > 1 else "it"
     return (
-        f"{counts['still']} moved nothing, {counts['over']} took too much, {counts['failed']} "
-        f"failed, {counts['candidate']} did so on another seed or were not among the best"
+        f"of the {best} best settings on seed {seed}, {count} may not be chosen, for what {them} "
+        "did on another"
     )

@@ -14,7 +14,7 @@ from mucore.runner.plan import parse_grid
 from mucore.spec import make_recipe
 from mucore.store import open_store, write_pack
 from mucore.tuning import report
-from mucore.tuning.study import Facts, Folder, Study, Trial, studies_in
+from mucore.tuning.study import BEST, Facts, Folder, Study, Trial, studies_in
 from mucore.tuning.task import tasks_of
 
 SETTING = tuning_page.SETTING
@@ -232,8 +232,25 @@ def test_each_setting_that_may_not_be_chosen_is_counted_once():
         *[replace(one, ended="it diverged")] * 6,
         *[one] * 7,
     ]
+    ends = [replace(end, values={"alpha": float(n)}) for n, end in enumerate(ends)]
     made = Study({}, "ssd", "1", 100, 1 / 3, False, tuple(ends))
-    assert facts.numbers(report.why_none(made)) == ["8", "6", "6", "7"] and sum((8, 6, 6, 7)) == 27
+    # the last number says how many are tried on further seeds, on which none has fallen
+    assert facts.numbers(report.why_none(made)) == ["8", "6", "6", "7", str(BEST)]
+    assert sum((8, 6, 6, 7)) == len(ends)
+
+
+@pytest.mark.parametrize("best", [1, BEST])
+def test_those_of_the_best_that_fell_are_counted(best):
+    one = Trial(seed=100, values={}, score=60.0, work=0.4, seconds=1.0)
+    trials = [replace(one, values={"lr": float(n)}) for n in range(best)]
+    trials += [replace(one, values={"lr": 0.0}, seed=101, still=True)]
+    trials += [replace(one, values={"lr": float(n)}, seed=100, over=True) for n in range(9, 12)]
+    made = Study({}, "ssd", "1", 100, 1 / 3, False, tuple(trials))
+    # three took too much; one fell; the others were on their way
+    told = ["3", "1"] if best == 1 else ["3", "1", str(best - 1), str(best)]
+    assert facts.numbers(report.why_none(made)) == told
+    beginning = facts.numbers(report.of_the_best(1, best, 100))
+    assert beginning == (["100"] if best == 1 else [str(best), "100", "1"])
 
 
 def test_a_search_that_found_none_is_told_with_what_became_of_each_setting(demo, tmp_path):
