@@ -12,7 +12,7 @@ from dashboard.widgets import clicks, figures, header, presenting, rank_bars, ru
 from dashboard.widgets.columns import aligned
 from mucore.suite.board import Division
 
-METHOD = st.column_config.TextColumn(width="medium")
+METHOD = st.column_config.TextColumn(width="medium", pinned=True)
 NUMBERS = {
     "Method": METHOD,
     "Average rank": st.column_config.NumberColumn(
@@ -30,6 +30,9 @@ NUMBERS = {
 }
 
 MISSING = {"Method": METHOD, "Why": st.column_config.TextColumn(width="large")}
+NO_RANK = (
+    " A dash for a rank: a task where the method has no distance. What is missing, below, says why."
+)
 CHEATS = (
     " A baseline that cheats stands last and is not ranked: it shows what a metric must not be "
     "fooled by."
@@ -38,18 +41,21 @@ CHEATS = (
 
 def show(division: Division, name: str, answers: st.delta_generator.DeltaGenerator) -> None:
     frame = board_frames.overall_frame(division, run_filters.pinned())
+    # the reasons are long and stand below
+    shown = frame.drop(columns=board_frames.NO_RANK, errors="ignore")
     presenting.dataframe(
-        frame,
+        shown,
         "board",
         alt="Methods that forgot in most tasks first.",
         hide_index=True,
-        column_config=aligned(frame, NUMBERS),
+        column_config=aligned(shown, NUMBERS),
         height="content",
     )
     st.caption(
         "Methods that forgot in most tasks stand first, then by average rank and work. A question "
         "mark: more seeds may change the verdict. Verdicts here rest on the Retrains of the "
         "suite's seeds; the page Results takes all there are, so the two may differ."
+        f"{NO_RANK if len(shown.columns) < len(frame.columns) else ''}"
         f"{CHEATS if division.baselines else ''}"
     )
     gaps = board_frames.gaps_frame(division)
