@@ -325,7 +325,7 @@ def test_wrong_wishes_for_a_search(
 
 
 WHOLE_STUDY: dict[str, Any] = {
-    "rule": objective.REVISION,
+    "rule": objective.revision("one_class"),
     "task": {},
     "study": {
         "method": "finetune",
@@ -337,7 +337,7 @@ WHOLE_STUDY: dict[str, Any] = {
     "trials": [{"seed": 100, "values": {"lr": 0.1}, "score": 1.0, "work": 0.1, "seconds": 1.0}],
 }
 WHOLE_FACTS: dict[str, Any] = {
-    "rule": objective.REVISION,
+    "rule": objective.revision("one_class"),
     "task": {},
     "sizes": {},
     "units": {},

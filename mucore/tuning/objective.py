@@ -17,7 +17,7 @@ from mucore import catalog
 from mucore.catalog.metrics.persons import PERSONS
 from mucore.errors import BadValue
 
-REVISION = 1  # raised when a score can change
+REVISION = 1  # of `score` and `units`, raised when what they give can change; suites name it
 # A unit is this at least: where all Retrains agree to the last sample, that term would rule.
 FLOOR = 0.002
 CAP = 100.0  # a term counts as this at most, so that one alone cannot hide the others
@@ -40,11 +40,21 @@ NUMBERS: Mapping[str, str] = {
 }
 
 
+def revision(scenario: object) -> int:
+    """The rule of searches under a scenario, raised with `REVISION` and when its `terms` change:
+    studies of another rule are not gone on with. Poison is one ahead, since the attacker's labels
+    (`fa`) count.
+    """
+    return REVISION + any(card.poisons and card.id == scenario for card in catalog.SCENARIOS)
+
+
 def terms(scenario: str) -> tuple[str, ...]:
     """The numbers that make the score under a scenario, keys of `NUMBERS`. Raises `UnknownName`."""
     card = catalog.scenario(scenario)
     if card.poisons:
-        return "ra", "va", "fa_true", "va_poisoned"
+        # `fa` is the attacker's success: right labels may be as rare as after Retrain while every
+        # wrong one is the attacker's
+        return "ra", "va", "fa", "fa_true", "va_poisoned"
     if card.class_wise:
         return "ra", "va_forgotten", "va_remaining", "mia"
     return ("ra", "fa", "va", "mia_loss") if card.id in PERSONS else ("ra", "fa", "va", "mia")

@@ -25,7 +25,8 @@ from mucore.catalog.cards import Among, Between
 from mucore.errors import LONGEST_PATH, BadFile, StoreError, said
 from mucore.files import write
 from mucore.store.trouble import patient
-from mucore.tuning.objective import REVISION, WORST
+from mucore.tuning.objective import WORST
+from mucore.tuning.objective import revision as rule_of
 from mucore.tuning.task import Task
 
 log = logging.getLogger("mucore")
@@ -228,7 +229,8 @@ class Folder:
 
     @patient
     def write_facts(self, facts: Facts) -> None:
-        write_json(self.path / "task.json", {"rule": REVISION, **asdict(facts)})
+        rule = rule_of(facts.task.get("scenario"))
+        write_json(self.path / "task.json", {"rule": rule, **asdict(facts)})
 
     def study(self, method: str, *, revision: str) -> Study | None:
         """The study of a method with its code as it is now; None where there is none, or one of
@@ -295,9 +297,10 @@ class Folder:
             for name, value in asdict(study).items()
             if name not in ("trials", "task") and value is not None
         }
+        rule = rule_of(study.task.get("scenario"))
         rows = ",\n".join(f"  {_line(_row(trial))}" for trial in study.trials)
         text = (
-            f'{{"rule": {REVISION},\n "task": {_line(study.task)},\n "study": {_line(head)},\n'
+            f'{{"rule": {rule},\n "task": {_line(study.task)},\n "study": {_line(head)},\n'
             f' "trials": [\n{rows}\n ]}}\n'
         )
         write(self.study_file(study.method), text.encode())
@@ -325,10 +328,11 @@ def _load_facts(path: Path) -> Facts | None:
 
 
 def _check_rule(path: Path, content: Mapping[str, Any]) -> None:
-    if content["rule"] != REVISION:
+    rule = rule_of(content["task"].get("scenario"))
+    if content["rule"] != rule:
         raise BadFile(
             f"{path} was found by rule {said(content['rule'])} of the search, but this version has "
-            f"rule {REVISION}, whose scores differ. Name another folder with --studies."
+            f"rule {rule}, whose scores differ. Name another folder with --studies."
         )
 
 

@@ -65,11 +65,22 @@ def test_standing_still_never_beats_what_moved_and_is_no_worse_than_the_original
     [
         ("one_class", {"ra", "fa", "va", "mia"}),
         ("class_wise", {"ra", "va_forgotten", "va_remaining", "mia"}),
-        ("backdoor", {"ra", "va", "fa_true", "va_poisoned"}),
-        ("label_flip", {"ra", "va", "fa_true", "va_poisoned"}),
+        ("backdoor", {"ra", "va", "fa", "fa_true", "va_poisoned"}),
+        ("label_flip", {"ra", "va", "fa", "fa_true", "va_poisoned"}),
         ("identities", {"ra", "fa", "va", "mia_loss"}),
     ],
 )
 def test_terms_go_by_what_a_scenario_asks_for(scenario, names):
     assert {*objective.terms(scenario)} == names <= objective.NUMBERS.keys()
     assert objective.telling(scenario) in objective.NUMBERS
+
+
+@pytest.mark.parametrize("scenario", ["backdoor", "label_flip"])
+def test_labels_that_are_wrong_as_the_attacker_wants_are_far_from_retrain(scenario):
+    names = objective.terms(scenario)
+    unit, alike = dict.fromkeys(names, 0.002), dict.fromkeys(names, 0.0)
+    # right as often as Retrain, and the attacker has a tenth of the labels that he wanted
+    attacked = alike | {"fa": 0.1}
+    assert objective.score(alike, unit, names) == 0
+    assert objective.score(attacked, unit, names) == pytest.approx(50 / len(names))
+    assert objective.revision(scenario) > objective.revision("one_class")

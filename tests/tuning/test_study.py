@@ -174,6 +174,11 @@ def test_facts_of_another_task_or_rule_are_refused(folder):
         path.write_text(json.dumps(content | change))
         with pytest.raises(BadFile, match="--studies"):
             folder.facts()
+    # what was found before the attacker's labels counted
+    poisoned = {"rule": 1, "task": content["task"] | {"scenario": "backdoor"}}
+    path.write_text(json.dumps(content | poisoned))
+    with pytest.raises(BadFile, match="rule 1.*rule 2"):
+        folder.facts()
     path.write_text("{")
     with pytest.raises(BadFile, match=r"task\.json"):
         folder.facts()
