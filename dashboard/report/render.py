@@ -168,8 +168,10 @@ def _run(command: Sequence[str], seconds: float, said: IO[bytes] | int) -> int |
             others = psutil.Process(process.pid).children(recursive=True)
         return None
     finally:
-        with contextlib.suppress(OSError):  # its own group: the browser and all that it started
-            os.killpg(process.pid, signal.SIGKILL)
+        if hasattr(os, "killpg"):  # its own group, also of what outlived it; Windows has none
+            with contextlib.suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
         for other in others:
             with contextlib.suppress(psutil.NoSuchProcess):
                 other.kill()

@@ -4,11 +4,13 @@ LaTeX and PDF, and its page.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import re
 import shutil
 import subprocess
+import time
 import zipfile
 from collections import OrderedDict
 from collections.abc import Generator
@@ -731,10 +733,14 @@ for each, title in zip(asked["figures"], titles):
 
 
 def _lives(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+    """Whether a process is still there ten seconds after it was ended."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        for _ in range(100):  # a signal takes a moment to arrive
+            if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+                return False
+            time.sleep(0.1)
+        return True
+    return False
 
 
 @pytest.mark.parametrize("title", ["bad", "hangs"])
