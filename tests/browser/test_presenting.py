@@ -24,7 +24,8 @@ OUTSIDE = """() => {
   if (root.scrollHeight > innerHeight || root.scrollWidth > innerWidth) found.push('the window');
   if (!slide) return found;
   if (slide.scrollHeight > slide.clientHeight + 1) found.push('the screen');
-  const room = innerHeight - document.querySelector('.mucore-foot').offsetHeight + 12;
+  const foot = document.querySelector('.mucore-foot')?.offsetHeight ?? 0;
+  const room = innerHeight - foot + 12;
   const shown = 'svg.main-svg, img, [data-testid^="stBidiComponent"]';
   for (const each of slide.querySelectorAll(shown)) {
     const box = each.getBoundingClientRect();

@@ -63,20 +63,14 @@ def test_figures_and_logo_follow_the_theme_at_once(demo: Application, chromium: 
     light = colors()
     page.emulate_media(color_scheme="dark")
     expect(logo).not_to_have_attribute("src", light[0] or "")
-    page.wait_for_function(
-        "([old]) => getComputedStyle(document.querySelector('.slider-label')).fill !== old",
-        arg=[light[1]],
-    )
+    expect(label).not_to_have_css("fill", light[1])
     dark = colors()
     page.get_by_test_id("stMainMenu").locator("button").or_(
         page.get_by_test_id("stMainMenuButton")
     ).first.click()
     page.get_by_test_id("stMainMenuItem-theme-Light").click()
     expect(logo).not_to_have_attribute("src", dark[0] or "")
-    page.wait_for_function(
-        "([old]) => getComputedStyle(document.querySelector('.slider-label')).fill === old",
-        arg=[light[1]],
-    )
+    expect(label).to_have_css("fill", light[1])
     assert colors() == light
 
 
