@@ -36,6 +36,7 @@ ON_TEST = {
     "va": "ta",
     "va_forgotten": "tfa",
     "va_remaining": "tra",
+    "va_poisoned": "ta_flipped",  # only where labels are flipped
     "mia": "mia_confidence",
 }
 STOPS = (8, 16, TRIALS)  # after how many trials the table says how the best had fallen
@@ -131,6 +132,7 @@ def _task(facts: Facts, studies: Sequence[Study], results: Sequence[Result]) -> 
             f"Numbers of the score and their units: {units}. "
             + (f"Doing nothing has J = {doing_nothing:.3g}. " if doing_nothing is not None else "")
             + _gone(facts, scenario)
+            + _unasked(scenario)
             + (
                 f"Not searched to the end yet: {listed(f'`{name}`' for name in missing)}."
                 * bool(missing)
@@ -175,6 +177,15 @@ def _gone(facts: Facts, scenario: str) -> str:
         "Original and Retrain are too near to each other in forget accuracy to tell whether a "
         "setting moved, so a setting that does nothing may be chosen here. "
     )
+
+
+def _unasked(scenario: str) -> str:
+    """Which number of the score no metric of a result under the scenario asks for."""
+    there = {card.id for card in catalog.METRICS if catalog.serves(card, scenario)}
+    lost = [_code(name) for name in objective.terms(scenario) if ON_TEST.get(name) not in there]
+    if not lost:
+        return ""
+    return f"No metric says {listed(lost)} on test data, so no J is given on fresh seeds. "
 
 
 def _row(study: Study, facts: Facts, results: Sequence[Result]) -> list[str]:
@@ -222,8 +233,10 @@ def _fresh(
             continue
         if not _has(spec, values):
             continue
-        gaps = {name: result.metrics[ON_TEST[name]].gap for name in names}
-        known = {name: gap for name, gap in gaps.items() if gap is not None}
+        found = {name: result.metrics.get(ON_TEST[name]) for name in names}
+        known = {
+            name: it.gap for name, it in found.items() if it is not None and it.gap is not None
+        }
         if len(known) == len(names):
             scores.append(objective.score(known, facts.units, names))
     return (fmean(scores), len(scores)) if scores else None

@@ -19,12 +19,17 @@ from mucore.tuning.task import tasks_of
 
 SETTING = tuning_page.SETTING
 UNITS = {"ra": 0.01, "fa": 0.02, "va": 0.01, "mia": 0.05}
-ORIGINAL = {"ra": 1.0, "fa": 1.0, "va": 0.9, "mia": 0.1}
-RETRAIN = {"ra": 1.0, "fa": 0.8, "va": 0.9, "mia": 0.3}
+ORIGINAL = {"ra": 1.0, "fa": 1.0, "fa_true": 0.0, "va": 0.9, "mia": 0.1}
+RETRAIN = {"ra": 1.0, "fa": 0.8, "fa_true": 0.8, "va": 0.9, "mia": 0.3}
 
 
-def measured(store, method, preset, seed, gaps, scenario="one_class", rate=None, **of_scenario):
-    """A result with gaps of retain, forget and test accuracy and the attack."""
+NAMES = ("ra", "fa", "ta", "mia_confidence")
+
+
+def measured(
+    store, method, preset, seed, gaps, scenario="one_class", rate=None, names=NAMES, **of_scenario
+):
+    """A result with gaps of retain, forget and test accuracy and the attack, or of `names`."""
     spec = make_spec_row(
         dataset=SETTING["dataset"],
         model=SETTING["model"],
@@ -41,7 +46,6 @@ def measured(store, method, preset, seed, gaps, scenario="one_class", rate=None,
             "parameters": {**spec.parameters, "lr": lr, "epochs": 2, "batch_size": 128},
         }
     )
-    names = ("ra", "fa", "ta", "mia_confidence")
     values = {"rte": 0.1} | dict.fromkeys(names, 0.5)
     store.put_result(make_result(spec, metrics=values, gaps=dict(zip(names, gaps, strict=True))))
 
@@ -92,11 +96,11 @@ def test_the_page_compares_both_presets_over_the_seeds_that_have_tuned_runs(demo
     assert "| one_class: authors' | one_class: tuned |\n" in page
 
 
-def studied(root, method, scores, *, still=(), later=()):
+def studied(root, method, scores, *, still=(), later=(), scenario="one_class", units=UNITS):
     """A finished study whose n-th trial has the rate n/100 and the n-th score;
     `later` trials with a score above 50 moved nothing.
     """
-    grid = {**SETTING, "scenarios": [{"id": "one_class"}], "methods": []}
+    grid = {**SETTING, "scenarios": [{"id": scenario}], "methods": []}
     (task,) = tasks_of(parse_grid(grid))
     folder = Folder(root, task)
     seeds = {
@@ -105,7 +109,7 @@ def studied(root, method, scores, *, still=(), later=()):
     }
     retrains = {str(seed): RETRAIN for seed in range(5)}
     sizes = {"train": 9000, "forget": 180, "recipe_epochs": 15, "leaving": 0}
-    folder.write_facts(Facts(task.content(), sizes, UNITS, retrains, seeds))
+    folder.write_facts(Facts(task.content(), sizes, units, retrains, seeds))
 
     def trial(number, score, seed):
         values = {"lr": number / 100, "epochs": 2, "batch_size": 128}
@@ -155,6 +159,31 @@ def test_a_study_shows_how_the_best_fell_and_what_came_of_it(demo, tmp_path):
     (none,) = (line for line in page.splitlines() if line.startswith("- `cf_k`"))
     assert facts.numbers(none)[:2] == ["24", "24"]  # settings, and those that moved nothing
     assert "Doing nothing has J = 6." in page and "`scrub`" in page.split("Not searched")[1]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "extra", "fresh", "unasked"),
+    # gaps of 1, 1, 2, 1 and 5 units; stamped validation images have no twin on test data
+    [("label_flip", ["ta_flipped"], "2.00 (1)", False), ("backdoor", [], "–", True)],
+)
+def test_a_poisoned_search_is_held_against_fresh_seeds_where_a_metric_says_the_same(
+    demo, tmp_path, scenario, extra, fresh, unasked
+):
+    units = {"ra": 0.01, "fa": 0.02, "va": 0.01, "fa_true": 0.01, "va_poisoned": 0.02}
+    scores = [2.0, *[9.0] * 23]
+    later = [(1, 2.0, 101), (1, 2.0, 102)]
+    studied(tmp_path / "studies", "finetune", scores, later=later, scenario=scenario, units=units)
+    names = ["ra", "fa", "ta", "fa_true", *extra]
+    gaps = [0.01, 0.02, -0.02, 0.01, -0.1][: len(names)]
+    page = demo(
+        lambda store: measured(
+            store, "finetune", "tuned", 0, gaps, scenario=scenario, rate=0.01, names=names
+        )
+    )
+    (row,) = (line for line in page.splitlines() if line.startswith("| `finetune` | 24"))
+    assert [cell.strip() for cell in row.split("|")][6] == fresh
+    (said,) = (line for line in page.splitlines() if line.startswith("Numbers of the score"))
+    assert ("`va_poisoned` on test data" in said) == unasked
 
 
 def test_a_longer_search_is_named_with_its_trials_and_both_of_its_scores(demo, tmp_path):
