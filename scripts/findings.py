@@ -32,7 +32,7 @@ from mucore import catalog
 from mucore.metrics.registry import RELATIVE_TO_RETRAIN
 from mucore.statistics.significance import holm
 from mucore.suite import description
-from mucore.suite.board import paired_p
+from mucore.suite.scores import paired_p
 from mucore.verdicts import rules_of, seed_band
 
 MADE = (

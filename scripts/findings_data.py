@@ -30,8 +30,8 @@ import demo_results
 from mucore import catalog
 from mucore.store import open_store
 from mucore.store.rows import Result
-from mucore.suite.board import scores_of, values_of
 from mucore.suite.pack import opened
+from mucore.suite.scores import scores_of, values_of
 from mucore.verdicts import judge
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "findings"

@@ -24,7 +24,7 @@ from mucore import catalog
 from mucore.metrics.registry import RELATIVE_TO_RETRAIN
 from mucore.store import open_store
 from mucore.store.rows import Result
-from mucore.suite.board import values_of
+from mucore.suite.scores import values_of
 from mucore.verdicts import judge, seed_band
 from mucore.verdicts.rule import RESOLVABLE, TOLERATED
 

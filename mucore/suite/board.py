@@ -1,9 +1,5 @@
 """What packs say side by side: each line with its verdict, its distance to Retrain, its cost, and
 what separates the best from the next. Numbers only; `site` draws them. Imports no torch.
-
-The score of a line is that of searches (mucore/tuning/objective.py) on the numbers that its verdict
-rests on, test data among them: the gaps to the Retrain of the same seed in units of how far two
-Retrains lie apart. About 0.8 is another seed's Retrain.
 """
 
 from __future__ import annotations
@@ -11,12 +7,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import scipy  # its parts load when they are named
 
 from mucore import catalog
 from mucore.errors import BadFile, UnknownName
@@ -25,7 +20,6 @@ from mucore.statistics.significance import (
     Interval,
     Pair,
     Ranking,
-    apart,
     average_ranks,
     holm,
     t_interval,
@@ -35,7 +29,7 @@ from mucore.store.rows import Result
 from mucore.suite.description import Suite, Task
 from mucore.suite.lines import REFERENCES
 from mucore.suite.pack import Pack, TunedSetting, place_of
-from mucore.tuning import objective
+from mucore.suite.scores import complete, noise, paired_p, scores_of, values_of
 from mucore.tuning.wish import SLACK
 from mucore.verdicts import Verdict, judge, rules_of
 
@@ -306,14 +300,6 @@ def _division(
     )
 
 
-def values_of(runs: Mapping[int, Result], metric: str) -> dict[int, float]:
-    return {
-        seed: measured.value
-        for seed, run in runs.items()
-        if (measured := run.metrics.get(metric)) is not None and measured.value is not None
-    }
-
-
 def _table(
     suite: Suite, task: Task, division: str, packs: Sequence[tuple[str, Pack]]
 ) -> Table | None:
@@ -328,7 +314,7 @@ def _table(
     if retrain is None or original is None:
         return None
     metrics = rules_of(task.scenario).metrics
-    band, floor = _noise(retrain.runs, metrics)
+    band, floor = noise(retrain.runs, metrics)
     ordered = sorted((x for x in lines if x.method not in REFERENCES), key=lambda x: x._place)
     best, alike = _best([line for line in ordered if line.group == "forgot"])
     return Table(
@@ -428,7 +414,7 @@ def _no_score(retrains: Mapping[int, Result], task: Task) -> str:
     """Why a line that has runs has no distance to Retrain."""
     names = rules_of(task.scenario).metrics
     count, listed = (
-        len(_complete(retrains, names)),
+        len(complete(retrains, names)),
         ", ".join(catalog.metric(x).short for x in names),
     )
     if count < 2:
@@ -437,55 +423,6 @@ def _no_score(retrains: Mapping[int, Result], task: Task) -> str:
             f"{'one alone' if count else 'none'} has all of {listed}."
         )
     return f"No distance: none of its runs has all of {listed} and a Retrain of the same seed."
-
-
-def scores_of(
-    runs: Mapping[int, Result], retrains: Mapping[int, Result], scenario: str
-) -> dict[int, float]:
-    """By seed; empty where two Retrains make no spread yet, or a number is missing."""
-    names = rules_of(scenario).metrics
-    references, mine = _complete(retrains, names), _complete(runs, names)
-    if len(references) < 2:
-        return {}
-    units = objective.units([*references.values()])
-    return {
-        seed: objective.score(
-            {name: numbers[name] - references[seed][name] for name in names}, units, names
-        )
-        for seed, numbers in mine.items()
-        if seed in references
-    }
-
-
-def _complete(runs: Mapping[int, Result], names: Iterable[str]) -> dict[int, dict[str, float]]:
-    """The numbers `names` of the runs that have all of them, by seed."""
-    columns = {name: values_of(runs, name) for name in names}
-    return {
-        seed: {name: values[seed] for name, values in columns.items()}
-        for seed in runs
-        if all(seed in values for values in columns.values())
-    }
-
-
-def _noise(
-    retrains: Mapping[int, Result], names: Sequence[str]
-) -> tuple[dict[str, tuple[float, float]], float | None]:
-    """How far Retrains lie apart, over all ordered pairs of seeds: percentiles of each gap and of
-    the score, and the mean score.
-    """
-    numbers = _complete(retrains, names)
-    pairs = list(itertools.permutations(numbers.values(), 2))
-    if not pairs:
-        return {}, None
-    units = objective.units([*numbers.values()])
-    gaps = [{name: one[name] - other[name] for name in names} for one, other in pairs]
-    scores = [objective.score(each, units, names) for each in gaps]
-    band = {"score": (float(np.percentile(scores, 2.5)), float(np.percentile(scores, 97.5)))}
-    for name in names:
-        half = apart([each[name] for each in numbers.values()])
-        assert half is not None  # there are pairs
-        band[name] = (-half, half)
-    return band, float(np.mean(scores))
 
 
 def _best(lines: Sequence[Line]) -> tuple[str | None, tuple[str, ...]]:
@@ -507,17 +444,6 @@ def _lower(one: Mapping[int, float], other: Mapping[int, float]) -> float:
     if sum(one[seed] - other[seed] for seed in shared) >= 0:
         return 1.0
     return paired_p(one, other)
-
-
-def paired_p(one: Mapping[int, float], other: Mapping[int, float]) -> float:
-    """Two-sided p of the t test of paired differences; 1 where fewer than two seeds are shared."""
-    d = np.array([one[seed] - other[seed] for seed in one if seed in other])
-    if len(d) < 2:
-        return 1.0
-    error = float(d.std(ddof=1)) / len(d) ** 0.5
-    if error == 0:
-        return 0.0 if d.any() else 1.0
-    return float(2 * scipy.special.stdtr(len(d) - 1, -abs(float(d.mean())) / error))
 
 
 def _ranking(tables: Sequence[Table]) -> Ranking | None:
