@@ -109,6 +109,15 @@ def test_a_papers_settings_go_with_its_recipe_in_every_revision():
     assert stated(card, old) == stated(card, make_recipe("mufac")) != {}
 
 
+def test_tuned_settings_lie_on_top_of_those_of_the_papers_preset_as_in_their_search():
+    of_mufac = {"recipe": make_recipe("mufac"), "paper": "mufac"}
+    tuned = spec(**of_mufac, method_preset="tuned")
+    searched = catalog.method("finetune").search
+    tried = spec(**of_mufac, parameters={name: tuned.parameters[name] for name in searched})
+    assert "momentum" not in searched and tuned.parameters["momentum"] == 0.0  # MUFAC's
+    assert tuned.parameters == tried.parameters and tuned.model_key == tried.model_key
+
+
 def test_user_data_is_named_by_its_content():
     here = spec(dataset="npz:/here/a.npz", data_hash="abc")
     there = spec(dataset="npz:/there/b.npz", data_hash="abc")

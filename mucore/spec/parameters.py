@@ -46,9 +46,8 @@ def method_parameters(
     base = {p.name: scaled_epochs(p, card, recipe) for p in card.parameters} | dict(
         card.scenario_values.get(scenario or "", {})
     )
-    if preset == "authors":
-        base |= stated(card, recipe, scenario, paper)
-    elif card.family not in ("reference", "exact"):
+    base |= stated(card, recipe, scenario, paper)
+    if preset == "tuned" and card.family not in ("reference", "exact"):
         wanted = task or TuningTask(scenario=scenario or "")
         found = tuning.nearest(card.id, wanted, otherwise=card.tuned)
         if found is None:
