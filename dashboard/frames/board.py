@@ -140,7 +140,7 @@ def task_frame(table: Table, first: Collection[str] = ()) -> pd.DataFrame:
             table,
             ORIGINAL,
             table.original,
-            "before anybody asked",
+            "the start",
             table.original.score.mean if table.original.score else None,
             0.0,
         ),
