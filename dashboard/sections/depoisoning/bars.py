@@ -40,8 +40,8 @@ def show(
         )
     if not info.panels or not info.panels[0].bars:
         st.markdown(
-            "No method has a number here: none is chosen under Methods, or only the original and "
-            "Retrain have run."
+            "No method has a number here: with the methods and settings chosen above, only the "
+            "original and Retrain have run."
         )
         link(
             "launch",
