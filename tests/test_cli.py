@@ -502,15 +502,16 @@ def test_a_signal_ends_a_command_that_does_not_look_for_it(name, monkeypatch, ca
     if (number := getattr(signal, name, None)) is None:
         pytest.skip("Windows has no such signal")
     monkeypatch.setattr(commands, "app", lambda *_, **__: os.kill(os.getpid(), number))
+    # where a shell's background process ignores Ctrl-C, or one under nohup SIGHUP, so would this
+    usual = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+    ours = signal.signal(number, usual)
     before = [signal.getsignal(each) for each in signals.ending()]
-    # a shell's background process ignores Ctrl-C, and so would what it starts
-    ours = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         assert cli.main(["methods"]) == 130
+        assert [signal.getsignal(each) for each in signals.ending()] == before
     finally:
-        signal.signal(signal.SIGINT, ours)
+        signal.signal(number, ours)
     assert capsys.readouterr().err == "Interrupted.\n"
-    assert [signal.getsignal(each) for each in signals.ending()] == before
 
 
 def test_run_says_that_somebody_cancelled_a_run(home, monkeypatch, capsys):
