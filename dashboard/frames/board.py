@@ -23,15 +23,21 @@ def overall_sentence(division: Division) -> str:
     forgot, tasks = division.forgot(), len(division.telling)
     if not tasks:
         return "Who forgot cannot be told in any of these tasks."
+    whole = division.everywhere
     # in the order of the table below
     always = [row["method"] for row in site.overall(division) if row["forgot"] == tasks]
     where = {1: "this task", 2: "both tasks"}.get(tasks, f"all {tasks} tasks")
     if division.absent or tasks < len(division.tables):
         where = f"{'the one task' if tasks == 1 else where} where that can be told"
+    others = len(forgot) - len(whole)
+    there = "there" if tasks == 1 else "in all of them"
+    more = f" {units.count(others, 'more method')} did not run {there}." if others else ""
+    if not whole:
+        return f"No method has run in {where}."
     if not always:
-        return f"None of {units.count(len(forgot), 'method')} forgot in {where}."
+        return f"None of {units.count(len(whole), 'method')} forgot in {where}.{more}"
     named = units.shortened([labels.method_names(name)[0] for name in always], 6)
-    return f"{len(always)} of {units.count(len(forgot), 'method')} forgot in {where}: {named}."
+    return f"{len(always)} of {units.count(len(whole), 'method')} forgot in {where}: {named}.{more}"
 
 
 def overall_answers(division: Division, ranking: Ranking | None) -> list[Answer]:

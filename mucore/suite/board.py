@@ -198,6 +198,15 @@ class Division:
         """The tables that say who forgot."""
         return tuple(table for table in self.tables if table.telling)
 
+    @property
+    def everywhere(self) -> tuple[str, ...]:
+        """The methods that have a verdict in every table that says who forgot."""
+        judged = [
+            {line.method for line in table.lines if line.group not in ("missing", "baseline")}
+            for table in self.telling
+        ]
+        return tuple(name for name in self.forgot() if all(name in each for each in judged))
+
     def forgot(self) -> dict[str, int]:
         """By method, in how many tables it forgot, by one of its lines where several packs have
         it; those that are nowhere but missing left out, and a baseline that cheats, which is no

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
+import facts
 import pytest
 from builders import make_result
 from facts import tells
@@ -165,6 +166,9 @@ def test_a_method_of_two_packs_is_counted_once_a_table_and_is_not_ranked():
     assert whole.ranking.ranks == {"salun": 1.0, "ssd": 2.0, "ct": 3.0}
     assert whole.doubled("scrub") == [TASK] and whole.doubled("ssd") == []
     assert [task for task, _ in whole.unscored("scrub")] == [TASK]
+    # it did not run in the other one, so it is not among those that could forget in both
+    assert whole.everywhere == ("salun", "ssd", "ct")
+    assert facts.numbers(overall_sentence(whole)) == ["3", "3", "1"]
     both = board._division("tuned", (table(*twice, *rest), table(*twice, *rest)))
     assert both.unscored("scrub") == [] and "packs" in site.unranked(both, "scrub")
     assert "4 of 4" in site.headline(both.tables[0])
@@ -182,6 +186,8 @@ def test_a_task_that_cannot_say_who_forgot_does_not_count_against_anybody():
     rows = {row["method"]: (row["forgot"], row["of"]) for row in site.overall(both)}
     assert both.telling == (told,) and rows == {"ssd": (1, 1), "scrub": (0, 1)}
     assert overall_sentence(both).startswith("1 of 2 methods forgot in the one task ")
+    apart = (table(line("ssd", (1.0,) * 3)), table(line("scrub", (1.0,) * 3)))
+    assert facts.numbers(overall_sentence(board._division("tuned", apart))) == []
     alone = board._division("tuned", (dark,))
     assert {row["of"] for row in site.overall(alone)} == {0}
     assert tells(overall_sentence(alone), "cannot be told")
