@@ -30,7 +30,7 @@ def overall_sentence(division: Division) -> str:
     if division.absent or tasks < len(division.tables):
         where = f"{'the one task' if tasks == 1 else where} where that can be told"
     others = len(forgot) - len(whole)
-    there = "there" if tasks == 1 else "in all of them"
+    there = {1: "there", 2: "in both of them"}.get(tasks, "in all of them")
     more = f" {units.count(others, 'more method')} did not run {there}." if others else ""
     if not whole:
         return f"No method has run in {where}."
