@@ -20,6 +20,7 @@ that a reader of the pack drew lie in `packs/ID/analyses` of that reader's home;
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import sys
 import tempfile
@@ -557,7 +558,7 @@ def look_inside(specs: Iterable[RunSpec], store: Store) -> None:
             continue
         kinds = [
             "layers",
-            *(["replay"] if spec.method in REPLAYED and spec.method_preset == "authors" else []),
+            *(["replay"] if spec.method in REPLAYED else []),
         ]
         for kind in kinds:
             try:
@@ -582,7 +583,10 @@ def pack(store: Store, out: Path, *, fresh: bool, busy: bool) -> int:
         }
         before = {} if fresh else packed_results(out)
         same = {
-            key for key in store.known(list(before)) if agree(store.get_result(key), before[key])
+            each.key
+            for each in store.results(keys=list(before))
+            if agree(each, before[each.key])
+            and not (is_first(each) and each.outputs and not before[each.key].outputs)
         }
         # The numbers of an experiment are named by when its runs finished, so all of them come from
         # one place.
@@ -632,14 +636,9 @@ def pack(store: Store, out: Path, *, fresh: bool, busy: bool) -> int:
             for key in one.keys
             if scenarios[key] not in without.get(one.name, ())
         }
-        first = [
-            each.key
-            for each in results
-            if each.spec["training_seed"] == 0 and not each.spec["unlearning_seed"]
-        ]
-        tuned = {each.key for each in results if each.spec["method_preset"] == "tuned"}
-        first = [key for key in first if key in looked_into - tuned]
-        write_pack(merged, out, outputs=first, samples=SAMPLES)
+        first = [each for each in results if is_first(each)]
+        inside = seen_inside(first, looked_into)
+        write_pack(merged, out, outputs=inside, samples=SAMPLES)
     for path in (out / "analyses").glob("*.npz"):
         if not _is_about(path, stayed):
             path.unlink()
@@ -654,7 +653,36 @@ def pack(store: Store, out: Path, *, fresh: bool, busy: bool) -> int:
                 dirs_exist_ok=True,
                 ignore=shutil.ignore_patterns("*.log", "*.progress"),
             )
+    for each in first:
+        if each.key not in inside:
+            name = analysis.key("replay", parameters_of("replay", each.key))
+            (out / "analyses" / f"{name}.npz").unlink(missing_ok=True)
     return len(results)
+
+
+def is_first(result: Result) -> bool:
+    """Whether this is the run of its method that can be looked into."""
+    return result.spec["training_seed"] == 0 and not result.spec["unlearning_seed"]
+
+
+def seen_inside(results: Sequence[Result], looked_into: Collection[str]) -> set[str]:
+    """The keys of the runs whose predictions travel: those of `looked_into`, but instead of a run
+    with the authors' settings the tuned one of the same task, where there is one: pages open on it.
+    """
+    tuned = {_task(each): each.key for each in results if each.spec["method_preset"] == "tuned"}
+    plain = {each.key for each in results if each.spec["method_preset"] == "authors"}
+    return {
+        tuned.get(_task(each), each.key) if each.key in plain else each.key
+        for each in results
+        if each.key in looked_into
+    }
+
+
+def _task(result: Result) -> tuple[str, ...]:
+    """What two runs share that differ in the settings of their method alone."""
+    spec = result.spec
+    names = ("dataset", "model", "recipe", "scenario", "scenario_parameters", "method")
+    return tuple(json.dumps(spec[name], sort_keys=True) for name in names)
 
 
 def _is_about(path: Path, keys: set[str]) -> bool:

@@ -269,7 +269,7 @@ def test_analyses_stay_with_the_runs_that_they_are_about(tmp_path, parts):
     }
 
 
-def test_predictions_travel_with_the_first_authors_runs_alone(tmp_path, parts):
+def test_predictions_travel_with_the_first_runs_that_pages_open_on(tmp_path, parts):
     store_of(
         tmp_path / "home",
         NEW,
@@ -288,7 +288,7 @@ def test_predictions_travel_with_the_first_authors_runs_alone(tmp_path, parts):
         store.put_result(
             make_result(spec, outputs=store.artifacts.put_outputs(make_outputs(splits=("test",))))
         )
-        store.create_comparison("ten", "", {}, [spec.key])
+        store.create_comparison("numbers (2)", "", {}, [spec.key])
     packed(tmp_path / "home", tmp_path / "out")
     with open_pack(tmp_path / "out") as pack:
         inside = [
@@ -296,7 +296,7 @@ def test_predictions_travel_with_the_first_authors_runs_alone(tmp_path, parts):
             for r in pack.results()
             if r.outputs is not None
         ]
-    assert sorted(inside) == [("finetune", 0, "authors"), ("scrub", 0, "authors")]
+    assert sorted(inside) == [("finetune", 0, "authors"), ("scrub", 0, "tuned")]
 
 
 def test_times_of_a_busy_machine_are_left_out_with_the_reason(tmp_path, parts):

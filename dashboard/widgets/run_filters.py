@@ -124,8 +124,9 @@ def pick_runs(
             )
             name = state.select("Forget set", "set", list(found), format_func=names.__getitem__)
             runs = runs[runs["scenario_parameters"].map(alike) == found.get(name, "")]
+    told = st.container()
     with place["methods"]:
-        picked = pick_methods(runs, experiments=experiments, below=below)
+        picked = pick_methods(runs, told, experiments=experiments, below=below)
     said(runs)
     said_of_methods()
     return picked
@@ -327,6 +328,7 @@ def leading(
 
 def pick_methods(
     runs: pd.DataFrame,
+    told: st.delta_generator.DeltaGenerator,
     *,
     experiments: bool = False,
     below: st.delta_generator.DeltaGenerator | None = None,
@@ -334,10 +336,11 @@ def pick_methods(
     """The runs of the methods and settings that the reader chose in a popover, and of the
     references and of methods without a card.
 
-    All at first, but where the demo has runs with the authors' and with other settings it opens on
-    the authors'; the button says so. With a place `below`, settings stand there in sight, beside a
-    switch to all methods where only the best known are shown at first. Parameters of the address:
-    methods, settings, every, hide, pin.
+    All at first, but where the demo has runs with several settings it opens on the tuned ones, or
+    on the authors' where no search has been; the button says so. With a place `below`, settings
+    stand there in sight, beside a switch to all methods where only the best known are shown at
+    first. `told` is the place for a line about methods that the tuned ones leave out. Parameters of
+    the address: methods, settings, every, hide, pin.
     """
     runs = runs[~runs["method"].isin(hidden())]
     ids, options, kept = methods_of(runs), settings_of(runs), pinned()
@@ -374,8 +377,31 @@ def pick_methods(
             format_func=lambda name: catalog.method(name).title,
         )
         _hide_and_pin()
-    wanted = runs["method"].isin([*chosen, *kept]) & has_settings(runs, settings)
-    return runs[wanted | ~runs["method"].isin(ids)]
+    mine, fits = runs["method"].isin([*chosen, *kept]), has_settings(runs, settings)
+    if settings == "tuned":
+        with told:
+            _said_of_untuned(sorted(set(runs["method"][mine]) - set(runs["method"][mine & fits])))
+    return runs[(mine & fits) | ~runs["method"].isin(ids)]
+
+
+def _said_of_untuned(methods: Sequence[str]) -> None:
+    """A line that names the methods without a tuned setting here, and shows them with the
+    authors'; nothing where there are none.
+    """
+    if not methods:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="untuned"):
+        shown = units.shortened([catalog.method(each).title for each in methods], 6)
+        st.markdown(f":material/tune: Not shown, for want of a tuned setting: {escape(shown)}.")
+        st.button(
+            "Show all settings",
+            type="tertiary",
+            on_click=state.set_param,
+            args=("settings", ALL),
+            help="A search found no setting that does anything on every seed at the cost that "
+            "every method may take, or there has been none. Each method's page tells of its "
+            "searches.",
+        )
 
 
 def pick_hidden() -> None:
@@ -478,14 +504,15 @@ def setting_names(options: Sequence[str]) -> dict[str, str]:
 def usual_settings(
     options: Sequence[str], *, experiments: bool = False, beside: bool = False
 ) -> str:
-    """What a page opens on: in the demo the authors' alone, or with the tuned ones `beside` them.
-    One of `experiments` needs the runs with changed settings, where there are any.
+    """What a page opens on: in the demo the tuned ones, where a search has had its runs, with the
+    authors' `beside` them or alone; else the authors'. One of `experiments` needs the runs with
+    changed settings, where there are any.
     """
     if not options or not data.source().demo or (experiments and OWN in options):
         return ALL
     if beside and (BOTH in options or OWN not in options):
         return BOTH if BOTH in options else ALL
-    return "authors"
+    return "tuned" if "tuned" in options else "authors"
 
 
 def set_names(sets: Sequence[str], dataset: str) -> list[str]:

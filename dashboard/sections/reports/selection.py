@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+import streamlit as st
 
 from dashboard import frames, state
 from dashboard.text import labels
@@ -18,6 +19,7 @@ def pick(runs: pd.DataFrame) -> pd.DataFrame:
     with most runs.
     """
     place = header.filter_row([1.5, 2.4, 2.4, 1.5])
+    told = st.container()
     with place[0]:
         runs = run_filters.pick_data(runs)
     with place[1]:
@@ -60,7 +62,7 @@ def pick(runs: pd.DataFrame) -> pd.DataFrame:
                 ]
             ]
     with place[3]:
-        picked = run_filters.pick_methods(runs)
+        picked = run_filters.pick_methods(runs, told)
     run_filters.said(runs)
     run_filters.said_of_methods()
     return picked

@@ -23,10 +23,11 @@ def show(
 ) -> pd.DataFrame:
     """The `view` of the runs of one data set, model and recipe; gives the runs that are shown."""
     places = st.columns([1.6, 1.5, 2.4, 3], vertical_alignment="bottom", gap="small")
+    told = st.container()
     with places[0]:
         runs = run_filters.pick_data(runs)
     with places[1]:
-        runs = run_filters.pick_methods(runs)
+        runs = run_filters.pick_methods(runs, told)
     run_filters.said_of_methods()
     if runs.empty:
         messages.none_finished()

@@ -119,17 +119,48 @@ def show_as_demo(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data, "DEMO", made.parent / "pack")
 
 
-def test_the_demo_opens_on_the_authors_settings_where_settings_do_not_stand_side_by_side(
+def test_the_demo_opens_on_tuned_settings_where_settings_do_not_stand_side_by_side(
     home, tmp_path, monkeypatch
 ):
     fill_with_both(tmp_path / "made")
     show_as_demo(tmp_path / "made", monkeypatch)
     at = open_page("membership")
-    assert settings(at).value == "authors" and "Authors'" in popovers(at)
+    assert settings(at).value == "tuned" and "Tuned" in popovers(at)
     assert "Methods" in popovers(open_page("membership", settings="all"))
     results = opened()
     assert settings(results).value == "all" and len(titles(results)) == 3
     assert titles(opened(settings="authors")) == ["Fine-tune", "SCRUB"]
+
+
+def untuned(at: AppTest) -> list[str]:
+    return [each.value for each in at.markdown if each.value.startswith(":material/tune:")]
+
+
+def test_methods_that_tuned_settings_leave_out_are_named_with_the_way_to_them(
+    home, tmp_path, monkeypatch
+):
+    fill_with_both(tmp_path / "made")
+    show_as_demo(tmp_path / "made", monkeypatch)
+    at = open_page("membership")
+    (line,) = untuned(at)
+    assert "Fine-tune" in line and "SCRUB" not in line
+    next(each for each in at.button if each.label == "Show all settings").click().run()
+    assert not at.exception and settings(at).value == "all" and not untuned(at)
+    assert not untuned(open_page("membership", settings="authors"))
+    assert not untuned(open_page("membership", settings="tuned", methods="scrub"))
+
+
+def test_the_demo_opens_on_the_authors_settings_where_no_search_has_been(
+    home, tmp_path, monkeypatch
+):
+    with open_store(tmp_path / "made") as store:
+        store.put_result(make_result(method="retrain"))
+        for changes in ({}, {"lr": 0.2}):
+            spec = make_spec_row(scenario="one_class", method="scrub")
+            spec = spec.model_copy(update={"parameters": {**spec.parameters, **changes}})
+            store.put_result(make_result(spec))
+    show_as_demo(tmp_path / "made", monkeypatch)
+    assert settings(open_page("membership")).value == "authors"
 
 
 def fill_with_many(home: Path) -> list[str]:
