@@ -40,6 +40,7 @@ MADE = (
     "run it again. -->"
 )
 BENCHMARKS = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
+LAPTOP = "mucore-bench-1"  # the suite of which the demo has runs
 SHOWN = 12  # metrics in the table
 MEANS = ("average_gap", "average_gap_classes")  # of the very numbers that decide
 FEWEST = 3  # methods on either side, from which a metric can be said to tell them apart
@@ -121,11 +122,15 @@ def sources(tasks: Sequence[Task], files: Sequence[Mapping[str, Any]]) -> list[s
         f"`{each['digest'][:16]}`)"
         for each in files
     ]
+    on = {task.dataset for task in tasks if task.source == "demo"}
     return [
         "## The runs",
         table(("Source", "Settings", "Task", "Data", "Methods", "Seeds", "Forgot"), rows),
         (
             "The demo's runs are those of [results.md](results.md): `resnet9-small` for 15 epochs. "
+            f"They cover the tasks of the suite `{LAPTOP}` ([submit.md](submit.md)) on "
+            f"{listed(sorted(on))}, and add further Retrains where the suite's own leave verdicts "
+            "open, and scenarios that the suite does without. "
             + (
                 f"From data/findings, with the first digits of SHA-256 hashes: {listed(packs)}."
                 if packs
@@ -681,21 +686,30 @@ def machines(benchmarks: str) -> list[str]:
 
 
 def missing(tasks: Sequence[Task]) -> list[str]:
-    there = {(task.source, task.division) for task in tasks}
+    there = {
+        (name, task.division, task.dataset, task.scenario)
+        for task in tasks
+        for name in ([LAPTOP] if task.source == "demo" else [task.source])
+    }
     lacking = []
     for name in description.names():
         suite = description.load(name)
         for division in suite.divisions:
-            if (name, division) not in there:
-                lacking.append(f"- `{name}`, division {division}: {len(suite.tasks)} tasks.")
+            gone = [
+                f"`{task.scenario}` on {task.dataset}"
+                for task in suite.tasks
+                if (name, division, task.dataset, task.scenario) not in there
+            ]
+            if gone:
+                lacking.append(f"- `{name}`, division {division}: {listed(gone)}.")
     return [
         "## What is missing",
         (
-            "These parts of the [suites](submit.md) have no pack here yet. "
-            "`python scripts/findings_data.py PACK` takes one in, and `python "
+            "These tasks of the [suites](submit.md) have no runs here yet. "
+            "`python scripts/findings_data.py PACK` takes a pack in, and `python "
             "scripts/make_docs.py` writes this page again with it:"
             if lacking
-            else "Every division of every suite has its pack."
+            else "Every division of every suite has its runs."
         ),
         "\n".join(lacking),
     ]
