@@ -20,6 +20,7 @@ that a reader of the pack drew lie in `packs/ID/analyses` of that reader's home;
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import shutil
 import sys
@@ -33,6 +34,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 
+from dashboard.lessons import LESSONS
+from dashboard.lessons.records import of_features
 from mucore import analysis, catalog
 from mucore.catalog.tuning import shipped
 from mucore.errors import MucoreError
@@ -668,14 +671,29 @@ def is_first(result: Result) -> bool:
 def seen_inside(results: Sequence[Result], looked_into: Collection[str]) -> set[str]:
     """The keys of the runs whose predictions travel: those of `looked_into`, but instead of a run
     with the authors' settings the tuned one of the same task, where there is one: pages open on it.
+    Lessons tell of the authors', so those whose features they look at travel as well.
     """
     tuned = {_task(each): each.key for each in results if each.spec["method_preset"] == "tuned"}
-    plain = {each.key for each in results if each.spec["method_preset"] == "authors"}
-    return {
-        tuned.get(_task(each), each.key) if each.key in plain else each.key
-        for each in results
-        if each.key in looked_into
-    }
+    found = set[str]()
+    for each in results:
+        if each.key in looked_into:
+            plain = each.spec["method_preset"] == "authors"
+            found.add(tuned.get(_task(each), each.key) if plain else each.key)
+            if plain and (each.spec["scenario"], each.spec["method"]) in told_by_features():
+                found.add(each.key)
+    return found
+
+
+@functools.cache
+def told_by_features() -> frozenset[tuple[str, str]]:
+    """Scenario and method of what lessons look into: the features of these runs must be there."""
+    return frozenset(
+        (scenario["id"], method["id"])
+        for lesson in LESSONS.values()
+        if any(of_features(step) for step in lesson.steps)
+        for scenario in lesson.grid["scenarios"]
+        for method in lesson.grid["methods"]
+    )
 
 
 def _task(result: Result) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from mucore.catalog.tuning import shipped
 from mucore.spec import REVISION, RunSpec
 from mucore.store import open_pack, open_store
 
+DEMO = Path(make_demo.__file__).resolve().parents[1] / "data" / "demo"
 OLD, NEW = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
 
 
@@ -309,3 +310,14 @@ def test_times_of_a_busy_machine_are_left_out_with_the_reason(tmp_path, parts):
         and result.metrics["rte"].error == make_demo.BUSY == result.notes[-1]
     )
     assert result.metrics["ta"].value == 0.9
+
+
+def test_the_demo_has_the_features_that_lessons_look_at():
+    wanted = make_demo.told_by_features()
+    with open_pack(DEMO) as pack:
+        found = {
+            (r.spec["scenario"], r.spec["method"])
+            for r in pack.results()
+            if r.outputs is not None and r.spec["method_preset"] == "authors"
+        }
+    assert wanted and wanted <= found
