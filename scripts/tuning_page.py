@@ -102,13 +102,17 @@ def tuning_page() -> str:
 
 
 def _longer(studies: Sequence[Study]) -> str:
-    """Which searches had more trials than all have."""
-    more = [
-        f"{len(study.first)} for {_code(study.method)} under {_code(study.task['scenario'])}"
-        for study in studies
-        if study.finished(TRIALS) and len(study.first) > TRIALS
+    """Which searches had more trials than all have, by their number and method."""
+    more: dict[tuple[int, str], list[str]] = {}
+    for study in studies:
+        if study.finished(TRIALS) and len(study.first) > TRIALS:
+            place = (len(study.first), study.method)
+            more.setdefault(place, []).append(_code(study.task["scenario"]))
+    texts = [
+        f"{trials} for {_code(method)} under {listed(scenarios)}"
+        for (trials, method), scenarios in sorted(more.items())
     ]
-    return f" ({listed(more)})" if more else ""
+    return f" ({'; '.join(texts)})" if texts else ""
 
 
 def _task(facts: Facts, studies: Sequence[Study], results: Sequence[Result]) -> list[str]:
