@@ -13,20 +13,19 @@ import streamlit as st
 
 from dashboard import data, frames, state
 from dashboard.text import labels, units
-from dashboard.text.presets import OWN, has_values, presets
 from dashboard.text.tags import tags_in, tags_of
 from dashboard.widgets import header
 from dashboard.widgets.markdown import escape
+from dashboard.widgets.run_settings import (
+    ALL,
+    has_settings,
+    setting_names,
+    settings_of,
+    usual_settings,
+)
 from mucore import catalog, titles
-from mucore.catalog import tuning
 from mucore.errors import UnknownName
-from mucore.statistics.runs import SETTING
 
-ALL = "all"
-BOTH = "both"
-# what a reader may look at alone
-_PRESETS = ("tuned", "tuned_elsewhere", "authors")
-SETTINGS = {**{name: labels.METHOD_PRESETS[name] for name in _PRESETS}, OWN: "Own"}
 # What Start and Results open on: of every family the methods that a reader is most likely to have
 # heard of, each with what it stands for.
 KNOWN: Final[Mapping[str, str]] = {
@@ -451,68 +450,6 @@ def best_known(ids: Sequence[str]) -> list[str]:
     """
     known = [name for name in ids if name in KNOWN]
     return known if known and len(ids) > MANY_METHODS and data.source().demo else list(ids)
-
-
-def has_settings(runs: pd.DataFrame, settings: str) -> pd.Series:
-    """Which runs have the settings of a preset, or none of a preset; the authors' are tuned, too,
-    where a search found nothing better.
-    """
-    if settings == ALL:
-        return pd.Series(True, index=runs.index)
-    found = presets(runs)
-    if settings == BOTH:
-        return found.isin(["tuned", "authors"])
-    return found.eq(settings) | _as_tuned(runs) if settings == "tuned" else found.eq(settings)
-
-
-def _as_tuned(runs: pd.DataFrame) -> pd.Series:
-    columns = ("method", "parameters", *SETTING)
-    asked = list(zip(*(runs[name] for name in columns), strict=True))
-    same = {each: _is_tuned(*map(str, each)) for each in set(asked)}
-    return pd.Series([same[each] for each in asked], index=runs.index)
-
-
-def _is_tuned(
-    method: str, parameters: str, dataset: str, model: str, recipe: str, scenario: str, chosen: str
-) -> bool:
-    task = {"recipe": json.loads(recipe), "scenario_parameters": json.loads(chosen)}
-    return any(
-        has_values(method, parameters, found.values)
-        and found.covers(dataset=dataset, model=model, scenario=scenario, **task)
-        for found in tuning.settings(method)
-    )
-
-
-def settings_of(runs: pd.DataFrame) -> list[str]:
-    """What a reader can choose of presets: nothing where there is but one."""
-    used = set(presets(runs[~runs["method"].isin(["original", "retrain"])]))
-    options = [name for name in SETTINGS if name in used]
-    both = [BOTH] if len(options) > 2 and {"tuned", "authors"} <= set(options) else []
-    return [ALL, *both, *options] if len(options) > 1 else []
-
-
-def setting_names(options: Sequence[str]) -> dict[str, str]:
-    """The words for `settings_of`: where nothing but both presets is there, all is both."""
-    both = "Tuned and authors'"
-    return {
-        ALL: both if set(options) == {ALL, "tuned", "authors"} else "All",
-        BOTH: both,
-        **SETTINGS,
-    }
-
-
-def usual_settings(
-    options: Sequence[str], *, experiments: bool = False, beside: bool = False
-) -> str:
-    """What a page opens on: in the demo the tuned ones, where a search has had its runs, with the
-    authors' `beside` them or alone; else the authors'. One of `experiments` needs the runs with
-    changed settings, where there are any.
-    """
-    if not options or not data.source().demo or (experiments and OWN in options):
-        return ALL
-    if beside and (BOTH in options or OWN not in options):
-        return BOTH if BOTH in options else ALL
-    return "tuned" if "tuned" in options else "authors"
 
 
 def set_names(sets: Sequence[str], dataset: str) -> list[str]:

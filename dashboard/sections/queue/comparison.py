@@ -10,7 +10,8 @@ from dashboard import access, data, state
 from dashboard.text.tags import tags_in, tags_of
 from dashboard.widgets import messages
 from dashboard.widgets.markdown import escape
-from dashboard.widgets.run_filters import ALL, tag_title
+from dashboard.widgets.run_filters import tag_title
+from dashboard.widgets.run_settings import ALL
 from mucore.store.rows import Comparison
 
 NOTE_HELP = "Words that begin with # are tags: “#talk” puts this comparison under talk."
