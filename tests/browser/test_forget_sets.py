@@ -72,10 +72,10 @@ def test_a_lasso_on_a_map_of_the_demo(demo: Application, page: Page) -> None:
     for place in places[1:]:
         page.mouse.move(*place, steps=8)
     page.mouse.up()
-    add = page.get_by_role("button", name=re.compile(r"^add Add \d+$|^Add \d+$"))
+    add = page.get_by_role("button", name=re.compile(r"^(add )?Add [\d,]+$"))
     expect(add).to_be_visible()
-    count = int(re.findall(r"\d+", add.inner_text())[-1])
+    count = int(re.findall(r"[\d,]+", add.inner_text())[-1].replace(",", ""))
     add.click()
     expect(page).to_have_url(re.compile("ids=|kept="))
     assert count > 10 and (len(ids(page)) == count or "kept=" in page.url)
-    expect(page.get_by_text(f"{count} samples").first).to_be_visible()
+    expect(page.get_by_text(f"{count:,} samples").first).to_be_visible()

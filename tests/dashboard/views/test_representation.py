@@ -788,3 +788,9 @@ def test_the_demo_opens(demo_home):
     for view in VIEWS:
         at = opened(view=view)
         assert not at.exception and not at.error and at.title[0].value == QUESTION
+
+
+def test_the_map_that_the_demo_opens_on_is_drawn(demo_home):
+    at = opened(view="map")
+    assert len(figures(at)) == 1
+    assert not [each.label for each in at.button if each.label.startswith("Draw")]
