@@ -17,6 +17,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import torch
@@ -137,7 +138,7 @@ def benchmark_gpu(
     page.show(budget.lines, judge=not quick)
     failed = any(line.value.startswith("failed") for line in budget.lines)
     if write:
-        page.put_section(section(budget.lines, page.machine(device)))
+        page.put_section(section(budget.lines, page.machine(device), seconds))
         print(f"Written to docs/{page.PAGE.name}.")
     return not failed and (quick or all(line.met is not False for line in budget.lines))
 
@@ -332,35 +333,44 @@ def side_by_side(specs: Sequence[RunSpec], session: Session, ends: float) -> flo
     store = session.store
     command = [sys.executable, "-m", "mucore", "worker", "--device", str(session.device)]
     command += ["--idle-exit", "120", "--home", str(store.home)]
-    environment = {**os.environ, "PYTHONPATH": str(page.ROOT)}
-    workers = [subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) for _ in specs]
-    try:
-        # all of them are awake before there is work
-        if not _until(lambda: len(store.workers()) >= len(specs), ends, workers):
-            return None
-        store.enqueue(specs)
-        keys = [spec.key for spec in specs]
-        if not _until(lambda: len(store.known(keys)) == len(keys), ends, workers, store):
-            return None
-        if not _until(lambda: all(job.finished for job in store.jobs(keys=keys)), ends, workers):
-            return None
-        jobs = store.jobs(keys=keys)
-        started = min(job.started for job in jobs if job.started)
-        return (max(job.finished for job in jobs if job.finished) - started).total_seconds()
-    finally:
-        for worker in workers:
-            worker.terminate()
-        for worker in workers:
-            worker.wait(timeout=30)
+    path = os.pathsep.join([str(page.ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONPATH": path}
+    keys = [spec.key for spec in specs]
+    with tempfile.TemporaryFile() as words:
+        workers = [subprocess.Popen(command, env=environment, stderr=words) for _ in specs]
+
+        def until(there: Callable[[], bool], store: Store | None = None) -> bool:
+            return _until(there, ends, workers, words, store)
+
+        try:
+            # all of them are awake before there is work
+            if not until(lambda: len(store.workers()) >= len(specs)):
+                return None
+            store.enqueue(specs)
+            if not until(lambda: len(store.known(keys)) == len(keys), store):
+                return None
+            if not until(lambda: all(job.finished for job in store.jobs(keys=keys))):
+                return None
+        finally:
+            for worker in workers:
+                worker.terminate()
+            for worker in workers:
+                worker.wait(timeout=30)
+    jobs = store.jobs(keys=keys)
+    started = min(job.started for job in jobs if job.started)
+    return (max(job.finished for job in jobs if job.finished) - started).total_seconds()
 
 
 def _until(
     there: Callable[[], bool],
     ends: float,
     workers: Sequence[subprocess.Popen],
-    store: Store | None = None,
+    words: IO[bytes],
+    store: Store | None,
 ) -> bool:
-    """Wait; whether it came before the end. Raises `MucoreError` where a worker or run fails."""
+    """Wait; whether it came before the end. Raises `MucoreError` where a worker, whose stderr is
+    `words`, or a run fails.
+    """
     while not there():
         if time.monotonic() > ends:
             return False
@@ -368,7 +378,9 @@ def _until(
         if failed:
             raise MucoreError(f"{failed[0].label}: {failed[0].error}")
         if any(worker.poll() is not None for worker in workers):
-            raise MucoreError("A worker ended before its run.")
+            words.seek(0)
+            last = words.read().decode(errors="replace").strip().splitlines()[-1:]
+            raise MucoreError(" ".join(["A worker ended before its run.", *last]))
         time.sleep(0.1)
     return True
 
@@ -408,8 +420,10 @@ def out_of_memory(spec: RunSpec, session: Session, batch: int) -> list[Line]:
         with only(half / 2, session.device):
             step(batch)
     except MucoreError as problem:
-        says = one_line(problem)
-        lines.append(Line(what, says, "a sentence with a way out and figures", "GiB" in says))
+        figures = "GiB" in str(problem)  # one_line may cut them off
+        lines.append(
+            Line(what, one_line(problem), "a sentence with a way out and figures", figures)
+        )
     else:
         lines.append(Line(what, "fitted after all", "a sentence with figures", False))
     return lines
@@ -432,11 +446,12 @@ def only(size: float, device: torch.device) -> Generator[None]:
     """Inside, torch's allocator takes at most so many bytes of the device."""
     torch.cuda.empty_cache()
     total = torch.cuda.get_device_properties(device).total_memory
-    torch.cuda.set_per_process_memory_fraction(min(1.0, size / total), device)
+    index = device.index  # None is the current one, which "cuda" alone means, too
+    torch.cuda.set_per_process_memory_fraction(min(1.0, size / total), index)
     try:
         yield
     finally:
-        torch.cuda.set_per_process_memory_fraction(1.0, device)
+        torch.cuda.set_per_process_memory_fraction(1.0, index)
         torch.cuda.empty_cache()
 
 
@@ -444,7 +459,7 @@ def _gib(size: float | None) -> str:
     return "unknown memory" if size is None else f"{size / 2**30:.2f} GiB"
 
 
-def section(lines: Sequence[Line], names: Mapping[str, str]) -> str:
+def section(lines: Sequence[Line], names: Mapping[str, str], seconds: float = SECONDS) -> str:
     """The section of docs/benchmarks.md."""
     text = [
         "## On a GPU",
@@ -455,7 +470,7 @@ def section(lines: Sequence[Line], names: Mapping[str, str]) -> str:
         ),
         (
             "file as a user's own, preset `standard` with batches of 128 and as many epochs as fit "
-            "into eight minutes for everything. Ten methods with"
+            f"into {seconds:.0f} seconds for everything. Ten methods with"
         ),
         (
             "their authors' values forget one class; fewer epochs make Retrain cheaper and so the "

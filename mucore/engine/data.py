@@ -57,7 +57,7 @@ class TensorImages:
         self.std = torch.tensor(std, device=device).view(-1, 1, 1)
 
     def take(self, positions: Tensor) -> Tensor:
-        return self.pixels[positions.to(self.pixels.device)]
+        return self.pixels[sent(positions, self.pixels.device)]
 
 
 class Files(Protocol):
@@ -188,7 +188,7 @@ class Samples:
         x = (pixels.float() / 255 - self.images.mean) / self.images.std
         return Batch(
             x,
-            self.labels[chosen].to(x.device),
+            sent(self.labels[chosen], x.device),
             self.ids[chosen],
             torch.zeros(len(chosen), dtype=torch.int64, device=x.device),
         )
@@ -343,6 +343,15 @@ def _order(
     return order.split(batch_size)[: _steps(count, batch_size, skip_single=skip_single)]
 
 
+def sent(values: Tensor, device: torch.device) -> Tensor:
+    """`values` from the CPU on the device.
+
+    A GPU is not waited for: CUDA has read memory of this kind when the call returns, but torch
+    would let every batch wait until all before it is computed.
+    """
+    return values.to(device, non_blocking=device.type == "cuda")
+
+
 def crop_and_flip(
     pixels: Tensor, generator: torch.Generator, padding: int = CROP_PADDING
 ) -> Tensor:
@@ -351,8 +360,8 @@ def crop_and_flip(
     Drawn sample by sample.
     """
     n, _, height, width = pixels.shape
-    shift = torch.randint(2 * padding + 1, (2, n), generator=generator).to(pixels.device)
-    mirror = (torch.rand(n, generator=generator) < 0.5).to(pixels.device)
+    shift = sent(torch.randint(2 * padding + 1, (2, n), generator=generator), pixels.device)
+    mirror = sent(torch.rand(n, generator=generator) < 0.5, pixels.device)
     padded = nn.functional.pad(pixels, (padding,) * 4)
     # (n, c, shifts, shifts, h, w), a view: only the chosen windows are copied
     windows = padded.unfold(2, height, 1).unfold(3, width, 1)

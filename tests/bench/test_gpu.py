@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import subprocess
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from tempfile import TemporaryFile
 
 import numpy as np
 import pytest
@@ -222,8 +226,16 @@ def test_a_run_that_fails_beside_others_says_why(session, dataset):
     assert claimed is not None and claimed.id == job.id
     session.store.finish_job(job.id, "failed", error="the disk is full", worker_id=worker)
     with pytest.raises(MucoreError, match="the disk is full"):
-        gpu._until(lambda: False, float("inf"), [], session.store)
-    assert not gpu._until(lambda: False, 0.0, [])
+        gpu._until(lambda: False, float("inf"), [], io.BytesIO(), session.store)
+    assert not gpu._until(lambda: False, 0.0, [], io.BytesIO(), None)
+
+
+def test_a_worker_that_ends_early_says_its_last_words():
+    with TemporaryFile() as words:
+        code = "raise SystemExit('some lines\\nno driver')"
+        worker = subprocess.Popen([sys.executable, "-c", code], stderr=words)
+        with pytest.raises(MucoreError, match="no driver$"):
+            gpu._until(lambda: False, float("inf"), [worker], words, None)
 
 
 def test_the_section_keeps_promises_apart():
