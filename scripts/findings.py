@@ -8,6 +8,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
@@ -52,6 +53,7 @@ def findings_page() -> str:
         data.demo_tasks(),
         data.pack_tasks(),
         data.summaries(),
+        data.machine_tasks(),
     )
 
 
@@ -59,9 +61,10 @@ def write(
     demo: Sequence[Task],
     packed: Sequence[Task],
     files: Sequence[Mapping[str, Any]],
+    elsewhere: Sequence[tuple[str, Task]] = (),
 ) -> str:
     """The page from these tasks; what they cannot answer stands there as missing. What a suite has
-    is not taken from the demo as well.
+    is not taken from the demo as well. `elsewhere` are tasks of other machines.
     """
     every = data.one_each([*packed, *demo])
     every.sort(key=lambda task: task.source != "demo")
@@ -95,7 +98,7 @@ def write(
             *settings(every),
             *cheater(every),
             *findings_claims.section(every),
-            *machines(BENCHMARKS.read_text(encoding="utf-8")),
+            *machines(BENCHMARKS.read_text(encoding="utf-8"), every, elsewhere),
             *missing(every),
         ]
     )
@@ -642,8 +645,12 @@ def work(line: data.Line) -> str:
 # -- processors and precision
 
 
-def machines(benchmarks: str) -> list[str]:
-    """Counts of the table of precisions in docs/benchmarks.md."""
+def machines(
+    benchmarks: str, tasks: Sequence[Task] = (), elsewhere: Sequence[tuple[str, Task]] = ()
+) -> list[str]:
+    """Counts of the table of precisions in docs/benchmarks.md, and how far runs of other machines
+    lie from those of the same seeds in `tasks`.
+    """
     part = benchmarks.partition("## Revision 2 of recipes")[2].partition("\n## ")[0]
     cells = [
         line.split("|")[-3:-1]
@@ -660,6 +667,14 @@ def machines(benchmarks: str) -> list[str]:
     if not numbers:
         return [head, nothing("the table of precisions in docs/benchmarks.md")]
     outside = sum(abs(mean) > half for mean, half in numbers)
+    moved = [
+        (made, other, Moved.between(here, other))
+        for made, other in elsewhere
+        for here in tasks
+        if (here.dataset, here.scenario, here.division)
+        == (other.dataset, other.scenario, other.division)
+    ]
+    moved = [each for each in moved if each[2].differences]
     return [
         head,
         (
@@ -667,19 +682,142 @@ def machines(benchmarks: str) -> list[str]:
             "lines ran with the same seeds in float32 and in bf16: "
             f"{len(numbers) - outside} of {len(numbers)} differences of test and forget accuracy "
             "lie within the interval of their three seeds. On one processor a repeated run is "
-            "equal bit by bit; on another, sums round differently and trainings part, so that the "
-            "same seed there is another sample ([fidelity.md](fidelity.md) has two methods that "
-            "swing by tens of points for it). `suite repeat` therefore asks for equality here and "
-            "for Retrain's band elsewhere."
+            "equal bit by bit; on another, sums round differently and trainings part "
+            "([fidelity.md](fidelity.md) has two methods that swing by tens of points for it). "
+            "`suite repeat` therefore asks for equality here and for Retrain's band elsewhere."
         ),
+        *(elsewhere_told(moved) if moved else []),
         (
-            "**Answer.** Precision moves numbers by less than the seed does; a processor is like "
-            "another seed."
+            "**Answer.** Precision moves numbers by less than the seed does."
             if outside <= 0.1 * len(numbers)
             else "**Answer.** Precision moves more numbers than the seed explains."
+        )
+        + (f" {machines_answer([each for *_, each in moved])}" if moved else ""),
+        "Limits: precision on three seeds and one task, with two processors"
+        + (
+            "; other machines had another version of torch, too, where the table says so."
+            if moved
+            else "; no other machine has run the tasks of this page."
         ),
-        "Limits: three seeds, one task, two processors; nobody has measured a GPU here.",
     ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moved:
+    """Numbers that verdicts rest on, of the same runs on two machines. `differences` by metric,
+    method and seed, a Retrain among the methods; `bands` by metric; `seeds` is the mean difference
+    of two seeds on the first machine, of the same methods and metrics; `words` are pairs of
+    verdicts on the same seeds.
+    """
+
+    differences: Mapping[tuple[str, str, int], float]
+    bands: Mapping[str, float]
+    seeds: float
+    words: Sequence[tuple[str, str]]
+
+    @classmethod
+    def between(cls, here: Task, there: Task) -> Moved:
+        columns = {
+            name: (
+                here.retrain if name == "retrain" else here.methods[name].values,
+                there.retrain if name == "retrain" else there.methods[name].values,
+            )
+            for name in ("retrain", *(here.methods.keys() & there.methods.keys()))
+        }
+        differences, between_seeds, bands = {}, [], {}
+        for metric in rules_of(here.scenario).metrics:
+            retrains = list(here.retrain.get(metric, {}).values())
+            if len(retrains) < 2:
+                continue
+            bands[metric] = seed_band(retrains, value=fmean(retrains), samples=1).half
+            for name, (ours, theirs) in columns.items():
+                mine, other = ours.get(metric, {}), theirs.get(metric, {})
+                shared = mine.keys() & other.keys()
+                differences |= {(metric, name, seed): other[seed] - mine[seed] for seed in shared}
+                if shared:
+                    pairs = itertools.combinations(mine.values(), 2)
+                    between_seeds += [fmean(abs(a - b) for a, b in pairs)] * len(shared)
+        words = [
+            (line.word, there.methods[name].word)
+            for name, line in here.methods.items()
+            if name in there.methods and line.scores.keys() == there.methods[name].scores.keys()
+        ]
+        return cls(
+            differences=differences,
+            bands=bands,
+            seeds=fmean(between_seeds) if between_seeds else 0.0,
+            words=words,
+        )
+
+    @property
+    def equal(self) -> int:
+        return sum(each == 0 for each in self.differences.values())
+
+    @property
+    def within(self) -> int:
+        return sum(abs(it) <= self.bands[metric] for (metric, *_), it in self.differences.items())
+
+    @property
+    def share(self) -> float:
+        """The mean difference, as a share of that of two seeds."""
+        return fmean(abs(each) for each in self.differences.values()) / max(self.seeds, 1e-12)
+
+
+def elsewhere_told(moved: Sequence[tuple[str, Task, Moved]]) -> list[str]:
+    rows = []
+    for made, task, each in moved:
+        count = len(each.differences)
+        metric, method, _ = largest = max(
+            each.differences, key=lambda it: abs(each.differences[it])
+        )
+        rows.append(
+            [
+                made,
+                task.title,
+                str(count),
+                f"{each.equal / count:.0%}",
+                f"{each.within / count:.0%}",
+                f"{each.share:.2f}",
+                f"{100 * abs(each.differences[largest]):.1f} points (`{metric}`, `{method}`)",
+                f"{sum(a == b for a, b in each.words)} of {len(each.words)}" if each.words else "–",
+            ]
+        )
+    return [
+        (
+            "Other machines ran the same seeds. Compared are the numbers that verdicts rest on, of "
+            "Retrain and of every method with authors' settings. *Against a seed* is the mean "
+            "difference between the machines, divided by that between two seeds on one machine; "
+            "1 would be another seed."
+        ),
+        table(
+            (
+                "Machine",
+                "Task",
+                "Numbers",
+                "Equal",
+                "Within Retrain's band",
+                "Against a seed",
+                "Largest difference",
+                "Same verdict",
+            ),
+            rows,
+        ),
+    ]
+
+
+def machines_answer(moved: Sequence[Moved]) -> str:
+    low, high = min(each.share for each in moved), max(each.share for each in moved)
+    span = f"{low:.2f}" if f"{low:.2f}" == f"{high:.2f}" else f"{low:.2f} to {high:.2f}"
+    words = [pair for each in moved for pair in each.words]
+    return (
+        f"Another machine moves them by {span} of what another seed does"
+        + (", depending on the task" if len(moved) > 1 else "")
+        + (
+            f"; {sum(a == b for a, b in words)} of {len(words)} verdicts are the same there."
+            if words
+            else "."
+        )
+    )
 
 
 # -- what is missing

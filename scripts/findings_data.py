@@ -10,15 +10,19 @@ a pack where no suite has the task, as for the baseline that cheats; twice, with
 
     python -m mucore --home HOME run --dataset digits --model mlp --preset quick \\
         --scenario class_wise --seeds 0-4 --methods METHODS
+
+With `--machine NAME` before the packs, they are those of another machine, so called, and their
+files lie in data/findings/machines: the page compares them with the runs of the same seeds.
 """
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import hashlib
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +39,7 @@ from mucore.suite.scores import scores_of, values_of
 from mucore.verdicts import judge
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "findings"
+MACHINES = FOLDER / "machines"
 DEMO = {"dataset": "fashion-mnist-10k", "model": "resnet9-small", "preset": "standard"}
 SCENARIOS = (
     "one_class",
@@ -215,6 +220,7 @@ def summary(path: Path) -> dict[str, Any]:
             "rows": pack.about["sha256"],  # of the files of rows in the pack
             "runs": len(pack.results),
             "missing": sorted({(m.scenario, m.method, m.reason) for m in pack.missing}),
+            "machine": _machine(pack.results.values()),
             "tasks": [asdict(task) for task in tasks],
         }
 
@@ -235,14 +241,27 @@ def _own(home: Path) -> dict[str, Any]:
         "rows": {},
         "runs": len(results),
         "missing": [],
+        "machine": _machine(results),
         "tasks": [asdict(task)],
     }
 
 
-def write(content: Mapping[str, Any], folder: Path = FOLDER) -> Path:
-    """To a file named after suite and division, the same bytes for the same content."""
+def _machine(results: Iterable[Result]) -> dict[str, list[str]]:
+    """What computed them."""
+    made = [(each.device, each.versions.get("torch", "")) for each in results]
+    return {
+        "device": sorted({device for device, _ in made}),
+        "torch": sorted({torch for _, torch in made if torch}),
+    }
+
+
+def write(content: Mapping[str, Any], folder: Path = FOLDER, *, machine: str = "") -> Path:
+    """To a file named after suite and division, and `machine` where it is another than that of the
+    other files; the same bytes for the same content.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{content['suite']}-{content['division']}.json.gz"
+    name = "-".join(filter(None, [content["suite"], content["division"], machine]))
+    path = folder / f"{name}.json.gz"
     text = json.dumps(_rounded(content), sort_keys=True, separators=(",", ":"))
     path.write_bytes(gzip.compress(text.encode(), mtime=0))
     return path
@@ -270,6 +289,18 @@ def pack_tasks(folder: Path = FOLDER) -> list[Task]:
     return [
         _task(each) for path in sorted(folder.glob("*.json.gz")) for each in _read(path)["tasks"]
     ]
+
+
+def machine_tasks(folder: Path = MACHINES) -> list[tuple[str, Task]]:
+    """The tasks of other machines, each with the words for what computed it."""
+    found = []
+    for path in sorted(folder.glob("*.json.gz")):
+        content = _read(path)
+        words = ", ".join(
+            [*content["machine"]["device"], *(f"torch {it}" for it in content["machine"]["torch"])]
+        )
+        found += [(words, _task(each)) for each in content["tasks"]]
+    return found
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -301,10 +332,15 @@ def _seeds(content: Mapping[str, float]) -> dict[int, float]:
 
 
 def main() -> None:
-    if not sys.argv[1:]:
-        raise SystemExit("Name packs of suites: python scripts/findings_data.py PACK [PACK ...].")
-    for name in sys.argv[1:]:
-        print(f"{write(summary(Path(name)))} written")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("packs", nargs="+", type=Path, metavar="PACK")
+    parser.add_argument("--machine", default="", help="a name for the machine that made the packs")
+    arguments = parser.parse_args()
+    folder = MACHINES if arguments.machine else FOLDER
+    for path in arguments.packs:
+        print(f"{write(summary(path), folder, machine=arguments.machine)} written")
 
 
 if __name__ == "__main__":

@@ -185,6 +185,32 @@ def test_precision_is_read_from_the_page_of_benchmarks():
     ]
 
 
+def test_how_far_another_machine_lies_by_hand():
+    """Retrain is equal there; the method's two seeds, 0.2 apart here, moved by 0.1 and by 0."""
+
+    def made(scenario: str, *values: float) -> Task:
+        of_seeds = {"fa": dict(enumerate(values))}
+        one = replace(line("scrub", 1.0, "forgot"), scores={0: 1.0, 1: 1.1}, values=of_seeds)
+        return replace(task(scenario, one), retrain={"fa": {0: 0.5, 1: 0.6, 2: 0.7}})
+
+    here, there = made("one_class", 0.4, 0.6), made("one_class", 0.5, 0.6)
+    moved = findings.Moved.between(here, there)
+    assert len(moved.differences) == 5 and moved.equal == 4
+    assert moved.differences["fa", "scrub", 0] == pytest.approx(0.1)
+    # three Retrains of s = 0.1: t(0.975, 2) = 4.303, times the root of two
+    assert moved.bands["fa"] == pytest.approx(4.303 * math.sqrt(2) * 0.1, rel=1e-3)
+    assert moved.within == 5
+    # two seeds of Retrain lie 0.4/3 apart on average, those of the method 0.2
+    assert moved.seeds == pytest.approx((3 * 0.4 / 3 + 2 * 0.2) / 5)
+    assert moved.share == pytest.approx(0.1 / 5 / moved.seeds)
+    assert moved.words == [("forgot", "forgot")]
+    text = "## Revision 2 of recipes\n\n| A | b | 0.1 ± 1.0 | 0.2 ± 0.1 |\n"
+    said = findings.machines(text, [here], [("A GPU", there)])
+    assert "| A GPU | one_class, " in said[3] and "1 of 1" in said[3]
+    elsewhere = made("backdoor", 0.5, 0.6)
+    assert findings.machines(text, [here], [("A GPU", elsewhere)]) == findings.machines(text)
+
+
 def test_a_page_without_runs_answers_nothing():
     made = findings.write([], [], [])
     assert made.count("Not answered yet") >= 5
@@ -214,3 +240,6 @@ def test_a_pack_becomes_a_file_and_the_file_the_same_tasks(tmp_path):
     assert (about["suite"], about["hash"], about["tasks"]) == (QUICK, suite.hash, 2)
     assert len(about["digest"]) == 64
     assert np.mean([each.score for each in tasks[1].methods.values()]) > 0
+    elsewhere = findings_data.write(content, tmp_path / "machines", machine="h200")
+    assert elsewhere.name == f"{QUICK}-authors-h200.json.gz"
+    assert [each for _, each in findings_data.machine_tasks(tmp_path / "machines")] == tasks
