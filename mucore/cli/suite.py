@@ -346,7 +346,7 @@ def repeat(
         print(to_json(_repeated(found), indent=2))
     else:
         print_table(
-            ("metric", "in the pack", "repeated", "Retrain's band"),
+            ("metric", "in the pack", "repeated", "band"),
             [
                 (d.metric, d.packed, d.repeated, "" if d.band is None else f"{d.band:.4f}")
                 for d in found.differences
@@ -358,12 +358,12 @@ def repeat(
     elif found.agrees:
         print(
             f"{line}: the predictions differ, but every number that a verdict rests on lies within "
-            "the band of Retrain against Retrain.",
+            "what two seeds of Retrain or of the method differ by.",
             file=sys.stderr,
         )
     else:
         names = ", ".join(each.metric for each in found.differences if each.beyond)
-        print(f"{line}: outside the band of Retrain: {names}.", file=sys.stderr)
+        print(f"{line}: further off than two seeds are: {names}.", file=sys.stderr)
     return 0 if found.agrees else FAILED
 
 

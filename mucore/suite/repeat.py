@@ -1,8 +1,10 @@
 """Make one run of a pack again, its original and its Retrain with it, and say what differs.
 
 On the machine that made the pack the predictions come out bit by bit. Another processor adds up in
-another order, so there a run counts as repeated where every number that a verdict rests on lies
-within the band of Retrain against Retrain.
+another order, and for a convolutional network that is nearly as much as another seed
+(docs/findings.md). So there a run counts as repeated where every number that a verdict rests on
+lies within a band: how far two Retrains lie apart by chance, or two seeds of the method, where that
+is more.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from mucore.suite.pack import Pack
 from mucore.suite.run import one_thread
 from mucore.suite.verify import alike
 from mucore.verdicts import rules_of, seed_band
+from mucore.verdicts.rule import FEWEST_RETRAINS
 
 # of the clock, so that no two runs agree
 TIMED = MACHINE_DEPENDENT | {"rte"}
@@ -32,8 +35,8 @@ TIMED = MACHINE_DEPENDENT | {"rte"}
 
 @dataclass(frozen=True)
 class Difference:
-    """A number that came out otherwise. `band` is how far two Retrains lie apart by chance, None
-    for numbers that no verdict rests on.
+    """A number that came out otherwise. `band` is how far it may, None for numbers that no verdict
+    rests on.
     """
 
     metric: str
@@ -102,10 +105,18 @@ def _differences(pack: Pack, packed: Result, result: Result) -> tuple[Difference
 
 
 def _bands(pack: Pack, packed: Result) -> dict[str, float]:
-    """By metric that decides, how far two Retrains of the pack lie apart by chance."""
+    """By metric that decides, how far two seeds lie apart by chance: of Retrain, or of this line's
+    method with the same settings, whichever is more. The method's are those of its other runs in
+    the pack, for a line that is wrong must not widen its own band.
+    """
     scenario = packed.spec["scenario"]
     if scenario is None:
         return {}
+    others = [
+        result
+        for result in pack.results.values()
+        if result.key != packed.key and _setting(result) == _setting(packed)
+    ]
     retrains = [
         result
         for (dataset, name, _), result in pack.retrains.items()
@@ -113,13 +124,26 @@ def _bands(pack: Pack, packed: Result) -> dict[str, float]:
     ]
     bands = {}
     for name in rules_of(scenario).metrics:
-        values = [
-            measured.value
-            for each in retrains
-            if (measured := each.metrics.get(name)) is not None and measured.value is not None
-        ]
-        if values:
-            bands[name] = seed_band(
-                values, value=float(np.mean(values)), samples=packed.forget_count
-            ).half
+        halves = []
+        if of_retrain := _values(retrains, name):
+            halves.append(_half(of_retrain, packed.forget_count))
+        if len(of_method := _values(others, name)) >= FEWEST_RETRAINS:
+            halves.append(_half(of_method, packed.forget_count))
+        if halves:
+            bands[name] = max(halves)
     return bands
+
+
+def _setting(result: Result) -> tuple[object, ...]:
+    """What lines share that differ in their seeds alone."""
+    names = ("dataset", "scenario", "method", "method_preset", "parameters")
+    return tuple(result.spec[name] for name in names)
+
+
+def _values(results: list[Result], metric: str) -> list[float]:
+    measured = [each.metrics[metric].value for each in results if metric in each.metrics]
+    return [value for value in measured if value is not None]
+
+
+def _half(values: list[float], samples: int) -> float:
+    return seed_band(values, value=float(np.mean(values)), samples=samples).half
