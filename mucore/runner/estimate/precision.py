@@ -23,7 +23,9 @@ GAINS: dict[Kind, str] = {
     "unknown": "What bf16 gains on this processor was not measured; auto takes it with AMX alone.",
 }
 ON_GPU = (
-    "What bf16 gains on a GPU was not measured; auto takes it where the GPU computes it itself."
+    "bf16 gained nothing on the one GPU that was measured, an NVIDIA H200: ResNet-18 in batches of "
+    "128 trained at 11,709 images a second instead of 14,323, for starting kernels took the time. "
+    "auto takes it where the GPU computes it itself."
 )
 
 
