@@ -33,9 +33,8 @@ from mucore import catalog
 from mucore.metrics.registry import RELATIVE_TO_RETRAIN
 from mucore.statistics.significance import holm
 from mucore.suite import description
-from mucore.suite.scores import paired_p
+from mucore.suite.scores import paired_p, repeat_band
 from mucore.verdicts import rules_of, seed_band
-from mucore.verdicts.rule import FEWEST_RETRAINS
 
 MADE = (
     "<!-- Made by scripts/make_docs.py from the demo results and data/findings; change those and "
@@ -708,14 +707,14 @@ def machines(
 class Moved:
     """Numbers that verdicts rest on, of the same runs on two machines. `differences` by metric,
     method and seed, a Retrain among the methods; `bands` by metric, how far two Retrains lie apart
-    by chance; `own` as `differences`, the same of the method's other seeds on the first machine;
+    by chance; `allowed` as `differences`, what `suite repeat` lets pass;
     `seeds` is the mean difference of two seeds there, of the same methods and metrics; `words` are
     pairs of verdicts on the same seeds.
     """
 
     differences: Mapping[tuple[str, str, int], float]
     bands: Mapping[str, float]
-    own: Mapping[tuple[str, str, int], float]
+    allowed: Mapping[tuple[str, str, int], float]
     seeds: float
     words: Sequence[tuple[str, str]]
 
@@ -728,7 +727,7 @@ class Moved:
             )
             for name in ("retrain", *(here.methods.keys() & there.methods.keys()))
         }
-        differences, between_seeds, bands, own = {}, [], {}, {}
+        differences, between_seeds, bands, allowed = {}, [], {}, {}
         for metric in rules_of(here.scenario).metrics:
             retrains = list(here.retrain.get(metric, {}).values())
             if len(retrains) < 2:
@@ -740,9 +739,7 @@ class Moved:
                 differences |= {(metric, name, seed): other[seed] - mine[seed] for seed in shared}
                 for seed in shared:
                     others = [value for each, value in mine.items() if each != seed]
-                    if len(others) >= FEWEST_RETRAINS:
-                        half = seed_band(others, value=fmean(others), samples=1).half
-                        own[metric, name, seed] = half
+                    allowed[metric, name, seed] = repeat_band(retrains, others, samples=1)
                 if shared:
                     pairs = itertools.combinations(mine.values(), 2)
                     between_seeds += [fmean(abs(a - b) for a, b in pairs)] * len(shared)
@@ -754,7 +751,7 @@ class Moved:
         return cls(
             differences=differences,
             bands=bands,
-            own=own,
+            allowed=allowed,
             seeds=fmean(between_seeds) if between_seeds else 0.0,
             words=words,
         )
@@ -770,10 +767,7 @@ class Moved:
     @property
     def repeated(self) -> int:
         """As many as `suite repeat` lets pass."""
-        return sum(
-            abs(it) <= max(self.bands[key[0]], self.own.get(key, 0.0))
-            for key, it in self.differences.items()
-        )
+        return sum(abs(it) <= self.allowed[key] for key, it in self.differences.items())
 
     @property
     def share(self) -> float:

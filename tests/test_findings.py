@@ -199,8 +199,9 @@ def test_how_far_another_machine_lies_by_hand():
     assert moved.differences["fa", "scrub", 0] == pytest.approx(0.1)
     # three Retrains of s = 0.1: t(0.975, 2) = 4.303, times the root of two
     assert moved.bands["fa"] == pytest.approx(4.303 * math.sqrt(2) * 0.1, rel=1e-3)
-    assert moved.within == 5 and not moved.own  # of one other seed nothing is known
-    assert moved.repeated == 5
+    assert moved.within == moved.repeated == 5
+    # of one other seed nothing is known, so Retrain's band is all that is allowed
+    assert moved.allowed["fa", "scrub", 0] == moved.bands["fa"]
     # two seeds of Retrain lie 0.4/3 apart on average, those of the method 0.2
     assert moved.seeds == pytest.approx((3 * 0.4 / 3 + 2 * 0.2) / 5)
     assert moved.share == pytest.approx(0.1 / 5 / moved.seeds)

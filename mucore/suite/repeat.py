@@ -25,9 +25,9 @@ from mucore.suite.description import check
 from mucore.suite.lines import check_result
 from mucore.suite.pack import Pack
 from mucore.suite.run import one_thread
+from mucore.suite.scores import repeat_band
 from mucore.suite.verify import alike
-from mucore.verdicts import rules_of, seed_band
-from mucore.verdicts.rule import FEWEST_RETRAINS
+from mucore.verdicts import rules_of
 
 # of the clock, so that no two runs agree
 TIMED = MACHINE_DEPENDENT | {"rte"}
@@ -124,13 +124,10 @@ def _bands(pack: Pack, packed: Result) -> dict[str, float]:
     ]
     bands = {}
     for name in rules_of(scenario).metrics:
-        halves = []
         if of_retrain := _values(retrains, name):
-            halves.append(_half(of_retrain, packed.forget_count))
-        if len(of_method := _values(others, name)) >= FEWEST_RETRAINS:
-            halves.append(_half(of_method, packed.forget_count))
-        if halves:
-            bands[name] = max(halves)
+            bands[name] = repeat_band(
+                of_retrain, _values(others, name), samples=packed.forget_count
+            )
     return bands
 
 
@@ -143,7 +140,3 @@ def _setting(result: Result) -> tuple[object, ...]:
 def _values(results: list[Result], metric: str) -> list[float]:
     measured = [each.metrics[metric].value for each in results if metric in each.metrics]
     return [value for value in measured if value is not None]
-
-
-def _half(values: list[float], samples: int) -> float:
-    return seed_band(values, value=float(np.mean(values)), samples=samples).half

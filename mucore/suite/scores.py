@@ -16,7 +16,8 @@ import scipy  # its parts load when they are named
 from mucore.statistics.significance import apart
 from mucore.store.rows import Result
 from mucore.tuning import objective
-from mucore.verdicts import rules_of
+from mucore.verdicts import rules_of, seed_band
+from mucore.verdicts.rule import FEWEST_RETRAINS
 
 
 def values_of(runs: Mapping[int, Result], metric: str) -> dict[int, float]:
@@ -88,3 +89,12 @@ def paired_p(one: Mapping[int, float], other: Mapping[int, float]) -> float:
     if error == 0:
         return 0.0 if d.any() else 1.0
     return float(2 * scipy.special.stdtr(len(d) - 1, -abs(float(d.mean())) / error))
+
+
+def repeat_band(retrains: Sequence[float], others: Sequence[float], *, samples: int) -> float:
+    """How far a number may come out otherwise on another processor: as two seeds lie apart by
+    chance, of Retrain or of `others`, the method's other seeds where they are enough to say it,
+    whichever is more.
+    """
+    told = [retrains, others] if len(others) >= FEWEST_RETRAINS else [retrains]
+    return max(seed_band(each, value=float(np.mean(each)), samples=samples).half for each in told)
