@@ -25,10 +25,12 @@ def picture(value: int = 0, side: int = 8, form: str = "PNG") -> bytes:
 
 
 def archive(files: dict[str, bytes] | list[tuple[Any, bytes]]) -> bytes:
+    """The same bytes for the same files: entries bear no time of day."""
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as made:
+    with zipfile.ZipFile(stream, "w") as made:
         for name, content in files.items() if isinstance(files, dict) else files:
-            made.writestr(name, content)
+            entry = name if isinstance(name, zipfile.ZipInfo) else zipfile.ZipInfo(name)
+            made.writestr(entry, content, zipfile.ZIP_DEFLATED)
     return stream.getvalue()
 
 
