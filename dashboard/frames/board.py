@@ -12,6 +12,7 @@ from dashboard.text import labels, units, verdicts
 from mucore.statistics.significance import LEVEL, Ranking
 from mucore.suite import site
 from mucore.suite.board import GROUPS, Division, Line, Table
+from mucore.verdicts.text import doubt
 
 RETRAIN = "Retrain"
 ORIGINAL = "Original"
@@ -37,16 +38,20 @@ def overall_sentence(division: Division) -> str:
     if not always:
         return f"None of {units.count(len(whole), 'method')} forgot in {where}.{more}"
     named = units.shortened([labels.method_names(name)[0] for name in always], 6)
-    return f"{len(always)} of {units.count(len(whole), 'method')} forgot in {where}: {named}.{more}"
+    unsure = doubt(sum(division.unsure(name) for name in always), len(always))
+    return (
+        f"{len(always)} of {units.count(len(whole), 'method')} forgot in {where}{unsure}: {named}."
+        f"{more}"
+    )
 
 
 def overall_answers(division: Division, ranking: Ranking | None) -> list[Answer]:
     """How many forgot everywhere, somewhere and nowhere, and what cannot be told apart by the
     groups of `ranking`.
     """
-    forgot, tasks = division.forgot(), len(division.tables)
+    forgot, tables = division.forgot(), division.telling
     nowhere = [labels.method_names(name)[0] for name, count in forgot.items() if not count]
-    idle = [line for table in division.tables for line in table.lines if line.group == "nothing"]
+    idle = [line for table in tables for line in table.lines if line.group == "nothing"]
     found = [
         Answer(
             "Forgot nowhere",
@@ -56,8 +61,8 @@ def overall_answers(division: Division, ranking: Ranking | None) -> list[Answer]
         Answer(
             "Did nothing",
             units.count(len(idle), "line"),
-            f"of {sum(count_of(table) for table in division.tables)}: a method under a task "
-            "that ended where the original was",
+            f"of {sum(count_of(table) for table in tables)}: a method under a task that ended "
+            "where the original was",
         ),
     ]
     if ranking is not None:
@@ -67,7 +72,7 @@ def overall_answers(division: Division, ranking: Ranking | None) -> list[Answer]
                 "Not told apart from first place",
                 units.count(len(alike), "method"),
                 units.shortened(alike, 4)
-                or f"first place stands alone over {units.count(tasks, 'task')}",
+                or f"first place stands alone over {units.count(len(tables), 'task')}",
             )
         )
     return found
@@ -89,7 +94,8 @@ def tests_sentence(division: Division) -> str:
         )
     return (
         f"{site.differing(division)} of {many} differ over {blocks} of a task and a seed "
-        "(Wilcoxon's signed-rank test, corrected by Holm)."
+        "(Wilcoxon's signed-rank test, corrected by Holm). It speaks of other seeds of these very "
+        "tasks; of other tasks Nemenyi's test does."
     )
 
 
@@ -134,7 +140,7 @@ def task_frame(table: Table, first: Collection[str] = ()) -> pd.DataFrame:
         | {
             "What happened": ""
             if table.band
-            else "One seed: nothing says how far Retrains lie apart."
+            else "Nothing says how far Retrains lie apart: that takes two with all these numbers."
         }
         | {
             f"{site.short(metric)} %": f"±{site.value(metric, high)}"
@@ -158,7 +164,7 @@ def task_frame(table: Table, first: Collection[str] = ()) -> pd.DataFrame:
         lines.append(
             _row(table, title, line, _word(line), score, line.work)
             | {
-                "Seeds": site.seeds_said(line).removesuffix(" seeds"),
+                "Seeds": site.seeds_said(line).partition(" seed")[0],
                 "What happened": _reason(line),
             }
         )

@@ -19,6 +19,7 @@ from dashboard.text.labels import number
 from mucore import catalog
 from mucore.outputs import SplitOutputs
 from mucore.scenarios import poison
+from mucore.verdicts.text import doubt
 
 ATTACK: Final = {"label_flip": "fa", "backdoor": "asr"}  # the metric that is the attack's success
 PANELS: Final = {
@@ -139,11 +140,7 @@ def headline(rows: Sequence[frames.Row]) -> str:
     said = "removed the attack and kept clean accuracy"
     unsure = sum(row.verdict is not None and row.verdict.provisional for row in healed)
     if healed:
-        said += (
-            f", {'though' if unsure == len(healed) else f'{unsure} of them'} not yet for certain"
-            if unsure
-            else ""
-        )
+        said += doubt(unsure, len(healed))
         names = [row.title for row in healed]
         shown = units.shortened(names, NAMED) if len(names) > NAMED else units.joined(names)
         said += f": {shown}"

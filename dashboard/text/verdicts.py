@@ -18,6 +18,7 @@ from dashboard.text.labels import MISSING, number
 from dashboard.text.units import count
 from mucore.verdicts import NAMES, Check, Verdict, Word
 from mucore.verdicts.rule import FEWEST_RETRAINS
+from mucore.verdicts.text import doubt
 
 # Names of Material Symbols, which Streamlit brings along.
 ICONS: Final[Mapping[Word, str]] = {
@@ -109,17 +110,12 @@ def count_sentence(rows: Sequence[Line]) -> str:
         return ""
     words = Counter(each.word for each in judged.values())
     unsure = sum(each.word == "forgot" and each.provisional for each in judged.values())
-    doubt = (
-        (f", {'though' if unsure == words['forgot'] else f'{unsure} of them'} not yet for certain")
-        if unsure
-        else ""
-    )
     stayed = [(words[word], VERBS[word]) for word in SHORT if words[word]]
     how = ", ".join(f"{many} {said}" for many, said in stayed)
     methods, total = len({row.method for row in rows if row.id in judged}), len(judged)
     here = " here" if methods == total else ""
     claims = [
-        (words["forgot"], f"forgot{doubt}"),
+        (words["forgot"], f"forgot{doubt(unsure, words['forgot'])}"),
         (
             sum(many for many, _ in stayed),
             f"did not forget{here}: {how}" if len(stayed) > 1 else f"{how.partition(' ')[2]}{here}",

@@ -119,9 +119,7 @@ def said(found: Board, division: Division) -> None:
     for table in division.tables:
         if not table.telling:
             title = labels.scenario_title(table.task.scenario)
-            st.caption(
-                f"{title}. {escape(site.headline(table))} It counts for ranks and distances alone."
-            )
+            st.caption(f"{title}. {escape(site.headline(table))} The task counts towards no rank.")
     for name, reason in found.absent:
         st.caption(
             f"Division {labels.preset_title(name)}: {escape(reason)} "

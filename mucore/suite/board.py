@@ -17,6 +17,7 @@ from mucore import catalog
 from mucore.errors import BadFile, UnknownName
 from mucore.spec import settings
 from mucore.statistics.significance import (
+    LEVEL,
     Interval,
     Pair,
     Ranking,
@@ -36,7 +37,7 @@ from mucore.verdicts import Verdict, judge, rules_of
 WORK = "rte_work"
 NO_RUN = "Nothing of it is there."
 NO_TABLE = "No task has both its original and its Retrain, so nothing can be judged."
-SIGNIFICANT = 0.05
+FEWEST_SEEDS = 3  # of a line that stands beside others: of fewer no mean has a useful interval
 # Groups of lines, in the order of a table: what may be chosen, then what may not, and why.
 GROUPS = {
     "forgot": "Forgot",
@@ -153,12 +154,24 @@ class Table:
         """
         return not self.words or not self.words <= {"nothing to forget", "cannot tell"}
 
+    @property
+    def unsure(self) -> frozenset[str]:
+        """The methods that forgot, but none of whose lines did so for certain."""
+        forgot = [line for line in self.lines if line.group == "forgot" and line.verdict]
+        certain = {x.method for x in forgot if x.verdict and not x.verdict.provisional}
+        return frozenset(line.method for line in forgot) - certain
+
+    @property
+    def compared(self) -> tuple[Line, ...]:
+        """The lines that ranks compare: no baseline, and none of too few seeds."""
+        return _compared([line for line in self.lines if line.group != "baseline"])
+
 
 @dataclass(frozen=True, kw_only=True)
 class Division:
-    """The tables of a division, average ranks of the methods that have a score in all, and paired
-    tests of every two of these over `blocks`, the training seeds of the tasks that all of them
-    have. `absent` are the tasks that have no table, and why.
+    """The tables of a division. Over those that say who forgot: average ranks of the methods that
+    have a score in all, and paired tests of every two of these over `blocks`, the training seeds
+    of the tasks that all of them have. `absent` are the tasks that have no table, and why.
     """
 
     name: str
@@ -177,7 +190,7 @@ class Division:
     def unscored(self, method: str) -> list[tuple[Task, str]]:
         """The tasks in which a method has no score, so that it has no average rank, and why."""
         found = []
-        for table in self.tables:
+        for table in self.telling:
             lines = [line for line in table.lines if line.method == method]
             if not any(line.scores for line in lines):
                 found.append((table.task, lines[0].reason if lines else "It is in no pack."))
@@ -189,8 +202,17 @@ class Division:
         """
         return [
             table.task
-            for table in self.tables
+            for table in self.telling
             if sum(bool(line.scores) for line in table.lines if line.method == method) > 1
+        ]
+
+    def sparse(self, method: str) -> list[Task]:
+        """The tasks in which a method has scores of too few seeds to stand beside others."""
+        return [
+            table.task
+            for table in self.telling
+            if any(line.scores for line in table.lines if line.method == method)
+            and all(line.method != method for line in table.compared)
         ]
 
     @property
@@ -206,6 +228,10 @@ class Division:
             for table in self.telling
         ]
         return tuple(name for name in self.forgot() if all(name in each for each in judged))
+
+    def unsure(self, method: str) -> bool:
+        """Whether more seeds may yet say otherwise where the method forgot."""
+        return any(method in table.unsure for table in self.tables)
 
     def forgot(self) -> dict[str, int]:
         """By method, in how many tables it forgot, by one of its lines where several packs have
@@ -275,7 +301,7 @@ def _no_table(packs: Sequence[tuple[str, Pack]], task: Task) -> str:
 def _no_line(table: Table) -> str:
     """Why a task that has its references cannot be judged either: the reason of most methods."""
     reasons = Counter(line.reason for line in table.lines if line.reason).most_common(1)
-    told = [f"{count} of {len(table.lines)}: {reason}" for reason, count in reasons]
+    told = [f"{count} of {len(table.lines)} methods: {reason}" for reason, count in reasons]
     return " ".join(["No method has a run here.", *told])
 
 
@@ -302,8 +328,9 @@ def without(division: Division, methods: Collection[str]) -> Division:
 def _division(
     name: str, tables: tuple[Table, ...], absent: tuple[tuple[Task, str], ...] = ()
 ) -> Division:
-    ranking = _ranking(tables)
-    pairs, blocks = _pairs(tables, ranking)
+    telling = [table for table in tables if table.telling]
+    ranking = _ranking(telling)
+    pairs, blocks = _pairs(telling, ranking)
     return Division(
         name=name, tables=tables, ranking=ranking, pairs=pairs, blocks=blocks, absent=absent
     )
@@ -436,15 +463,24 @@ def _no_score(retrains: Mapping[int, Result], task: Task) -> str:
 
 def _best(lines: Sequence[Line]) -> tuple[str | None, tuple[str, ...]]:
     """The one line whose score is lower than each other's on the seeds that both have, by paired t
-    tests with Holm's correction; else the lowest and those that cannot be told from it.
+    tests with Holm's correction; else the lowest and those that cannot be told from it. A line of
+    too few seeds is never the lowest, but may be one of those.
     """
-    scored = [line for line in lines if line.scores]
-    if not scored:
+    first = next(iter(_compared(lines)), None)
+    if first is None:
         return None, ()
-    first, *others = scored
+    others = [line for line in lines if line.scores and line is not first]
     p = holm([_lower(first.scores, other.scores) for other in others]) if others else ()
-    alike = [other.method for other, each in zip(others, p, strict=True) if each > SIGNIFICANT]
+    alike = [other.method for other, each in zip(others, p, strict=True) if each > 1 - LEVEL]
     return (first.method, ()) if not alike else (None, (first.method, *alike))
+
+
+def _compared(lines: Sequence[Line]) -> tuple[Line, ...]:
+    """The lines with scores of `FEWEST_SEEDS`, or of as many as the fullest has where that is less:
+    one of a single seed would be called nearest for its luck, and leave tests few shared seeds.
+    """
+    least = min(FEWEST_SEEDS, max((len(line.scores) for line in lines), default=0))
+    return tuple(line for line in lines if line.scores and len(line.scores) >= least)
 
 
 def _lower(one: Mapping[int, float], other: Mapping[int, float]) -> float:
@@ -470,8 +506,8 @@ def _ranking(tables: Sequence[Table]) -> Ranking | None:
 def _scored_once(table: Table) -> dict[str, float]:
     """The mean scores of a table by method; without those that several packs have a score of."""
     found: dict[str, list[float]] = {}
-    for line in table.lines:
-        if line.group != "baseline" and (score := line.score) is not None:
+    for line in table.compared:
+        if (score := line.score) is not None:
             found.setdefault(line.method, []).append(score.mean)
     return {name: scores[0] for name, scores in found.items() if len(scores) == 1}
 

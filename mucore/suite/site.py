@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,15 +16,31 @@ import mucore
 from mucore import catalog
 from mucore.errors import BadFile, BadValue, UnknownName
 from mucore.statistics.significance import LEVEL, Interval, t_interval
-from mucore.suite.board import GROUPS, WORK, Board, Division, Line, Table, board, title_of
+from mucore.suite.board import (
+    FEWEST_SEEDS,
+    GROUPS,
+    WORK,
+    Board,
+    Division,
+    Line,
+    Table,
+    board,
+    title_of,
+)
 from mucore.suite.description import Task
 from mucore.suite.pack import opened
 from mucore.suite.verify import verify
+from mucore.verdicts.rule import Features
+from mucore.verdicts.text import doubt
 
 FOLDER = Path(__file__).parent
 MINUS = "\N{MINUS SIGN}"
 NONE = "\N{EN DASH}"
-NO_RANKING = "Ranks need two tasks, and three methods with a distance in all of them."
+KNOWN: Features = "still know it"
+ROUNDING = 1e-9  # of a mean: half an interval of less is the sum's rounding
+NO_RANKING = (
+    "Ranks need two tasks that say who forgot, and three methods with a distance in all of them."
+)
 
 
 def publish(
@@ -106,6 +123,9 @@ def _page(template: str, made: Board, **content: Any) -> str:
         "said": value,
         "interval": interval,
         "number": number,
+        "half_score": half_score,
+        "no_ranking": NO_RANKING,
+        "quoted": shlex.quote,
         "seeds_said": seeds_said,
         "overall": overall,
         "differing": differing,
@@ -159,7 +179,9 @@ def number(found: float | None) -> str:
 
 
 def interval(metric: str, values: Mapping[int, float]) -> str:
-    """Mean and half the width of its 95 % interval over seeds."""
+    """Mean and half the width of its 95 % interval over seeds, three and more of them: that of two
+    is some nine times their distance.
+    """
     if not values:
         return NONE
     found = t_interval([*values.values()])
@@ -167,9 +189,17 @@ def interval(metric: str, values: Mapping[int, float]) -> str:
 
 
 def _half(metric: str, found: Interval) -> str:
-    if found.high is None:
+    if found.high is None or found.n < FEWEST_SEEDS:
         return ""
-    return f" ± {value(metric, found.high - found.mean)}"
+    half = found.high - found.mean
+    return f" ± {value(metric, 0.0 if half < ROUNDING * abs(found.mean) else half)}"
+
+
+def half_score(found: Interval | None) -> str:
+    """What follows a mean distance: half the width of its interval, as `interval` has it."""
+    if found is None or found.high is None or found.n < FEWEST_SEEDS:
+        return ""
+    return f" ± {number(found.high - found.mean)}"
 
 
 def seeds_said(line: Line) -> str:
@@ -177,13 +207,14 @@ def seeds_said(line: Line) -> str:
     found = line.verdict
     if found is None:
         return ""
-    return f"{found.agreeing} of {found.seeds} seeds"
+    return f"{found.agreeing} of {found.seeds} seed{'' if found.seeds == 1 else 's'}"
 
 
 def overall(division: Division) -> list[dict[str, Any]]:
-    """A row a method: where it forgot, its average rank and its cost; those that forgot in most
-    tasks first, then by rank and cost. A baseline that cheats stands last, and `forgot` of it is
-    None.
+    """A row a method: where it forgot, of how many tasks that it ran in and that say so, its
+    average rank, its mean distance, where every task has one, and its mean work; those that forgot
+    in most tasks first, then by rank, distance and work. A baseline that cheats stands last, and
+    `forgot` of it is None.
     """
     ranks = division.ranking.ranks if division.ranking is not None else {}
     rows = []
@@ -200,9 +231,12 @@ def overall(division: Division) -> list[dict[str, Any]]:
             {
                 "method": method,
                 "forgot": forgot,
-                "of": len(division.telling),
+                "of": sum(
+                    any(x.method == method and x.verdict for x in table.lines)
+                    for table in division.telling
+                ),
                 "rank": ranks.get(method),
-                "score": sum(scores) / len(scores) if scores else None,
+                "score": sum(scores) / len(scores) if len(scores) == len(lines) else None,
                 "work": sum(costs) / len(costs) if costs else None,
                 "lines": lines,
             }
@@ -230,6 +264,8 @@ def unranked(division: Division, method: str) -> str:
         return "It cheats."
     if lacking := division.unscored(method):
         return f"No distance under {', '.join(scenario(task) for task, _ in lacking)}."
+    if sparse := division.sparse(method):
+        return f"Too few seeds under {', '.join(map(scenario, sparse))}."
     if doubled := division.doubled(method):
         return f"Several packs have a distance of it under {', '.join(map(scenario, doubled))}."
     return NO_RANKING
@@ -251,9 +287,14 @@ def headline(table: Table) -> str:
         )
     if not forgot:
         return f"None of {count} methods forgot as Retrain does."
-    said = f"{len({line.method for line in forgot})} of {count} methods forgot. "
+    names = {line.method for line in forgot}
+    by_outputs = len({x.method for x in forgot if x.verdict and x.verdict.features == KNOWN})
+    said = (
+        f"{len(names)} of {count} methods forgot{doubt(len(table.unsure), len(names))}"
+        f"{f'; the features of {by_outputs} still know it' if by_outputs else ''}. "
+    )
     if table.best is not None:
-        if len(forgot) == 1:
+        if len(names) == 1:
             return f"{said}It is {title_of(table.best)}."
         return (
             f"{said}Best: {title_of(table.best)}, nearer to Retrain than every other that forgot "
@@ -262,9 +303,9 @@ def headline(table: Table) -> str:
     if not table.alike:
         return said.strip()
     first, *others = table.alike
-    names = ", ".join(title_of(name) for name in others[:3])
+    near = ", ".join(title_of(name) for name in others[:3])
     more = f" and {len(others) - 3} more" if len(others) > 3 else ""
     return (
-        f"{said}{title_of(first)} is nearest to Retrain, but {names}{more} cannot be told from it "
+        f"{said}{title_of(first)} is nearest to Retrain, but {near}{more} cannot be told from it "
         "over these seeds, so none is called best."
     )

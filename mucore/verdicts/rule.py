@@ -412,8 +412,8 @@ def _forgetting(case: _Case) -> tuple[Word, str, str]:
             "cannot tell",
             each.metric,
             (
-                f"{apart}, where two Retrains may differ by {_points(each.band)}: run Retrain on "
-                "more seeds."
+                f"{apart}, where two Retrains may differ by {_points(each.band)}: only more seeds "
+                "of Retrain could tell."
             ),
         )
     if all(abs(each.progress or 0.0) < UNMOVED for each in checks):
@@ -485,7 +485,7 @@ def _features(case: _Case) -> tuple[Features, str]:
             )
     if probe is not None:
         return "agree", " Its features agree."
-    return "", " That goes by its outputs; its features were not measured."
+    return "", " That goes by its outputs; no linear probe looked at its features."
 
 
 def _halves(line: Line, known: Sequence[str]) -> dict[str, float]:
@@ -514,7 +514,7 @@ def _within(case: _Case, halves: Mapping[str, float]) -> list[Word]:
 
 def _with_seeds(found: Verdict, *, seeds: int, agreeing: int, other: Word | None, few: bool) -> str:
     said = found.sentence
-    if seeds > 1 and agreeing < seeds:
+    if seeds > 1 and agreeing < seeds and found.word not in ("nothing to forget", "cannot tell"):
         said += f" Taken alone, {agreeing} of {seeds} seeds say so."
     if other is not None:
         said += f" Chance between seeds leaves room for “{other}”."

@@ -193,6 +193,58 @@ def test_a_task_that_cannot_say_who_forgot_does_not_count_against_anybody():
     assert tells(overall_sentence(alone), "cannot be told")
 
 
+def test_a_line_of_a_single_seed_is_no_methods_measure():
+    full = {"scrub": 1.0, "ssd": 2.0, "salun": 3.0}
+    lines = [line(name, [start + 0.01 * seed for seed in range(5)]) for name, start in full.items()]
+    lucky = line("fisher", (0.5,))
+    alone, beside = table(*lines), table(lucky, *lines)
+    # on the only seed that both have scrub is farther, and one seed tells nothing
+    assert alone.best == "scrub" and beside.best is None and beside.alike[0] == "scrub"
+    whole = [line("fisher", (9.0,) * 5), *lines]
+    found = board._division("tuned", (beside, replace(table(*whole), task=SUITE.tasks[1])))
+    assert found.ranking is not None and set(found.ranking.ranks) == set(full)
+    assert found.blocks == 10 and found.sparse("fisher") == [TASK] and found.sparse("ssd") == []
+    assert site.unranked(found, "fisher") != "" and site.unranked(found, "scrub") == ""
+    # while everybody has one seed, one is what there is
+    assert table(line("scrub", (1.0,)), line("ssd", (2.0,))).alike == ("scrub", "ssd")
+
+
+def test_ranks_and_counts_are_of_tasks_that_say_who_forgot():
+    def told(task, *methods, word="forgot"):
+        lines = [line(m, (1.0 + place,) * 5, word=word) for place, m in enumerate(methods)]
+        return replace(table(*lines), task=task)
+
+    first, second = told(SUITE.tasks[0], "scrub", "ssd", "ct"), told(SUITE.tasks[1], "scrub", "ssd")
+    dark = told(SUITE.tasks[1], "ct", "ssd", "scrub", word="cannot tell")
+    third = told(SUITE.tasks[1], "scrub", "ssd", "ct")
+    found = board._division("tuned", (first, third, dark))
+    assert found.ranking is not None and found.ranking.blocks == 2
+    assert found.ranking.ranks == {"scrub": 1.0, "ssd": 2.0, "ct": 3.0}
+    # a task that a method did not run in is none that it could have forgotten in
+    rows = {row["method"]: row for row in site.overall(board._division("tuned", (first, second)))}
+    assert {name: row["of"] for name, row in rows.items()} == {"scrub": 2, "ssd": 2, "ct": 1}
+    # nor is a mean over fewer tasks one beside those over all
+    assert (rows["scrub"]["score"], rows["ssd"]["score"], rows["ct"]["score"]) == (1.0, 2.0, None)
+
+
+def test_what_forgot_not_yet_for_certain_is_said_beside_what_forgot():
+    unsure = Verdict(word="forgot", metric="", sentence="", provisional=True, seeds=3)
+    kept = replace(unsure, features="still know it", provisional=False)
+    lines = [
+        line("ssd", (1.0,) * 3, verdict=unsure),
+        replace(line("ssd", (1.1,) * 3), pack="q.zip"),  # another pack is certain of it
+        line("scrub", (2.0,) * 3, verdict=unsure),
+        line("salun", (3.0,) * 3, verdict=kept),
+    ]
+    found = table(*lines)
+    assert found.unsure == {"scrub"}
+    assert facts.numbers(site.headline(found))[:4] == ["3", "3", "1", "1"]
+    assert tells(site.headline(found), "1 of them not yet for certain")
+    both = board._division("tuned", (found, table(*lines[1:3])))
+    assert [both.unsure(name) for name in ("ssd", "scrub", "salun")] == [False, True, False]
+    assert facts.numbers(overall_sentence(both))[:3] == ["2", "2", "1"]
+
+
 def test_the_baseline_that_cheats_stands_apart_whatever_its_numbers():
     cheat = Verdict(word="forgot", metric="", sentence="", provisional=False, cheats=True)
     lines = [line("finetune", (0.1,) * 3, verdict=cheat), line("ssd", (1.0,) * 3)]
@@ -220,7 +272,9 @@ def test_values_as_people_read_them():
     assert site.value("ta", 0.9412) == "94.1"
     assert site.value("fa", -0.02, sign=True) == f"{site.MINUS}2.0"
     assert (site.number(0.804), site.number(43.2), site.number(None)) == ("0.80", "43", site.NONE)
-    assert site.interval("ta", {0: 0.9, 1: 0.9}) == "90.0 ± 0.0"
+    assert site.interval("ta", dict.fromkeys(range(3), 0.9)) == "90.0 ± 0.0"
+    assert site.interval("rte_work", dict.fromkeys(range(5), 0.218)) == "0.218 ± 0"
+    assert site.interval("ta", {0: 0.9, 1: 0.9}) == "90.0"  # of two no interval is drawn
     assert site.interval("ta", {0: 0.9}) == "90.0" and site.interval("ta", {}) == site.NONE
 
 

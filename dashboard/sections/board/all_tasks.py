@@ -17,21 +17,25 @@ NUMBERS = {
     "Method": METHOD,
     "Average rank": st.column_config.NumberColumn(
         format="%.1f",
-        help="Of the methods with a score in all tasks, by distance to Retrain; 1 is nearest.",
+        help="Over the tasks that say who forgot, of the methods with a distance in all of these; "
+        "1 is nearest to Retrain.",
     ),
     "Distance": st.column_config.NumberColumn(
         format="%.2f",
-        help="Mean over the tasks: gaps to the Retrain of the same seed in units of how far two "
-        "Retrains lie apart. About 0.8 is another seed's Retrain.",
+        help="Gaps to the Retrain of the same seed in units of how far two Retrains lie apart, at "
+        "most 100 for each number. Of all tasks the mean, where the method has a distance in each.",
     ),
     "Work": st.column_config.NumberColumn(
-        format="%.2f", help="Samples read forward and backward, as a share of Retrain's."
+        format="%.2f",
+        help="Samples read forward and backward, as a share of Retrain's. Of all tasks the mean "
+        "over those that the method ran in.",
     ),
 }
 
 MISSING = {"Method": METHOD, "Why": st.column_config.TextColumn(width="large")}
 NO_RANK = (
-    " A dash for a rank: a task where the method has no distance. What is missing, below, says why."
+    " No rank: a task that says who forgot where the method has no distance, or one of fewer than "
+    "three seeds. What is missing, below, says why."
 )
 CHEATS = (
     " A baseline that cheats stands last and is not ranked: it shows what a metric must not be "
@@ -52,7 +56,8 @@ def show(division: Division, name: str, answers: st.delta_generator.DeltaGenerat
         height="content",
     )
     st.caption(
-        "Methods that forgot in most tasks stand first, then by average rank and work. A question "
+        "Methods that forgot in most tasks stand first, then by average rank, distance and work. "
+        "“Forgot in” counts the tasks that say who forgot and that the method ran in. A question "
         "mark: more seeds may change the verdict. Verdicts here rest on the Retrains of the "
         "suite's seeds; the page Results takes all there are, so the two may differ."
         f"{NO_RANK if len(shown.columns) < len(frame.columns) else ''}"

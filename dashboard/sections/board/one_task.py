@@ -37,10 +37,12 @@ def show(table: Table, name: str, answers: st.delta_generator.DeltaGenerator) ->
         height="content",
     )
     st.caption(
-        "Methods that forgot stand first, by distance to Retrain and work; below them those that "
-        "did too little, too much or nothing, or damaged the model. Metrics are in percent, mean ± "
-        "half of the 95 % interval over seeds; the first line says how far Retrains of other seeds "
-        "lie apart. Click a line for its first run."
+        "Methods that forgot stand first, by distance to Retrain and work; below them those whose "
+        "runs did not end as planned, those that cannot be told, did too little, too much or "
+        "nothing, or damaged the model. Metrics are in percent, mean ± half of the 95 % interval "
+        "over three seeds and more. The first line says how far these Retrains lie apart; verdicts "
+        "allow more, for a few Retrains show less than chance can do. Click a line for its first "
+        "run."
     )
     missing = board_frames.missing_frame(table)
     if len(missing):
