@@ -20,8 +20,10 @@ from __future__ import annotations
 import argparse
 import gzip
 import hashlib
+import itertools
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -34,21 +36,31 @@ import demo_results
 from mucore import catalog
 from mucore.store import open_store
 from mucore.store.rows import Result
+from mucore.suite.lines import REFERENCES
 from mucore.suite.pack import opened
 from mucore.suite.scores import scores_of, values_of
-from mucore.verdicts import judge
+from mucore.tuning import objective
+from mucore.verdicts import judge, rules_of
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "findings"
 MACHINES = FOLDER / "machines"
-DEMO = {"dataset": "fashion-mnist-10k", "model": "resnet9-small", "preset": "standard"}
-SCENARIOS = (
-    "one_class",
-    "all_classes",
-    "class_wise",
-    "worst_case",
-    "best_case",
-    "label_flip",
-    "backdoor",
+IMAGES = "fashion-mnist-10k"  # on which claims of papers are judged
+RECIPE = {"model": "resnet9-small", "preset": "standard"}
+# of each data set of the demo the scenarios; what has no runs yet is left out
+DEMO: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (
+        IMAGES,
+        (
+            "one_class",
+            "all_classes",
+            "class_wise",
+            "worst_case",
+            "best_case",
+            "label_flip",
+            "backdoor",
+        ),
+    ),
+    ("faces", ("identities",)),
 )
 # What a metric must belong to, to say anything about forgetting or utility; and what runs cost.
 GROUPS = (
@@ -57,6 +69,7 @@ GROUPS = (
     "depoisoning",
     "distance",
     "membership inference",
+    "persons",
     "representation",
 )
 COSTS = ("rte", "rte_work")
@@ -94,13 +107,79 @@ class Task:
     original: Mapping[str, Mapping[int, float]]
 
     @property
-    def methods(self) -> dict[str, Line]:
+    def ran(self) -> dict[str, Line]:
         """By id, the methods that have a distance; a baseline that cheats is none."""
         return {line.method: line for line in self.lines if line.scores and not line.cheats}
 
     @property
+    def methods(self) -> dict[str, Line]:
+        """Those of `ran` with as many seeds as any: a mean of fewer is another number."""
+        most = max((len(line.scores) for line in self.ran.values()), default=0)
+        return {name: line for name, line in self.ran.items() if len(line.scores) == most}
+
+    @property
+    def words(self) -> set[str]:
+        """What verdicts say of its methods; damage says nothing of what there is to forget."""
+        return {line.word for line in self.methods.values()} - {"damaged"}
+
+    @property
+    def idle(self) -> bool:
+        """Whether Original and Retrain agree, so that no method can be said to have forgotten."""
+        return self.words == {"nothing to forget"}
+
+    @property
+    def unclear(self) -> bool:
+        """Whether verdicts cannot say of any method that it forgot."""
+        return bool(self.words) and self.words <= {"nothing to forget", "cannot tell"}
+
+    def forgot(self, side: bool = True) -> list[Line]:
+        """The methods that forgot, or the others."""
+        return [line for line in self.methods.values() if line.qualified == side]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The numbers that its verdicts rest on."""
+        return rules_of(self.scenario).metrics
+
+    def numbers(self, part: Mapping[str, Mapping[int, float]]) -> dict[int, dict[str, float]]:
+        """Of `retrain`, `original` or a line's values what verdicts rest on, by seed, where all of
+        it is there.
+        """
+        columns = [part.get(name, {}) for name in self.names]
+        shared = sorted(set.intersection(*map(set, columns)))
+        return {
+            seed: {name: column[seed] for name, column in zip(self.names, columns, strict=True)}
+            for seed in shared
+        }
+
+    def distance(
+        self, pairs: Iterable[tuple[Mapping[str, float], Mapping[str, float]]]
+    ) -> float | None:
+        """The mean distance of these pairs of `numbers`; None where there is none."""
+        retrains, pairs = [*self.numbers(self.retrain).values()], [*pairs]
+        if len(retrains) < 2 or not pairs:
+            return None
+        units = objective.units(retrains)
+        scores = [
+            objective.score({n: one[n] - other[n] for n in self.names}, units, self.names)
+            for one, other in pairs
+        ]
+        return sum(scores) / len(scores)
+
+    @property
+    def retrain_apart(self) -> float | None:
+        """The mean distance of two Retrains."""
+        return self.distance(itertools.permutations(self.numbers(self.retrain).values(), 2))
+
+    @property
+    def untouched(self) -> float | None:
+        """The mean distance of the original, which did nothing."""
+        before, after = self.numbers(self.original), self.numbers(self.retrain)
+        return self.distance((before[seed], after[seed]) for seed in before if seed in after)
+
+    @property
     def title(self) -> str:
-        return f"{self.scenario}, {self.dataset}"
+        return f"`{self.scenario}` on {self.dataset}"
 
     def line(self, method: str) -> Line | None:
         return next((line for line in self.lines if line.method == method), None)
@@ -116,7 +195,7 @@ def task_of(
     retrains = _of(results, "retrain")
     lines: dict[str, Line] = {}
     for each in judge(results):
-        if each.method in ("original", "retrain") or each.verdict is None:
+        if each.method in REFERENCES or each.verdict is None:
             continue
         runs = {by_key[key].spec["training_seed"]: by_key[key] for key in each.keys}
         made = Line(
@@ -150,32 +229,36 @@ def _values(runs: Mapping[int, Result]) -> dict[str, dict[int, float]]:
     return {name: values for name, values in found.items() if values}
 
 
-def demo_tasks() -> list[Task]:
+def demo_tasks(demo: Sequence[tuple[str, Sequence[str]]] = DEMO) -> list[Task]:
     """The demo's runs with authors' settings, and with those of its search where there are any."""
-    found = demo_results.runs(**DEMO, scenarios=SCENARIOS)
     made = []
-    for scenario in SCENARIOS:
-        mine = [each for each in found if each.spec["scenario"] == scenario]
-        for division in ("authors", "tuned"):
+    for dataset, scenarios in demo:
+        found = demo_results.runs(dataset=dataset, **RECIPE, scenarios=tuple(scenarios))
+        for scenario, division in itertools.product(scenarios, ("authors", "tuned")):
+            mine = [each for each in found if each.spec["scenario"] == scenario]
             chosen = [
                 each
                 for each in mine
-                if each.spec["method"] in ("original", "retrain")
-                or each.spec["method_preset"] == division
+                if each.spec["method"] in REFERENCES or each.spec["method_preset"] == division
             ]
-            if any(each.spec["method_preset"] == "tuned" for each in chosen) or (
-                division == "authors"
-            ):
-                made.append(
-                    task_of(
-                        chosen,
-                        source="demo",
-                        division=division,
-                        dataset=DEMO["dataset"],
-                        scenario=scenario,
-                    )
+            if all(each.spec["method"] in REFERENCES for each in chosen):
+                continue
+            made.append(
+                task_of(
+                    chosen, source="demo", division=division, dataset=dataset, scenario=scenario
                 )
+            )
     return made
+
+
+def demo_machines() -> list[str]:
+    """What computed the demo's runs of these tasks, each as words, the most frequent first."""
+    found = Counter(
+        said_of(_machine([each]))
+        for dataset, scenarios in DEMO
+        for each in demo_results.runs(dataset=dataset, **RECIPE, scenarios=scenarios)
+    )
+    return [words for words, _ in found.most_common()]
 
 
 def one_each(tasks: Sequence[Task]) -> list[Task]:
@@ -296,11 +379,12 @@ def machine_tasks(folder: Path = MACHINES) -> list[tuple[str, Task]]:
     found = []
     for path in sorted(folder.glob("*.json.gz")):
         content = _read(path)
-        words = ", ".join(
-            [*content["machine"]["device"], *(f"torch {it}" for it in content["machine"]["torch"])]
-        )
-        found += [(words, _task(each)) for each in content["tasks"]]
+        found += [(said_of(content["machine"]), _task(each)) for each in content["tasks"]]
     return found
+
+
+def said_of(machine: Mapping[str, Sequence[str]]) -> str:
+    return ", ".join([*machine["device"], *(f"torch {it}" for it in machine["torch"])])
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import binomtest, chi2, t
@@ -36,13 +37,26 @@ def tau_interval(x: Sequence[float], y: Sequence[float], *, name: str) -> Interv
         a, b = one[np.ix_(chosen, chosen)], other[np.ix_(chosen, chosen)]
         if (untied := np.abs(a).sum() * np.abs(b).sum()) > 0:
             found.append(float((a * b).sum() / math.sqrt(untied)))
-    low, high = np.percentile(found, (2.5, 97.5))
-    return tau(x, y), float(low), float(high)
+    return tau(x, y), *_ends(found)
+
+
+def _ends(drawn: Sequence[float] | np.ndarray) -> tuple[float, float]:
+    """Of the 95 % interval of what was drawn; NaN where nothing could be."""
+    if not len(drawn):
+        return math.nan, math.nan
+    low, high = np.percentile(drawn, (2.5, 97.5))
+    return float(low), float(high)
+
+
+def tau_p(x: Sequence[float], y: Sequence[float]) -> float:
+    """Two-sided p of Kendall's test; 1 where one of the columns never varies."""
+    p = float(kendall(np.array([x, y], dtype=float))[1][0, 1])
+    return 1.0 if math.isnan(p) else p
 
 
 def seeds_needed(differences: Sequence[float]) -> int | None:
     """The smallest number of seeds, two at least, with which the paired t interval of this mean
-    difference and this spread leaves zero out; None where `MOST_SEEDS` do not suffice.
+    difference and this spread excludes zero; None where `MOST_SEEDS` do not suffice.
     """
     mean, spread = float(np.mean(differences)), float(np.std(differences, ddof=1))
     enough = np.flatnonzero(spread * HALVES < abs(mean))
@@ -56,29 +70,64 @@ def spread_error(seeds: int) -> tuple[float, float]:
     return float(math.sqrt(free / low)), float(math.sqrt(free / high))
 
 
-def auc(forgot: Sequence[float], others: Sequence[float]) -> float:
-    """How often a method that forgot lies nearer to Retrain than one that did not, ties half."""
-    apart = np.subtract.outer(np.asarray(others, float), np.asarray(forgot, float))
-    return float(((apart > 0) + 0.5 * (apart == 0)).mean())
-
-
-def mean_auc(tasks: Sequence[tuple[Sequence[float], Sequence[float]]], *, name: str) -> Interval:
-    """The mean of `auc` over tasks, and its interval by a bootstrap over methods, drawn anew within
-    those that forgot and those that did not.
+@dataclass(frozen=True)
+class Agreement:
+    """How often a method that forgot lies nearer to Retrain in a metric than one that did not, ties
+    half: by task, and the same (draws, tasks) of methods drawn with replacement. NaN where a task
+    has not the metric, or a draw no method on one side.
     """
-    generator, drawn = numpy_rng(0, f"findings/{name}"), []
-    scores = []
-    for forgot, others in tasks:
-        apart = np.subtract.outer(np.asarray(others, float), np.asarray(forgot, float))
-        scores.append((apart > 0) + 0.5 * (apart == 0))
-    for _ in range(DRAWS // 2):
-        each = []
-        for table in scores:
-            rows, columns = (generator.integers(size, size=size) for size in table.shape)
-            each.append(table[np.ix_(rows, columns)].mean())
-        drawn.append(np.mean(each))
-    low, high = np.percentile(drawn, (2.5, 97.5))
-    return float(np.mean([table.mean() for table in scores])), float(low), float(high)
+
+    values: np.ndarray
+    drawn: np.ndarray
+
+    @property
+    def mean(self) -> Interval:
+        return float(np.nanmean(self.values)), *_ends(_means(self.drawn))
+
+    def less(self, other: Agreement) -> Interval:
+        """How far this one's mean lies above the other's, over the tasks that both have."""
+        gap = self.values - other.values
+        return float(np.nanmean(gap)), *_ends(_means(self.drawn - other.drawn))
+
+
+def agreements(
+    metrics: Mapping[str, Sequence[tuple[Mapping[str, float], Mapping[str, float]] | None]],
+) -> dict[str, Agreement]:
+    """By metric, `Agreement` of what it says of the methods that forgot in each task, and of the
+    others; None where a task has not the metric. The methods drawn are the same for all metrics
+    and tasks, so that their agreements can be compared pair by pair.
+    """
+    names = sorted(
+        {n for tasks in metrics.values() for t in tasks if t for side in t for n in side}
+    )
+    size = max(len(names), 1)
+    weights = numpy_rng(0, "findings/metrics").multinomial(size, [1 / size] * size, size=DRAWS)
+    column = dict(zip(names, weights.T, strict=False))
+    found = {}
+    for metric, tasks in metrics.items():
+        values, drawn = [], []
+        for task in tasks:
+            forgot, others = task or ({}, {})
+            if not forgot or not others:
+                values.append(math.nan)
+                drawn.append(np.full(DRAWS, math.nan))
+                continue
+            apart = np.subtract.outer([*others.values()], [*forgot.values()])
+            nearer = (apart > 0) + 0.5 * (apart == 0)
+            rows, columns = (np.array([column[n] for n in side]).T for side in (others, forgot))
+            pairs = rows.sum(axis=1) * columns.sum(axis=1)
+            won = ((rows @ nearer) * columns).sum(axis=1)
+            values.append(float(nearer.mean()))
+            drawn.append(np.where(pairs > 0, won / np.maximum(pairs, 1), math.nan))
+        found[metric] = Agreement(np.array(values), np.array(drawn).T)
+    return found
+
+
+def _means(drawn: np.ndarray) -> np.ndarray:
+    """Over tasks, of the draws that have one."""
+    there = ~np.isnan(drawn)
+    some = there.any(axis=1)
+    return np.nansum(drawn, axis=1)[some] / there.sum(axis=1)[some]
 
 
 def t_mean(values: Sequence[float]) -> Interval:
@@ -96,6 +145,26 @@ def sign_p(wins: int, losses: int) -> float:
 
 def seed_taus(scores: Mapping[str, Mapping[int, float]]) -> list[float]:
     """Kendall's tau over methods between every two training seeds that all of them have."""
+    columns = _by_seed(scores)
+    return _known(tau(a, b) for a, b in itertools.combinations(columns.values(), 2))
+
+
+def seed_by_seed(
+    one: Mapping[str, Mapping[int, float]], other: Mapping[str, Mapping[int, float]]
+) -> list[float]:
+    """Kendall's tau between two tasks over the methods that both have, on every shared seed."""
+    names = [name for name in one if name in other]
+    first, second = (_by_seed({name: part[name] for name in names}) for part in (one, other))
+    return _known(tau(first[seed], second[seed]) for seed in first if seed in second)
+
+
+def _by_seed(scores: Mapping[str, Mapping[int, float]]) -> dict[int, list[float]]:
+    """Of the seeds that all methods have."""
+    if not scores:
+        return {}
     shared = sorted(set.intersection(*(set(each) for each in scores.values())))
-    columns = {seed: [each[seed] for each in scores.values()] for seed in shared}
-    return [tau(columns[one], columns[other]) for one, other in itertools.combinations(shared, 2)]
+    return {seed: [each[seed] for each in scores.values()] for seed in shared}
+
+
+def _known(values: Iterable[float]) -> list[float]:
+    return [each for each in values if not math.isnan(each)]
