@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from statistics import fmean, mean
-from typing import Any
+from itertools import count
+from statistics import fmean, mean, median
+from typing import Any, NamedTuple
 
 import demo_results
 from docs_text import listed, page, table, value
@@ -16,6 +17,7 @@ from make_tuned import STUDIES
 from mucore import catalog
 from mucore.spec import complete
 from mucore.store.rows import Result
+from mucore.suite.scores import scores_of
 from mucore.tuning import objective, report
 from mucore.tuning.report import edges, visible
 from mucore.tuning.study import BEST, Facts, Study, facts_in, studies_in
@@ -27,7 +29,6 @@ MADE = (
 )
 SETTING = {"dataset": "fashion-mnist-10k", "model": "resnet9-small", "preset": "standard"}
 SCENARIOS = tuple(card.id for card in catalog.SCENARIOS)
-MEASURES = ("ra", "fa", "ta", "mia_confidence")
 # of each term of a score the metric of a result that says the same on test data
 ON_TEST = {
     "ra": "ra",
@@ -51,9 +52,9 @@ def tuning_page() -> str:
         MADE,
         (
             "Every unlearning method has settings, such as a learning rate, and its authors chose "
-            "them for networks and data of their own. Here each method may look for better ones, "
-            "all by the same rules. A run with the preset `authors` takes the published settings, "
-            "one with `tuned` those that were found."
+            "them for networks and data of their own. Here each method may look for better ones. A "
+            "run with the preset `authors` takes the published settings, one with `tuned` those "
+            "that were found."
         ),
         (
             "`python -m mucore tune` searches for each method under each task: a scenario on a "
@@ -61,11 +62,13 @@ def tuning_page() -> str:
             f"training seed {SEED}: the authors' settings, then settings from the card's `search`, "
             "drawn by a tree-structured Parzen estimator, which learns from those before. The cap "
             f"is {CAP:.2g} of the gradient samples that a Retrain takes (a sample without a "
-            f"gradient counts a third), and up to {SLACK - 1:.0%} above it counts as within; a "
+            f"gradient counts a third), and up to {100 * (SLACK - 1):.0f} % above it counts as "
+            "within; a "
             "method whose cheapest setting takes more may go up to a whole Retrain and is marked "
             f"*open*. In the second stage the best {BEST} run "
             f"on seeds {SEED + 1} and {SEED + 2} as well, and the one with the best mean of all "
             "three seeds is chosen. The search never looks at test data."
+            f"{_why_longer(studies)}"
         ),
         (
             "**The score J** says how far from Retrain a setting ends; Retrain is the model that "
@@ -79,8 +82,9 @@ def tuning_page() -> str:
         (
             "**Chosen is** only what did something, with no more work than allowed, on all three "
             "seeds. A setting that goes less than a tenth of the way from the original to Retrain "
-            "in forget accuracy counts as *still*, whatever its other numbers; one that takes too "
-            f"much, diverges or collapses has J = {objective.WORST:g}."
+            "in forget accuracy counts as *still*, whatever its other numbers, and gets the J of "
+            f"doing nothing, or its own if that is higher, plus {objective.STILL:g}; one that "
+            f"takes too much, diverges or collapses has J = {objective.WORST:g}."
         ),
         (
             "The columns: trials of both stages, and how many of the first were still, took too "
@@ -113,6 +117,25 @@ def _longer(studies: Sequence[Study]) -> str:
         for (trials, method), scenarios in sorted(more.items())
     ]
     return f" ({'; '.join(texts)})" if texts else ""
+
+
+def _why_longer(studies: Sequence[Study]) -> str:
+    """How the longer searches stood after the trials that all have, and how many others did."""
+    off, other = [], 0
+    for study in (each for each in studies if each.finished(TRIALS)):
+        best = study.falling()[TRIALS - 1]
+        stood = best is None or best > report.OFF
+        if len(study.first) > TRIALS:
+            off.append(stood)
+        else:
+            other += stood
+    if not off:
+        return ""
+    return (
+        f" Which searches went on longer was not by a rule: after {TRIALS} trials {sum(off)} of "
+        f"these {len(off)} had no setting or a visibly off one (J above {report.OFF:g} on seed "
+        f"{SEED}), and so had {other} that did not go on."
+    )
 
 
 def _task(facts: Facts, studies: Sequence[Study], results: Sequence[Result]) -> list[str]:
@@ -253,9 +276,11 @@ def _counted(studies: Sequence[Study], facts: Facts) -> str:
         return ""
     late = sum(_place(study) > 2 * len(study.first) / 3 for study, _ in chosen)
     better = sum(
-        study.authors is not None and choice.score < study.authors.score for study, choice in chosen
+        study.authors is not None and choice.scores[0] < study.authors.score
+        for study, choice in chosen
     )
     worse = [fmean(choice.scores[1:]) - choice.scores[0] for _, choice in chosen]
+    up, by = sum(each > 0 for each in worse), median(worse)
     edged = [study.method for study, _ in chosen if edges(study, facts)]
     unsteady = [
         f"{_code(study.method)} ({', '.join(map(_score, choice.scores))})"
@@ -265,11 +290,11 @@ def _counted(studies: Sequence[Study], facts: Facts) -> str:
     return " ".join(
         [
             f"{len(chosen)} of {len(studies)} finished searches came to a setting; in {better} its "
-            f"mean J is below that of the authors' settings on seed {SEED}. {late} came in the "
-            "last third of the trials; where many do, more trials would find better ones. On seeds "
-            f"{SEED + 1} and {SEED + 2} J is {abs(fmean(worse)):.2g} "
-            f"{'lower' if fmean(worse) < 0 else 'higher'} on average than on seed {SEED}, by which "
-            "the best were picked.",
+            f"J on seed {SEED} is below that of the authors' settings there. {late} came in the "
+            "last third of the trials; where many do, more trials might find better ones. On seeds "
+            f"{SEED + 1} and {SEED + 2} the mean J is higher than on seed {SEED}, by which the "
+            f"best were picked, in {up} of {len(worse)}; in the median it is {abs(by):.2g} "
+            f"{'lower' if by < 0 else 'higher'}.",
             f"At an end of what was searched: {listed(map(_code, edged))}." if edged else "",
             f"Chosen, and yet visibly off (J above {report.OFF:g}) on one of the three seeds at "
             f"least: {listed(unsteady)}."
@@ -322,27 +347,58 @@ def _score(score: float | None) -> str:
 # -- the demo's tuned runs beside its authors' runs
 
 
+class _Run(NamedTuple):
+    """Of a run its distance to Retrain, the gap of its forget accuracy, and its RTE where timed."""
+
+    distance: float
+    forget: float
+    rte: float | None
+
+
+Runs = Mapping[tuple[str, str, str], Mapping[int, _Run]]  # scenario, method, preset; seed
+
+
 def _demo(results: list[Result], studies: Sequence[Study]) -> list[str]:
     tuned = [result for result in results if result.spec["method_preset"] == "tuned"]
     seeds, stays = sorted({result.spec["training_seed"] for result in tuned}), _stays(studies)
     searched = {result.spec["scenario"] for result in tuned} | {name for _, name in stays}
-    scenarios = [name for name in SCENARIOS if name in searched]
+    scenarios, runs = [name for name in SCENARIOS if name in searched], _runs(results)
     return [
         "## In the demo, on fresh seeds",
         (
-            "Distance: mean absolute gap to the Retrain of the same seed, in points, over retain, "
-            "forget and test accuracy and the efficacy of the confidence attack; the mean of the "
-            "training seeds "
-            f"{listed(map(str, seeds))}, which the search never saw. RTE is the run time relative "
-            "to Retrain, of those seeds that were timed. In brackets the gap of forget accuracy, "
-            "in points."
+            "Distance, as in [findings.md](findings.md): over the numbers that a verdict rests on, "
+            "the mean gap to the Retrain of the same seed, each in units of how far two Retrains "
+            f"lie apart (at least {100 * objective.FLOOR:g} points, at most {objective.CAP:g} "
+            "units); the mean of the training seeds "
+            f"{listed(map(str, seeds))}, on which the search ran no method. It adds up harm and "
+            "lack of forgetting, so a method may go further and yet from “did nothing” to "
+            "“forgot”. In brackets the gap of forget accuracy, in points. RTE is the run time "
+            "relative to Retrain, of those seeds that were timed."
         ),
         table(
             ("Method", *(f"{s}: {p}" for s in scenarios for p in ("authors'", "tuned"))),
-            _rows(results, seeds, stays, scenarios),
+            _rows(runs, seeds, stays, scenarios),
         ),
-        _summary(results, seeds, stays, scenarios),
+        _summary(runs, seeds, stays, scenarios),
     ]
+
+
+def _runs(results: Sequence[Result]) -> Runs:
+    groups: dict[tuple[str, str, str], dict[int, Result]] = {}
+    for result in results:
+        spec = result.spec
+        preset = "" if spec["method"] == "retrain" else spec["method_preset"]
+        mine = groups.setdefault((spec["scenario"], spec["method"], preset), {})
+        mine[spec["training_seed"]] = result
+    found = {}
+    for (scenario, method, preset), mine in groups.items():
+        retrains = groups.get((scenario, "retrain", ""), {})
+        found[scenario, method, preset] = {
+            seed: _Run(distance, gap, rte.value if (rte := metrics.get("rte")) else None)
+            for seed, distance in scores_of(mine, retrains, scenario).items()
+            if (gap := (metrics := mine[seed].metrics)["fa"].gap) is not None
+        }
+    return found
 
 
 def _has(spec: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
@@ -351,37 +407,8 @@ def _has(spec: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
     return json.loads(json.dumps(values)).items() <= json.loads(json.dumps(given)).items()
 
 
-def _cell(
-    results: list[Result], method: str, scenario: str, preset: str, seeds: list[int]
-) -> tuple[float, float, float | None, int] | None:
-    """(distance, gap of forget accuracy, RTE, seeds), averaged; fractions. RTE is that of the seeds
-    that have one: on a busy machine nothing is timed.
-    """
-    found = [
-        result.metrics
-        for result in results
-        if (result.spec["method"], result.spec["scenario"], result.spec["method_preset"])
-        == (method, scenario, preset)
-        and result.spec["training_seed"] in seeds
-    ]
-    rows, times = [], []
-    for metrics in found:
-        gaps = [abs(gap) for name in MEASURES if (gap := metrics[name].gap) is not None]
-        forget, rte = metrics["fa"].gap, metrics["rte"].value
-        if len(gaps) == len(MEASURES) and forget is not None:
-            rows.append((mean(gaps), forget))
-            times += [] if rte is None else [rte]
-    if not rows:
-        return None
-    distance, forget = (mean(column) for column in zip(*rows, strict=True))
-    return distance, forget, mean(times) if times else None, len(rows)
-
-
 def _rows(
-    results: list[Result],
-    seeds: list[int],
-    stays: set[tuple[str, str]],
-    scenarios: Sequence[str],
+    runs: Runs, seeds: Sequence[int], stays: set[tuple[str, str]], scenarios: Sequence[str]
 ) -> list[list[str]]:
     rows = []
     for method in TUNABLE:
@@ -395,8 +422,8 @@ def _rows(
                 if preset == "tuned" and (method, scenario) in stays:
                     cells.append("the same")
                     continue
-                cell = _cell(results, method, scenario, preset, seeds)
-                cells.append("–" if cell is None else _text(*cell, of=len(seeds)))
+                mine = runs.get((scenario, method, preset), {})
+                cells.append(_text([mine[seed] for seed in seeds if seed in mine], of=len(seeds)))
         rows.append([f"`{method}`", *cells])
     return rows
 
@@ -414,17 +441,19 @@ def _stays(studies: Sequence[Study]) -> set[tuple[str, str]]:
     }
 
 
-def _text(distance: float, forget: float, rte: float | None, count: int, *, of: int) -> str:
-    fewer = "" if count == of else f", {count} of {of} seeds"
-    timed = "" if rte is None else f", RTE {rte:.2g}"
-    return f"{100 * distance:.1f} ({100 * forget:+.1f}){timed}{fewer}"
+def _text(runs: Sequence[_Run], *, of: int) -> str:
+    if not runs:
+        return "–"
+    times = [run.rte for run in runs if run.rte is not None]
+    fewer = "" if len(runs) == of else f", {len(runs)} of {of} seeds"
+    timed = f", RTE {mean(times):.2g}" if times else ""
+    forget = round(100 * mean(run.forget for run in runs), 1) + 0.0
+    signed = f"{forget:+.1f}".replace("-", "−")
+    return f"{_score(mean(run.distance for run in runs))} ({signed}){timed}{fewer}"
 
 
 def _summary(
-    results: list[Result],
-    seeds: list[int],
-    stays: set[tuple[str, str]],
-    scenarios: Sequence[str],
+    runs: Runs, seeds: Sequence[int], stays: set[tuple[str, str]], scenarios: Sequence[str]
 ) -> str:
     """Counted, not judged: how many methods came nearer, and which went away."""
     lines = []
@@ -433,34 +462,34 @@ def _summary(
             method: pair
             for method in TUNABLE
             if (method, scenario) not in stays
-            and (pair := _pair(results, method, scenario, seeds)) is not None
+            and (pair := _pair(runs, method, scenario, seeds)) is not None
         }
         nearer = [method for method, (before, after) in both.items() if after < before]
-        further = [
-            f"`{method}` ({100 * b:.1f} to {100 * a:.1f})"
-            for method, (b, a) in both.items()
-            if a > b
-        ]
+        further = [f"`{method}` ({_from_to(b, a)})" for method, (b, a) in both.items() if a > b]
         best = sorted(both, key=lambda method: both[method][1])[:5]
         if both:
             lines.append(
                 f"- `{scenario}`: {len(nearer)} of {len(both)} methods came nearer to Retrain. "
                 f"Further away: {listed(further) or 'none'}. Nearest with tuned settings: "
-                f"{listed(f'`{method}` ({100 * both[method][1]:.1f})' for method in best)}."
+                f"{listed(f'`{method}` ({_score(both[method][1])})' for method in best)}."
             )
     return "\n".join(lines)
 
 
+def _from_to(before: float, after: float) -> str:
+    """With as many digits as it takes to tell the two apart."""
+    digits = next(n for n in count(1) if f"{before:.{n}f}" != f"{after:.{n}f}")
+    return f"{before:.{digits}f} to {after:.{digits}f}"
+
+
 def _pair(
-    results: list[Result], method: str, scenario: str, seeds: list[int]
+    runs: Runs, method: str, scenario: str, seeds: Sequence[int]
 ) -> tuple[float, float] | None:
     """Distances with the authors' and with the tuned settings, over the seeds that both have."""
-    common = [
-        seed
-        for seed in seeds
-        if all(_cell(results, method, scenario, preset, [seed]) for preset in ("authors", "tuned"))
-    ]
-    before, after = (
-        _cell(results, method, scenario, preset, common) for preset in ("authors", "tuned")
+    before, after = (runs.get((scenario, method, preset), {}) for preset in ("authors", "tuned"))
+    common = [seed for seed in seeds if seed in before and seed in after]
+    if not common:
+        return None
+    return mean(before[seed].distance for seed in common), mean(
+        after[seed].distance for seed in common
     )
-    return (before[0], after[0]) if before and after else None
