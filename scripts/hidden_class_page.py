@@ -94,8 +94,8 @@ def section(results: Sequence[Result]) -> list[str]:
     return [
         f"## {spec['dataset']}, {spec['model']}, {line.verdict.seeds} seeds",
         (
-            f"{len(by_word[FOOLED])} metrics are fooled, {len(by_word[SEES])} see it, and "
-            f"{len(by_word[SILENT])} cannot tell. The verdict is “{line.verdict.said}”: "
+            f"Metrics that are fooled: {len(by_word[FOOLED])}; that see it: {len(by_word[SEES])}; "
+            f"that cannot tell: {len(by_word[SILENT])}. The verdict is “{line.verdict.said}”: "
             f"{line.verdict.sentence} Its work is {work:.2g} of Retrain's."
         ),
         f"Those that see it: {listed(f'`{name}`' for name in by_word[SEES]) or 'none'}.",
