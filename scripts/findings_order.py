@@ -5,7 +5,7 @@ one's, and how many seeds tell neighbours in such an order apart.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
@@ -248,7 +248,8 @@ def neighbours(lines: Sequence[Line]) -> list[int | None]:
     return apart(itertools.pairwise(sorted(lines, key=lambda line: (line.score, line.method))))
 
 
-def apart(pairs: itertools.pairwise | itertools.combinations) -> list[int | None]:
+def apart(pairs: Iterable[tuple[Line, Line]]) -> list[int | None]:
+    """The seeds that each of these pairs needs."""
     found = []
     for one, other in pairs:
         shared = sorted(set(one.scores) & set(other.scores))

@@ -199,14 +199,8 @@ def retrain_orders(tasks: Sequence[Task]) -> Answer | None:
     ]
     ordered = all(low > 0 for _, low, _ in steps)
     reversed_ = any(high < 0 for _, _, high in steps)
-    fooled = sum(it > 0.5 for it in unseen.values())
-    word = (
-        word_of([ordered, 2 * fooled > len(unseen)])
-        if ordered or reversed_
-        else OPEN
-        if not fooled
-        else PARTLY
-    )
+    most = 2 * sum(it > 0.5 for it in unseen.values()) > len(unseen)
+    word = word_of([ordered, most]) if ordered or reversed_ else OPEN
     lost = listed([f"{number(mean, 0)} points ({span(a, b, 0)})" for mean, a, b in steps])
     shares = listed([f"{percent(it)} by `{name}`" for name, it in unseen.items()])
     return word, (

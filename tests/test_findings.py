@@ -9,6 +9,7 @@ import zipfile
 from dataclasses import replace
 from typing import Any
 
+import facts
 import findings
 import findings_data
 import findings_machines
@@ -56,9 +57,9 @@ def test_means_are_of_the_methods_with_all_seeds():
     made = task("one_class", line("scrub", 1.0), short)
     assert set(made.ran) == {"scrub", "ssd"} and set(made.methods) == {"scrub"}
     assert findings.seeds_text(made) == "1 to 3"
-    assert findings.lacks([("ssd", 0), ("ssd", 2), ("scrub", 2)], made) == "`ssd` on seed 2"
-    assert findings.lacks([("scrub", 2)], made) == ""
-    assert findings.lacks([("scrub", 2)], None) == "all methods"
+    gone = findings.lacks([("ssd", 0), ("ssd", 2), ("scrub", 2)], made)
+    assert "`ssd`" in gone and "scrub" not in gone and facts.numbers(gone) == ["2"]
+    assert not findings.lacks([("scrub", 2)], made) and findings.lacks([("scrub", 2)], None)
 
 
 def test_how_far_another_retrain_and_the_original_lie_by_hand():
@@ -188,7 +189,7 @@ def test_the_order_of_two_tasks():
         )
         for each in (task("one_class", *six("forgot")), task("all_classes", *six("forgot")))
     ]
-    assert "1 of 1 pairs" in findings_order.order(alone)[3]
+    assert facts.tells(findings_order.order(alone)[3], 1, 1, 1, "1.00")
 
 
 def test_metrics_that_decide_or_are_derived_are_no_finding():
@@ -262,7 +263,8 @@ def test_precision_is_read_from_the_page_of_benchmarks():
     lines, found = findings_machines.precisions(text)
     assert lines == 2 and found == [(0.1, 1.0), (0.2, 0.1), (-0.3, 0.2), (0.0, 0.0)]
     said = findings_machines.machines(text)[2]
-    assert "1 of 3" in said and "0.2 to 0.3 points" in said and "1 points" in said
+    # of three that can move two do, by 0.2 and 0.3; the widest interval is 1
+    assert facts.numbers(said)[:7] == ["1", "3", "1", "2", "0.2", "0.3", "1"]
     assert findings_machines.machines("## Another page\n")[1:] == [
         findings_machines.nothing("the table of precisions in docs/benchmarks.md")
     ]
