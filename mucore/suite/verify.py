@@ -3,8 +3,9 @@ differs. Imports no torch, and needs neither the data set nor a GPU.
 
 Besides: whether each run is one that the suite asks for, whether the lines are complete, and
 whether predictions, counts, labels and forget sets agree with each other and with the suite's
-hashes. Numbers on weights, on gradients of samples, on the clock and, where a pack has no features,
-on features are the maker's word; `suite repeat` makes a run again.
+hashes. Numbers on weights, on gradients of samples and, where a pack has no features, on features
+are the maker's word, and so are a run's status, its time, its work and all else that it cost: of
+these only that the metrics follow from what the row says. `suite repeat` makes a run again.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ TOLERANCE = 1e-6  # relative: another processor adds up in another order, and no
 # What metrics are of where a pack cannot say it again.
 ON_FEATURES = frozenset({"representation", "downstream"})
 ELSEWHERE = frozenset({"distance", "ignorance"})
+COSTS = "cost"
 # Its predictions are the votes of several networks, which their mean does not say.
 VOTING = frozenset({"sisa"})
 ODD = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
@@ -52,7 +54,9 @@ class Problem:
 
 @dataclass(frozen=True)
 class Verified:
-    """`numbers` were computed again, `kept` metrics could not be."""
+    """`numbers` were computed again from predictions; `kept` are metrics that could not be: of
+    those on costs only that they follow from what the row says it cost.
+    """
 
     problems: tuple[Problem, ...]
     runs: int
@@ -271,8 +275,8 @@ def _compare(
         there = "is missing" if stored is None else "cannot be of such a run"
         notes.add(result, f"The metric {name} {there}.")
         return
+    group = catalog.metric(name).group
     if found.value is None and stored.value is not None:
-        group = catalog.metric(name).group
         has = any(split.features is not None for split in outputs.values())
         if group in ELSEWHERE or (group in ON_FEATURES and not has):
             notes.kept.add(name)
@@ -283,7 +287,10 @@ def _compare(
         (name, stored.value, found.value),
         (f"the gap of {name}", stored.gap, found.gap),
     ):
-        notes.numbers += there is not None
+        if group == COSTS:
+            notes.kept.add(name)
+        else:
+            notes.numbers += there is not None
         if not alike(there, here):
             notes.add(
                 result, f"{what} is {_said(there)} in the pack and {_said(here)} computed again."
