@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +21,8 @@ import numpy as np
 
 import mucore
 from mucore import catalog
-from mucore.errors import MucoreError
+from mucore.catalog.cards import MethodCard
+from mucore.errors import MucoreError, said
 from mucore.forget_sets.saved import forget_hash
 from mucore.metrics import MetricInputs, measure
 from mucore.metrics.sanity import blind_attacks, cautions, flags, is_collapsed
@@ -80,13 +82,14 @@ def verify(pack: Pack, on_done: Callable[[int, int], None] | None = None) -> Ver
     references = _references(pack.suite)
     notes.problems += _incomplete(pack)
     notes.problems += _searched_otherwise(pack)
+    notes.problems += _several_settings(pack)
     for count, result in enumerate(pack.results.values(), start=1):
         try:
             _check_run(pack, result, references, notes)
         except MucoreError as error:
             notes.add(result, str(error))
         except ODD as error:  # of what somebody wrote by hand
-            notes.add(result, f"It cannot be checked: {type(error).__name__}: {error}")
+            notes.add(result, _unreadable(error))
         if on_done is not None:
             on_done(count, len(pack.results))
     kept = tuple(sorted(notes.kept))
@@ -139,13 +142,13 @@ def _searched_otherwise(pack: Pack) -> Iterator[Problem]:
             if here is None or json.loads(json.dumps(here.values)) != there.values:
                 continue
             differ = [
-                f"{name} {said}, not {known}"
-                for name, said, known in (
+                f"{name} {stated}, not {known}"
+                for name, stated, known in (
                     ("trials", there.trials, here.trials),
                     ("cap", there.cap, here.cap),
                     ("open", there.open, here.open),
                 )
-                if None not in (said, known) and said != known
+                if None not in (stated, known) and stated != known
             ]
             if differ:
                 yield Problem(
@@ -155,22 +158,42 @@ def _searched_otherwise(pack: Pack) -> Iterator[Problem]:
                 )
 
 
-def _check_spec(
-    pack: Pack, result: Result, references: Mapping[str, RunSpec], notes: _Notes
-) -> RunSpec | None:
-    """The run as the suite asks for it; None, with a note, where it is another one."""
+def not_asked(pack: Pack, result: Result) -> str | None:
+    """Why a run of the pack is none that its suite asks for, in a sentence; None where it is one.
+    A user's own method, whose file is not in a pack, is held to the settings that the pack states.
+    """
+    try:
+        return _not_asked(pack, result, _references(pack.suite))
+    except MucoreError as error:
+        return str(error)
+    except ODD as error:  # of what somebody wrote by hand
+        return _unreadable(error)
+
+
+def _unreadable(error: Exception) -> str:
+    return f"It cannot be checked: {type(error).__name__}: {error}"
+
+
+def _not_asked(pack: Pack, result: Result, references: Mapping[str, RunSpec]) -> str | None:
     spec = pack.specs[result.key]
-    if spec.key != result.key:
-        notes.add(
-            result, f"Its description has the key {spec.key}, and not the one that it is under."
+    card = _mucores(spec.method)
+    if card is not None and (spec.method_hash or spec.method != card.id):
+        return (
+            f"It says that {spec.method}, a name of mucore's {card.id}, is a method of somebody's "
+            f"own, of a file with the hash {said(spec.method_hash)}. Such a method needs a name "
+            "that is free."
         )
-        return None
+    if spec.key != result.key:
+        return f"Its description has the key {spec.key}, and not the one that it is under."
     if spec.key in references:
-        return spec
-    base = references.get(spec.retrained().key)
-    if base is None or spec.scenario is None:
-        notes.add(result, f"It is not a run that {pack.suite.id} asks for.")
         return None
+    base = references.get(spec.retrained().key)
+    if base is None or spec.scenario is None or spec.method in REFERENCES:
+        return f"It is not a run that {pack.suite.id} asks for."
+    if card is None and not spec.method_hash:
+        return (
+            f"{said(spec.method)} is no method of mucore's, and the run names no file of one's own."
+        )
     expected = base.model_copy(
         update={
             "method": spec.method,
@@ -180,24 +203,47 @@ def _check_spec(
         }
     )
     if expected.key != spec.key:
-        notes.add(result, f"It is not run as {pack.suite.id} runs methods.")
-        return None
-    wanted = _settings(pack, spec)
-    if wanted is not None and wanted != spec.model_dump(mode="json")["parameters"]:
-        notes.add(result, f"Its settings are not those of the division {pack.division}.")
-    return spec
+        return f"It is not run as {pack.suite.id} runs methods."
+    return _other_settings(pack, spec)
 
 
-def _settings(pack: Pack, spec: RunSpec) -> Mapping[str, Any] | None:
-    """What the division sets a method to; None where this mucore does not know the method."""
+def _mucores(method: str) -> MethodCard | None:
+    """The card of mucore's own that has this id or alias; no file of a user's may have them."""
+    cards = (catalog.ORIGINAL, *catalog.METHODS)
+    return next((card for card in cards if method in (card.id, *card.aliases)), None)
+
+
+def _other_settings(pack: Pack, spec: RunSpec) -> str | None:
+    """Why a method's settings are not those of the division. What the authors of a user's own
+    method set is not in a pack: see `_several_settings`.
+    """
     values: Mapping[str, Any] = {}
     if pack.division == "tuned":
-        said = pack.settings.get(spec.scenario or "", {}).get(spec.method)
-        if said is None:
-            return {}
-        values = said.values
-    if spec.method_hash or spec.method not in {card.id for card in catalog.METHODS}:
+        stated = pack.settings.get(spec.scenario or "", {}).get(spec.method)
+        if stated is None:
+            return f"The pack states no tuned setting of {spec.method} under {spec.scenario}."
+        values = stated.values
+    ran = spec.model_dump(mode="json")["parameters"]
+    if spec.method_hash:
+        wrong = [name for name, value in values.items() if name not in ran or ran[name] != value]
+        wanted = {name: values[name] for name in wrong}
+    else:
+        made = _made(pack, spec, values)
+        wrong = [
+            name for name in {**made, **ran} if name not in made or made.get(name) != ran.get(name)
+        ]
+        wanted = {name: made[name] for name in wrong if name in made}
+    if not wrong:
         return None
+    found = {name: ran[name] for name in wrong if name in ran}
+    return (
+        f"Its settings are not those of the division {pack.division}: it ran {said(found)}, and "
+        f"not {said(wanted)}."
+    )
+
+
+def _made(pack: Pack, spec: RunSpec, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The parameters of one of mucore's methods where a division sets `values`."""
     task = pack.suite.task(spec.dataset, spec.scenario)
     assert task is not None
     made = make_spec(
@@ -215,15 +261,44 @@ def _settings(pack: Pack, spec: RunSpec) -> Mapping[str, Any] | None:
     return made.model_dump(mode="json")["parameters"]
 
 
+def _several_settings(pack: Pack) -> Iterator[Problem]:
+    """Of users' own methods, whose settings nobody else knows: those that ran with several in one
+    task, or from several files, so that somebody could choose among seeds and tasks.
+    """
+    files, settings = defaultdict[str, set[str]](set), defaultdict[tuple[str, str], set[str]](set)
+    for spec in pack.specs.values():
+        if spec.method_hash and spec.scenario is not None:
+            files[spec.method].add(spec.method_hash)
+            parameters = spec.model_dump(mode="json")["parameters"]
+            settings[spec.method, spec.scenario].add(json.dumps(parameters, sort_keys=True))
+    for method, hashes in files.items():
+        if len(hashes) > 1:
+            yield Problem(
+                method,
+                "",
+                f"{method} ran from {len(hashes)} files ({', '.join(sorted(hashes)[:2])}), and the "
+                "lines of a method are all of one. Run it again from its last.",
+            )
+    for (method, scenario), found in settings.items():
+        if len(found) > 1:
+            yield Problem(
+                f"{method} under {scenario}",
+                "",
+                f"It ran with {len(found)} settings ({'; '.join(sorted(found)[:2])}), and a line "
+                "has one for all seeds. Leave out the runs of the others.",
+            )
+
+
 # -- what their numbers are
 
 
 def _check_run(
     pack: Pack, result: Result, references: Mapping[str, RunSpec], notes: _Notes
 ) -> None:
-    spec = _check_spec(pack, result, references, notes)
-    if spec is None:
+    if (why := _not_asked(pack, result, references)) is not None:
+        notes.add(result, why)
         return
+    spec = pack.specs[result.key]
     task = pack.suite.task(spec.dataset, spec.scenario)
     outputs = pack.outputs(result)
     _check_outputs(pack, task, result, outputs, notes)
@@ -293,7 +368,8 @@ def _compare(
             notes.numbers += there is not None
         if not alike(there, here):
             notes.add(
-                result, f"{what} is {_said(there)} in the pack and {_said(here)} computed again."
+                result,
+                f"{what} is {_written(there)} in the pack and {_written(here)} computed again.",
             )
 
 
@@ -304,7 +380,7 @@ def alike(there: float | None, here: float | None) -> bool:
     return math.isclose(there, here, rel_tol=TOLERANCE, abs_tol=1e-9)
 
 
-def _said(value: float | None) -> str:
+def _written(value: float | None) -> str:
     return "missing" if value is None else f"{value:.8g}"
 
 

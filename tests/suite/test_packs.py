@@ -28,7 +28,7 @@ from mucore.suite import description
 from mucore.suite import pack as packs
 from mucore.suite import repeat as repeats
 from mucore.suite.board import board
-from mucore.suite.verify import verify
+from mucore.suite.verify import not_asked, verify
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
@@ -293,6 +293,61 @@ def test_settings_of_nobodys_division(tampered):
     problems = tampered.problems()
     assert {each.key for each in problems} == {row["key"]}
     only(problems, "not those of the division authors")
+
+
+def renamed(row, method, method_hash, **parameters):
+    """The row as one of another method, with a key that is right."""
+    row["spec"] |= {"method": method, "method_hash": method_hash, "parameters": parameters}
+    spec = RunSpec.model_validate(row["spec"])
+    row["key"] = spec.key
+    return row
+
+
+@pytest.mark.parametrize("method", ["scrub", "retrain", "original"])
+def test_a_file_of_ones_own_that_calls_itself_a_method_of_mucores(tampered, method):
+    row = renamed(tampered.row("finetune"), method, "a" * 16, lr=123.0)
+    tampered.save()
+    with packs.opened(tampered.path) as pack:
+        assert not_asked(pack, pack.results[row["key"]])
+        assert row["key"] in {each.key for each in verify(pack).problems}
+
+
+def own(tampered, *settings):
+    """The pack with a method `mine` instead of finetune, run with these settings by seed."""
+    for seed, parameters in enumerate(settings):
+        renamed(tampered.row("finetune", seed), "mine", "a" * 16, **parameters)
+    about = tampered.about["suite"]
+    about["methods"] = ["mine" if name == "finetune" else name for name in about["methods"]]
+    return tampered
+
+
+def test_a_method_of_ones_own_has_one_setting_and_one_file(tampered):
+    assert own(tampered, *[{"lr": 0.1}] * 3).problems() == ()
+    other = renamed(tampered.row("mine"), "mine", "a" * 16, lr=0.2)
+    (problem,) = tampered.problems()
+    assert (problem.line, problem.key) == ("mine under class_wise", "")
+    renamed(other, "mine", "b" * 16, lr=0.1)
+    (problem,) = tampered.problems()
+    assert (problem.line, problem.key) == ("mine", "")
+    # two runs of one seed, of which any might count
+    more = json.loads(json.dumps(other))
+    renamed(other, "mine", "a" * 16, lr=0.1)
+    tampered.rows.append(renamed(more, "mine", "a" * 16, lr=0.3))
+    assert [each.line for each in tampered.problems()] == ["mine under class_wise"]
+
+
+def test_a_tuned_method_of_ones_own_ran_with_what_the_pack_says(tampered_tuned):
+    copy = own(tampered_tuned, *[{"lr": 0.1, "epochs": 1}] * 3)
+    settings = copy.about["suite"]["settings"]["class_wise"]
+    settings["mine"] = settings.pop("finetune") | {"values": {"lr": 0.1}}
+    assert copy.problems() == ()
+    for values in ({"lr": 9.0}, {"lr": 0.1, "depth": 3}):
+        settings["mine"]["values"] = values
+        assert {each.key for each in copy.problems()} == {
+            row["key"] for row in copy.rows if row["spec"]["method"] == "mine"
+        }
+    del settings["mine"]
+    assert len(copy.problems()) == 3
 
 
 @pytest.mark.parametrize(
