@@ -353,17 +353,23 @@ def repeat(
             ],
         )
     line = name_of(found.result.spec)
+    if found.training:
+        decide = "a training has no verdict, so its accuracies decide"
+        band = "trainings of other seeds"
+    else:
+        decide = "the numbers that a verdict rests on decide"
+        band = "two seeds of Retrain or of the method"
     if found.same:
         print(f"{line}: every prediction is the same, bit by bit.", file=sys.stderr)
     elif found.agrees:
         print(
-            f"{line}: the predictions differ, but every number that a verdict rests on lies within "
-            "what two seeds of Retrain or of the method differ by.",
+            f"{line}: the predictions differ; {decide}, and they are no further off than {band} "
+            "lie apart by chance.",
             file=sys.stderr,
         )
-    else:
+    if not found.agrees:
         names = ", ".join(each.metric for each in found.differences if each.beyond)
-        print(f"{line}: further off than two seeds are: {names}.", file=sys.stderr)
+        print(f"{line}: further off than {band} lie apart by chance: {names}.", file=sys.stderr)
     return 0 if found.agrees else FAILED
 
 
@@ -372,6 +378,7 @@ def _repeated(found: Repeated) -> dict[str, Any]:
         "key": found.result.key,
         "same": found.same,
         "agrees": found.agrees,
+        "training": found.training,
         "differences": [
             {
                 "metric": each.metric,

@@ -11,6 +11,7 @@ from mucore.verdicts.lines import (
     looked_at,
     rules_of,
     runs_of,
+    sample_counts,
     words,
 )
 from mucore.verdicts.rule import (
@@ -47,6 +48,7 @@ __all__ = [
     "looked_at",
     "rules_of",
     "runs_of",
+    "sample_counts",
     "seed_band",
     "verdict",
     "words",

@@ -198,7 +198,7 @@ def runs_of(
     for key, metric, value in zip(*columns, strict=True):
         if key in numbers:
             numbers[key][metric] = value
-    counted = {one.key: _counts(one) for one in retrains}
+    counted = {one.key: sample_counts(one) for one in retrains}
     names = ("dataset", "model", "recipe", "scenario", "scenario_parameters")
     others = ("key", "method", "parameters", "training_seed", "status")
     columns = (mine[name].tolist() for name in (*others, *names))
@@ -299,7 +299,7 @@ def _run(result: Result, texts: dict[str, dict[str, str]]) -> Run | None:
         values={name: m.value for name, m in result.metrics.items() if m.value is not None},
         blind=_ATTACK in blind_attacks(result.notes),
         collapsed=is_collapsed(result.flags),
-        counts=_counts(result) if usual else None,
+        counts=sample_counts(result) if usual else None,
     )
 
 
@@ -443,7 +443,7 @@ def _distances(mine: Seeds, references: _References) -> tuple[float, ...]:
     return tuple(made)
 
 
-def _counts(retrain: Result) -> dict[str, int]:
+def sample_counts(retrain: Result) -> dict[str, int]:
     """How many samples each accuracy of a setting is a share of, by metric, and the number of
     `classes`, from the counts of a Retrain.
 

@@ -130,6 +130,18 @@ def test_a_repetition_tells_another_result(tampered):
     assert repeats.Difference("tra", None, 0.9, 0.01).beyond
 
 
+@pytest.mark.parametrize("scenario", ["class_wise", None])
+def test_a_run_that_the_suite_does_not_ask_for_is_not_repeated(tampered, scenario, monkeypatch):
+    monkeypatch.setattr(repeats, "execute", None)
+    row = tampered.row("finetune" if scenario else "original", scenario=scenario)
+    row["spec"]["recipe"]["epochs"] += 1
+    row["key"] = RunSpec.model_validate(row["spec"]).key
+    tampered.save()
+    assert cli.main(["suite", "repeat", str(tampered.path), "--key", row["key"]]) == 1
+    with pytest.raises(BadFile):
+        mu.repeat_run(tampered.path, row["key"])
+
+
 def test_python_gives_a_row_a_problem(tampered, tiny_pack):
     assert mu.verify_pack(tiny_pack).empty
     tampered.row("finetune")["metrics"]["fa"]["value"] = 0.5

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from boards import QUICK, fill
+from builders import make_result
 
 from mucore.store import open_store
 from mucore.suite import description, repeat
 from mucore.suite.pack import Pack, opened
 from mucore.suite.run import asked, write_pack
-from mucore.verdicts import seed_band
+from mucore.verdicts import sample_counts, seed_band
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +81,62 @@ def test_two_other_seeds_say_nothing(pack):
     few = replace(swings, results=kept)
     assert repeat._bands(few, line(few, "scrub", 0))["fa"] < 0.05
     assert repeat._bands(swings, line(swings, "scrub", 0))["fa"] > 1
+
+
+def test_a_retrain_has_no_part_in_its_own_band(pack):
+    true = line(pack, "retrain", 2)
+    lie = with_fa(pack, "retrain", [0.5, 0.51, 0.0, 0.49, 0.5])
+    others = [0.5, 0.51, 0.49, 0.5]
+    half = repeat._bands(lie, line(lie, "retrain", 2))["fa"]
+    assert half == pytest.approx(seed_band(others, value=0.5, samples=1).half) and half < 0.05
+    (found,) = repeat._differences(lie, line(lie, "retrain", 2), true, {"fa": half})
+    assert found.metric == "fa" and found.beyond
+
+
+def test_of_few_retrains_each_metric_has_its_own_number_of_samples(pack):
+    one = {
+        key: result
+        for key, result in pack.results.items()
+        if result.spec["method"] != "retrain" or result.spec["training_seed"] == 0
+    }
+    few = replace(pack, results=one)
+    retrain = line(few, "retrain", 0)
+    counts = sample_counts(retrain)
+    assert counts["ra"] == retrain.retain_count != counts["fa"] == retrain.forget_count
+    for of in (retrain, line(few, "finetune", 1)):  # whose seeds are alike
+        bands = repeat._bands(few, of)
+        for name in ("ra", "fa"):
+            value = retrain.metrics[name].value
+            band = seed_band([value], value=value, samples=counts[name])
+            assert bands[name] == pytest.approx(band.half)
+
+
+def training(seed: int, ta: float, **spec: Any):
+    return make_result(
+        method="original",
+        scenario=None,
+        training_seed=seed,
+        metrics={"ta": ta, "ra": 0.99, "va": 0.9, "optimizer_steps": 40},
+        confusion={name: [[50, 0], [0, 50]] for name in ("train", "validation", "test")},
+        **spec,
+    )
+
+
+def test_a_training_is_compared_by_its_accuracies(pack):
+    def of(*accuracies):
+        made = [training(seed, ta) for seed, ta in enumerate(accuracies)]
+        return made, replace(pack, results={each.key: each for each in made})
+
+    truth = [0.9, 0.91, 0.89, 0.9, 0.92]
+    (true, *_), _ = of(*truth)
+    (lie, *_), content = of(0.5, *truth[1:])
+    bands = repeat._bands(content, lie)
+    assert bands["ta"] == pytest.approx(seed_band(truth[1:], value=0.9, samples=1).half)
+    found = repeat.Repeated(true, False, repeat._differences(content, lie, true, bands))
+    assert found.training and not found.agrees
+    assert [each.metric for each in found.differences] == ["ta"]
+    # of other data or of one seed alone, so many test samples say how far it may be off
+    (alone,), content = of(0.9)
+    assert repeat._bands(content, alone)["ta"] == pytest.approx(
+        1.96 * math.sqrt(2 * 0.9 * 0.1 / 100)
+    )
