@@ -51,13 +51,6 @@ class TaskRuns:
     def refused(self) -> list[Refusal]:
         return [Refusal(m.method, m.scenario, m.reason) for m in self.missing]
 
-    def retrain(self, seed: int) -> RunSpec:
-        return next(
-            spec
-            for spec in self.specs
-            if spec.method == "retrain" and spec.training_seed == seed and spec.scenario
-        )
-
 
 def methods_of(names: Sequence[str]) -> list[str]:
     """The ids of methods, "all" for all that need no file, with the baseline that cheats, against
