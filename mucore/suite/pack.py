@@ -23,6 +23,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mucore import catalog
+from mucore.catalog import plugins
 from mucore.errors import BadFile, BadValue, UnknownName, said
 from mucore.files import whole_file
 from mucore.outputs import Outputs
@@ -31,7 +32,7 @@ from mucore.store import Store, open_pack, pack_provenance, write_pack
 from mucore.store.pack import ARTIFACTS
 from mucore.store.rows import Result
 from mucore.suite.description import Suite, division, same_suite
-from mucore.suite.lines import Missing, TaskRuns
+from mucore.suite.lines import REFERENCES, Missing, TaskRuns
 
 FILE = re.compile(
     r"pack\.json|comparisons\.jsonl|results/\w[\w-]*\.jsonl\.gz"
@@ -150,7 +151,8 @@ def write(
     """
     if not known:
         raise BadValue("There is no result yet, so there is nothing to pack. Run the suite first.")
-    specs = [spec for each in runs for spec in each.specs]
+    named = [spec.method for each in runs for spec in each.specs] + [m.method for m in missing]
+    methods = list(dict.fromkeys(named))
     packed = path.suffix == ".zip"
     if path.exists() and (path.is_dir() == packed or not (packed or (path / "pack.json").exists())):
         raise BadValue(f"{path} is something else already. Name another place with --out.")
@@ -159,7 +161,7 @@ def write(
             "id": suite.id,
             "hash": suite.hash,
             "division": division,
-            "methods": list(dict.fromkeys([s.method for s in specs] + [m.method for m in missing])),
+            "methods": methods,
             "settings": {
                 scenario: {method: setting.model_dump() for method, setting in found.items()}
                 for scenario, found in settings_of(runs).items()
@@ -167,7 +169,7 @@ def write(
             "missing": [asdict(each) for each in missing],
             "licences": {t.dataset: catalog.dataset(t.dataset).licence for t in suite.tasks},
             "commands": {
-                "made": f"python -m mucore suite run {suite.id} --division {division}",
+                "made": _command(suite, division, methods, features),
                 "verify": "python -m mucore suite verify PACK",
                 "repeat": "python -m mucore suite repeat PACK --key KEY",
             },
@@ -187,6 +189,17 @@ def write(
         if packed:
             _zip(folder, path)
     return path
+
+
+def _command(suite: Suite, division: str, methods: Sequence[str], features: bool) -> str:
+    """The command that makes such a pack. Files of methods stand without their folders."""
+    made = f"python -m mucore suite run {suite.id} --division {division}"
+    asked = [name for name in methods if name not in REFERENCES]
+    if {*asked} != {card.id for card in catalog.METHODS if not card.needs_file} - {*REFERENCES}:
+        own = [each for each in plugins.found().plugins if each.module is None]
+        files = {each.card.id: each.path.name for each in own}
+        made += f" --methods {','.join(files.get(name, name) for name in asked)}"
+    return made + (" --features" if features else "")
 
 
 @contextmanager

@@ -85,6 +85,8 @@ def test_features_can_travel_and_are_verified_then(ran, tmp_path, monkeypatch, c
     with packs.opened(out) as pack:
         found = verify(pack)
     assert found.problems == () and not {"linear_probe", "cka_retrain_test"} & set(found.kept)
+    made = pack.about["suite"]["commands"]["made"].split()
+    assert made[3:] == ["suite", "run", *asked[:-1], "--features"]
 
 
 def test_one_line_of_the_quick_twin_repeats(ran, capsys):
@@ -595,6 +597,10 @@ def test_a_file_of_a_method_of_ones_own_and_one_whose_networks_vote(
             "original",
             "retrain",
             "gaussian_noise",
+            "sisa",
+        }
+        assert {*pack.about["suite"]["commands"]["made"].split()[-1].split(",")} == {
+            "gaussian_noise.py",
             "sisa",
         }
         assert verify(pack).problems == ()
