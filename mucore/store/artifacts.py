@@ -107,7 +107,9 @@ class Artifacts:
 
         content = self._get(name, OUTPUTS)
         try:
-            columns = None if features else [name for name in _schema().names if name != "features"]
+            # which sample is of which split stands beside the table
+            unread = {"split"} if features else {"split", "features"}
+            columns = [name for name in _schema().names if name not in unread]
             table = pq.read_table(pa.BufferReader(content), columns=columns)
             about = json.loads(table.schema.metadata[_META])
             starts = np.cumsum([0, *(facts["samples"] for facts in about.values())])
@@ -326,6 +328,16 @@ def _schema(classes: int = 0, task: Task = "classes") -> Any:
             ("features", pa.list_(pa.float16())),
         ]
     )
+
+
+def is_outputs(types: Mapping[str, Any]) -> bool:
+    """Whether columns of these types, by name, are those of `put_outputs`."""
+    size = getattr(types.get("logits"), "list_size", 0)
+    alike = [
+        dict(zip(schema.names, schema.types, strict=True))
+        for schema in (_schema(size, "classes"), _schema(size, "attributes"))
+    ]
+    return types in alike
 
 
 def _split_table(name: str, split: SplitOutputs) -> Any:

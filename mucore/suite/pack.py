@@ -29,6 +29,7 @@ from mucore.files import whole_file
 from mucore.outputs import Outputs
 from mucore.spec import RunSpec
 from mucore.store import Store, open_pack, pack_provenance, write_pack
+from mucore.store.artifacts import is_outputs
 from mucore.store.pack import ARTIFACTS
 from mucore.store.rows import Result
 from mucore.suite.description import Suite, division, same_suite
@@ -41,9 +42,12 @@ FILE = re.compile(
 MOST_FILES = 50_000
 MOST_BYTES = 8 * 10**9  # of all files together
 MOST_OF_ONE = 10**9
-MOST_ROWS = 2 * 10**9  # bytes that the rows may unpack to
+MOST_ABOUT = 10**7  # bytes of pack.json
+MOST_ROWS = 2 * 10**8  # bytes that the rows may unpack to
 MOST_SAMPLES = 5 * 10**6  # of one run's predictions
-MOST_COUNTS = 10**7  # cells of a table of confusion counts
+MOST_VALUES = 10**8  # of their columns: classes and features of every sample
+MOST_COUNTS = 10**7  # cells of all tables of confusion counts of a run
+METHOD = re.compile(r"[a-z][a-z0-9_]{0,99}")  # the ids of methods, which name the board's pages
 _PART = 1 << 20
 Place = tuple[str, str, int]  # data set, scenario, training seed
 
@@ -304,7 +308,8 @@ def _check_files(files: Any, path: Path) -> None:
         if not FILE.fullmatch(name) or name in names:
             raise BadFile(f"{path} holds {said(name)}, which is no part of a pack.")
         names.add(name)
-        if size > MOST_OF_ONE or total > MOST_BYTES or len(names) > MOST_FILES:
+        most = MOST_ABOUT if name == "pack.json" else MOST_OF_ONE
+        if size > most or total > MOST_BYTES or len(names) > MOST_FILES:
             raise BadFile(f"{path} is larger than any suite's pack ({said(name)}); it is not read.")
 
 
@@ -316,8 +321,11 @@ def _unpack(archive: zipfile.ZipFile, info: zipfile.ZipInfo, place: Path) -> Non
 
 
 def _check_rows(folder: Path) -> None:
-    """Raise `BadFile` where the rows unpack to more than any suite has."""
-    total = 0
+    """Raise `BadFile` where the rows unpack to more than any suite has, or not to their end."""
+    comparisons = folder / "comparisons.jsonl"  # which are read like rows, and are not packed
+    total = comparisons.stat().st_size if comparisons.exists() else 0
+    if total > MOST_ROWS:
+        raise BadFile(f"{comparisons.name} of the pack is larger than any suite's.")
     for file in sorted(folder.glob("results/*.gz")):
         unpacking = zlib.decompressobj(wbits=31)
         with file.open("rb") as source:
@@ -335,7 +343,10 @@ def _check_rows(folder: Path) -> None:
 
 
 def _check_outputs(file: Path) -> None:
-    """Raise `BadFile` where a file of predictions says that it holds more than any run's."""
+    """Raise `BadFile` where a file of predictions says that it holds more than any run's, or
+    columns that are not of predictions. What its values unpack to goes by their number, for equal
+    ones take next to no room in a file.
+    """
     import json
 
     import pyarrow as pa
@@ -343,14 +354,26 @@ def _check_outputs(file: Path) -> None:
 
     try:
         facts = pq.read_metadata(file)
-        sizes = sum(facts.row_group(n).total_byte_size for n in range(facts.num_row_groups))
+        groups = [facts.row_group(n) for n in range(facts.num_row_groups)]
+        values = sum(one.column(n).num_values for one in groups for n in range(one.num_columns))
+        types = {field.name: field.type for field in facts.schema.to_arrow_schema()}
         about = json.loads(facts.metadata[b"mucore"])
-        shapes = [each["confusion"]["shape"] for each in about.values()]
-        counts = max(abs(_product(shape)) for shape in shapes)
-    except (OSError, pa.ArrowException, AttributeError, KeyError, TypeError, ValueError) as error:
+        counts = sum(abs(_product(each["confusion"]["shape"])) for each in about.values())
+    except (
+        *(OSError, pa.ArrowException, AttributeError, LookupError),
+        *(RecursionError, TypeError, ValueError, ArithmeticError),
+    ) as error:
         raise BadFile(f"Its predictions cannot be read: {error}") from None
-    if facts.num_rows > MOST_SAMPLES or sizes > MOST_OF_ONE or counts > MOST_COUNTS:
-        raise BadFile("Its predictions are larger than any suite's; they are not read.")
+    if facts.num_rows > MOST_SAMPLES or values > MOST_VALUES or counts > MOST_COUNTS:
+        raise BadFile(
+            f"Its predictions are larger than any suite's: {facts.num_rows:,} samples, {values:,} "
+            f"values, {counts:,} counts. They are not read."
+        )
+    if not is_outputs(types):
+        raise BadFile(
+            f"Its predictions have other columns than mucore writes: {said(str(types))}. Make the "
+            "pack again."
+        )
 
 
 def _product(shape: Sequence[int]) -> int:
