@@ -17,6 +17,7 @@ import json
 import platform
 import re
 import shutil
+import zlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
@@ -26,7 +27,7 @@ from typing import Any
 import numpy as np
 
 import mucore
-from mucore.errors import BadFile, StoreError
+from mucore.errors import BadFile, StoreError, said
 from mucore.outputs import Outputs, SplitOutputs
 from mucore.store.artifacts import Artifacts
 from mucore.store.results import nothing_collected
@@ -39,6 +40,11 @@ ARTIFACTS = "artifacts"
 _COMPARISONS, _RESULTS = "comparisons", "results"  # how the names of their files open
 # nothing that is drawn from a pack looks at their features
 _WITHOUT_FEATURES = ("validation", "triggered")
+# what reading a file raises whose hash is right and that somebody wrote by hand
+NO_RECORD = (
+    *(ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError),
+    *(EOFError, OSError, zlib.error),
+)
 
 
 def write_pack(
@@ -208,16 +214,7 @@ def open_pack(path: Path | str) -> Store:
     """
     folder = Path(path)
     about = pack_provenance(folder)
-    with nothing_collected():
-        contents = {
-            kind: [
-                line
-                for name in sorted(about["sha256"])
-                if name.startswith(kind)
-                for line in _read(folder, name, about["sha256"][name])
-            ]
-            for kind in (_RESULTS, _COMPARISONS)
-        }
+    contents = _contents(folder, about["sha256"])
     store = Store(folder, url="sqlite://")
     try:
         with nothing_collected():
@@ -227,15 +224,9 @@ def open_pack(path: Path | str) -> Store:
             store.insert_comparison(
                 line["name"], line["note"], line["grid"], line["keys"], created=created, demo=True
             )
-    except (
-        *(AttributeError, KeyError, RecursionError, TypeError, ValueError),
-        StoreError,  # a value of a kind that no column takes
-    ) as error:
+    except (*NO_RECORD, StoreError) as error:  # the latter: a value of a kind that no column takes
         store.close()
-        raise BadFile(
-            f"The pack {folder} holds a record that this mucore cannot read: {error}. Make the "
-            "pack again."
-        ) from error
+        raise _no_record(folder, error) from error
     store.make_read_only(
         "The demo results can only be read. Run a comparison of your own to have results that can "
         "be changed."
@@ -243,15 +234,39 @@ def open_pack(path: Path | str) -> Store:
     return store
 
 
+def _contents(folder: Path, hashes: Mapping[str, str]) -> dict[str, list[dict[str, Any]]]:
+    """The records of both kinds. Raises `BadFile`."""
+    try:
+        with nothing_collected():
+            return {
+                kind: [
+                    line
+                    for name in sorted(hashes)
+                    if name.startswith(kind)
+                    for line in _read(folder, name, hashes[name])
+                ]
+                for kind in (_RESULTS, _COMPARISONS)
+            }
+    except NO_RECORD as error:
+        raise _no_record(folder, error) from error
+
+
+def _no_record(folder: Path, error: Exception) -> BadFile:
+    return BadFile(
+        f"The pack {folder} holds a record that this mucore cannot read: {type(error).__name__}: "
+        f"{said(str(error))}. Make the pack again."
+    )
+
+
 def pack_provenance(path: Path | str) -> dict[str, Any]:
     """What `pack.json` says. Raises `BadFile`."""
     file = Path(path) / "pack.json"
     try:
         about = json.loads(file.read_text(encoding="utf-8"))
-        number, names = int(about["format"]), list(about["sha256"])
+        number, names = int(about["format"]), about["sha256"].keys()
     except FileNotFoundError:
         raise BadFile(f"{path} is no pack of results: it has no pack.json.") from None
-    except (OSError, KeyError, RecursionError, TypeError, ValueError) as error:
+    except NO_RECORD as error:
         raise BadFile(f"{file} cannot be read: {error}. Make the pack again.") from error
     if number > FORMAT:
         raise BadFile(

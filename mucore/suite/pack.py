@@ -49,6 +49,11 @@ MOST_VALUES = 10**8  # of their columns: classes and features of every sample
 MOST_COUNTS = 10**7  # cells of all tables of confusion counts of a run
 METHOD = re.compile(r"[a-z][a-z0-9_]{0,99}")  # the ids of methods, which name the board's pages
 _PART = 1 << 20
+# what zipfile raises for a damaged file, one with a password, or a name that is no text
+NO_ZIP = (
+    *(zipfile.BadZipFile, zlib.error, OSError, EOFError),
+    *(NotImplementedError, RuntimeError, ValueError),
+)
 Place = tuple[str, str, int]  # data set, scenario, training seed
 
 
@@ -72,6 +77,26 @@ class TunedSetting(BaseModel):
 
 
 Settings = Mapping[str, Mapping[str, TunedSetting]]  # by scenario and method
+
+
+class _OfSuite(BaseModel):
+    """The part `suite` of pack.json."""
+
+    division: str
+    methods: list[str]
+    missing: list[Missing]
+    settings: dict[str, dict[str, TunedSetting]]
+    licences: dict[str, str]
+
+
+class _About(BaseModel):
+    """What pack.json has to say for a pack to be verified and shown."""
+
+    mucore: str
+    platform: str
+    results: int
+    devices: list[str]
+    suite: _OfSuite
 
 
 @dataclass(frozen=True)
@@ -235,25 +260,52 @@ def opened(path: Path) -> Generator[Pack]:
         _check_rows(folder)
         about = pack_provenance(folder)
         suite = same_suite(about.get("suite"))
+        content = _read_about(about, path)
         try:
-            content = about["suite"]
-            of, methods = division(suite, content["division"]), tuple(map(str, content["methods"]))
-            missing = tuple(Missing(**each) for each in content["missing"])
-            settings = {
-                str(scenario): {
-                    str(method): TunedSetting.model_validate(found)
-                    for method, found in each.items()
-                }
-                for scenario, each in content["settings"].items()
-            }
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise BadFile(f"pack.json of {path} lacks a part: {error!r}. Get it again.") from None
+            of = division(suite, content.division)
         except UnknownName as error:
             raise BadFile(f"pack.json of {path}: {error}") from None
         with open_pack(folder) as store:
             results = {result.key: result for result in store.results()}
             specs = {key: _spec(result) for key, result in results.items()}
-            yield Pack(suite, of, methods, missing, settings, about, store, results, specs)
+            _check_names(content, specs)
+            yield Pack(
+                suite,
+                of,
+                tuple(content.methods),
+                tuple(content.missing),
+                content.settings,
+                about,
+                store,
+                results,
+                specs,
+            )
+
+
+def _read_about(about: Mapping[str, Any], path: Path) -> _OfSuite:
+    """Its part `suite`, checked together with what stands around it. Raises `BadFile`."""
+    try:
+        return _About.model_validate(about).suite
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        there = "" if first["type"] == "missing" else f", but there is {said(first['input'])}"
+        raise BadFile(
+            f"pack.json of {path} is not as a suite's pack has it: {said(where)}: {first['msg']}"
+            f"{there}. Get it again."
+        ) from None
+
+
+def _check_names(about: _OfSuite, specs: Mapping[str, RunSpec]) -> None:
+    """Raise `BadFile` for what is no id of a method."""
+    names = {*about.methods, *(each.method for each in about.missing)}
+    names |= {spec.method for spec in specs.values()}
+    for name in sorted(names):
+        if not METHOD.fullmatch(name):
+            raise BadFile(
+                f"The pack names a method {said(name)}. The id of a method has at most 100 small "
+                "letters, digits and underscores: rename it and make the pack again."
+            )
 
 
 def _spec(result: Result) -> RunSpec:
@@ -275,14 +327,25 @@ def _folder(path: Path) -> Generator[Path]:
     with tempfile.TemporaryDirectory() as place:
         try:
             with zipfile.ZipFile(path) as archive:
-                infos = archive.infolist()
+                # zip programs write entries of folders, too
+                infos = [each for each in archive.infolist() if not each.is_dir()]
+                _check_compression(infos, path)
                 _check_files(((each.filename, each.file_size) for each in infos), path)
                 for each in infos:
                     _unpack(archive, each, Path(place))
-        # zipfile's own for a compression that it does not know, and for an encrypted entry
-        except (zipfile.BadZipFile, zlib.error, OSError, NotImplementedError, RuntimeError) as bad:
+        except NO_ZIP as bad:
             raise BadFile(f"{path} is no readable pack: {bad}. Get it again.") from bad
         yield Path(place)
+
+
+def _check_compression(infos: Iterable[zipfile.ZipInfo], path: Path) -> None:
+    """Raise `BadFile` for a way of packing that may take as much memory as it likes."""
+    for each in infos:
+        if each.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise BadFile(
+                f"{said(each.filename)} in {path} is compressed in the way {each.compress_type} of "
+                "zip files, and a pack by deflate (8) or not at all (0). Zip it again like that."
+            )
 
 
 def _listed(folder: Path) -> Iterator[tuple[str, int]]:
@@ -306,7 +369,10 @@ def _check_files(files: Any, path: Path) -> None:
     for name, size in files:
         total += size
         if not FILE.fullmatch(name) or name in names:
-            raise BadFile(f"{path} holds {said(name)}, which is no part of a pack.")
+            raise BadFile(
+                f"{path} holds {said(name)}, which is no part of a pack. A pack has pack.json at "
+                "its top, and nothing but what `mucore suite run` writes."
+            )
         names.add(name)
         most = MOST_ABOUT if name == "pack.json" else MOST_OF_ONE
         if size > most or total > MOST_BYTES or len(names) > MOST_FILES:
@@ -340,6 +406,8 @@ def _check_rows(folder: Path) -> None:
                         raise BadFile(f"{file.name} of the pack unpacks to more than any suite's.")
                 if unpacking.unused_data:
                     raise BadFile(f"{file.name} of the pack goes on behind its end.")
+        if not unpacking.eof:
+            raise BadFile(f"{file.name} of the pack is damaged: it is cut off. Get it again.")
 
 
 def _check_outputs(file: Path) -> None:

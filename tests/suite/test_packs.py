@@ -2,6 +2,8 @@
 unsafe is read.
 """
 
+import gzip
+import hashlib
 import io
 import json
 import os
@@ -416,12 +418,43 @@ def test_another_suite(tampered, capsys):
         {"division": "open"},
         {"methods": 3},
         {"missing": [{"nonsense": 1}]},
+        {"missing": [{"scenario": ["x"], "method": "a", "kind": "failed", "reason": ""}]},
+        {"missing": [{"scenario": "x", "method": "a", "kind": "lost", "reason": ""}]},
         {"settings": [1]},
+        {"licences": None},
+        {"methods": ["x" * 101]},
+        {"methods": ["../x"]},
+        {"sha256": ["results/a.jsonl.gz"]},
+        {"format": float("inf")},
+        *({name: None} for name in ("mucore", "platform", "devices", "results")),
     ],
 )
 def test_a_broken_description(tampered, part):
-    tampered.about["suite"] |= part
+    place = tampered.about if tampered.about.keys() & part.keys() else tampered.about["suite"]
     tampered.save()
+    place |= part
+    (tampered.path / "pack.json").write_text(json.dumps(tampered.about))
+    with pytest.raises(BadFile), packs.opened(tampered.path):
+        pass
+    assert cli.main(["suite", "verify", str(tampered.path)]) == 1
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        gzip.compress(b"{not json\n"),
+        gzip.compress(b"\xff\xfe\n"),
+        gzip.compress(b"[" * 200_000 + b"\n"),
+        gzip.compress(b"{}\n")[:-9],
+        b"",
+    ],
+    ids=["no json", "no text", "deep", "cut off", "empty"],
+)
+def test_rows_of_nonsense_whose_hash_is_right(tampered, content):
+    tampered.rows_file.write_bytes(content)
+    name = tampered.rows_file.relative_to(tampered.path).as_posix()
+    tampered.about["sha256"][name] = hashlib.sha256(content).hexdigest()
+    (tampered.path / "pack.json").write_text(json.dumps(tampered.about))
     with pytest.raises(BadFile), packs.opened(tampered.path):
         pass
     assert cli.main(["suite", "verify", str(tampered.path)]) == 1
@@ -472,6 +505,43 @@ def test_a_zip_with_anything_else_is_not_unpacked(name, tampered, tmp_path, monk
     with pytest.raises(BadFile, match="no part of a pack"), packs.opened(file):
         pass
     assert not (tmp_path / "ran").exists() and not (tmp_path / "out.jsonl").exists()
+
+
+def zipped(folder, file, compression=zipfile.ZIP_DEFLATED, *, folders=False):
+    with zipfile.ZipFile(file, "w", compression) as archive:
+        for each in sorted(folder.rglob("*")):
+            if folders or each.is_file():
+                archive.write(each, each.relative_to(folder).as_posix())
+    return file
+
+
+def test_a_zip_may_say_which_folders_it_has(tampered, tmp_path):
+    tampered.save()
+    file = zipped(tampered.path, tmp_path / "p.zip", folders=True)
+    with zipfile.ZipFile(file) as archive:
+        assert "artifacts/" in archive.namelist()
+    with packs.opened(file) as pack:
+        assert len(pack.results) == 12
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_a_zip_of_another_compression(compression, tampered, tmp_path):
+    tampered.save()
+    with (
+        pytest.raises(BadFile),
+        packs.opened(zipped(tampered.path, tmp_path / "p.zip", compression)),
+    ):
+        pass
+
+
+def test_a_zip_whose_names_are_no_text(tampered, tmp_path):
+    file = zipped(tampered.path, tmp_path / "p.zip")
+    content = bytearray(file.read_bytes())
+    entry = content.find(b"PK\x01\x02")  # of the table of files: flags at 8, the name at 46
+    content[entry + 9] |= 8  # a name in UTF-8
+    content[entry + 46] = 0xFF
+    file.write_bytes(content)
+    assert cli.main(["suite", "verify", str(file)]) == 1
 
 
 def test_links_lead_nowhere(tampered, tmp_path):
