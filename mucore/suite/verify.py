@@ -285,7 +285,7 @@ def _several_settings(pack: Pack) -> Iterator[Problem]:
                 f"{method} under {scenario}",
                 "",
                 f"It ran with {len(found)} settings ({'; '.join(sorted(found)[:2])}), and a line "
-                "has one for all seeds. Leave out the runs of the others.",
+                "has one for all seeds. Run every seed with the one of the division.",
             )
 
 
