@@ -257,14 +257,10 @@ class Board:
 
 
 def board(packs: Sequence[tuple[str, Pack]]) -> Board:
-    """Of opened packs with their names, tuned settings first. Raises `BadFile` where they are of
-    more than one suite.
+    """Of opened packs with their names, tuned settings first; what strangers wrote is verified
+    before. Raises `BadFile` where they are of more than one suite.
     """
-    suites = {pack.suite.hash: pack.suite for _, pack in packs}
-    if len(suites) != 1:
-        names = " and ".join(f"{suite.id} ({suite.hash})" for suite in suites.values())
-        raise BadFile(f"A board is of one suite, but these packs are of {names}. Make one of each.")
-    (suite,) = suites.values()
+    suite = suite_of(packs)
     found, absent = [], []
     for name in sorted(suite.divisions, key=lambda name: name != "tuned"):
         mine = [(label, pack) for label, pack in packs if pack.division == name]
@@ -285,6 +281,16 @@ def board(packs: Sequence[tuple[str, Pack]]) -> Board:
             absent.append((name, NO_TABLE if mine else NO_RUN))
     about = tuple((label, pack.about) for label, pack in packs)
     return Board(suite=suite, divisions=tuple(found), packs=about, absent=tuple(absent))
+
+
+def suite_of(packs: Sequence[tuple[str, Pack]]) -> Suite:
+    """The suite of opened packs with their names. Raises `BadFile` where there are several."""
+    suites = {pack.suite.hash: pack.suite for _, pack in packs}
+    if len(suites) != 1:
+        names = " and ".join(f"{suite.id} ({suite.hash})" for suite in suites.values())
+        raise BadFile(f"A board is of one suite, but these packs are of {names}. Make one of each.")
+    (suite,) = suites.values()
+    return suite
 
 
 def _no_table(packs: Sequence[tuple[str, Pack]], task: Task) -> str:

@@ -25,6 +25,7 @@ from mucore.suite.board import (
     Line,
     Table,
     board,
+    suite_of,
     title_of,
 )
 from mucore.suite.description import Task
@@ -57,7 +58,7 @@ def publish(
             for path in paths
             for one in (opened(path),)
         ]
-        made = board(packs)
+        suite_of(packs)
         for name, pack in packs:
             if problems := verify(pack, on_done).problems:
                 first = problems[0]
@@ -66,7 +67,7 @@ def publish(
                     f"{'place' if len(problems) == 1 else 'places'} ({first.line}: "
                     f"{first.sentence}) `mucore suite verify` names each."
                 )
-        return write_site(made, out)
+        return write_site(board(packs), out)
 
 
 def write_site(made: Board, out: Path) -> Path:
