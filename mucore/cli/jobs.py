@@ -73,8 +73,10 @@ def worker(
     with _open_when_possible() as store:
         only = store.job(job) if job is not None else None
         if only is not None and only.kind == "analysis":  # which may need no torch
+            from mucore.engine.memory import keep_freed
             from mucore.runner.analyses import work_on
 
+            keep_freed()  # as other workers do
             work_on(store, only)
             return
         from mucore.runner.worker import set_threads, stop_on_signals, work

@@ -4,8 +4,8 @@ trial by trial.
 1. Every setting runs on the first seed: the authors' first, then what the sampler draws.
 2. The best five run on two more seeds. The best mean of the three wins.
 
-Each trial runs on one thread, so that a study comes out alike however many processes share the
-work, and a search that was stopped goes on as if it had not been.
+References and trials run on one thread, so that a study comes out alike however many processes
+share the work, and a search that was stopped goes on as if it had not been.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from mucore.engine.memory import give_back, keep_freed
 from mucore.engine.run import Callbacks, Progress
 from mucore.errors import Cancelled, StoreError
 from mucore.files import write
@@ -69,6 +70,8 @@ class Search:
         self.session = Session(store, device)
         self.callbacks = Callbacks(on_progress=on_progress, cancelled=cancelled)
         self._judges: dict[int, Judge] = {}
+        if self.session.device.type == "cpu":
+            keep_freed()  # as a worker does
 
     def run(self) -> list[tuple[Task, str]]:
         """Returns the studies, by task and method, that are left to somebody else who works on
@@ -86,6 +89,7 @@ class Search:
                     with claimed(lock(folder, method)) as mine:
                         if mine:
                             self._study(folder, facts, method)
+                            give_back()
                         else:
                             elsewhere.append((task, method))
         return elsewhere
@@ -94,7 +98,7 @@ class Search:
         """What all methods of a task share: made where it is missing, else read."""
         folder = Folder(self.root, task)
         mine = claimed(lock(folder, "task"), wait=self.callbacks.cancelled or _never)
-        with mine, waiting(self._wait):
+        with mine, threads(1), waiting(self._wait):
             facts = folder.facts()
             if facts is None:
                 retrains, sizes = {}, {}

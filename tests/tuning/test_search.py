@@ -115,6 +115,26 @@ def test_processes_share_a_search_and_come_to_the_same(home, copied, tmp_path):
     assert (copied / tuning.FILE).read_text() == (home / tuning.FILE).read_text()
 
 
+def test_references_are_made_on_one_thread_whatever_the_process_has(tmp_path, monkeypatch):
+    wish, _ = wish_of(grid_of("finetune"))
+    ((task, _),) = wish.tasks
+    kept = []
+    monkeypatch.setattr(searching, "keep_freed", lambda: kept.append(True))
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with open_store(tmp_path / "home") as store:
+            wanted = missing_references(wish, task, store, spread=True)
+            Search(wish, store, tmp_path / "studies", device="cpu").references(task)
+            made = [store.get_model(spec.model_key) for spec in wanted]
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+    assert len(made) == 11
+    assert {model.cost["threads"] for model in made if model is not None} == {1}
+    assert kept == [True]  # what a step frees, for the next one, as in a worker
+
+
 def test_references_of_one_task_are_never_those_of_the_task_before(copied):
     """The helpers of a search wait until one process has made the references of all its tasks."""
     other, _ = wish_of(grid_of("finetune", class_ids=[1]))
