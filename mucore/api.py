@@ -250,8 +250,8 @@ def tune(
     share `cap` of Retrain's work; the best go on to the next two seeds. No test data are looked at.
     `jobs` processes share the work. Study files lie in `studies`, else under the home, and a search
     that was stopped goes on from them. What is left open is filled in as by `compare`. Methods that
-    cannot be searched are warned of, and so are studies that somebody else works on. Raises
-    `MucoreError`.
+    cannot be searched are warned of, and so are studies that could not go on or that somebody else
+    works on. Raises `MucoreError`.
     """
     import pandas as pd
 
@@ -259,6 +259,7 @@ def tune(
     from mucore.runner.plan import parse_grid
     from mucore.store import open_store
     from mucore.tuning.report import record
+    from mucore.tuning.search import StudiesFailed
     from mucore.tuning.together import say_elsewhere, search
     from mucore.tuning.wish import FOLDER, studies_of, wish_of
     from mucore.userfiles import paths
@@ -280,7 +281,12 @@ def tune(
         if methods != "all":
             for reason in reasons:
                 warnings.warn(f"Left out: {reason}", stacklevel=3)
-        for sentence in say_elsewhere(search(grid, wish, store, root, jobs=jobs, device=device)):
+        try:
+            elsewhere = search(grid, wish, store, root, jobs=jobs, device=device)
+        except StudiesFailed as error:
+            warnings.warn(str(error), stacklevel=3)
+            elsewhere = error.elsewhere
+        for sentence in say_elsewhere(elsewhere):
             warnings.warn(sentence, stacklevel=3)
         found = [record(task, study, trials, root) for task, study in studies_of(wish, root)]
     finally:

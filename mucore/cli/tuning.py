@@ -84,6 +84,7 @@ def tune(
     """
     from mucore.runner.together import check_jobs
     from mucore.tuning.plan import plan
+    from mucore.tuning.search import StudiesFailed
     from mucore.tuning.together import search
     from mucore.tuning.wish import FOLDER, studies_of, wish_of
 
@@ -101,6 +102,7 @@ def tune(
             return 0
         with _Shown(wish, root, planned.trials + planned.done) as shown:
             elsewhere: list[tuple[Task, str]] = []
+            failed = ""
             try:
                 elsewhere = search(
                     grid,
@@ -115,6 +117,8 @@ def tune(
                 )
             except Cancelled:
                 pass
+            except StudiesFailed as error:
+                failed, elsewhere = str(error), error.elsewhere  # after what the others came to
         found = studies_of(wish, root)
         busy = {(each.name, method) for each, method in elsewhere}
         usable = [
@@ -130,6 +134,8 @@ def tune(
             f"Interrupted with {done} trials kept in {root}; the same command goes on from there.",
             INTERRUPTED,
         )
+    if failed:
+        return complain(failed, FAILED)
     return 0 if any(study.choice() is not None for _, study in found) else FAILED
 
 

@@ -19,14 +19,16 @@ from mucore.datasets.poisoned import stamped
 from mucore.engine.collect import collect
 from mucore.engine.data import Samples, UnlearningData, on_device
 from mucore.engine.run import NO_CALLBACKS, Callbacks, Run
+from mucore.engine.untouched import Touched
 from mucore.errors import Cancelled, MucoreError, StoreError
 from mucore.metrics import membership, nomus
 from mucore.metrics.accuracy import accuracy, accuracy_of_classes
 from mucore.outputs import SplitOutputs, cross_entropy, softmax
 from mucore.rng import numpy_rng
 from mucore.runner.estimate.memory import values_of
-from mucore.runner.execute import model_of, unlearn_recorded
+from mucore.runner.execute import model_of, unlearn
 from mucore.runner.session import ForgetSet, Session
+from mucore.runner.training_records import training_records
 from mucore.scenarios.poison import flipped_classes
 from mucore.spec import RunSpec
 from mucore.store.trouble import awaited
@@ -36,6 +38,9 @@ from mucore.tuning.study import Trial
 from mucore.tuning.task import Task
 
 SAMPLES = 2000  # of the retain set; they are the attack's members, too
+# What arithmetic raises where a setting asks too much of it, such as of a singular matrix. Others
+# that a method may raise, for want of memory or by a defect, are not the setting's fault.
+NUMERICAL = (ArithmeticError, np.linalg.LinAlgError, torch.linalg.LinAlgError)
 ATTACK_SPLIT = "tuning/attack"  # which half of the validation set an attack may see
 Numbers = dict[str, float]
 
@@ -227,33 +232,41 @@ class Judge:
         """Run a setting and score it. It ends, as bad as can be, past `most` gradient samples; one
         that took more than `cap` is `over`. Both are shares of Retrain's.
 
-        Raises `Cancelled` where a person asked for it, and `StoreError` and trouble that passes,
-        none of which is the setting's fault.
+        Raises what is not the setting's fault: `Cancelled` where a person asked for it,
+        `StoreError` and trouble that passes, `MucoreError` where a training record cannot be made,
+        and `Touched`, after which this judge is spoilt.
         """
         assert self.trained is not None
         spec = self.task.spec(method, values, seed=self.seed)
-        run = self._trial_run(spec, most)
+        run, original = self._trial_run(spec, most), self.trained[0]
+        records = training_records(self.session, spec, original, self.forget, run, self.callbacks)
+        data = replace(self.data, record=self.data.record | records)
+        retrain = self.session.store.get_model(spec.retrained().model_key)
+        whole = retrain.cost.get("seconds") if retrain is not None else None
         began, ended, numbers = time.process_time(), "", {}
         moved = True
         try:
-            model = unlearn_recorded(
-                spec, self.session, self.trained[0], self.forget, self.data, run, self.callbacks
-            )
+            model = unlearn(spec, original, data, run, whole)
             if run.status == "diverged":
                 ended = run.stop_reason or "it diverged"
             else:
-                moved = _differs(model, self.trained[0])
+                moved = _differs(model, original)
                 numbers = self.measure(model)
         except Cancelled:
             if self.callbacks.cancelled is not None and self.callbacks.cancelled():
                 raise
             ended = f"it took more than {most:.3g} of Retrain's gradient samples"
+        except Touched:
+            self.session.forget_data()
+            raise
         except StoreError:
             raise
         except MucoreError as error:
             if awaited(error) is not None:
                 raise
             ended = str(error)
+        except NUMERICAL as error:
+            ended = f"{type(error).__name__}: {error}"
         spent = _spent(run) / self.whole
         if not ended and spent > most:  # a user's own method is asked when it has ended
             ended = f"it took more than {most:.3g} of Retrain's gradient samples"

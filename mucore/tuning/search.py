@@ -14,18 +14,18 @@ import contextlib
 import logging
 import sqlite3
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mucore.engine.memory import give_back, keep_freed
 from mucore.engine.run import Callbacks, Progress
-from mucore.errors import Cancelled, StoreError
+from mucore.errors import Cancelled, MucoreError, StoreError
 from mucore.files import write
 from mucore.runner.session import Session
 from mucore.runner.training_records import threads
 from mucore.store import Store
-from mucore.store.trouble import patient, waiting
+from mucore.store.trouble import awaited, patient, waiting
 from mucore.tuning import objective
 from mucore.tuning.judge import Judge
 from mucore.tuning.space import Space, draw
@@ -47,12 +47,23 @@ class Event:
     trial: Trial | None = None
 
 
+class StudiesFailed(MucoreError):
+    """Studies that could not go on; all others of the search did, but those `elsewhere`, by task
+    and method, on which somebody else works.
+    """
+
+    def __init__(self, sentence: str, elsewhere: Sequence[tuple[Task, str]] = ()):
+        super().__init__(sentence)
+        self.elsewhere = list(elsewhere)
+
+
 class Search:
     """Works on the studies below `root` until none of `wish` is left that nobody else works on.
 
     `on_event` is told of each step, `on_progress` of the run in hand; `cancelled` is asked at every
     step of it. What is finished is written down before anything else begins. A store that is
-    locked, full or away is waited for.
+    locked, full or away is waited for. A study that cannot go on keeps no other from it: `failed`
+    has the reason, by task and method, and its trials stay.
     """
 
     def __init__(
@@ -69,30 +80,41 @@ class Search:
         self.wish, self.root, self.on_event = wish, root, on_event
         self.session = Session(store, device)
         self.callbacks = Callbacks(on_progress=on_progress, cancelled=cancelled)
+        self.failed: dict[tuple[str, str], str] = {}
         self._judges: dict[int, Judge] = {}
         if self.session.device.type == "cpu":
             keep_freed()  # as a worker does
 
     def run(self) -> list[tuple[Task, str]]:
         """Returns the studies, by task and method, that are left to somebody else who works on
-        them. Raises `Cancelled` where a person asked for the end, and `MucoreError`.
+        them. Raises `Cancelled` where a person asked for the end, and `MucoreError`. Those in
+        `failed` are not tried again.
         """
         elsewhere = []
         with threads(1), waiting(self._wait):
             for task, methods in self.wish.tasks:
                 folder = Folder(self.root, task)
-                left = [name for name in methods if not self._done(folder, name)]
+                left = self.left(task, methods)
                 if not left:
                     continue
                 facts = self.references(task)
                 for method in left:
                     with claimed(lock(folder, method)) as mine:
                         if mine:
-                            self._study(folder, facts, method)
+                            self._isolated(folder, facts, method)
                             give_back()
                         else:
                             elsewhere.append((task, method))
         return elsewhere
+
+    def left(self, task: Task, methods: Sequence[str]) -> list[str]:
+        """The methods whose studies of a task are not over."""
+        folder = Folder(self.root, task)
+        return [
+            name
+            for name in methods
+            if (task.name, name) not in self.failed and not self._done(folder, name)
+        ]
 
     def references(self, task: Task) -> Facts:
         """What all methods of a task share: made where it is missing, else read."""
@@ -131,6 +153,23 @@ class Search:
     def _done(self, folder: Folder, method: str) -> bool:
         study = folder.study(method, revision=revision_of(method))
         return study is not None and study.finished(self.wish.trials)
+
+    def _isolated(self, folder: Folder, facts: Facts, method: str) -> None:
+        """The boundary: what one study raises must not end those after it, and is kept."""
+        try:
+            self._study(folder, facts, method)
+        except (Cancelled, StoreError):
+            raise
+        except Exception as error:
+            if awaited(error) is not None:
+                raise
+            known = isinstance(error, MucoreError)
+            reason = str(error) if known else f"{type(error).__name__}: {error}"
+            log.error("%s under %s: %s", method, folder.task.scenario, reason, exc_info=not known)
+            self.failed[folder.task.name, method] = (
+                f"The search of {method} under {folder.task.scenario} could not go on: {reason}"
+            )
+            self._judges = {}  # it may have changed what it was lent
 
     def _study(self, folder: Folder, facts: Facts, method: str) -> None:
         """Bring one study to its end."""

@@ -20,7 +20,7 @@ from mucore.runner import together
 from mucore.runner.plan import Grid, parse_grid
 from mucore.store import Store, open_store
 from mucore.tuning import found
-from mucore.tuning.search import Event, Search, claimed
+from mucore.tuning.search import Event, Search, StudiesFailed, claimed
 from mucore.tuning.study import studies_in
 from mucore.tuning.task import Task
 from mucore.tuning.wish import Wish, refuse_other_means, wish_of
@@ -43,7 +43,8 @@ def search(
     studies, by task and method, that somebody else works on.
 
     Raises `Cancelled`, and `MucoreError`; `BadValue` before anything is trained where a study that
-    there is has another seed or cap. What ended before is kept, and written, either way.
+    there is has another seed or cap; `StudiesFailed` at the end, when all others are through. What
+    ended before is kept, and written, either way.
     """
     together.check_jobs(jobs)
     refuse_other_means(wish, root)
@@ -57,33 +58,42 @@ def search(
         on_progress=on_progress,
     )
     others: list[subprocess.Popen[bytes]] = []
+    elsewhere: list[tuple[Task, str]] = []
+    tuning.at(store.home)  # a damaged file is told of before anything is trained
     try:
-        if jobs > 1:
-            for task, _ in wish.tasks:  # or all processes would wait for the first to make them
+        left = [task for task, methods in wish.tasks if own.left(task, methods)]
+        if jobs > 1 and left:
+            for task in left:  # or all processes would wait for the first to make them
                 own.references(task)
             for _ in range(jobs - 1):  # one by one, so that those before one that fails are ended
                 others.append(_start(grid, wish, store.home, root, device))
         elsewhere = own.run()
         for other in others:
-            while True:
-                try:
-                    code = other.wait(0.2)
-                    break
-                except subprocess.TimeoutExpired:
-                    if cancelled is not None and cancelled():
-                        raise Cancelled from None
-            if code:
-                raise MucoreError(
-                    "A process of the search ended early; its reason stands above. What it had "
-                    "finished is kept, and the same command goes on from there."
-                )
-        if elsewhere and others:  # what these had is over now
+            _await(other, cancelled)
+        if elsewhere and others:  # what these had is over now, or left by one that ended early
             elsewhere = own.run()
     finally:
         together.end(others)
         with claimed(store.home / "tuning" / "found.lock", wait=lambda: False):
             found.write(store.home / tuning.FILE, studies_in(root), beside=tuning.at(store.home))
+    if own.failed:
+        raise StudiesFailed(
+            f"{' '.join(own.failed.values())} What had ended is kept, and the same command goes on "
+            "from there; all other studies went on.",
+            elsewhere,
+        )
     return elsewhere
+
+
+def _await(other: subprocess.Popen[bytes], cancelled: Callable[[], bool] | None) -> None:
+    """Wait for a process to end, well or not: what it leaves undone is done here."""
+    while True:
+        try:
+            other.wait(0.2)
+            return
+        except subprocess.TimeoutExpired:
+            if cancelled is not None and cancelled():
+                raise Cancelled from None
 
 
 def say_elsewhere(elsewhere: Sequence[tuple[Task, str]]) -> list[str]:

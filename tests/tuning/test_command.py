@@ -13,7 +13,7 @@ from mucore.catalog import tuning
 from mucore.cli import tuning as command
 from mucore.cli.flags import TaskOptions
 from mucore.store import open_store
-from mucore.tuning import found
+from mucore.tuning import found, judge
 from mucore.tuning.search import claimed
 from mucore.tuning.study import Study, Trial, studies_in
 from mucore.tuning.wish import wish_of
@@ -117,6 +117,20 @@ def test_what_somebody_else_works_on_is_not_told_as_found(home, capsys):
     said = capsys.readouterr().err
     assert tells(said, "Somebody else", "ssd", "class_wise")
     assert "--method-preset tuned" not in said
+
+
+def test_a_study_that_could_not_go_on_is_told_after_the_others(home, capsys, monkeypatch):
+    unlearn = judge.unlearn
+
+    def one_fails(spec, *arguments):
+        if spec.method == "finetune":
+            raise RuntimeError("a defect")
+        return unlearn(spec, *arguments)
+
+    monkeypatch.setattr(judge, "unlearn", one_fails)
+    assert cli.main(["tune", *TASK, "--methods", "finetune,ssd", "--trials", "1"]) == 1
+    shown = capsys.readouterr()
+    assert "ssd" in shown.out and tells(shown.err, "finetune", "class_wise", "a defect")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ import errno
 import json
 import os
 import shutil
+import subprocess
+import sys
 import threading
 from dataclasses import replace
 from typing import Any
@@ -17,20 +19,23 @@ from facts import numbers, tells
 from mucore import catalog, datasets
 from mucore.catalog import plugins, tuning
 from mucore.catalog.cards import Between
-from mucore.errors import BadValue, Cancelled, StoreError
+from mucore.engine.untouched import Touched
+from mucore.errors import BadValue, Cancelled, MucoreError, StoreError
 from mucore.runner.estimate import forecast
 from mucore.runner.plan import parse_grid
 from mucore.runner.session import Session
-from mucore.spec import complete, make_spec
+from mucore.spec import RunSpec, complete, make_spec
 from mucore.store import open_store
 from mucore.store.trouble import DISK
+from mucore.tuning import judge as judging
 from mucore.tuning import objective
 from mucore.tuning import search as searching
 from mucore.tuning import study as studying
+from mucore.tuning import together as sharing
 from mucore.tuning.judge import Judge
 from mucore.tuning.plan import JUDGING, SPENT, missing_references, plan
 from mucore.tuning.report import cautions, foreign
-from mucore.tuning.search import SLACK, Search, claimed
+from mucore.tuning.search import SLACK, Search, StudiesFailed, claimed
 from mucore.tuning.study import Folder, Trial, load, studies_in
 from mucore.tuning.together import search
 from mucore.tuning.wish import CAP, SEED, SPREAD_SEEDS, Wish, studies_of, wish_of
@@ -133,6 +138,75 @@ def test_references_are_made_on_one_thread_whatever_the_process_has(tmp_path, mo
     assert len(made) == 11
     assert {model.cost["threads"] for model in made if model is not None} == {1}
     assert kept == [True]  # what a step frees, for the next one, as in a worker
+
+
+def test_a_finished_search_makes_no_references_in_another_home(copied, tmp_path):
+    grid, root = grid_of("ssd"), copied / "studies"
+    (before,) = searched(copied, grid, trials=1)
+    wish, _ = wish_of(grid, trials=1)
+    with open_store(tmp_path / "other") as store:
+        assert search(grid, wish, store, root, jobs=2, device="cpu") == []
+        ((task, _),) = wish.tasks
+        assert len(missing_references(wish, task, store, spread=True)) == 11
+    assert studies_in(root) == [before]
+
+
+def test_what_a_process_that_died_leaves_is_done_by_the_first(copied, monkeypatch):
+    def died(*_):
+        return subprocess.Popen([sys.executable, "-c", "raise SystemExit(1)"])
+
+    monkeypatch.setattr(sharing, "_start", died)
+    (study,) = searched(copied, grid_of("ssd"), trials=2, jobs=2)
+    assert study.finished(2)
+
+
+def unmakeable(*_):
+    raise MucoreError("its training was replayed and ended in other weights")
+
+
+def spoiling(spec, original, data, run, seconds=None):
+    data.forget.images.pixels.zero_()
+    raise Touched("it changed what other runs share")
+
+
+def defective(*_):
+    raise RuntimeError("out of memory")
+
+
+@pytest.mark.parametrize(
+    "at, raising",
+    [("training_records", unmakeable), ("unlearn", spoiling), ("unlearn", defective)],
+    ids=["record", "touched", "defect"],
+)
+def test_a_study_that_cannot_go_on_keeps_no_other_from_it(
+    home, copied, monkeypatch, caplog, at, raising
+):
+    grid = grid_of("finetune", "ssd")
+    *_, undisturbed = searched(home, grid, trials=2)
+    real = getattr(judging, at)
+
+    def one_fails(*arguments):
+        (spec,) = (each for each in arguments if isinstance(each, RunSpec))
+        wrong = spec.method == "finetune" and len(events) == 1  # its second trial
+        return (raising if wrong else real)(*arguments)
+
+    monkeypatch.setattr(judging, at, one_fails)
+    events: list[Any] = []
+
+    def count(event):
+        if event.trial is not None:
+            events.append(event)
+
+    with pytest.raises(StudiesFailed, match="finetune under class_wise"):
+        searched(copied, grid, trials=2, on_event=count)
+    found = {study.method: study for study in studies_in(copied / "studies")}
+    # no trial says that the setting was at fault, and what comes after is as it always was
+    assert len(found["finetune"].trials) == 1 and not found["finetune"].trials[0].ended
+    assert rows(found["ssd"]) == rows(undisturbed)
+    assert any(each.method == "ssd" for each in tuning.at(copied)) == (
+        undisturbed.choice() is not None
+    )
+    assert any(record.levelname == "ERROR" for record in caplog.records)
 
 
 def test_references_of_one_task_are_never_those_of_the_task_before(copied):
@@ -254,6 +328,16 @@ def test_what_diverges_or_collapses_is_as_bad_as_can_be(judge):
     wild = {"lr": 1.0, "epochs": 60, "stop_loss": None, "grad_clip": None, "bn": "train"}
     trial = judge.attempt("gradient_ascent", wild, units, most=10.0, cap=10.0)
     assert trial.ended and trial.score == objective.WORST and not trial.candidate
+
+
+def test_a_setting_that_asks_too_much_of_arithmetic_failed(judge, monkeypatch):
+    def singular(*_):
+        torch.linalg.inv(torch.zeros(2, 2))
+
+    monkeypatch.setattr(judging, "unlearn", singular)
+    units = dict.fromkeys(objective.NUMBERS, 0.01)
+    trial = judge.attempt("finetune", {"lr": 0.01, "epochs": 1}, units, most=1.0, cap=1.0)
+    assert "singular" in trial.ended and trial.score == objective.WORST
 
 
 def test_a_method_that_can_do_nothing_as_cheap_is_open(copied):
