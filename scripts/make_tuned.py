@@ -22,12 +22,10 @@ STUDIES = Path(__file__).resolve().parents[1] / "data" / "studies"
 
 def kept(studies: Sequence[Study]) -> list[tuning.Tuned]:
     """The settings in the file whose studies go on."""
-    going_on = {
-        (study.method, study.task["scenario"])
-        for study in studies
-        if not study.finished(len(study.first))
-    }
-    return [each for each in tuning.shipped() if (each.method, each.scenario) in going_on]
+    going_on = [study for study in studies if not study.finished(len(study.first))]
+    return [
+        each for each in tuning.shipped() if any(found.is_of(each, study) for study in going_on)
+    ]
 
 
 def main() -> None:

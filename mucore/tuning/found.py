@@ -32,10 +32,31 @@ def settings(studies: Iterable[Study]) -> list[Tuned]:
     return found
 
 
+def is_of(setting: Tuned, study: Study) -> bool:
+    """Whether a setting is for the method and the task of a study. What a file of an earlier
+    version does not say of its task counts as the same.
+    """
+    return setting.method == study.method and all(
+        getattr(setting, name) in (None, value) for name, value in study.task.items()
+    )
+
+
 def write(path: Path, studies: Iterable[Study], *, beside: Iterable[Tuned] = ()) -> list[Tuned]:
     """Write the settings of `studies` to `path`, and those of `beside` that are for other tasks or
-    methods.
+    methods, or whose study goes on. One whose study has come to its end again, with as many trials
+    or more, and has no candidate now goes.
     """
+    studies = [*studies]
     made = settings(studies)
-    write_json(path, tuning.content([*made, *beside]))
+    kept = [
+        setting
+        for setting in beside
+        if not any(
+            is_of(setting, study)
+            and study.next_check() is None
+            and len(study.first) >= setting.trials
+            for study in studies
+        )
+    ]
+    write_json(path, tuning.content([*made, *kept]))
     return made

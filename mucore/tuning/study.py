@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import logging
 import statistics
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -353,10 +353,24 @@ def _whole(path: Path, what: str) -> Generator[None]:
         ) from None
 
 
-def studies_in(root: Path) -> list[Study]:
-    """All studies below a folder, by task and method."""
-    found = [load(path) for path in sorted(root.glob("*/*.json")) if path.name != "task.json"]
-    return [study for study in found if study is not None]
+def studies_in(root: Path, *, on_bad: Callable[[BadFile], None] | None = None) -> list[Study]:
+    """All studies below a folder, by task and method. Files that hold none are told to `on_bad`,
+    and left out; without it they raise `BadFile`.
+    """
+    found = []
+    for path in sorted(root.glob("*/*.json")):
+        if path.name == "task.json":
+            continue
+        try:
+            study = load(path)
+        except BadFile as error:
+            if on_bad is None:
+                raise
+            on_bad(error)
+            continue
+        if study is not None:
+            found.append(study)
+    return found
 
 
 def facts_in(root: Path) -> list[Facts]:

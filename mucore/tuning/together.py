@@ -5,6 +5,7 @@ need nothing of each other but the files.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -24,6 +25,8 @@ from mucore.tuning.search import Event, Search, StudiesFailed, claimed
 from mucore.tuning.study import studies_in
 from mucore.tuning.task import Task
 from mucore.tuning.wish import Wish, refuse_other_means, wish_of
+
+log = logging.getLogger("mucore")
 
 
 def search(
@@ -75,7 +78,9 @@ def search(
     finally:
         together.end(others)
         with claimed(store.home / "tuning" / "found.lock", wait=lambda: False):
-            found.write(store.home / tuning.FILE, studies_in(root), beside=tuning.at(store.home))
+            # a damaged file of another task must not hide how the search ended
+            studies = studies_in(root, on_bad=lambda error: log.warning("left out: %s", error))
+            found.write(store.home / tuning.FILE, studies, beside=tuning.at(store.home))
     if own.failed:
         raise StudiesFailed(
             f"{' '.join(own.failed.values())} What had ended is kept, and the same command goes on "

@@ -281,6 +281,21 @@ def test_a_setting_ships_until_a_study_has_come_to_its_end(home):
     assert not make_tuned.kept([checked])
     none = replace(checked, trials=(replace(checked.trials[0], still=True),))
     assert none.choice() is None and not make_tuned.kept([none])
+    elsewhere = replace(growing, task={**task, "dataset": "digits"})
+    assert not make_tuned.kept([elsewhere])
+
+
+def test_a_setting_goes_when_its_study_has_no_candidate_any_more(home, tmp_path):
+    home(setting(0.1, "one_class"), setting(0.2, "class_wise"), setting(0.3, "one_class", "digits"))
+    before = tuning.own()
+    whole = task_of("one_class")
+    task = {"scenario": "one_class", **USUAL, "data_hash": "", "preset": "standard"}
+    task |= {"recipe": whole.recipe, "scenario_parameters": whole.scenario_parameters}
+    fell = Trial(seed=100, values={"lr": 0.1}, score=1.0, work=0.1, seconds=1.0, still=True)
+    for trials, left in ((23, before), (24, before[1:])):
+        study = Study(task, "finetune", "1", 100, 1 / 3, False, (fell,) * trials)
+        found.write(tmp_path / tuning.FILE, [study], beside=before)
+        assert {each.values["lr"] for each in tuning.own()} == {e.values["lr"] for e in left}
 
 
 @pytest.mark.parametrize("method", sorted({each.method for each in tuning.shipped()}))

@@ -20,7 +20,7 @@ from mucore import catalog, datasets
 from mucore.catalog import plugins, tuning
 from mucore.catalog.cards import Between
 from mucore.engine.untouched import Touched
-from mucore.errors import BadValue, Cancelled, MucoreError, StoreError
+from mucore.errors import BadFile, BadValue, Cancelled, MucoreError, StoreError
 from mucore.runner.estimate import forecast
 from mucore.runner.plan import parse_grid
 from mucore.runner.session import Session
@@ -109,6 +109,21 @@ def test_a_search_that_was_stopped_goes_on_as_if_it_had_not(home, copied):
     assert len(half.trials) == 9
     (twice,) = searched(copied, grid, trials=10)
     assert rows(twice) == rows(once) and twice.finished(10)
+
+
+def test_a_damaged_file_of_another_task_hides_no_end(copied, caplog):
+    damaged = copied / "studies" / "another" / "ssd.json"
+    damaged.parent.mkdir()
+    damaged.write_text("{")
+    with pytest.raises(Cancelled):
+        searched(copied, grid_of("ssd"), trials=1, cancelled=lambda: True)
+    (study,) = searched(copied, grid_of("ssd"), trials=1)
+    assert study.finished(1) and (copied / tuning.FILE).exists()
+    assert sum(str(damaged) in record.getMessage() for record in caplog.records) == 2
+    (copied / tuning.FILE).write_text("{")
+    with pytest.raises(BadFile, match=tuning.FILE):
+        searched(copied, grid_of("finetune"), trials=1)
+    assert not [*(copied / "studies").glob("*/finetune.json")]
 
 
 def test_processes_share_a_search_and_come_to_the_same(home, copied, tmp_path):
