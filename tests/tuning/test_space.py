@@ -138,9 +138,9 @@ def test_what_no_rule_saves_is_no_trial_within_less():
     whole = 15 * 7200
     assert draw(classes, [], seed=100, most=CAP * whole) is None
     dear = {"mu": 0.1, "scale": "trapezium", "retain_samples": 200, "iterations": 10}
-    takes = 50 * (800 + 200) * (1 + 1 / 3)
+    takes = (53 * (800 + 200) + 2 * 200) * (1 + 1 / 3)
     assert classes.fits(dear, takes + 1) and not classes.fits(dear, takes - 1)
-    assert part.fits(dear, 50 * (160 + 200) * (1 + 1 / 3) + 1)
+    assert part.fits(dear, (53 * (160 + 200) + 2 * 200) * (1 + 1 / 3) + 1)
 
 
 @pytest.mark.parametrize("method", SEARCHED)

@@ -130,20 +130,23 @@ CARD = MethodCard(
         ),
         optimizer="0",
         graph="3 * min(batch_size, chunk)",
+        # 50 products of the sketch, one more than `iterations` for each system, which measures what
+        # is left, and the residuals before or the shifts after
         forward=(
             "(used := forget + min(retain, retain_samples or retain)) * (1 if classes * "
-            "used <= 4000 and classes * used * weights <= 2 ** 30 else 50 + 2 * "
+            "used <= 4000 and classes * used * weights <= 2 ** 30 else 53 + 2 * "
             "iterations)"
         ),
         backward=(
             "(used := forget + min(retain, retain_samples or retain)) * (classes + 2 if "
-            "classes * used <= 4000 and classes * used * weights <= 2 ** 30 else 50 + 2 * "
+            "classes * used <= 4000 and classes * used * weights <= 2 ** 30 else 54 + 2 * "
             "iterations)"
         ),
-        # the 50 products of the sketch
+        # the residuals, the 50 products of the sketch, two of each system, and one for the shift
         least=(
-            "0 if classes * (used := forget + min(retain, retain_samples or retain)) <= 4000 and "
-            "classes * used * weights <= 2 ** 30 else 50 * used * 4 / 3"
+            "used * 4 / 3 if classes * (used := forget + (kept := min(retain, retain_samples or "
+            "retain))) <= 4000 and classes * used * weights <= 2 ** 30 else (53 * used + 2 * "
+            "kept) * 4 / 3"
         ),
     ),
     storage="Jacobians on disk, 2 · weights · samples · classes · 4 bytes (MUBox: 36 GB)",

@@ -145,7 +145,8 @@ CARD = MethodCard(
             "forget if proxy == 'confidence' else 2 * forget if proxy == 'heldout_retrain' else 0"
         ),
         backward=(
-            "(11 * forget if proxy == 'curvature' else 0) + retain * ((low_epochs if low "
+            "(11 * forget if proxy == 'curvature' else (heldout_epochs or recipe_epochs) * "
+            "validation if proxy == 'heldout_retrain' else 0) + retain * ((low_epochs if low "
             "!= 'nothing' else 0) + (medium_epochs if medium != 'nothing' else 0) + "
             "(high_epochs if high != 'nothing' else 0)) + forget"
         ),

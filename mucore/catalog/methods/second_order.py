@@ -136,7 +136,8 @@ CARD = MethodCard(
         # the samples' weights in the Gauss-Newton matrix
         forward="steps * min(hvp_samples, retain) if solver == 'cg_ggn' else 0",
         backward=(
-            "steps * ((1 if counterpart == 'delete' else 2) * forget + (iterations or 50) "
+            # one product more measures the residual
+            "steps * ((1 if counterpart == 'delete' else 2) * forget + ((iterations or 50) + 1) "
             "* (min(hvp_samples, retain) if solver != 'lissa' else hvp_batch_size))"
         ),
     ),

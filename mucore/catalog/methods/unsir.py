@@ -145,7 +145,8 @@ CARD = MethodCard(
         optimizer="0 if form == 'instance' or not leaving else 2",
         graph="2 * instance_batch_size if form == 'instance' or not leaving else batch_size",
         backward=(
-            "instance_epochs * (2 + instance_noise_steps) * forget + retain if form == "
+            "instance_epochs * ((1 + instance_noise_steps) * forget + ceil(forget / "
+            "instance_batch_size) * min(instance_batch_size, retain)) + retain if form == "
             "'instance' or not leaving else leaving * batch_size * (class_noise_steps + "
             "noise_batches) + 2 * min(retain, retain_per_class * (classes - leaving))"
         ),
