@@ -128,10 +128,11 @@ def cautions(task: Task, study: Study, trials: int, facts: Facts | None) -> list
             f"{task.title}: original and Retrain are too near to each other in forget accuracy to "
             "tell whether a setting moved anything, so one that does nothing may win."
         )
-    if study.open and len(study.first) < trials:
+    if (study.open or study.exhausted) and len(study.first) < trials:
+        cap = "a whole Retrain" if study.open else "a trial may"
         said.append(
-            f"{method} under {task.scenario}: so little of its space takes less than a whole "
-            f"Retrain that {len(study.first)} of {trials} settings were tried."
+            f"{method} under {task.scenario}: so little of its space takes less than {cap} that "
+            f"{len(study.first)} of {trials} settings were tried."
         )
     if study.choice() is None and study.finished(trials):
         said.append(

@@ -191,7 +191,7 @@ class Search:
         while (wanted := self._next(study, space, judge)) is not None:
             values, seed, authors = wanted
             if seed == study.seed:  # the card may have changed since the study began
-                study = replace(study, space=dict(space.search))
+                study = replace(study, space=dict(space.search), drained=False)
             # what fitted on the first seed is not cut short on another, whose data cost a bit more
             before = study.of(values, study.seed)
             most = SLACK * max(study.cap, 0.0 if before is None or before.over else before.work)
@@ -201,6 +201,8 @@ class Search:
             study = replace(study, trials=(*study.trials, trial))
             folder.write(study)
             self.on_event(Event(folder.task, method, study, trial))
+        if len(study.first) < self.wish.trials:  # or it would be gone on with at every start
+            folder.write(replace(study, space=dict(space.search), drained=True))
 
     def _next(self, study: Study, space: Space, judge: Judge) -> tuple[Values, int, bool] | None:
         """The next setting, its seed, and whether it is the authors' first run."""

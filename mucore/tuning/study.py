@@ -21,8 +21,9 @@ from typing import Any
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from mucore import catalog
 from mucore.catalog.cards import Among, Between
-from mucore.errors import LONGEST_PATH, BadFile, StoreError, said
+from mucore.errors import LONGEST_PATH, BadFile, StoreError, UnknownName, said
 from mucore.files import write
 from mucore.store.trouble import patient
 from mucore.tuning.objective import WORST
@@ -85,8 +86,8 @@ class Study:
     """The trials of one method. `revision` is that of its code: the card's, or the hash of a user's
     own file. `cap` is the share of Retrain's gradient samples that a trial may take; `open` says
     that nothing the method can do costs as little as the others may, so its cap is another. `space`
-    is the card's `search` as it was when a setting was drawn last; None of what an earlier version
-    of this program wrote.
+    is the card's `search` as it was when a setting was looked for last; None of what an earlier
+    version of this program wrote. `drained`: no further one was found there.
     """
 
     __pydantic_config__ = _AS_WRITTEN
@@ -99,6 +100,17 @@ class Study:
     open: bool
     trials: tuple[Trial, ...] = ()
     space: Mapping[str, Between | Among] | None = None
+    drained: bool = False
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether nothing is left to draw: nothing was, and the space is no other since."""
+        if not self.drained:
+            return False
+        try:
+            return self.space == catalog.method(self.method).search
+        except UnknownName:  # nobody can go on with it either
+            return True
 
     @property
     def first(self) -> list[Trial]:
@@ -159,7 +171,9 @@ class Study:
         return None
 
     def finished(self, trials: int) -> bool:
-        return len(self.first) >= trials and self.next_check() is None
+        """Whether it has so many trials, or all that can be drawn, and the second stage is over."""
+        enough = len(self.first) >= trials or self.exhausted
+        return enough and self.next_check() is None
 
     def choice(self) -> Choice | None:
         """The setting with the best mean score over the seeds; of equal ones the cheaper. None
@@ -292,10 +306,11 @@ class Folder:
     @patient
     def write(self, study: Study) -> None:
         """One trial a line, so that differences can be read."""
+        usual = {"space": None, "drained": False}
         head = {
             name: value
             for name, value in asdict(study).items()
-            if name not in ("trials", "task") and value is not None
+            if name not in ("trials", "task") and usual.get(name, ...) != value
         }
         rule = rule_of(study.task.get("scenario"))
         rows = ",\n".join(f"  {_line(_row(trial))}" for trial in study.trials)

@@ -419,6 +419,28 @@ def test_a_study_that_grows_in_another_space_says_so(copied, monkeypatch):
     assert numbers(told) == ["2", "5"] and not any("sampler" in each for each in said)
 
 
+def test_a_study_of_which_nothing_is_left_to_draw_is_over(copied, monkeypatch):
+    grid, root = grid_of("finetune"), copied / "studies"
+    wish, _ = wish_of(grid, trials=5)
+    ((task, _),) = wish.tasks
+    left: list[Any] = 2 * [{"lr": 0.02, "epochs": 1, "batch_size": 64}]  # one to see what fits
+    with monkeypatch.context() as patch:
+        patch.setattr(searching, "draw", lambda *_, **__: left.pop() if left else None)
+        (study,) = searched(copied, grid, trials=5)
+        assert len(study.first) == 2 and study.exhausted and study.finished(5)
+        facts = Folder(root, task).facts()
+        assert any({"2", "5"} <= {*numbers(said)} for said in cautions(task, study, 5, facts))
+        patch.setattr(Search, "references", None)  # nobody asks for what nobody needs
+        assert searched(copied, grid, trials=5) == [study]
+    # a wider space may have more
+    monkeypatch.setitem(catalog.method("finetune").search, "lr", Between(1e-5, 1.0, log=True))
+    assert not study.finished(5)
+    with open_store(copied) as store:
+        assert plan(wish, store, root).trials >= 3
+    (more,) = searched(copied, grid, trials=3)
+    assert len(more.first) == 3 and not more.drained
+
+
 def test_a_search_goes_on_with_what_was_put_aside_for_other_code(copied, monkeypatch):
     grid, root = grid_of("ssd"), copied / "studies"
     wish, _ = wish_of(grid, trials=2)
