@@ -14,6 +14,7 @@ import pandas as pd
 from dashboard.text import labels
 from dashboard.text.labels import number
 from mucore import catalog, titles
+from mucore.tuning.report import doing_nothing, further
 from mucore.tuning.study import Facts, Study
 
 Came = Literal["candidate", "still", "out"]
@@ -37,7 +38,8 @@ class Tried:
 @dataclass(frozen=True)
 class Found:
     """A study as the page shows it. `falling` is the best score so far after each trial, None
-    before the first candidate; `original` is what doing nothing scores.
+    before the first candidate; `original` is what doing nothing scores on the first seed,
+    `further` whether the chosen setting scores worse than that over all its seeds.
     """
 
     id: str
@@ -48,6 +50,7 @@ class Found:
     chosen: str
     mean: float | None
     done: bool
+    further: bool
 
 
 def found(studies: Iterable[Study], facts: Iterable[Facts], *, wanted: int) -> tuple[Found, ...]:
@@ -85,6 +88,7 @@ def _found(study: Study, facts: Facts | None, wanted: int, *, alone: bool) -> Fo
         chosen="" if choice is None else labels.settings_text(choice.values),
         mean=None if choice is None else choice.score,
         done=ended or study.finished(wanted),
+        further=further(choice, doing_nothing(study, facts)),
     )
 
 
@@ -121,7 +125,8 @@ def sentence(one: Found) -> str:
         if authors.came == "candidate"
         else f" the authors' setting {_BUT[authors.came]} on the first seed"
     )
-    return f"{began}{left}. Chosen: {one.chosen}, at {one.mean:.2g} over three seeds;{before}."
+    far = " That is further from Retrain than doing nothing is." if one.further else ""
+    return f"{began}{left}. Chosen: {one.chosen}, at {one.mean:.2g} over three seeds;{before}.{far}"
 
 
 _BUT = {"still": "moved nothing", "out": "took too much work or failed"}

@@ -54,6 +54,11 @@ def _caution(record: Mapping[str, Any]) -> str:
             f"{who} under {where} has no setting that may be chosen. Of {record['first']}, "
             f"{record['why_none']}. More trials may find one."
         )
+    if record["nothing"] is not None and record["score"] > record["nothing"]:
+        return (
+            f"The best setting of {who} under {where} lies further from Retrain "
+            f"({record['score']:.3g}) than doing nothing does ({record['nothing']:.3g})."
+        )
     if record["edges"]:
         return (
             f"The best setting of {who} under {where} lies at the edge of what is searched "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any, Final, Literal
 
 from mucore.tuning import objective
 from mucore.tuning.space import Space
-from mucore.tuning.study import Facts, Folder, Study, Trial
+from mucore.tuning.study import Choice, Facts, Folder, Study, Trial
 from mucore.tuning.task import Task
 
 OFF: Final = 5.0  # a score from which on a setting is visibly off
@@ -34,6 +35,7 @@ def record(task: Task, study: Study, trials: int, root: Path) -> dict[str, Any]:
         "best": best[0].score if best else None,
         "score": choice.score if choice is not None else None,
         "scores": list(choice.scores) if choice is not None else [],
+        "nothing": doing_nothing(study, facts),
         "work": choice.work if choice is not None else None,
         "values": dict(choice.values) if choice is not None else None,
         "edges": list(edges(study, facts)),
@@ -120,6 +122,20 @@ def off(study: Study) -> bool:
     return choice is not None and max(choice.scores) > OFF
 
 
+def doing_nothing(study: Study, facts: Facts | None) -> float | None:
+    """The original's mean J on the seeds of a study; None where that is not known of each."""
+    if facts is None:
+        return None
+    scores = [facts.seeds.get(str(seed), {}).get("score") for seed in study.seeds()]
+    known = [score for score in scores if score is not None]
+    return statistics.fmean(known) if len(known) == len(scores) else None
+
+
+def further(choice: Choice | None, nothing: float | None) -> bool:
+    """Whether a chosen setting lies further from Retrain than doing nothing on the same seeds."""
+    return choice is not None and nothing is not None and choice.score > nothing
+
+
 def cautions(task: Task, study: Study, trials: int, facts: Facts | None) -> list[str]:
     """Sentences on what to beware of."""
     said, method = [], study.method
@@ -162,6 +178,13 @@ def cautions(task: Task, study: Study, trials: int, facts: Facts | None) -> list
         said.append(
             f"{method} under {task.scenario}: the chosen setting is visibly off (J above {OFF:g}) "
             f"on one seed at least: {', '.join(f'{score:.3g}' for score in choice.scores)}."
+        )
+    nothing = doing_nothing(study, facts)
+    if choice is not None and further(choice, nothing):
+        said.append(
+            f"{method} under {task.scenario}: the chosen setting lies further from Retrain (J "
+            f"{choice.score:.3g}) than the original itself ({nothing:.3g} on the same seeds): it "
+            "forgets, at a price that doing nothing does not have."
         )
     if study.open:
         said.append(

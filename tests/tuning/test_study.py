@@ -12,6 +12,7 @@ from mucore.catalog import METHODS
 from mucore.catalog.cards import Between
 from mucore.errors import BadFile
 from mucore.runner.plan import parse_grid
+from mucore.tuning import report
 from mucore.tuning.study import BEST, Facts, Folder, Study, Trial, facts_in, load, studies_in
 from mucore.tuning.task import tasks_of
 
@@ -161,6 +162,19 @@ def test_a_study_that_is_put_aside_overwrites_none(folder):
         "finetune-a.json": of_code(folder, "a", 24),
         "finetune-a-2.json": of_code(folder, "a", 1),
     }
+
+
+@pytest.mark.parametrize("original, told", [(2.0, 0), (0.5, 1), (None, 0)])
+def test_a_choice_that_is_further_from_retrain_than_doing_nothing_says_so(folder, original, told):
+    made = finished_by({1.0: (1.0, 0.5, 1.5)}, [1.0])
+    numbers = {"original": {"fa": 1.0}, "retrain": {"fa": 0.5}, "score": original}
+    shared = Facts(folder.task.content(), {}, {"fa": 0.01}, {}, {str(s): numbers for s in SEEDS})
+    assert report.doing_nothing(made, shared) == original
+    choice = made.choice()
+    assert choice is not None and choice.score == 1.0
+    made = replace(made, method="ssd", space={})  # nothing lies at an edge of it
+    said = report.cautions(folder.task, made, 1, shared)
+    assert sum("0.5" in facts.numbers(each) for each in said) == told
 
 
 def test_facts_of_another_task_or_rule_are_refused(folder):
