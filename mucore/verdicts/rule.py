@@ -213,7 +213,11 @@ def verdict(line: Line, bands: Mapping[str, Band], rules: Rules) -> Verdict:
     found = _decide(case)
     seeds, retrains = (
         line.seeds,
-        min((bands[name].seeds for name in known if name in bands), default=0),
+        # of those that decide: what is said beside the word makes it no less certain
+        min(
+            (bands[name].seeds for name in rules.metrics if name in known and name in bands),
+            default=0,
+        ),
     )
     alone = [
         _decide(

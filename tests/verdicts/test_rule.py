@@ -13,6 +13,7 @@ from dataclasses import replace
 import pytest
 
 from mucore.verdicts import WORDS, Band, Line, Rules, rules_of, seed_band, verdict
+from mucore.verdicts.rule import PROBE
 
 BAND = 2.7764451 * math.sqrt(2) * 0.01
 RULES = Rules(forgetting=("fa", "mia_confidence"), utility=("ra", "ta"), chance=0.1)
@@ -72,6 +73,12 @@ def test_one_retrain_leaves_the_binomial_band_and_a_provisional_word():
     )
     found = verdict(line(1, fa=0.995), {**BANDS, "fa": band}, RULES)
     assert (found.word, found.provisional) == ("did nothing", True)
+
+
+def test_what_never_decides_makes_no_word_provisional():
+    made = line(fa=0.92, linear_probe=0.9)
+    found = verdict(made, {**BANDS, PROBE: Band(half=0.01, seeds=2)}, RULES)
+    assert (found.word, found.retrains, found.provisional) == ("forgot", 5, False)
 
 
 def test_a_band_is_never_narrower_than_two_tenths_of_a_point():
