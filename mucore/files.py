@@ -39,11 +39,26 @@ def whole_file(path: Path) -> Generator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def write_lasting(path: Path, content: bytes) -> None:
+    """Write a whole file or none, which a power cut leaves so once this has returned. Raises
+    `OSError`.
+    """
+    with whole_file(path) as temporary, temporary.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    if os.name == "posix":  # the move itself must survive, too
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
 def write(path: Path, content: bytes) -> None:
-    """Write a whole file or none. Raises `StoreError`."""
+    """`write_lasting`, with a sentence where it fails. Raises `StoreError`."""
     try:
-        with whole_file(path) as temporary:
-            temporary.write_bytes(content)
+        write_lasting(path, content)
     except OSError as error:
         raise StoreError(
             f"{path} could not be written: {error.strerror or error}. Free some space, or choose "

@@ -188,6 +188,7 @@ BROKEN = {
         ('source="Me"', 'source="Me", differs=None'),
         "the card's differs must be a text, but it is None",
     ),
+    "an id that studies take": (('id="NAME"', 'id="task"'), "must not be 'task'"),
     "an id that is no name": (('id="NAME"', 'id="my method"'), "must be a function name"),
     "another family": (('family="own"', 'family="reference"'), "the card's family must be 'own'"),
     "unknown sets": (

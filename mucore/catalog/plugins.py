@@ -37,6 +37,8 @@ from mucore.userfiles import doors, paths
 FOLDERS = "MUCORE_PLUGINS"
 GROUP = "mucore.methods"
 READS = frozenset({"retain", "forget", "validation", "training_record"})
+# Beside the studies of a task's methods a file of this name has what they share (mucore/tuning).
+RESERVED = frozenset({"task"})
 # Fields of a card by the names that docs/add-a-method.md once had for them: such files still run.
 RENAMED = {"own_layers": "not_confinable", "confined": "confinable_when"}
 
@@ -318,6 +320,11 @@ def _card_problems(card: MethodCard) -> Iterator[str]:
         yield (
             "the card's id must be a function name of small letters, digits and underscores, but "
             f"it is {card.id!r}."
+        )
+    if card.id in RESERVED:
+        yield (
+            f"the card's id must not be {card.id!r}: studies of settings keep what they share "
+            "under that name. Name the function otherwise."
         )
     if card.family != "own":
         yield (

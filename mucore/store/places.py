@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
 
 from mucore.errors import BadValue, StoreError
-from mucore.files import whole_file
+from mucore.files import write_lasting
 
 # A file that says which store the place belongs to; no artifact has such a name.
 MARK = "store-id"
@@ -86,7 +86,7 @@ class Folder:
         return self.local(name).read_bytes()
 
     def write(self, name: str, content: bytes) -> None:
-        _write(self.local(name), content)
+        write_lasting(self.local(name), content)
 
     def renew(self, name: str) -> bool:
         os.utime(self.local(name))
@@ -122,7 +122,7 @@ class Folder:
             return None
 
     def set_mark(self, text: str) -> None:
-        _write(self.path / MARK, f"{text}\n".encode("ascii"))
+        write_lasting(self.path / MARK, f"{text}\n".encode("ascii"))
 
 
 class Elsewhere:
@@ -290,16 +290,3 @@ def _modified(facts: dict[str, Any]) -> float:
         if (value := facts.get(word)) is not None:
             return float(value) if isinstance(value, int | float) else value.timestamp()
     return time.time()  # unknown: young, so that no sweep takes it
-
-
-def _write(path: Path, content: bytes) -> None:
-    with whole_file(path) as temporary, temporary.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    if os.name == "posix":  # the move itself must survive a power cut, too
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)

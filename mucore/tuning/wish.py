@@ -26,7 +26,9 @@ CAP = 1 / 3  # of Retrain's gradient samples, for every setting that is drawn
 # Times the cap is still within it, in a search and on a board: 5 of 15 epochs are the cap itself,
 # and what a method reads beside its epochs should not shut it out.
 SLACK = 1.05
-OPEN = 1.0  # the same for a method that can do nothing as cheap as that: below a whole Retrain
+OPEN = (
+    1.0  # the cap of a method that can do nothing as cheap as that: a whole Retrain's, with slack
+)
 
 
 @dataclass(frozen=True)
