@@ -1,4 +1,4 @@
-"""The answer above a table in a few figures: closest to Retrain, best utility, cheapest, and what
+"""The answer above a table in a few figures: closest to Retrain, most accurate, cheapest, and what
 needs a second look.
 
 Only methods that forgot compete (`verdicts.qualified`): a model that nobody touched is the most
@@ -17,6 +17,7 @@ from dashboard.frames.table import DISTANCE_MEANING, ResultsTable
 from dashboard.text import units, verdicts
 from dashboard.text.labels import number
 from mucore.statistics import suspicions
+from mucore.verdicts.text import doubt
 
 NAMED = 2  # of the methods that may be as good
 SAME = 0.01  # one point: nearer than that, two accuracies are called the same
@@ -34,7 +35,7 @@ class Answer:
 
 
 def answers(table: ResultsTable, *, flagged: int = 0, outside: int = 0) -> tuple[Answer, ...]:
-    """Closest to Retrain, best utility, cheapest, and what needs a second look. `flagged` counts
+    """Closest to Retrain, most accurate, cheapest, and what needs a second look. `flagged` counts
     runs with a sanity flag, `outside` rows with a value outside the range of original and Retrain.
 
     Where no row qualifies, one figure says so and why.
@@ -43,40 +44,59 @@ def answers(table: ResultsTable, *, flagged: int = 0, outside: int = 0) -> tuple
 
 
 def best_answers(table: ResultsTable) -> tuple[Answer, ...]:
-    """The first three of `answers`, or the one that stands for them. Where some are known to have
-    forgotten for certain, those of which more seeds may say otherwise do not compete.
+    """The first three of `answers`, or the one that stands for them. Where some have forgotten in
+    their features as well, the others do not compete, and where some have for certain, those do not
+    of which more seeds may say otherwise; what is left of either is said.
     """
     found = verdicts.qualified(table.methods)
-    found = [row for row in found if row.verdict and not row.verdict.provisional] or found
+    for better in (_not_on_outputs, _for_certain):
+        found = [row for row in found if better(row)] or found
     if not found:
         return (
             Answer(
-                "Closest, most useful, cheapest", "None qualifies", verdicts.why_none(table.methods)
+                "Closest, most accurate, cheapest",
+                "None qualifies",
+                verdicts.why_none(table.methods),
             ),
         )
     made = []
     if near := _ranked(found, lambda row: row.distance):
         row, away = near[0]
-        detail = f"{_points(away.mean)} away{_rivals(near, 'near')}"
+        detail = f"{_points(away.mean)} away{_rivals(near, 'near')}{_caveat(row)}"
         made.append(Answer("Closest to Retrain", row.title, detail, help=DISTANCE_MEANING))
     accuracy = "tra" if "tra" in found[0].cells else "ta"
     if useful := _ranked(
         found, lambda row: row.cells[accuracy].gap or row.cells[accuracy].value, descending=True
     ):
-        row, _ = useful[0]
+        row, _ = useful[0]  # by its value: nearest to Retrain's says the first figure
         value, gap = row.cells[accuracy].value, row.cells[accuracy].gap
         detail = f"{accuracy.upper()} {number(value.mean if value else None, 'percent')} %"
         detail += (
             f", Retrain's {number(value.mean - gap.mean, 'percent')} %" if value and gap else ""
         )
-        made.append(Answer("Best utility", row.title, detail + _rivals(useful, "useful")))
+        detail += _rivals(useful, "accurate") + _caveat(row)
+        made.append(Answer("Most accurate", row.title, detail))
     if cheap := _ranked(found, lambda row: row.cells["rte"].value):
         row, cost = cheap[0]
         detail = f"{number(100 * cost.mean, 'ratio')} % of Retrain's time"
         if (cell := row.cells.get("rte_work")) is not None and cell.value is not None:
             detail += f", {number(100 * cell.value.mean, 'ratio')} % of its work"
-        made.append(Answer("Cheapest", row.title, detail, ("rte",)))
+        made.append(Answer("Cheapest", row.title, detail + _caveat(row), ("rte",)))
     return tuple(made)
+
+
+def _not_on_outputs(row: Row) -> bool:
+    return row.verdict is not None and row.verdict.features != "still know it"
+
+
+def _for_certain(row: Row) -> bool:
+    return row.verdict is not None and not row.verdict.provisional
+
+
+def _caveat(row: Row) -> str:
+    """What a figure on a row must not be read without."""
+    on_outputs = "" if _not_on_outputs(row) else "; its features still know it"
+    return on_outputs + ("" if _for_certain(row) else "; not yet for certain")
 
 
 def story(table: ResultsTable, what: str, count: int) -> tuple[str, str]:
@@ -92,11 +112,13 @@ def story(table: ResultsTable, what: str, count: int) -> tuple[str, str]:
     if not methods:
         return "", ""
     if not found:
-        return (
-            f"None of {units.count(len(methods), 'method')} can be said to have forgotten {what}",
-            verdicts.why_none(table.methods),
-        )
+        none = f"None of the {units.count(len(methods), 'method')}"
+        return f"{none} can be said to have forgotten {what}", verdicts.why_none(table.methods)
     head = f"{len(forgot)} of {units.count(len(methods), 'method')} made the model forget {what}"
+    unsure = len(forgot - {row.method for row in found if _for_certain(row)})
+    known = len(forgot - {row.method for row in found if _not_on_outputs(row)})
+    if caveat := doubt(unsure, len(forgot), known=known).removeprefix(", ").removeprefix("; "):
+        head += f" ({caveat})"
     said = [
         (
             "The measure is Retrain, a model trained again without these "

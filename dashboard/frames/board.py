@@ -36,12 +36,12 @@ def overall_sentence(division: Division) -> str:
     if not whole:
         return f"No method has run in {where}."
     if not always:
-        return f"None of {units.count(len(whole), 'method')} forgot in {where}.{more}"
+        return f"None of the {units.count(len(whole), 'method')} forgot in {where}.{more}"
     named = units.shortened([labels.method_names(name)[0] for name in always], 6)
     unsure = doubt(sum(division.unsure(name) for name in always), len(always))
     return (
-        f"{len(always)} of {units.count(len(whole), 'method')} forgot in {where}{unsure}: {named}."
-        f"{more}"
+        f"{len(always)} of the {units.count(len(whole), 'method')} forgot in {where}{unsure}: "
+        f"{named}.{more}"
     )
 
 
@@ -67,12 +67,14 @@ def overall_answers(division: Division, ranking: Ranking | None) -> list[Answer]
     ]
     if ranking is not None:
         alike = [labels.method_names(name)[0] for name in ranking.alike]
+        first = labels.method_names(min(ranking.ranks, key=ranking.ranks.__getitem__))[0]
         found.append(
             Answer(
-                "Not told apart from first place",
-                units.count(len(alike), "method"),
-                units.shortened(alike, 4)
-                or f"first place stands alone over {units.count(len(tables), 'task')}",
+                "First by rank",
+                first,
+                f"chance may explain its lead over {units.shortened(alike, 4)}"
+                if alike
+                else f"it stands alone over {units.count(len(tables), 'task')}",
             )
         )
     return found
@@ -223,7 +225,7 @@ def _row(
 def _word(line: Line | None) -> str:
     if line is None or line.verdict is None:
         return "missing"
-    return verdicts.text(line.verdict)
+    return f"{verdicts.text(line.verdict)}{'' if line.sound else ', unsound'}"
 
 
 def _reason(line: Line) -> str:

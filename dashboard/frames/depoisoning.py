@@ -35,7 +35,7 @@ SPLIT: Final = {"label_flip": "forget", "backdoor": "triggered"}  # whose images
 NAMED = 4  # healed methods that the sentence on top names
 OTHERS: Final = {  # the other verdicts, as that sentence says them
     "did nothing": "did nothing",
-    "too little": "left part of the attack",
+    "too little": "left part of the attack, or did not get the right labels back",
     "too much": "went beyond Retrain",
     "damaged": "fell short of Retrain's clean accuracy",
     "unsound": "got there in runs that did not all finish cleanly",
@@ -199,7 +199,7 @@ def answers(found: Curves, scenario: str, count: int) -> tuple[frames.Answer, ..
             detail += f", {number(value - base, 'percent', signed=True)} points from Retrain"
         made.append(
             frames.Answer(
-                "Keeps most of the attack",
+                "Most of the attack left",
                 line.title + (f" and {alike} more" if alike else ""),
                 detail,
             )

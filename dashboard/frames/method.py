@@ -126,7 +126,10 @@ def sentence(one: Found) -> str:
         else f" the authors' setting {_BUT[authors.came]} on the first seed"
     )
     far = " That is further from Retrain than doing nothing is." if one.further else ""
-    return f"{began}{left}. Chosen: {one.chosen}, at {one.mean:.2g} over three seeds;{before}.{far}"
+    return (
+        f"{began}{left}. Chosen: {one.chosen}, with a score of {one.mean:.2g} on average over "
+        f"three seeds;{before}.{far}"
+    )
 
 
 _BUT = {"still": "moved nothing", "out": "took too much work or failed"}

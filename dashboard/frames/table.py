@@ -345,7 +345,7 @@ def _as_fine_as(text: str, half: float, unit: Unit) -> str:
     value = half / 1e6 if unit == "MB" else half
     same = f"{value:,.{len(text.partition('.')[2])}f}"
     # a real spread never reads as nothing
-    return same if same.strip("0.") or not half else number(half, unit)
+    return same if same.strip("0.") or not half else f"<{same[:-1]}1"
 
 
 def plain_head(column: Column) -> str:

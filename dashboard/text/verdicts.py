@@ -108,14 +108,21 @@ def count_sentence(rows: Sequence[Line]) -> str:
     }
     if not judged:
         return ""
-    words = Counter(each.word for each in judged.values())
-    unsure = sum(each.word == "forgot" and each.provisional for each in judged.values())
+    unclean = {row.id for row in rows if row.unsound}
+    words = Counter(
+        "unsound" if name in unclean and each.word == "forgot" else each.word
+        for name, each in judged.items()
+    )
+    forgot = [e for name, e in judged.items() if e.word == "forgot" and name not in unclean]
+    unsure = sum(each.provisional for each in forgot)
+    known = sum(each.features == "still know it" for each in forgot)
     stayed = [(words[word], VERBS[word]) for word in SHORT if words[word]]
     how = ", ".join(f"{many} {said}" for many, said in stayed)
     methods, total = len({row.method for row in rows if row.id in judged}), len(judged)
     here = " here" if methods == total else ""
     claims = [
-        (words["forgot"], f"forgot{doubt(unsure, words['forgot'])}"),
+        (len(forgot), f"forgot{doubt(unsure, len(forgot), known=known)}"),
+        (words["unsound"], "got there in runs that did not all finish cleanly"),
         (
             sum(many for many, _ in stayed),
             f"did not forget{here}: {how}" if len(stayed) > 1 else f"{how.partition(' ')[2]}{here}",

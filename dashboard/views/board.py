@@ -119,7 +119,10 @@ def said(found: Board, division: Division) -> None:
     for table in division.tables:
         if not table.telling:
             title = labels.scenario_title(table.task.scenario)
-            st.caption(f"{title}. {escape(site.headline(table))} The task counts towards no rank.")
+            st.caption(
+                f"{title}. {escape(site.headline(table))} The task counts towards no rank. "
+                "Results takes further Retrains, too, where there are any."
+            )
     for name, reason in found.absent:
         st.caption(
             f"Division {labels.preset_title(name)}: {escape(reason)} "

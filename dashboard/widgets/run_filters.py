@@ -428,10 +428,12 @@ def _pick_every(ids: Sequence[str], first: Sequence[str]) -> bool:
     name.
     """
     shown = "; ".join(f"{catalog.method(name).title}, {KNOWN[name]}" for name in first)
+    cheats = [card.title for card in catalog.METHODS if card.cheats and card.id in ids]
+    beside = f" On: {units.joined(cheats)} as well, a baseline that cheats." if cheats else ""
     return state.toggle(
-        f"All {len(ids)} methods",
+        f"All {len(ids) - len(cheats)} methods",
         "every",
-        help=f"Off: {len(first)} of the best known. {shown}.",
+        help=f"Off: {len(first)} of the best known. {shown}.{beside}",
         on_change=lambda: state.set_param("methods", None),
     )
 

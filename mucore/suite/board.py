@@ -296,12 +296,13 @@ def suite_of(packs: Sequence[tuple[str, Pack]]) -> Suite:
 def _no_table(packs: Sequence[tuple[str, Pack]], task: Task) -> str:
     """Why a task cannot be judged: what became of its Retrain and its original."""
     there = {result.spec["method"] for _, pack in packs for result in _of(task, pack)}
-    said = []
+    found: dict[str, list[str]] = {}
     for method in ("retrain", "original"):
         if method not in there:
             reasons = [_reason(pack, task, method, some=False) for _, pack in packs]
-            said.append(f"{title_of(method)}: {next(filter(None, reasons), 'It is in no pack.')}")
-    return " ".join(said)
+            reason = next(filter(None, reasons), "It is in no pack.")
+            found.setdefault(reason, []).append(title_of(method))
+    return " ".join(f"{' and '.join(titles)}: {reason}" for reason, titles in found.items())
 
 
 def _no_line(table: Table) -> str:

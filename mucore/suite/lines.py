@@ -127,12 +127,12 @@ def tuned(method: str, task: Task) -> tuning.Tuned | None:
 
 
 def _why_untuned(method: str) -> str:
-    """Without the names of method and task, so that one sentence can tell of many lines."""
+    """Without the names of method and task, so that a sentence can tell of many lines."""
     card = catalog.method(method)
     if card.family == "exact":
-        return f"{card.id} is exact: there is nothing that it should come nearer to."
+        return "It is exact: there is nothing that it should come nearer to."
     if not card.search:
-        return f"The card of {card.id} names no parameter to search."
+        return "Its card names no parameter to search."
     return "No search has found tuned settings."
 
 

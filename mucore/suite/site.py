@@ -212,10 +212,10 @@ def seeds_said(line: Line) -> str:
 
 
 def overall(division: Division) -> list[dict[str, Any]]:
-    """A row a method: where it forgot, of how many tasks that it ran in and that say so, its
-    average rank, its mean distance, where every task has one, and its mean work; those that forgot
-    in most tasks first, then by rank, distance and work. A baseline that cheats stands last, and
-    `forgot` of it is None.
+    """A row a method, over the tasks that say who forgot: in how many it did, of how many that it
+    ran in, its average rank, its mean distance, where each of them has one, and its mean work;
+    those that forgot in most first, then by rank, distance and work. A baseline that cheats stands
+    last, and `forgot` of it is None.
     """
     ranks = division.ranking.ranks if division.ranking is not None else {}
     rows = []
@@ -225,7 +225,8 @@ def overall(division: Division) -> list[dict[str, Any]]:
             table.task.scenario: next((x for x in table.lines if x.method == method), None)
             for table in division.tables
         }
-        there = [line for line in lines.values() if line is not None]
+        told = [lines[table.task.scenario] for table in division.telling]
+        there = [line for line in told if line is not None]
         costs = [line.work for line in there if line.work is not None]
         scores = [line.score.mean for line in there if line.score is not None]
         rows.append(
@@ -237,7 +238,7 @@ def overall(division: Division) -> list[dict[str, Any]]:
                     for table in division.telling
                 ),
                 "rank": ranks.get(method),
-                "score": sum(scores) / len(scores) if len(scores) == len(lines) else None,
+                "score": sum(scores) / len(scores) if scores and len(scores) == len(told) else None,
                 "work": sum(costs) / len(costs) if costs else None,
                 "lines": lines,
             }
@@ -272,6 +273,10 @@ def unranked(division: Division, method: str) -> str:
     return NO_RANKING
 
 
+def _methods(count: int) -> str:
+    return "the one method" if count == 1 else f"the {count} methods"
+
+
 def headline(table: Table) -> str:
     """What a table says in one sentence."""
     forgot = [line for line in table.lines if line.group == "forgot"]
@@ -287,12 +292,12 @@ def headline(table: Table) -> str:
             f"much Retrains of other seeds differ.{harm}"
         )
     if not forgot:
-        return f"None of {count} methods forgot as Retrain does."
+        return f"None of {_methods(count)} forgot as Retrain does."
     names = {line.method for line in forgot}
     by_outputs = len({x.method for x in forgot if x.verdict and x.verdict.features == KNOWN})
     said = (
-        f"{len(names)} of {count} methods forgot{doubt(len(table.unsure), len(names))}"
-        f"{f'; the features of {by_outputs} still know it' if by_outputs else ''}. "
+        f"{len(names)} of {count} methods forgot"
+        f"{doubt(len(table.unsure), len(names), known=by_outputs)}. "
     )
     if table.best is not None:
         if len(names) == 1:
@@ -304,9 +309,10 @@ def headline(table: Table) -> str:
     if not table.alike:
         return said.strip()
     first, *others = table.alike
+    seeds = "one seed does" if len(table.retrain.runs) == 1 else "these seeds do"
     near = ", ".join(title_of(name) for name in others[:3])
     more = f" and {len(others) - 3} more" if len(others) > 3 else ""
     return (
-        f"{said}{title_of(first)} is nearest to Retrain, but {near}{more} cannot be told from it "
-        "over these seeds, so none is called best."
+        f"{said}{title_of(first)} is nearest to Retrain, but {seeds} not separate {near}{more} "
+        "from it, so none is called best."
     )

@@ -237,7 +237,7 @@ def verdict(line: Line, bands: Mapping[str, Band], rules: Rules) -> Verdict:
         sentence=_with_seeds(
             found, seeds=seeds, agreeing=alone.count(found.word), other=other, few=few
         ),
-        provisional=few or other is not None,
+        provisional=few or other is not None or (found.word == "forgot" and bool(case.unheard)),
         retrains=retrains,
         seeds=seeds,
         agreeing=alone.count(found.word),
@@ -290,6 +290,11 @@ class _Case:
             progress=(value - original) / (retrain - original) if distance else None,
             excess=math.copysign(1.0, original - retrain) * (value - retrain),
         )
+
+    @property
+    def unheard(self) -> list[Check]:
+        """What would speak against "forgot" if more Retrains made its band narrower."""
+        return [each for each in self.checks if not each.resolvable and abs(each.share) > 1]
 
     @property
     def useful(self) -> list[str]:
@@ -459,6 +464,11 @@ def _forgot(case: _Case, checks: Sequence[Check]) -> tuple[Word, str, str]:
         f"{_upper(case.rules.name(worst.metric))} is {_percent(worst.value)}, Retrain's "
         f"{_percent(worst.retrain)}."
     )
+    for each in case.unheard:
+        said += (
+            f" {_upper(case.rules.name(each.metric))}, {_percent(each.value)} where Retrain has "
+            f"{_percent(each.retrain)}, does not count: the original is too near to Retrain in it."
+        )
     said += _features(case)[1]
     if case.values.get("asr") == 0.0 and case.retrain.get("asr", 0.0) >= SIGNATURE:
         said += (
@@ -519,7 +529,8 @@ def _within(case: _Case, halves: Mapping[str, float]) -> list[Word]:
 def _with_seeds(found: Verdict, *, seeds: int, agreeing: int, other: Word | None, few: bool) -> str:
     said = found.sentence
     if seeds > 1 and agreeing < seeds and found.word not in ("nothing to forget", "cannot tell"):
-        said += f" Taken alone, {agreeing} of {seeds} seeds say so."
+        alone = "none" if not agreeing else str(agreeing)
+        said += f" Taken alone, {alone} of the {seeds} seeds say{'s' * (agreeing < 2)} so."
     if other is not None:
         said += f" Chance between seeds leaves room for “{other}”."
     if few:

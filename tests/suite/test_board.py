@@ -110,7 +110,7 @@ def test_what_forgot_stands_first_then_by_distance_and_cost():
 
 def test_a_headline_never_calls_a_method_best_that_did_not_forget():
     said = site.headline(table(line("salun", (0.1,) * 3, word="did nothing")))
-    assert "None of 1" in said and "Best" not in said
+    assert said.startswith("None of") and "Best" not in said
     said = site.headline(table(line("ssd", (1.0, 1.1)), line("scrub", (1.05, 1.0))))
     assert "SSD" in said and "none is called best" in said
     said = site.headline(table(line("ssd", (1.0, 1.1, 0.9)), line("scrub", (4.0, 4.1, 4.2))))
@@ -131,7 +131,7 @@ def test_where_nothing_is_to_forget_a_damaged_model_does_not_hide_it():
     said = site.headline(table(*quiet, line("fisher", (9.0,) * 3, word="damaged")))
     assert said.startswith("Nothing to forget") and "1 of 3" in said
     said = site.headline(table(line("fisher", (9.0,) * 3, word="damaged")))
-    assert "None of 1" in said
+    assert said.startswith("None of")
     hidden = line("salun", (0.5,) * 3, word="cannot tell")
     said = site.headline(table(*quiet, hidden, line("fisher", (9.0,) * 3, word="damaged")))
     assert "cannot be told" in said and "1 of 4" in said
@@ -185,7 +185,7 @@ def test_a_task_that_cannot_say_who_forgot_does_not_count_against_anybody():
     both = board._division("tuned", (told, dark))
     rows = {row["method"]: (row["forgot"], row["of"]) for row in site.overall(both)}
     assert both.telling == (told,) and rows == {"ssd": (1, 1), "scrub": (0, 1)}
-    assert overall_sentence(both).startswith("1 of 2 methods forgot in the one task ")
+    assert tells(overall_sentence(both), "1 of the 2 methods", "the one task")
     apart = (table(line("ssd", (1.0,) * 3)), table(line("scrub", (1.0,) * 3)))
     assert facts.numbers(overall_sentence(board._division("tuned", apart))) == []
     alone = board._division("tuned", (dark,))

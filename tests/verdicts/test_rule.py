@@ -11,6 +11,7 @@ import math
 from dataclasses import replace
 
 import pytest
+from facts import tells
 
 from mucore.verdicts import WORDS, Band, Line, Rules, rules_of, seed_band, verdict
 from mucore.verdicts.rule import PROBE
@@ -164,6 +165,25 @@ def test_membership_counts_unless_its_attack_is_blind():
     assert verdict(replace(told, blind=True), bands, RULES).word == "forgot"
     mixed = verdict(replace(told, values={**told.values, "fa": [0.80] * 5}), bands, RULES)
     assert mixed.word == "too little" and "too much" in mixed.sentence
+
+
+@pytest.mark.parametrize(("fa", "provisional"), [(0.92, False), (0.96, True)])
+def test_what_too_few_retrains_cannot_place_leaves_forgot_provisional(fa: float, provisional: bool):
+    # D = 0.07 < 2b in forget accuracy, so that membership alone decides; 0.96 is 1.5 b short
+    seen = line(original=0.97, fa=fa, mia_confidence=0.5)
+    seen = replace(
+        seen,
+        original={**seen.original, "mia_confidence": [0.1] * 5},
+        retrain={**seen.retrain, "mia_confidence": [0.5] * 5},
+    )
+    bands = {**BANDS, "mia_confidence": Band(half=0.05, seeds=5)}
+    found = verdict(seen, bands, RULES)
+    assert (found.word, found.metric, found.provisional) == (
+        "forgot",
+        "mia_confidence",
+        provisional,
+    )
+    assert tells(found.sentence, "96.0 %", "90.0 %") == provisional
 
 
 def test_features_that_still_know_the_class_are_told():

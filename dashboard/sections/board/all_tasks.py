@@ -13,6 +13,11 @@ from dashboard.widgets.columns import aligned
 from mucore.suite.board import Division
 
 METHOD = st.column_config.TextColumn(width="medium", pinned=True)
+DISTANCE = (
+    "Gaps to the Retrain of the same seed, in units of how far two Retrains lie apart, at most 100 "
+    "for each number."
+)
+WORK = "Samples read forward and backward, as a share of Retrain's."
 NUMBERS = {
     "Method": METHOD,
     "Average rank": st.column_config.NumberColumn(
@@ -22,20 +27,19 @@ NUMBERS = {
     ),
     "Distance": st.column_config.NumberColumn(
         format="%.2f",
-        help="Gaps to the Retrain of the same seed in units of how far two Retrains lie apart, at "
-        "most 100 for each number. Of all tasks the mean, where the method has a distance in each.",
+        help=f"{DISTANCE} Mean over the tasks that say who forgot, where the method has a distance "
+        "in each.",
     ),
     "Work": st.column_config.NumberColumn(
         format="%.2f",
-        help="Samples read forward and backward, as a share of Retrain's. Of all tasks the mean "
-        "over those that the method ran in.",
+        help=f"{WORK} Mean over the tasks that say who forgot and that the method ran in.",
     ),
 }
 
 MISSING = {"Method": METHOD, "Why": st.column_config.TextColumn(width="large")}
 NO_RANK = (
-    " No rank: a task that says who forgot where the method has no distance, or one of fewer than "
-    "three seeds. What is missing, below, says why."
+    " No rank: in a task that says who forgot the method has no distance, or fewer than three "
+    "seeds. What is missing, below, says why."
 )
 CHEATS = (
     " A baseline that cheats stands last and is not ranked: it shows what a metric must not be "
@@ -56,10 +60,11 @@ def show(division: Division, name: str, answers: st.delta_generator.DeltaGenerat
         height="content",
     )
     st.caption(
-        "Methods that forgot in most tasks stand first, then by average rank, distance and work. "
-        "“Forgot in” counts the tasks that say who forgot and that the method ran in. A question "
-        "mark: more seeds may change the verdict. Verdicts here rest on the Retrains of the "
-        "suite's seeds; the page Results takes all there are, so the two may differ."
+        "Verdicts here rest on the Retrains of the suite's seeds; the page Results takes all there "
+        "are, so the two may differ. A question mark: more seeds of the method may change the "
+        "verdict; more Retrains may change any. “Forgot in” counts the tasks that say who forgot "
+        "and that the method ran in; “unsound”, where runs did not end as planned, does not count. "
+        "Methods that forgot in most stand first, then by average rank, distance and work."
         f"{NO_RANK if len(shown.columns) < len(frame.columns) else ''}"
         f"{CHEATS if division.baselines else ''}"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.frames import board as board_frames
-from dashboard.sections.board.all_tasks import METHOD, MISSING, NUMBERS
+from dashboard.sections.board.all_tasks import DISTANCE, METHOD, MISSING, WORK
 from dashboard.text import units
 from dashboard.widgets import clicks, figures, header, run_filters
 from dashboard.widgets.columns import aligned
@@ -16,8 +16,8 @@ COLUMNS = {
     "Seeds": st.column_config.TextColumn(
         help="How many seeds give the line's verdict when taken alone."
     ),
-    "Distance": NUMBERS["Distance"],
-    "Work": NUMBERS["Work"],
+    "Distance": st.column_config.NumberColumn(format="%.2f", help=DISTANCE),
+    "Work": st.column_config.NumberColumn(format="%.2f", help=WORK),
     "Method": METHOD,
     "What happened": st.column_config.TextColumn(width="large"),
 }

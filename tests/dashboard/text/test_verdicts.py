@@ -126,6 +126,18 @@ def test_what_is_not_certain_is_said():
     assert not tells(sure, "certain")
 
 
+def test_runs_that_did_not_end_as_planned_and_features_that_still_know_it_are_said():
+    known = row("forgot", 1)
+    assert known.verdict is not None
+    known = replace(known, verdict=replace(known.verdict, features="still know it"))
+    said = verdicts.count_sentence(
+        [row("forgot", 0), known, row("forgot", 2, provisional=True, unsound=1)]
+    )
+    # of three: two forgot, one's features know it, and one got there in unsound runs
+    assert numbers(said) == ["2", "3", "1", "1"] and tells(said, "the features of 1")
+    assert not tells(said, "certain")  # the unsound one is counted apart
+
+
 def test_only_what_forgot_and_ended_well_qualifies():
     every = [row(word) for word in WORDS]
     reference = replace(row("forgot", 1), family="reference")

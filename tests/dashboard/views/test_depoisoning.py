@@ -127,7 +127,7 @@ def test_answers_by_hand(home):
     assert [(answer.label, answer.value) for answer in answers] == [
         ("What the attack did", "80.0 %"),
         ("Nearest to Retrain", "SCRUB"),
-        ("Keeps most of the attack", "Fine-tune"),
+        ("Most of the attack left", "Fine-tune"),
         ("Lowest clean accuracy", "SSD"),
     ]
     assert re.search(r"original\D+2\.0\D+Retrain\D+TA\D+84\.0\D+96\.0", answers[0].detail)
@@ -189,8 +189,8 @@ def test_a_backdoor_that_nobody_removes_has_no_nearest_method_and_ties_are_count
     answers = {
         answer.label: answer for answer in depoisoning_frames.answers(curves, "backdoor", 120)
     }
-    assert answers["Keeps most of the attack"].value.endswith(" and 1 more")
-    detail = answers["Keeps most of the attack"].detail
+    assert answers["Most of the attack left"].value.endswith(" and 1 more")
+    detail = answers["Most of the attack left"].detail
     assert re.fullmatch(r"ASR\D+100\.0\D+\+90\.0\D+Retrain", detail)
     assert answers["Nearest to Retrain"].value == "None qualifies"
     # SSD's accuracy is 0.4
@@ -236,7 +236,7 @@ def test_without_references_only_the_methods_answer(home):
     answers = depoisoning_frames.answers(curves, "label_flip", 120)
     assert [answer.label for answer in answers] == [
         "Nearest to Retrain",
-        "Keeps most of the attack",
+        "Most of the attack left",
         "Lowest clean accuracy",
     ]
     assert answers[0].value == "None qualifies" and "no Retrain" in answers[0].detail
@@ -439,7 +439,7 @@ def test_both_attacks_have_bars_answers_and_a_reason_for_no_images(home, scenari
     for label in (
         "What the attack did",
         "Nearest to Retrain",
-        "Keeps most of the attack",
+        "Most of the attack left",
         "Lowest clean accuracy",
     ):
         assert label in words_on(at)

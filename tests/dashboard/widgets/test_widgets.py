@@ -425,7 +425,7 @@ def test_every_card_makes_a_form_that_returns_its_defaults(card):
 @pytest.mark.parametrize(
     ("texts", "metrics"),
     [
-        (("Best utility", "AMUN", "TA 89.5 %, FA +18.0 points from Retrain"), ["ta", "fa"]),
+        (("Most accurate", "AMUN", "TA 89.5 %, FA +18.0 points from Retrain"), ["ta", "fa"]),
         (("TA flipped 3 %",), ["ta_flipped"]),
         (("Highest H-LR", "RTE 0.1", "MIA Conf 5.2"), ["mia_confidence", "h_lr", "rte"]),
         (("F 0.91; 1 is impossible to tell",), ["forgetting_quality"]),
