@@ -505,7 +505,7 @@ def test_a_disk_that_is_full_leaves_the_page_and_the_set(home, monkeypatch):
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    monkeypatch.setattr("os.fsync", full)
     keyed(at, "save_set").click().run()
     assert not at.exception and "No space left on device" in words_on(at)
     at = opened(way="class", classes=["3", "5"], ids="3")

@@ -205,7 +205,7 @@ def test_a_disk_that_is_full_says_so_and_nothing_is_planned_with_the_file(home, 
         raise OSError(28, "No space left on device")
 
     at = open_page("launch", **SMALL | {"dataset": "npz"})
-    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    monkeypatch.setattr("os.fsync", full)
     at = bring(at, "path", "mine.npz", arrays())
     assert (
         "No space left on device" in words_on(at)
