@@ -237,8 +237,7 @@ def _look_twice(table: ResultsTable, flagged: int, outside: int) -> Answer:
         parts.append(f"{flagged} with a sanity flag")
     if outside:
         parts.append(
-            f"{outside} {'line' if outside == 1 else 'lines'} outside the range of original and "
-            "Retrain"
+            f"{units.count(outside, 'line')} with a number beyond both the original's and Retrain's"
         )
     return Answer(
         "Look twice",

@@ -166,7 +166,7 @@ def settings_sentence(title: str, settings: Sequence[Setting]) -> str:
     said = [f"{did} in {many}" for did, many in Counter(map(verb, judged)).items()]
     if not said:
         return ""
-    said[0] += f" of {count(len(judged), 'setting')}"
+    said[0] += f" of {count(len(judged), 'experiment')}"
     unsure = sum(verdict.provisional for verdict in judged)
     doubt = f" {unsure} of these verdicts may change with more training seeds." if unsure else ""
     return f"{title} {joined(said)}.{doubt}"

@@ -66,8 +66,8 @@ def having(_runs: pd.DataFrame, name: str, change: int) -> papers.Having:
 def coverage_answers(found: papers.Coverage) -> list[Answer]:
     return [
         Answer("Papers", str(len(PAPERS)), "the ones that this program brings together"),
-        Answer("Tables and figures", str(found.exhibits), "each group of alike ones counted once"),
-        Answer("With a page here", str(found.live), "the others say why not"),
+        Answer("Tables and figures", str(found.exhibits), "similar ones counted once"),
+        Answer("With a page here", str(found.live), "where there is none, the reason stands there"),
         Answer(
             "With results to show",
             str(found.filled),

@@ -39,9 +39,9 @@ def show(card: MethodCard, runs: pd.DataFrame, every: pd.DataFrame) -> None:
     )
     grey = f" {noise.SAID}" if any(setting.noise for setting in settings) else ""
     st.caption(
-        "Each line is one setting, and the dashed line is Retrain. On the left and in the middle "
-        f"nearer to it is better; on the right, marks to its left are cheaper.{grey}{beside}{gaps} "
-        "Click a mark to see its run."
+        "Each line is one experiment: a forget set, and parameters of the method. The dashed line "
+        "is Retrain. On the left and in the middle nearer to it is better; on the right, marks to "
+        f"its left are cheaper.{grey}{beside}{gaps} Click a mark to see its run."
     )
     figure = method_settings.draw(info, family=card.family, dark=state.dark())
     clicks.chart(figure, "method_settings", alt=method_settings.alt_text(info))

@@ -29,7 +29,7 @@ def pick_paper(runs: pd.DataFrame) -> published.Published | None:
     tables = {one.id: one for one in published.printed_tables(str(first["scenario"]))}
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(
-            "Shade grows with the distance to Retrain; click a line for its runs, a head to sort.",
+            "Shade grows with the distance to Retrain. Click a line for runs, a heading to sort.",
             width="stretch",
         )
         on = state.toggle(

@@ -136,7 +136,7 @@ def front_answers(found: Contest) -> list[Answer]:
             Answer(
                 "How sure",
                 f"{least if least == most else f'{least} to {most}'} seeds",
-                "scores are means over training seeds",
+                "means over training seeds are compared; small differences may be chance",
             )
         )
     return made

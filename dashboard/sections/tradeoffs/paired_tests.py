@@ -44,7 +44,9 @@ def show(found: Statistics, runs: pd.DataFrame, answers: st.delta_generator.Delt
         )
     st.caption(
         f"What is compared: {found.score}. The better method of each pair in this one metric "
-        "stands on the left; whether it forgot is another column."
+        "stands on the left; whether it forgot is another column. A block is a forget set and a "
+        "training seed: these tests speak of other seeds of these very forget sets. Of other "
+        "forget sets the tab Ranks does."
     )
     if hopeless:
         st.caption(escape(hopeless))
