@@ -225,7 +225,7 @@ def _row(
 def _word(line: Line | None) -> str:
     if line is None or line.verdict is None:
         return "missing"
-    return f"{verdicts.text(line.verdict)}{'' if line.sound else ', unsound'}"
+    return f"{verdicts.text(line.verdict)}{', unsound' if line.group == 'unsound' else ''}"
 
 
 def _reason(line: Line) -> str:

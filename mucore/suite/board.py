@@ -302,7 +302,14 @@ def _no_table(packs: Sequence[tuple[str, Pack]], task: Task) -> str:
             reasons = [_reason(pack, task, method, some=False) for _, pack in packs]
             reason = next(filter(None, reasons), "It is in no pack.")
             found.setdefault(reason, []).append(title_of(method))
-    return " ".join(f"{' and '.join(titles)}: {reason}" for reason, titles in found.items())
+    return " ".join(
+        f"{' and '.join(titles)}: {reason if len(titles) == 1 else _of_both(reason)}"
+        for reason, titles in found.items()
+    )
+
+
+def _of_both(reason: str) -> str:
+    return reason.replace("It was ", "They were ").replace("It is ", "They are ")
 
 
 def _no_line(table: Table) -> str:

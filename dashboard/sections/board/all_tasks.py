@@ -13,6 +13,7 @@ from dashboard.widgets.columns import aligned
 from mucore.suite.board import Division
 
 METHOD = st.column_config.TextColumn(width="medium", pinned=True)
+VERDICT = st.column_config.TextColumn(width=140)  # pixels: "forgot on outputs?", whole
 DISTANCE = (
     "Gaps to the Retrain of the same seed, in units of how far two Retrains lie apart, at most 100 "
     "for each number."
@@ -56,7 +57,10 @@ def show(division: Division, name: str, answers: st.delta_generator.DeltaGenerat
         "board",
         alt="Methods that forgot in most tasks first.",
         hide_index=True,
-        column_config=aligned(shown, NUMBERS),
+        column_config=aligned(
+            shown,
+            NUMBERS | {labels.scenario_title(t.task.scenario): VERDICT for t in division.tables},
+        ),
         height="content",
     )
     st.caption(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.frames import board as board_frames
-from dashboard.sections.board.all_tasks import DISTANCE, METHOD, MISSING, WORK
+from dashboard.sections.board.all_tasks import DISTANCE, METHOD, MISSING, VERDICT, WORK
 from dashboard.text import units
 from dashboard.widgets import clicks, figures, header, run_filters
 from dashboard.widgets.columns import aligned
@@ -19,6 +19,7 @@ COLUMNS = {
     "Distance": st.column_config.NumberColumn(format="%.2f", help=DISTANCE),
     "Work": st.column_config.NumberColumn(format="%.2f", help=WORK),
     "Method": METHOD,
+    "Verdict": VERDICT,
     "What happened": st.column_config.TextColumn(width="large"),
 }
 
