@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 
 import pytest
 from builders import full_store
+from facts import tells
 from pages import open_page, words_on
 
 from dashboard.charts import search_progress
@@ -109,7 +110,7 @@ def test_a_search_that_goes_on_does_not_hide_the_one_that_the_preset_goes_by(tmp
     (folder / path.name).write_text(json.dumps(content))
     place = f"one_class-{known.task['dataset']}-{known.task['model']}"
     words = words_on(open_page("method", method="finetune", searched=place))
-    assert f"{choice.score:.2g} over" in words
+    assert tells(words, "Chosen", f"{choice.score:.2g}", "three seeds")
 
 
 def test_the_page_shows_the_readers_search_and_names_a_damaged_one(tmp_path, monkeypatch):
