@@ -391,9 +391,7 @@ def _said_of_untuned(methods: Sequence[str]) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="untuned"):
         shown = units.shortened([catalog.method(each).title for each in methods], 6)
-        st.markdown(
-            f":material/tune: Not shown, because no tuned setting was found: {escape(shown)}."
-        )
+        st.markdown(f":material/tune: Without a tuned setting, so not shown: {escape(shown)}.")
         st.button(
             "Show all settings",
             type="tertiary",
