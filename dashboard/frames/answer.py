@@ -86,7 +86,7 @@ def best_answers(table: ResultsTable) -> tuple[Answer, ...]:
 
 
 def _not_on_outputs(row: Row) -> bool:
-    return row.verdict is not None and row.verdict.features != "still know it"
+    return row.verdict is not None and not row.verdict.on_outputs
 
 
 def _for_certain(row: Row) -> bool:

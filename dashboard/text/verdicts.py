@@ -115,7 +115,7 @@ def count_sentence(rows: Sequence[Line]) -> str:
     )
     forgot = [e for name, e in judged.items() if e.word == "forgot" and name not in unclean]
     unsure = sum(each.provisional for each in forgot)
-    known = sum(each.features == "still know it" for each in forgot)
+    known = sum(each.on_outputs for each in forgot)
     stayed = [(words[word], VERBS[word]) for word in SHORT if words[word]]
     how = ", ".join(f"{many} {said}" for many, said in stayed)
     methods, total = len({row.method for row in rows if row.id in judged}), len(judged)

@@ -31,13 +31,11 @@ from mucore.suite.board import (
 from mucore.suite.description import Task
 from mucore.suite.pack import opened
 from mucore.suite.verify import verify
-from mucore.verdicts.rule import Features
 from mucore.verdicts.text import doubt
 
 FOLDER = Path(__file__).parent
 MINUS = "\N{MINUS SIGN}"
 NONE = "\N{EN DASH}"
-KNOWN: Features = "still know it"
 ROUNDING = 1e-9  # of a mean: half an interval of less is the sum's rounding
 NO_RANKING = (
     "Ranks need two tasks that say who forgot, and three methods with a distance in all of them."
@@ -294,7 +292,7 @@ def headline(table: Table) -> str:
     if not forgot:
         return f"None of {_methods(count)} forgot as Retrain does."
     names = {line.method for line in forgot}
-    by_outputs = len({x.method for x in forgot if x.verdict and x.verdict.features == KNOWN})
+    by_outputs = len({x.method for x in forgot if x.verdict and x.verdict.on_outputs})
     said = (
         f"{len(names)} of {count} methods forgot"
         f"{doubt(len(table.unsure), len(names), known=by_outputs)}. "

@@ -138,11 +138,16 @@ class Verdict:
         return self.word in QUALIFIED and not self.cheats
 
     @property
+    def on_outputs(self) -> bool:
+        """Whether its features still know what its outputs forgot."""
+        return self.features == "still know it"
+
+    @property
     def said(self) -> str:
         """The word as people read it, with what it must not be read without: "forgot on outputs"
         where the features still know it.
         """
-        return f"{self.word} on outputs" if self.features == "still know it" else self.word
+        return f"{self.word} on outputs" if self.on_outputs else self.word
 
     def content(self) -> dict[str, object]:
         """As JSON has it."""

@@ -57,6 +57,11 @@ class Scored:
         return self.line.verdict is not None and self.line.verdict.cheats
 
     @property
+    def on_outputs(self) -> bool:
+        """Whether its features still know what its outputs forgot."""
+        return self.line.verdict is not None and self.line.verdict.on_outputs
+
+    @property
     def said(self) -> str:
         """Its verdict as tables show it."""
         return frames.verdict_text(self.line)

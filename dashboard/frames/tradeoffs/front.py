@@ -39,11 +39,11 @@ def front_sentence(found: Contest) -> str:
         return f"What beats the {who} in these ranges lies outside them."
     names = units.shortened([row.title for row in front], 6)
     if rivals == 1:
-        return (
+        said = (
             f"Only {names} {'is in these ranges' if found.everyone else f'forgot{some}'}, so "
             "there is nothing to choose between."
         )
-    if len(front) == rivals:
+    elif len(front) == rivals:
         said = f"Of the {who}, none beats another: {names}."
     elif len(front) == 1:
         said = f"Of the {who}, {names} beats every other."
@@ -56,7 +56,12 @@ def front_sentence(found: Contest) -> str:
     )
     if idle:
         what = ", ".join(f"{count} {did}" for did, count in idle.most_common())
-        said += f" But of these {len(front)}, {what}."
+        said += (
+            f" But of these {len(front)}, {what}." if len(front) > 1 else f" But it {min(idle)}."
+        )
+    if known := [row.title for row in front if row.on_outputs]:
+        whose = f"The features of {units.shortened(known, 3)}" if len(front) > 1 else "Its features"
+        said += f" {whose} still know what was forgotten."
     return said
 
 

@@ -247,6 +247,25 @@ def test_the_sentence_of_a_front_that_is_empty_or_lone():
         ) and "can be compared here" in tradeoffs_frames.front_sentence(lacking)
 
 
+def test_a_front_says_whose_features_still_know(rows):
+    """B has the best output of all, and what it should have forgotten can be read from within."""
+
+    def knowing(each):
+        judged = replace(each.line.verdict, features="still know it")
+        return replace(each, line=replace(each.line, verdict=judged))
+
+    a, b, *others = rows[2:]
+    said = tradeoffs_frames.front_sentence(
+        tradeoffs_frames.contest([a, knowing(b), *others], GOALS)
+    )
+    assert tells(said, "these 3", "A, B, D", "The features of B still know")
+    lone = tradeoffs_frames.front_sentence(tradeoffs_frames.contest([knowing(b)], GOALS))
+    assert tells(lone, "Only B", "Its features still know")
+    idle = row("z", SCORES["b"], word="did nothing")
+    alone = tradeoffs_frames.front_sentence(tradeoffs_frames.contest([idle], GOALS, everyone=True))
+    assert tells(alone, "Only Z", "But it did nothing")
+
+
 def test_a_limit_leaves_out_what_is_beyond_it_and_never_moves_the_front(rows):
     found = tradeoffs_frames.contest(rows, GOALS, {"fa": 6.0})
     assert found.over == ("A",) and found.beaten_by == {"b": (), "c": ("b",), "d": ()}
