@@ -9,14 +9,15 @@ import pandas as pd
 
 from dashboard.frames.tradeoffs.measures import short_name
 from dashboard.text import labels, units
+from mucore import catalog
 
 
 def extremes(tau: pd.DataFrame) -> tuple[tuple[str, str, float], tuple[str, str, float]] | None:
     """The two metrics that agree least and the two that agree most, with their τ; None where no
-    pair has one.
+    pair has one. Costs stay out: that what costs more is often better is no disagreement.
     """
-    names = list(tau.columns)
-    table = tau.to_numpy(float)
+    names = [name for name in tau.columns if catalog.metric(name).group != "cost"]
+    table = tau.loc[names, names].to_numpy(float)
     pairs = [
         (names[i], names[j], float(table[i, j]))
         for i, j in zip(*np.triu_indices(len(names), 1), strict=True)
@@ -30,7 +31,7 @@ def extremes(tau: pd.DataFrame) -> tuple[tuple[str, str, float], tuple[str, str,
 
 
 def disagreement_text(tau: pd.DataFrame, agreement: pd.DataFrame) -> str:
-    """The largest disagreement of two metrics in a sentence; "" where no two metrics can be
+    """The largest disagreement of two metrics, costs aside, in a sentence; "" where no two can be
     compared.
     """
     found = extremes(tau)

@@ -455,16 +455,18 @@ def test_no_method_wins_that_cannot_be_told_from_the_next_or_never_forgot():
 
 
 def test_the_largest_disagreement_in_words():
-    tau = pd.DataFrame([[1.0, -0.6], [-0.6, 1.0]], index=["ta", "rte"], columns=["ta", "rte"])
-    rows = pd.DataFrame([("one", "ta", "rte", -0.7, 0.1, 5), ("two", "ta", "rte", -0.5, 0.1, 7)])
+    tau = pd.DataFrame([[1.0, -0.6], [-0.6, 1.0]], index=["ta", "fa"], columns=["ta", "fa"])
+    rows = pd.DataFrame([("one", "ta", "fa", -0.7, 0.1, 5), ("two", "ta", "fa", -0.5, 0.1, 7)])
     rows.columns = ["setting", "first", "second", "tau", "p", "methods"]
     basis = ("5 to 7 methods", "2 forget sets")
     said = tradeoffs_frames.disagreement_text(tau, rows)
-    assert tells(said, "TA and RTE", "opposite", "−0.60", *basis)
+    assert tells(said, "TA and FA", "opposite", "−0.60", *basis)
     said = tradeoffs_frames.disagreement_text(tau.abs(), rows)
-    assert tells(said, "No two", "TA and RTE", "least", "0.60", *basis) and "−" not in said
+    assert tells(said, "No two", "TA and FA", "least", "0.60", *basis) and "−" not in said
     assert tradeoffs_frames.extremes(tau.mask(tau < 0)) is None
     assert tradeoffs_frames.disagreement_text(tau.mask(tau < 0), rows) == ""
+    costs = tau.rename(index={"fa": "rte"}, columns={"fa": "rte"})
+    assert tradeoffs_frames.extremes(costs) is None
 
 
 def test_pairs_stand_with_the_better_method_first():
