@@ -444,10 +444,9 @@ def numbers(found: Curves) -> pd.DataFrame:
         for step in line.steps:
             row: dict[str, Any] = {"Method": line.title}
             if judged:
-                distance = step.row.distance
                 row |= {
-                    "Verdict": frames.verdict_text(step.row),
-                    "Distance (points)": 100 * distance.mean if distance else math.nan,
+                    "Verdict": step.said,
+                    "Distance (points)": 100 * step.distance.mean if step.distance else math.nan,
                 }
             row |= {"Samples": step.count, "Share": found.sizes[step.count].replace(THIN, " ")}
             for metric in found.metrics:
@@ -462,10 +461,7 @@ def numbers(found: Curves) -> pd.DataFrame:
                     else math.nan
                 )
                 row[f"{card.short} gap"] = scale * cell.gap.mean if cell.gap else math.nan
-            row["Distance"] = 100 * step.distance.mean if step.distance else math.nan
-            made.append(
-                row | {"Verdict": step.said, "Training seeds": step.seeds, "Status": step.status}
-            )
+            made.append(row | {"Training seeds": step.seeds, "Status": step.status})
     return pd.DataFrame(made)
 
 
