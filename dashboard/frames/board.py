@@ -11,7 +11,7 @@ from dashboard.frames.table import NOISE
 from dashboard.text import labels, units, verdicts
 from mucore.statistics.significance import LEVEL, Ranking
 from mucore.suite import site
-from mucore.suite.board import GROUPS, Division, Line, Table
+from mucore.suite.tables import GROUPS, Division, Line, Table
 from mucore.verdicts.text import doubt
 
 RETRAIN = "Retrain"

@@ -12,8 +12,9 @@ from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
 from mucore.errors import MucoreError
 from mucore.suite import site
-from mucore.suite.board import Board, Division, without
+from mucore.suite.board import Board, without
 from mucore.suite.description import Suite, load, names
+from mucore.suite.tables import Division
 
 QUESTION = "Which methods forget in every task, and at what cost?"
 EVERY = "all"

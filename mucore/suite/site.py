@@ -16,20 +16,10 @@ import mucore
 from mucore import catalog
 from mucore.errors import BadFile, BadValue, UnknownName
 from mucore.statistics.significance import LEVEL, Interval, t_interval
-from mucore.suite.board import (
-    FEWEST_SEEDS,
-    GROUPS,
-    WORK,
-    Board,
-    Division,
-    Line,
-    Table,
-    board,
-    suite_of,
-    title_of,
-)
+from mucore.suite.board import Board, board, suite_of, title_of
 from mucore.suite.description import Task
 from mucore.suite.pack import opened
+from mucore.suite.tables import FEWEST_SEEDS, GROUPS, WORK, Division, Line, Table
 from mucore.suite.verify import verify
 from mucore.verdicts.text import doubt
 

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from mucore.store import Store
 from mucore.suite import lines
-from mucore.suite.board import WORK, Board, board
+from mucore.suite.board import Board, board
 from mucore.suite.description import Suite, check
 from mucore.suite.pack import Pack, settings_of
+from mucore.suite.tables import WORK
 from mucore.verdicts import looked_at
 
 

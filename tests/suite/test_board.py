@@ -12,9 +12,9 @@ from facts import tells
 from dashboard.frames.board import overall_sentence
 from mucore import cli
 from mucore.errors import BadFile
-from mucore.suite import board, description, site
+from mucore.suite import board, description, ranks, scores, site
 from mucore.suite import pack as packs
-from mucore.suite.board import Line, Table
+from mucore.suite.tables import Line, Table
 from mucore.tuning import wish
 from mucore.verdicts import Verdict
 
@@ -48,7 +48,7 @@ def line(method, scores=(), word="forgot", work=0.1, cheats=False, **fields: Any
 
 
 def table(*lines):
-    best, alike = board._best([each for each in lines if each.group == "forgot"])
+    best, alike = ranks.best_of([each for each in lines if each.group == "forgot"])
     return Table(
         division="tuned",
         task=TASK,
@@ -65,27 +65,27 @@ def table(*lines):
 
 def test_best_is_said_only_where_the_paired_difference_excludes_zero():
     near, far = (1.0, 1.1, 0.9, 1.05, 0.95), (2.0, 2.2, 1.9, 2.1, 1.8)
-    assert board._best([line("scrub", near), line("ssd", far)]) == ("scrub", ())
+    assert ranks.best_of([line("scrub", near), line("ssd", far)]) == ("scrub", ())
     # the same mean, paired or not: 1.0 and 1.04
     close = (1.2, 0.9, 1.1, 0.9, 1.1)
-    assert board._best([line("scrub", near), line("ssd", close)]) == (None, ("scrub", "ssd"))
-    assert board._best([line("scrub", near)]) == ("scrub", ())
-    assert board._best([]) == (None, ())
+    assert ranks.best_of([line("scrub", near), line("ssd", close)]) == (None, ("scrub", "ssd"))
+    assert ranks.best_of([line("scrub", near)]) == ("scrub", ())
+    assert ranks.best_of([]) == (None, ())
     # one shared seed tells nothing, however far apart
-    assert board._best([line("scrub", (1.0,)), line("ssd", (9.0,))]) == (None, ("scrub", "ssd"))
+    assert ranks.best_of([line("scrub", (1.0,)), line("ssd", (9.0,))]) == (None, ("scrub", "ssd"))
     # p is 0.049: enough beside one other method, and not beside two (Holm)
     other = (1.3, 1.2, 1.3, 1.1, 1.05)
-    assert board._best([line("scrub", near), line("ssd", other)]) == ("scrub", ())
+    assert ranks.best_of([line("scrub", near), line("ssd", other)]) == ("scrub", ())
     two = [line("scrub", near), line("ssd", other), line("finetune", other)]
-    assert board._best(two) == (None, ("scrub", "ssd", "finetune"))
+    assert ranks.best_of(two) == (None, ("scrub", "ssd", "finetune"))
 
 
 def test_a_paired_p_by_hand():
     # differences 1, 2, 3: mean 2, s/sqrt(n) = 1/sqrt(3), t = 3.4641, 2 degrees of freedom
     one, other = {0: 1.0, 1: 2.0, 2: 3.0}, {0: 0.0, 1: 0.0, 2: 0.0}
-    assert board.paired_p(one, other) == pytest.approx(0.0742, abs=1e-4)
-    assert board.paired_p(one, one) == 1.0
-    assert board.paired_p({0: 1.0, 1: 2.0}, {0: 0.0, 1: 1.0}) == 0.0  # always the same distance
+    assert scores.paired_p(one, other) == pytest.approx(0.0742, abs=1e-4)
+    assert scores.paired_p(one, one) == 1.0
+    assert scores.paired_p({0: 1.0, 1: 2.0}, {0: 0.0, 1: 1.0}) == 0.0  # always the same distance
 
 
 def test_what_forgot_stands_first_then_by_distance_and_cost():
@@ -99,7 +99,7 @@ def test_what_forgot_stands_first_then_by_distance_and_cost():
         line("gkt", verdict=None, reason="No search has found a setting."),
         line("delete", (0.3,) * 3, word="too much"),
     ]
-    order = sorted(lines, key=lambda each: each._place)
+    order = sorted(lines, key=lambda each: each.place)
     assert [each.method for each in order] == [
         *("finetune", "scrub", "ssd", "fcs", "delete", "salun", "fisher", "gkt"),
     ]
@@ -248,13 +248,13 @@ def test_what_forgot_not_yet_for_certain_is_said_beside_what_forgot():
 def test_the_baseline_that_cheats_stands_apart_whatever_its_numbers():
     cheat = Verdict(word="forgot", metric="", sentence="", provisional=False, cheats=True)
     lines = [line("finetune", (0.1,) * 3, verdict=cheat), line("ssd", (1.0,) * 3)]
-    order = sorted(lines, key=lambda each: each._place)
+    order = sorted(lines, key=lambda each: each.place)
     assert [each.group for each in order] == ["forgot", "baseline"]
     found = table(*order)
     assert found.best == "ssd" and "1 of 1" in site.headline(found)
     others = [line(name, (2.0,) * 3) for name in ("scrub", "salun")]
     tables = [table(*order, *others), table(*order, *others)]
-    ranking = board._ranking(tables)
+    ranking = ranks.ranking_of(tables)
     assert ranking is not None and set(ranking.ranks) == {"ssd", "scrub", "salun"}
 
 
@@ -341,9 +341,9 @@ def test_every_two_ranked_methods_are_tested_over_the_seeds_of_all_tasks():
         for task in (TASK, other)
     )
     tables = (first, replace(second, task=other))
-    ranking = board._ranking(tables)
+    ranking = ranks.ranking_of(tables)
     assert ranking is not None and set(ranking.ranks) == set(rising)
-    pairs, blocks = board._pairs(tables, ranking)
+    pairs, blocks = ranks.pairs_of(tables, ranking)
     # ten differences of one sign: p is 2 / 2^10 before the correction for three pairs, and the two
     # tasks hold every difference twice
     assert blocks == 10 and {(p.first, p.second) for p in pairs} == {
@@ -355,7 +355,7 @@ def test_every_two_ranked_methods_are_tested_over_the_seeds_of_all_tasks():
     assert all(pair.p_holm == pytest.approx(3 * 2 / 2**10) for pair in pairs)
     made = board.Division(name="tuned", tables=tables, ranking=ranking, pairs=pairs, blocks=blocks)
     assert site.differing(made) == 3
-    assert board._pairs(tables, None) == ((), 0)
+    assert ranks.pairs_of(tables, None) == ((), 0)
 
 
 def test_a_baseline_that_cheats_is_counted_nowhere_and_stands_last():

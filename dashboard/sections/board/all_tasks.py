@@ -10,7 +10,7 @@ from dashboard.frames import board as board_frames
 from dashboard.text import labels, units
 from dashboard.widgets import clicks, figures, header, presenting, rank_bars, run_filters
 from dashboard.widgets.columns import aligned
-from mucore.suite.board import Division
+from mucore.suite.tables import Division
 
 METHOD = st.column_config.TextColumn(width="medium", pinned=True)
 VERDICT = st.column_config.TextColumn(width=140)  # pixels: "forgot on outputs?", whole

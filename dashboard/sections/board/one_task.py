@@ -10,7 +10,7 @@ from dashboard.text import units
 from dashboard.widgets import clicks, figures, header, run_filters
 from dashboard.widgets.columns import aligned
 from mucore.suite import site
-from mucore.suite.board import Table
+from mucore.suite.tables import Table
 
 COLUMNS = {
     "Seeds": st.column_config.TextColumn(
