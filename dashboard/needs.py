@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from streamlit import logger
+from streamlit import config, logger
 from streamlit.runtime.scriptrunner_utils import script_run_context
 from streamlit.testing.v1 import AppTest
 
@@ -104,6 +104,9 @@ def main(arguments: Sequence[str]) -> int:
     # from its settings again
     logger.set_log_level("ERROR")
     logging.getLogger(script_run_context.__name__).disabled = True
+    # whom a server in this folder would let in is no matter here
+    config.get_option("server.address")  # first, or the files would be read over it
+    config.set_option("server.address", "127.0.0.1")
     try:
         found = needs(*arguments)
     except MucoreError as error:

@@ -30,6 +30,11 @@ def said(value: Any, longest: int = 80) -> str:
     return text if len(text) <= 3 * longest else f"{text[: 3 * longest]}..."
 
 
+def install(extra: str) -> str:
+    """The command that installs the packages of an extra of mucore, which is in no index."""
+    return f"python -m pip install -c constraints.txt -e '.[{extra}]' in your clone of mucore"
+
+
 class MucoreError(Exception):
     """Base of all errors that a user can cause and mend; the CLI and the dashboard print the text
     without a traceback.

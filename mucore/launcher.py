@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mucore import hosting, signals, unforeseen
-from mucore.errors import said
+from mucore.errors import Unforeseen, said
 from mucore.hosting import Hosting
 from mucore.numbers import whole_number
 from mucore.processes import (
@@ -65,10 +65,11 @@ def main(argv: list[str] | None = None) -> int:
         return App(options, served, home, store).run()
     except StartError as error:
         print(error, file=sys.stderr)
-        return 1
+        return 2
     except Exception as error:  # the last step of this door: nobody gets to see a traceback
-        print(unforeseen.told(error, "run_app.py"), file=sys.stderr)
-        return 1
+        sentence = unforeseen.told(error, "run_app.py")
+        print(sentence, file=sys.stderr)
+        return 3 if isinstance(sentence, Unforeseen) else 2
 
 
 class App:

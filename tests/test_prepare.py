@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import streamlit as st
 from builders import full_store
 from experiments import MODELS, put_experiment
 
+import dashboard
 from dashboard import data, needs
 from dashboard.lessons import LESSONS
 from dashboard.pages import PAGES
@@ -130,6 +132,20 @@ def test_of_many_pages_nothing_is_told_but_their_names(home):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert len(done.stderr.splitlines()) == 3 and not json.loads(done.stdout)["problems"]
+
+
+def test_pages_are_looked_at_in_any_folder(home, tmp_path):
+    """Where the files are that a server reads, and whom it lets in, is no matter."""
+    code = "from dashboard import needs; needs.main(['page', 'glossary'])"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(Path(dashboard.__file__).parents[1])},
+    )
+    assert json.loads(done.stdout)["problems"] == []
 
 
 def test_a_page_says_which_map_it_would_show(home, monkeypatch):

@@ -122,7 +122,7 @@ def test_a_port_in_use_is_told_before_anything_starts(tmp_path, capsys):
         port = taken.getsockname()[1]
         assert (
             launcher.main(["--port", str(port), "--home", str(tmp_path / "home"), "--no-browser"])
-            == 1
+            == 2
         )
     error = capsys.readouterr().err
     assert f"Port {port} is in use" in error and "--port" in error.partition("in use")[2]
@@ -148,7 +148,7 @@ def test_an_address_of_another_machine_is_refused():
 
 def test_missing_packages_come_with_the_lines_that_install_them(monkeypatch, capsys):
     monkeypatch.setattr(start_checks, "NEEDED", ("psutil", "a_package_that_is_not_there"))
-    assert launcher.main(["--no-browser"]) == 1
+    assert launcher.main(["--no-browser"]) == 2
     error = capsys.readouterr().err
     assert "lacks a_package_that_is_not_there" in error
     assert "python -m venv .venv\n" in error and "pip install -c constraints.txt -e ." in error
@@ -157,13 +157,13 @@ def test_missing_packages_come_with_the_lines_that_install_them(monkeypatch, cap
 def test_a_home_that_is_a_file_is_refused(tmp_path, capsys):
     (tmp_path / "home").write_text("not a folder")
     arguments = ["--port", str(free_port()), "--home", str(tmp_path / "home"), "--no-browser"]
-    assert launcher.main(arguments) == 1
+    assert launcher.main(arguments) == 2
     assert "Choose another" in capsys.readouterr().err
 
 
 def test_a_foreign_store_is_refused(tmp_path, capsys):
     (tmp_path / "store.sqlite").write_bytes(b"this is no database " * 100)
-    assert launcher.main(["--port", str(free_port()), "--home", str(tmp_path), "--no-browser"]) == 1
+    assert launcher.main(["--port", str(free_port()), "--home", str(tmp_path), "--no-browser"]) == 2
     assert "store.sqlite" in capsys.readouterr().err
 
 
@@ -172,7 +172,7 @@ def test_a_full_disk_is_refused(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(
         start_checks.shutil, "disk_usage", lambda path: usage._replace(free=1_000_000)
     )
-    assert launcher.main(["--port", str(free_port()), "--home", str(tmp_path), "--no-browser"]) == 1
+    assert launcher.main(["--port", str(free_port()), "--home", str(tmp_path), "--no-browser"]) == 2
     assert "Only 1 MB are free" in capsys.readouterr().err
 
 
@@ -216,7 +216,7 @@ def test_folders_of_own_methods_are_found_from_the_servers_folder_too(tmp_path, 
 )
 def test_nothing_listens_before_it_is_said_who_may_do_what(arguments, words, tmp_path, capsys):
     arguments = [*arguments, "--port", str(free_port()), "--home", str(tmp_path / "home")]
-    assert launcher.main([*arguments, "--no-browser"]) == 1
+    assert launcher.main([*arguments, "--no-browser"]) == 2
     assert words in capsys.readouterr().err
     assert not (tmp_path / "home").exists()
 

@@ -59,7 +59,7 @@ def prepare(
             print(f"Page {problem['page']}: {problem['error']}", file=sys.stderr)
         if as_json:
             print(json.dumps(report, indent=2))
-        elif not (report["lessons"] or report["analyses"] or report["experiments"]):
+        elif not any(report.values()):
             print("Nothing is missing.")
     if report["problems"] or any(
         each.get("error")

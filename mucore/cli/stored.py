@@ -205,8 +205,8 @@ def analyse(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Compute an analysis of stored runs (tsne, layers, neighbours, relearn) and keep it as a file
-    for the dashboard.
+    """Compute an analysis of stored runs (tsne, samples, layers, neighbours, relearn, replay,
+    requests; docs/cli.md has their parameters) and keep it as a file for the dashboard.
     """
     from mucore import analysis
     from mucore.cli import analyse as tool

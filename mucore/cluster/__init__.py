@@ -1,4 +1,4 @@
-"""Workers on many machines, placed and kept alive by Ray (`pip install 'mucore[cluster]'`).
+"""Workers on many machines, placed and kept alive by Ray (the extra `cluster`).
 
 Ray starts a worker on each GPU or share of the CPUs, restarts it where it dies and says when a
 machine is gone. What must not be lost, the queue and the results, is in the store: Ray's head may

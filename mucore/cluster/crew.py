@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from mucore.cluster.member import HAND_BACK_SECONDS, Member, Order, Report
-from mucore.errors import BadValue, MucoreError
+from mucore.errors import BadValue, MucoreError, install
 
 NAMESPACE = "mucore"
 MOST = 10_000
@@ -232,8 +232,8 @@ def connected(address: str = "auto") -> Generator[Crew]:
         from ray.exceptions import RayError
     except ImportError:
         raise ClusterError(
-            "Workers on a cluster need Ray, which is not installed. Install it with: pip install "
-            "'mucore[cluster]'"
+            "Workers on a cluster need Ray, which is not installed. Install it with "
+            f"{install('cluster')}."
         ) from None
     _check_answers(address)
     try:

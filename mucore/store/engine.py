@@ -26,7 +26,7 @@ import sqlalchemy as sa
 from sqlalchemy import event, exc
 from sqlalchemy.engine import URL, Connection, make_url
 
-from mucore.errors import MucoreError, ReadOnly, StoreError, said
+from mucore.errors import MucoreError, ReadOnly, StoreError, install, said
 from mucore.store.liveness import Lookout, Moment
 from mucore.store.schema import POSTGRES_UPGRADES, SCHEMA, UPGRADES, Time, metadata, now, store_info
 from mucore.store.trouble import FULL
@@ -298,8 +298,8 @@ class Database:
             )
         except ImportError:
             raise StoreError(
-                "A store on Postgres needs the driver psycopg. Install it with: pip install "
-                "'mucore[postgres]'"
+                "A store on Postgres needs the driver psycopg. Install it with "
+                f"{install('postgres')}."
             ) from None
 
         @event.listens_for(engine, "connect")

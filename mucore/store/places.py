@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
 
-from mucore.errors import BadValue, StoreError
+from mucore.errors import BadValue, StoreError, install
 from mucore.files import write_lasting
 
 # A file that says which store the place belongs to; no artifact has such a name.
@@ -271,8 +271,8 @@ def _filesystem(url: str) -> tuple[Any, str]:
         files, root = fsspec.core.url_to_fs(url, use_listings_cache=False)
     except (ImportError, ValueError) as error:
         raise StoreError(
-            f"The address {_without_secrets(url)} in MUCORE_ARTIFACTS cannot be used: {error} For "
-            "s3:// install pip install 'mucore[cluster]'."
+            f"The address {_without_secrets(url)} in MUCORE_ARTIFACTS cannot be used: {error} What "
+            f"s3:// needs is installed with {install('cluster')}."
         ) from error
     return files, root.rstrip("/")
 

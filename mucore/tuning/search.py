@@ -28,7 +28,7 @@ from mucore.store import Store
 from mucore.store.trouble import awaited, patient, waiting
 from mucore.tuning import objective
 from mucore.tuning.judge import Judge
-from mucore.tuning.space import Space, draw
+from mucore.tuning.space import Space, draw, optimiser
 from mucore.tuning.study import Facts, Folder, Study, Trial, ranked
 from mucore.tuning.task import Task
 from mucore.tuning.wish import OPEN, SLACK, SPREAD_SEEDS, Wish, check_means, revision_of
@@ -117,7 +117,10 @@ class Search:
         ]
 
     def references(self, task: Task) -> Facts:
-        """What all methods of a task share: made where it is missing, else read."""
+        """What all methods of a task share: made where it is missing, else read. Raises
+        `MucoreError` before anything is trained where the package that draws settings is missing.
+        """
+        optimiser()
         folder = Folder(self.root, task)
         mine = claimed(lock(folder, "task"), wait=self.callbacks.cancelled or _never)
         with mine, threads(1), waiting(self._wait):

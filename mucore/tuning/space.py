@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from mucore import catalog
 from mucore.catalog.cards import Among, Between
 from mucore.catalog.formulas import evaluate
-from mucore.errors import BadValue, MucoreError
+from mucore.errors import BadValue, MucoreError, install
 from mucore.rng import stream_seed
 from mucore.spec import complete
 from mucore.tuning.objective import WORST
@@ -184,7 +184,7 @@ def draw(
     `DRAWS` in a row are no other, one that was tried is the answer, and None where all cost too
     much.
     """
-    optuna = _optuna()
+    optuna = optimiser()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         sampler = optuna.samplers.TPESampler(
@@ -234,7 +234,7 @@ def _suggest(trial: optuna.Trial, space: Space, name: str) -> Any:
 
 
 def _distribution(space: Space, name: str) -> Any:
-    optuna, found = _optuna(), space.search[name]
+    optuna, found = optimiser(), space.search[name]
     if isinstance(found, Among):
         return optuna.distributions.CategoricalDistribution(range(len(found.values)))
     low, high = space.bounds(name)
@@ -256,13 +256,14 @@ def _whole(method: str, name: str) -> bool:
     return next(p.kind for p in catalog.method(method).parameters if p.name == name) == "int"
 
 
-def _optuna() -> Any:
+def optimiser() -> Any:
+    """The package optuna, imported where it is first needed. Raises `MucoreError` without it."""
     try:
         import optuna
     except ImportError:
         raise MucoreError(
-            "A search needs the package optuna, which is not installed. Install mucore with its "
-            "extra: pip install 'mucore[tune]'."
+            "A search needs the package optuna, which is not installed. It comes with "
+            f"{install('tune')}."
         ) from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     return optuna

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import sys
 from typing import Any
 
 import pytest
@@ -35,6 +36,14 @@ def test_a_plan_says_what_is_left_and_searches_nothing(home, capsys):
     # two methods with 4 trials and two more seeds of 4 settings; 3 originals and 8 Retrains
     assert "24 trials" in said and "11 trainings" in said and "sisa is exact" in said
     assert not (home / "studies").exists()
+
+
+def test_without_optuna_nothing_is_trained(home, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    assert cli.main(["tune", *TASK, "--methods", "finetune", "--trials", "3"]) == 2
+    assert ".[tune]" in capsys.readouterr().err
+    with open_store(home) as store:
+        assert store.summaries().empty and not (home / "studies").exists()
 
 
 def test_the_time_of_a_plan_goes_by_the_studies_that_run_at_once(home, capsys):

@@ -246,5 +246,5 @@ def test_without_optuna_a_sentence_says_how_to_get_it(monkeypatch):
         return real(name, *arguments, **named)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MucoreError, match=r"mucore\[tune\]"):
+    with pytest.raises(MucoreError, match=r"\.\[tune\]"):
         draw(space_of("finetune"), [], seed=0, most=1e12)

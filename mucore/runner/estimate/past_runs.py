@@ -249,7 +249,7 @@ class Forecast:
             times = Times(there[0], there[1], 0.0) * pace
             spread, source = (
                 SPREADS[4] * (1.0 if known else UNCALIBRATED),
-                "the size of data and model, as nothing alike has run yet",
+                "the size of data and model (nothing alike has run yet)",
             )
         return times.work, times.evaluation, times.records, spread, source
 
