@@ -70,7 +70,7 @@ def pairs_of(tables: Sequence[Table], ranking: Ranking | None) -> tuple[tuple[Pa
         return (), 0
     columns: dict[str, dict[tuple[str, int], float]] = {name: {} for name in ranking.ranks}
     for table in tables:
-        for line in table.lines:
+        for line in table.compared:  # one a ranked method: `_scored_once`
             if line.method in columns:
                 columns[line.method] |= {
                     (table.task.id, seed): score for seed, score in line.scores.items()

@@ -179,13 +179,13 @@ class Division:
         return found
 
     def doubled(self, method: str) -> list[Task]:
-        """The tasks in which several packs have a score of a method, so that it has no average
-        rank.
+        """The tasks in which ranks compare lines of a method from several packs, so that it has no
+        average rank.
         """
         return [
             table.task
             for table in self.telling
-            if sum(bool(line.scores) for line in table.lines if line.method == method) > 1
+            if sum(line.method == method for line in table.compared) > 1
         ]
 
     def sparse(self, method: str) -> list[Task]:

@@ -174,6 +174,20 @@ def test_a_method_of_two_packs_is_counted_once_a_table_and_is_not_ranked():
     assert "4 of 4" in site.headline(both.tables[0])
 
 
+def test_a_second_pack_of_too_few_seeds_changes_no_pair():
+    full = {"scrub": 1.0, "salun": 2.0, "ssd": 4.0}
+    lines = [line(name, [start + 0.01 * seed for seed in range(5)]) for name, start in full.items()]
+    sparse = replace(line("scrub", (9.0, 9.0)), pack="q.zip")
+    other = SUITE.tasks[1]
+    alone, beside = (
+        board._division("tuned", (table(*lines), replace(table(*more), task=other)))
+        for more in (lines, [*lines, sparse])
+    )
+    assert beside.ranking == alone.ranking and alone.ranking is not None
+    assert beside.pairs == alone.pairs and beside.blocks == alone.blocks == 10
+    assert beside.doubled("scrub") == []
+
+
 def test_a_task_that_cannot_say_who_forgot_does_not_count_against_anybody():
     told = table(line("ssd", (1.0,) * 3), line("scrub", (4.0,) * 3, word="too little"))
     dark = table(
