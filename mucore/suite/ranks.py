@@ -20,16 +20,17 @@ from mucore.suite.tables import Line, Table, compared
 
 def best_of(lines: Sequence[Line]) -> tuple[str | None, tuple[str, ...]]:
     """The one line whose score is lower than each other's on the seeds that both have, by paired t
-    tests with Holm's correction; else the lowest and those that cannot be told from it. A line of
-    too few seeds is never the lowest, but may be one of those.
+    tests with Holm's correction; else the methods of the lowest and of those that cannot be told
+    from it. A line of too few seeds is never the lowest, but may be one of those; another pack's
+    line of the lowest one's method is no rival.
     """
     first = next(iter(compared(lines)), None)
     if first is None:
         return None, ()
-    others = [line for line in lines if line.scores and line is not first]
+    others = [line for line in lines if line.scores and line.method != first.method]
     p = holm([_lower(first.scores, other.scores) for other in others]) if others else ()
     alike = [other.method for other, each in zip(others, p, strict=True) if each > 1 - LEVEL]
-    return (first.method, ()) if not alike else (None, (first.method, *alike))
+    return (first.method, ()) if not alike else (None, (first.method, *dict.fromkeys(alike)))
 
 
 def _lower(one: Mapping[int, float], other: Mapping[int, float]) -> float:

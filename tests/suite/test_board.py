@@ -80,6 +80,16 @@ def test_best_is_said_only_where_the_paired_difference_excludes_zero():
     assert ranks.best_of(two) == (None, ("scrub", "ssd", "finetune"))
 
 
+def test_a_method_that_two_packs_have_is_no_rival_of_itself():
+    near, close, far = (1.0, 1.1, 0.9), (1.02, 1.08, 0.93), (4.0, 4.2, 3.9)
+    twice = [line("scrub", near), replace(line("scrub", close), pack="q.zip")]
+    assert ranks.best_of([*twice, line("ssd", far)]) == ("scrub", ())
+    assert ranks.best_of(twice) == ("scrub", ())
+    # and stands once among those that cannot be told apart
+    rivals = [line("ssd", near), replace(line("ssd", near), pack="q.zip")]
+    assert ranks.best_of([line("scrub", near), *rivals]) == (None, ("scrub", "ssd"))
+
+
 def test_a_paired_p_by_hand():
     # differences 1, 2, 3: mean 2, s/sqrt(n) = 1/sqrt(3), t = 3.4641, 2 degrees of freedom
     one, other = {0: 1.0, 1: 2.0, 2: 3.0}, {0: 0.0, 1: 0.0, 2: 0.0}
