@@ -115,6 +115,7 @@ class Run:
         """The same surroundings and ledger, with another seed's streams and a status of its own."""
         other = copy.copy(self)
         other.seed, other._generators = seed, {}
+        other.status, other.stop_reason = "ok", None
         return other
 
     # -- random streams

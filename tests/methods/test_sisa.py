@@ -110,6 +110,28 @@ def test_untouched_shards_stay_bit_identical_and_earlier_slices_are_not_trained_
     )
 
 
+def test_a_shard_that_diverged_marks_the_run_and_no_later_shard_does(monkeypatch):
+    data = toy.request("mlp")
+    sharded = setting(data, shards=3, slices=1, epochs=1)
+    marked: list[str] = []
+
+    class Watched(Run):
+        def mark(self, status: Any, reason: str) -> None:
+            marked.append(reason)
+            super().mark(status, reason)
+
+    def fit(model: nn.Module, phases: Any, run: Run, *, what: str, **_: Any) -> nn.Module:
+        if what == "shard 2 of 3":
+            Run.mark(run, "diverged", "the loss is not finite")
+        return model
+
+    monkeypatch.setattr("mucore.blocks.shards.fit", fit)
+    run = Watched(seed=0)
+    sharded.train_all(data.retain, run)
+    assert run.status == "diverged"
+    assert marked == ["shard 2 of 3: the loss is not finite"] == [run.stop_reason]
+
+
 @pytest.mark.parametrize("forget", ["class", "random", 2])
 @pytest.mark.parametrize("natural", [False, True])
 def test_the_result_is_that_of_never_having_seen_the_forget_set(forget: Any, natural: bool):
