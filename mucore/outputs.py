@@ -1,7 +1,8 @@
 """What every metric eats: the predictions and features of one model, per split, as numpy arrays.
 
 Conventions, stated once: `logits` (n, C) float32 before softmax; `labels` (n,) int64; `ids` (n,)
-int64 sample ids; `features` (m, d) float16 of the first m samples, penultimate layer, or None;
+int64 sample ids; `features` (m, d) float16 of the first m samples, penultimate layer, or None, all
+splits of a model divided by one power of two where they exceed float16 (`with_common_scale`);
 `confusion` (C, C) int64 counts over the *whole* split, rows true, columns predicted. All in eval
 mode, without augmentation. A large split keeps logits of a fixed sample only; the confusion counts
 cover all. Accuracies are fractions in 0..1; percent exists only on screen.
@@ -14,7 +15,7 @@ loss, an entropy) is the mean over its attributes (engine/losses.py).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -67,6 +68,31 @@ class Outputs(Mapping[str, SplitOutputs]):
 
     def __len__(self) -> int:
         return len(self.splits)
+
+
+def with_common_scale(outputs: Outputs) -> Outputs:
+    """Features of one model in float16. Where a split has them in float32, since finite ones exceed
+    65,504, those of all splits are divided by the least power of two under which they fit.
+
+    One for all: a probe learns on one split and is asked on another. CKA, neighbours by cosine and
+    a probe of standardised features do not change with it.
+    """
+    found = {name: each.features for name, each in outputs.items() if each.features is not None}
+    if all(each.dtype == np.float16 for each in found.values()):
+        return outputs
+    largest = max(
+        float(np.abs(each, where=np.isfinite(each), out=np.zeros_like(each)).max(initial=0))
+        for each in found.values()
+    )
+    scale = 2.0 ** -np.ceil(np.log2(largest / float(np.finfo(np.float16).max)))
+    return Outputs(
+        {
+            name: replace(each, features=(found[name] * scale).astype(np.float16))
+            if name in found
+            else each
+            for name, each in outputs.items()
+        }
+    )
 
 
 def task_of(labels: np.ndarray) -> Task:

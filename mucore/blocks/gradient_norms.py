@@ -53,11 +53,7 @@ def _one_by_one(model: nn.Module, x: Tensor, y: Tensor, objective: Objective) ->
         gradients = torch.autograd.grad(
             objective(model(image), label), weights, allow_unused=True, materialize_grads=True
         )
-        found.append(
-            torch.stack(
-                [gradient.square().sum(dtype=torch.float64) for gradient in gradients]
-            ).sum()
-        )
+        found.append(torch.stack([_square(gradient.unsqueeze(0)) for gradient in gradients]).sum())
     return torch.stack(found)
 
 
@@ -143,8 +139,16 @@ def _layer_norm(layer: nn.LayerNorm, x: Tensor, g: Tensor) -> Squares:
 
 def _product(rows: Tensor, columns: Tensor) -> Tensor:
     """‖rows · columns‖² of each sample, (n,) float64, for rows (n, groups, filters, places) and
-    columns (n, groups, places, weights).
+    columns (n, groups, places, weights); in float64 throughout where float32 does not hold it.
     """
+    found = _quick_product(rows, columns)
+    if found.isfinite().all():
+        return found
+    pairs = zip(rows.split(1), columns.split(1), strict=True)  # one at a time, for memory
+    return torch.cat([_square(row.double() @ column.double()) for row, column in pairs])
+
+
+def _quick_product(rows: Tensor, columns: Tensor) -> Tensor:
     filters, places, weights = rows.shape[2], rows.shape[3], columns.shape[3]
     if places * (filters + weights) < filters * weights:
         grams = (
@@ -164,7 +168,10 @@ def _product(rows: Tensor, columns: Tensor) -> Tensor:
 
 def _square(values: Tensor) -> Tensor:
     """Sum of squares of each sample, (n,) float64, for values (n, ...)."""
-    return values.flatten(1).square().sum(1, dtype=torch.float64)
+    flat = values.flatten(1)
+    found = flat.square().sum(1, dtype=torch.float64)
+    # squares of values above 1.8e19 exceed float32; float64 for all takes twice the memory
+    return found if found.isfinite().all() else flat.double().square().sum(1)
 
 
 def _total(values: Tensor, over: tuple[int, ...]) -> Tensor:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from mucore.engine import losses
 from mucore.engine.chunks import chunk
@@ -38,8 +38,9 @@ def collect(
 
     `classes`: outputs of the model, one a class or one an attribute. `keep`: how many samples to
     keep one by one, chosen by sample id alone so that every model of a scenario keeps the same
-    ones; None keeps all. `features`: of how many of those to keep penultimate features (float16).
-    The logits of an ensemble are log-probabilities, and its confusion counts its votes.
+    ones; None keeps all. `features`: of how many of those to keep penultimate features (float16;
+    float32 where finite ones exceed its range, see `outputs.with_common_scale`). The logits of an
+    ensemble are log-probabilities, and its confusion counts its votes.
     """
     model.eval()
     task = losses.task_of(samples.labels)
@@ -65,13 +66,13 @@ def collect(
             else:
                 found = model(batch.x).float().cpu()
                 predicted.append(losses.predicted(found, task))
-                vectors.append(seen.pop().half().cpu()[shows[done : done + len(batch)]])
+                vectors.append(seen.pop().float().cpu()[shows[done : done + len(batch)]])
             logits.append(found[keeps[done : done + len(batch)]])
             done += len(batch)
             run.check()
     shape = (0, classes)
     every = torch.cat(logits).numpy() if logits else np.zeros(shape, np.float32)
-    penult = torch.cat(vectors).numpy() if vectors and features else None
+    penult = _halved(torch.cat(vectors)).numpy() if vectors and features else None
     labels = samples.labels.numpy()
     counts = confusion(labels, torch.cat(predicted).numpy() if predicted else labels, classes)
     return SplitOutputs(
@@ -81,6 +82,12 @@ def collect(
         confusion=counts,
         features=penult,
     )
+
+
+def _halved(features: Tensor) -> Tensor:
+    """In float16, unless that made a finite feature infinite."""
+    half = features.half()
+    return features if (half.isinf() & features.isfinite()).any() else half
 
 
 def collect_elsewhere(model: nn.Module, samples: Samples, classes: int, run: Run) -> SplitOutputs:

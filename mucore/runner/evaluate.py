@@ -18,7 +18,7 @@ from mucore.engine.ensemble import Ensemble
 from mucore.engine.run import Run
 from mucore.metrics import MetricInputs
 from mucore.metrics.gradient_norms import GradientNorms
-from mucore.outputs import Outputs
+from mucore.outputs import Outputs, with_common_scale
 from mucore.rng import stream_seed
 from mucore.runner.gradient_norms import gradient_norms, part_of
 from mucore.runner.session import Session
@@ -54,7 +54,7 @@ def outputs_of(
     if data is not None:
         for name, samples in session.downstream(spec)[0].items():
             gathered[name] = collect_elsewhere(model, samples, classes, run)
-    return Outputs(gathered)
+    return with_common_scale(Outputs(gathered))
 
 
 def original_outputs(

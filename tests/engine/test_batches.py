@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 import toy
@@ -13,6 +15,8 @@ from mucore.engine.collect import collect
 from mucore.engine.data import Mixture, crop_and_flip
 from mucore.engine.features import classifier_layer, penultimate
 from mucore.engine.run import Run
+from mucore.metrics.representation import linear_cka
+from mucore.outputs import Outputs, SplitOutputs, with_common_scale
 
 
 def test_batches_carry_normalised_images_labels_and_ids():
@@ -147,6 +151,32 @@ def test_collect_agrees_with_a_plain_pass():
         (part.features[row] == found.features[rows[int(number)]]).all()
         for row, number in enumerate(part.ids[:5])
     )
+
+
+def test_features_beyond_half_precision_share_one_power_of_two():
+    """Of a retain set that exceeds 65,504 and a forget set that does not."""
+    data, model = toy.request("mlp"), toy.original("mlp")
+    plain = {"retain": collect(model, data.retain, 6, Run(seed=0))}
+    largest = float(np.abs(_features(plain["retain"])).max())
+    scale = 2.0 ** np.ceil(np.log2(200_000 / largest))
+    classifier_layer(model).register_forward_pre_hook(lambda _, x: (x[0] * scale,))
+    wide = collect(model, data.retain, 6, Run(seed=0))
+    assert _features(wide).dtype == np.float32 and np.isfinite(_features(wide)).all()
+    small = replace(wide, features=(_features(wide) / 1024).astype(np.float16))
+    found = with_common_scale(Outputs({"retain": wide, "forget": small, "test": wide}))
+    kept = {name: _features(split) for name, split in found.items()}
+    assert all(each.dtype == np.float16 for each in kept.values())
+    assert 32_752 < np.abs(kept["retain"]).max() <= 65_504
+    ratio = np.abs(kept["retain"]).max() / np.abs(kept["forget"]).max()
+    assert ratio == pytest.approx(1024, rel=1e-3)
+    assert linear_cka(kept["retain"], _features(plain["retain"])) == pytest.approx(1, abs=1e-6)
+    # nothing is touched where all fit
+    assert with_common_scale(same := Outputs(plain)) is same
+
+
+def _features(split: SplitOutputs) -> np.ndarray:
+    assert split.features is not None
+    return split.features
 
 
 def test_penultimate_leaves_no_hook():

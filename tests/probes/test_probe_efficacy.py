@@ -198,6 +198,25 @@ def test_gradients_too_small_for_float32_are_not_lost(scale: float, precision: f
     assert 0 < mean <= found.mean() * (1 + 1e-4)
 
 
+@pytest.mark.parametrize("name", ["perceptron", "convolutions with batch norm", "layer used twice"])
+def test_squares_beyond_float32_are_not_infinite(name: str):
+    """Gradients of 1e20 and more, whose squares a float32 cannot hold."""
+    model, data = network(name)
+    (batch,) = data.batches(Run(seed=0), len(data))
+
+    def steep(logits: Tensor, y: Tensor) -> Tensor:
+        return 2.0**70 * gentle(logits, y)
+
+    def gentle(logits: Tensor, y: Tensor) -> Tensor:
+        return logits.gather(1, y.unsqueeze(1)).sum()
+
+    model, x = model.float().eval(), batch.x.float()
+    expected, found = (
+        gradient_norms.squared_norms(model, x, batch.y, each) for each in (gentle, steep)
+    )
+    torch.testing.assert_close(found / 2.0**140, expected, rtol=1e-5, atol=0)
+
+
 def test_batch_norm_stays_as_it_is_and_batches_do_not_matter():
     model, data = network("convolutions with batch norm")
     model.train()
