@@ -206,7 +206,8 @@ def fit(
 
     A non-finite loss or weight restores the last finite snapshot, sets `run.status` to "diverged"
     and ends the loop. Out of memory on a device halves the batch once, with gradients accumulated
-    to the same effective batch, and notes it.
+    to the same effective batch, and notes it; a batch of one sample is not halved, nor one beside
+    it. Raises `MucoreError` where that is not enough.
     """
     run.check()  # the first optimiser of a process loads seconds' worth of PyTorch
     parameters = [p for p in model.parameters() if p.requires_grad]
@@ -329,14 +330,23 @@ def _gradients(
         try:
             return _backward(model, loss_function, batches, run, parts), parts
         except torch.OutOfMemoryError as error:
-            if parts > 1:
-                raise MucoreError(_memory_sentence(batches, parts, error)) from error
+            if parts > 1 or _pieces(batches, 2) == 1:
+                pieces = _pieces(batches, parts)
+                raise MucoreError(_memory_sentence(batches, pieces, error)) from error
             parts = 2
+            beside = ", each half weighted by its share of the first set's batch"
             run.note(
                 f"memory ran out at batch size {len(batches[0])}: gradients are accumulated over "
-                "two halves"
+                f"two halves{beside if len(batches) > 1 else ''}"
             )
             engine.zero_grad(set_to_none=True)
+
+
+def _pieces(batches: tuple[Batch, ...], parts: int) -> int:
+    """Into how many pieces a step is cut: no more than its smallest batch has samples, or some of
+    the others would meet nothing beside them.
+    """
+    return min(parts, *(len(batch) for batch in batches))
 
 
 def _add_noise(parameters: Sequence[nn.Parameter], run: Run) -> None:
@@ -354,12 +364,17 @@ def _backward(
     run: Run,
     parts: int,
 ) -> Tensor:
-    """Gradients of the mean loss over `parts` pieces of a batch; returns the detached mean loss."""
-    size = len(batches[0])
+    """Gradients of the mean loss over `parts` pieces of a batch; returns the detached mean loss.
+
+    A piece is weighted by its share of the first set's batch. A loss over two sets is one number,
+    so that share holds for the second set's term too: an approximation where the second batch is
+    cut into other shares, and where a loss is no mean over samples.
+    """
+    size, parts = len(batches[0]), _pieces(batches, parts)
     pieces = (
         [batches]
         if parts == 1
-        else list(zip(*(batch.chunks(parts) for batch in batches), strict=False))
+        else list(zip(*(batch.chunks(parts) for batch in batches), strict=True))
     )
     total = torch.zeros((), device=run.device)
     for piece in pieces:
@@ -456,7 +471,9 @@ def _load_optimizer(engine: torch.optim.Optimizer, state: dict) -> None:
 
 
 def _memory_sentence(batches: tuple[Batch, ...], parts: int, error: BaseException) -> str:
+    size = max(len(batch) for batch in batches)
+    split = f"split in {parts}" if parts > 1 else "that cannot be split"
     return (
-        f"Memory ran out even with a batch of {len(batches[0])} split in {parts}. Choose a "
-        f"smaller batch size or model, or another device. The device said: {error}"
+        f"Memory ran out even with a batch of {size} {split}. Choose a smaller batch size or "
+        f"model, or another device. The device said: {error}"
     )

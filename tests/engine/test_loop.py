@@ -299,6 +299,32 @@ def test_memory_shortage_twice_says_what_to_do():
         fit(toy.original("mlp"), [phase], Run(seed=0), epochs=1, optimizer=SGD)
 
 
+def test_memory_shortage_drops_no_sample_of_a_set_beside_a_lone_one():
+    """Retain batches of 64, and the last of them of one sample, each beside 64 forgotten ones."""
+    data = toy.request("mlp", "random")
+    retain = data.retain[torch.arange(129)]
+    seen: list[tuple[int, int]] = []
+
+    def loss(model: nn.Module, batch: Batch, other: Batch) -> Tensor:
+        if len(batch) + len(other) > 66:
+            raise torch.OutOfMemoryError("no room")
+        seen.append((len(batch), len(other)))
+        return cross_entropy(model, batch) + cross_entropy(model, other)
+
+    phase = Phase(data=retain, batch_size=64, loss=loss, beside=data.forget[torch.arange(64)])
+    run = Run(seed=0)
+    fit(toy.original("mlp"), [phase], run, epochs=1, optimizer=SGD, bn="eval")
+    assert seen == [(32, 32)] * 4 + [(1, 64)]
+    assert len(run.notes) == 1
+
+    def hungry(model: nn.Module, batch: Batch, other: Batch) -> Tensor:
+        raise torch.OutOfMemoryError("no room")
+
+    lone = Phase(data=data.forget[torch.arange(1)], batch_size=64, loss=hungry, beside=retain)
+    with pytest.raises(MucoreError, match="batch of 64 that cannot be split"):
+        fit(toy.original("mlp"), [lone], Run(seed=0), epochs=1, optimizer=SGD, bn="eval")
+
+
 def test_cancel_is_asked_before_an_optimiser_is_made(monkeypatch):
     """The first one of a process loads so much that SIGTERM seemed to do nothing."""
     model, made = toy.original("mlp"), []
