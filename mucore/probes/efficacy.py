@@ -60,7 +60,7 @@ def squared_norm_of_mean_gradient(
             logits, weights, cotangent.to(logits.dtype), allow_unused=True, materialize_grads=True
         )
         for sums, gradient in zip(total, gradients, strict=True):
-            sums.add_(gradient * largest)
+            sums.add_(gradient.double() * largest)  # a 0-dim `largest` leaves float32 as it is
     return float(sum(sums.square().sum() for sums in total) / len(data) ** 2)
 
 

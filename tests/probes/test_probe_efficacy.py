@@ -217,6 +217,25 @@ def test_squares_beyond_float32_are_not_infinite(name: str):
     torch.testing.assert_close(found / 2.0**140, expected, rtol=1e-5, atol=0)
 
 
+def test_the_gradient_of_the_mean_is_scaled_back_in_double_precision():
+    """A linear layer at a margin of 110: the residual is e^-110, and a gradient of that length is
+    no number of single precision.
+    """
+    data = toy.request("mlp", "random").forget[torch.arange(1)]
+    (batch,) = data.batches(Run(seed=0), 1)
+    layer = nn.Linear(16, 2)
+    with torch.no_grad():
+        layer.weight.zero_()
+        layer.bias.copy_(torch.tensor([110.0, 0.0]))
+    model = nn.Sequential(nn.Flatten(), layer).eval()
+    data = data.with_labels(torch.zeros(1, dtype=torch.int64))
+    expected = 2 * math.exp(-220) * (float(batch.x.double().square().sum()) + 1)
+    (each,) = squared_gradient_norms(model, data, Run(seed=0), batch_size=1)
+    mean = squared_norm_of_mean_gradient(model, data, Run(seed=0), batch_size=1)
+    assert each / expected == pytest.approx(1, rel=1e-5)
+    assert mean / expected == pytest.approx(1, rel=1e-5)
+
+
 def test_batch_norm_stays_as_it_is_and_batches_do_not_matter():
     model, data = network("convolutions with batch norm")
     model.train()
