@@ -1,6 +1,6 @@
 """Images made against a network: steps across its decision boundary, and noise that is optimised.
 
-Attacks work on pixels in 0..1, read the network in eval mode and float32, and leave its weights,
+Attacks move pixels in 0..1, read the network in eval mode and float32, and leave its weights,
 their gradients and its statistics alone. Passes beyond the first over a sample are counted under
 the role `attack`, those over made-up images under `noise`.
 """
@@ -63,7 +63,8 @@ def noise_samples(like: Samples, count: int, run: Run) -> Samples:
 
 
 def uphill(model: nn.Module, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """Logits (n, C), and directions (n, c, h, w) of the inputs along which the loss rises fastest.
+    """Logits (n, C), and directions (n, c, h, w) of normalised inputs along which the loss rises
+    fastest.
 
     It is the gradient of log Σ_{k≠y} exp z_k − z_y. The gradient of the cross-entropy is the same
     times the probability of an error, which rounds to zero for the samples that a network has
@@ -135,7 +136,9 @@ def nearest_adversarial(
     batch_size: int,
 ) -> Nearest:
     """Close adversarial images by projected gradient ascent in the Euclidean norm (AMUN, algorithm
-    1), on the CPU.
+    1), on the CPU. Radii and balls are of pixels; a step goes along the gradient of the normalised
+    input, as `uphill` gives it, which is that of the pixels where all channels have one standard
+    deviation (of `faces` they differ by 3 %).
 
     Each sample takes up to `steps` steps of a tenth of its radius, projected to the ball of that
     radius and to 0..1, and stops as soon as the network leaves its label; if it never does, the

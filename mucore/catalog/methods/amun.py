@@ -103,5 +103,6 @@ CARD = MethodCard(
     ),
     storage="0 (the forget set's adversarial images while it runs; 61 MB for 5,000 of CIFAR-10)",
     differs="The attack's radius is bounded; a sample that never leaves its class gets its "
-    "runner-up label.",
+    "runner-up label. The attack goes up the gradient of the normalised input, not of the pixels: "
+    "another direction where channels have different standard deviations.",
 )
