@@ -229,3 +229,18 @@ def test_views_and_methods_are_as_short_as_docs_say() -> None:
             if len(path.read_text("utf-8").splitlines()) > int(most)
         ]
         assert not long, f"{folder}: {long}"
+
+
+def test_files_that_the_source_points_to_are_there():
+    """Those named with a package of mucore before them, as in `engine/data.py`; but methods/ is a
+    folder of users, too.
+    """
+    packages = {path.parent.name for path in (ROOT / "mucore").glob("*/__init__.py")}
+    named = re.compile(r"(?<![\w/.-])(?:mucore/)?((\w+)/(?:\w+/)*\w+\.py)\b")
+    missing = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in MODULES.values()
+        for name, package in named.findall(path.read_text(encoding="utf-8"))
+        if package in packages - {"methods"} and not (ROOT / "mucore" / name).is_file()
+    ]
+    assert missing == []

@@ -45,7 +45,7 @@ def l1_sparse(
 
     The norm covers every parameter, biases and batch norm too. What pulls on a weight is about
     alpha · lr / (1 − momentum) · steps. `omp`, `imp` and `synflow` start from another original, as
-    the paper does (engine/pruning.py), and leave the given one aside.
+    the paper does (blocks/pruning.py), and leave the given one aside.
     """
     # (1) optional: the share `prune` of the convolution weights (of linear ones where there are
     #     none) is zero, for good

@@ -23,7 +23,7 @@ def squared_gradient_norms(
     model: nn.Module, data: Samples, run: Run, *, batch_size: int
 ) -> np.ndarray:
     """‖∂ ln p(y|x) / ∂θ‖² of each sample in the order of `data`, (n,) float64; for attributes of
-    the mean over them, as in losses.py.
+    the mean over them, as in engine/losses.py.
     """
     model.eval()
     found = []

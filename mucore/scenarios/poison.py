@@ -2,7 +2,7 @@
 (MUBox, scenario 6).
 
 A poison is `RunSpec.poison`: {"scenario": "label_flip" or "backdoor", **the parameters of its
-card}. Conventions as in scenarios.py: `labels` (n,) are the true ones, `ids` (n,) unique.
+card}. Conventions as in select.py: `labels` (n,) are the true ones, `ids` (n,) unique.
 Everything is a pure function: the same samples, whatever their order, and the same poison give the
 same poisoned samples on every machine. Imports no torch; the trigger is stamped in
 datasets/poisoned.py.

@@ -2,20 +2,25 @@
 
 A card names its records. A recorder rides along `engine.loop.fit` on the hooks that fit offers
 anyway; it looks at batches, gradients and weights and changes none of them, so a recorded training
-ends in the same bits as any other. `runner/records.py` replays the training of an original with a
-recorder, outside every method's clock, and keeps the record beside the weights. A record is a flat
-dictionary of CPU tensors by name.
+ends in the same bits as any other. `runner/training_records.py` replays the training of an original
+with a recorder, outside every method's clock, and keeps the record beside the weights. A record is
+a flat dictionary of CPU tensors by name.
 
-    initial         a function that gives the network before training; regenerated from its seed, so
-    it takes no space running_sum     the sum of the updates of those steps whose batch met the
-    forget set, which must be known beforehand per_step        every step's update and the ids of
-    its batch, for any later request final_epochs    mean gradient and weights at the end of the
-    last epoch but one, mean gradient of the last shards          checkpoints of another training
-    altogether, in shards and slices (engine/shards.py); one record for each way to cut
-    learning_events mean probability of each sample's label over the steps that learned it (RUM's
-    proxy of memorisation) omp, imp, synflow   another original with few weights
-    (engine/pruning.py); one record for each share and epoch layer_moments   second moments of the
-    inputs of every convolution and linear layer over the training set (engine/moments.py)
+- `initial`: a function that gives the network before training; regenerated from its seed, so it
+  takes no space.
+- `running_sum`: the sum of the updates of those steps whose batch met the forget set, which must be
+  known beforehand.
+- `per_step`: every step's update and the ids of its batch, for any later request.
+- `final_epochs`: mean gradient and weights at the end of the last epoch but one, mean gradient of
+  the last.
+- `shards`: checkpoints of another training altogether, in shards and slices (blocks/shards.py); one
+  record for each way to cut.
+- `learning_events`: mean probability of each sample's label over the steps that learned it (RUM's
+  proxy of memorisation).
+- `omp`, `imp`, `synflow`: another original with few weights (blocks/pruning.py); one record for
+  each share and epoch.
+- `layer_moments`: second moments of the inputs of every convolution and linear layer over the
+  training set (blocks/layer_moments.py).
 """
 
 from __future__ import annotations
