@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 from roster import ROSTER
-from torch import nn
+from torch import Tensor, nn
 
 from mucore import catalog, methods
 from mucore.engine.data import Samples, UnlearningData
+from mucore.engine.losses import task_of
 from mucore.engine.run import Run
 from mucore.testing.toy import (
     RECIPE,
@@ -39,6 +40,7 @@ __all__ = [
     "in_float64",
     "logits",
     "loss",
+    "no_curvature",
     "original",
     "parameters",
     "problem",
@@ -84,6 +86,11 @@ def in_float64(data: UnlearningData) -> UnlearningData:
     return replace(
         data, forget=wide(data.forget), retain=wide(data.retain), validation=wide(data.validation)
     )
+
+
+def no_curvature(logits: Tensor, tangent: Tensor, y: Tensor) -> Tensor:
+    """The tangent itself, the Hessian of half the squared distance; divided by A for attributes."""
+    return tangent if task_of(y) == "classes" else tangent / logits.shape[1]
 
 
 def watch_fit(monkeypatch: pytest.MonkeyPatch, method: str) -> list[dict[str, Any]]:

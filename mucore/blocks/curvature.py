@@ -118,11 +118,6 @@ def softmax_trace(logits: Tensor, y: Tensor) -> Tensor:
     return 1 - torch.softmax(logits, 1).square().sum(1)
 
 
-def no_curvature(logits: Tensor, tangent: Tensor, y: Tensor) -> Tensor:
-    """The tangent itself, the Hessian of half the squared distance; divided by A for attributes."""
-    return tangent if task_of(y) == "classes" else tangent / logits.shape[1]
-
-
 # -- one batch
 
 

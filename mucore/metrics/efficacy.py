@@ -19,8 +19,6 @@ import scipy  # its parts load when they are named
 
 from mucore.errors import BadValue
 
-FRACTIONS = (0.01, 0.1, 0.25, 0.5, 0.8, 1.0)  # of a class, in the paper's figures
-
 
 def information(*, squared_norms: np.ndarray) -> float:
     """ı(θ; D): mean over samples of the squared gradient norm, the trace of the empirical Fisher

@@ -76,20 +76,6 @@ def m_entropy(*, probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return -(1 - of_true) * _log(of_true) - others.sum(axis=1)
 
 
-def m_entropy_upstream(*, probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """What the public code of Unlearn-Sparse and its many copies compute under the name of modified
-    entropy. A bug; for comparison only.
-
-    Its ln(1−p) is ln p, and it swaps p for 1−p in every column whose class occurs anywhere in the
-    batch, not in one entry a row. With all classes in the batch that is −Σ_c (1−p_c) ln p_c,
-    whatever the true label. May explain MUBox's constant 0 and 100 columns.
-    """
-    weights = probabilities.copy()
-    present = np.unique(labels)
-    weights[:, present] = 1 - weights[:, present]
-    return -(weights * _log(probabilities)).sum(axis=1)
-
-
 def feature(attack: str, *, probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """What the attack looks at, (n, 1); (n, C) or (n, A) for `prob`. Raises `UnknownName`."""
     if labels.ndim == 2 and attack in ATTACKS and attack != "prob":

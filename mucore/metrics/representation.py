@@ -15,10 +15,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from mucore.errors import BadValue
-from mucore.rng import numpy_rng
 
 NEIGHBOURS = 5
-TRAIN_SHARE = 0.8  # of a downstream set that has no test set of its own
 # Accuracies on the forget and retain set, and on the test samples of the forgotten and of the
 # remaining classes.
 CLASS_ACCURACIES = ("fa", "ra", "tfa", "tra")
@@ -187,19 +185,6 @@ def knn_accuracy(
     counts = np.zeros((len(votes), int(np.max(train_labels)) + 1), np.int64)
     np.add.at(counts, (np.arange(len(votes))[:, None], votes), 1)
     return float(np.mean(counts.argmax(axis=1) == np.asarray(test_labels)))
-
-
-def downstream_split(count: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of the 80 % that train and of the 20 % that test, each sorted, for a downstream set
-    of one piece.
-    """
-    if count < 2:
-        raise BadValue(
-            f"A downstream set is cut in two, so it needs two samples at least, but has {count}."
-        )
-    order = numpy_rng(seed, "downstream").permutation(count)
-    cut = min(count - 1, max(1, round(TRAIN_SHARE * count)))
-    return np.sort(order[:cut]), np.sort(order[cut:])
 
 
 def _directions(features: np.ndarray) -> np.ndarray:

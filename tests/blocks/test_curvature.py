@@ -81,7 +81,7 @@ def test_gauss_newton_product_is_the_dense_one_of_a_two_layer_network():
         rtol=1e-10,
         atol=1e-12,
     )
-    plain = curvature.gauss_newton_product(model, weights, batch, q, curvature.no_curvature)
+    plain = curvature.gauss_newton_product(model, weights, batch, q, toy.no_curvature)
     assert torch.allclose(plain, rows.T @ rows @ q, rtol=1e-10, atol=1e-12)
 
 

@@ -318,7 +318,7 @@ def test_the_gauss_newton_product_is_the_jacobian_squared_with_p_times_one_minus
         curvature.gauss_newton_product(model, weights, batch, q),
         jacobian.T @ (p * (1 - p) / 3 * (jacobian @ q)),
     )
-    plain = curvature.gauss_newton_product(model, weights, batch, q, curvature.no_curvature)
+    plain = curvature.gauss_newton_product(model, weights, batch, q, toy.no_curvature)
     torch.testing.assert_close(plain, jacobian.T @ (jacobian @ q) / 3)
     # the Fisher information of the predictions is the diagonal of the same with a sum over
     # attributes

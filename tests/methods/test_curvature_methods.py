@@ -519,8 +519,7 @@ def test_ntk_solves_are_the_projection_form_of_the_paper():
         slope = curvature.gradient(model, every, batch)
         return solvers.conjugate_gradients(
             lambda q: (
-                curvature.gauss_newton_product(model, every, batch, q, curvature.no_curvature)
-                + ridge * q
+                curvature.gauss_newton_product(model, every, batch, q, toy.no_curvature) + ridge * q
             ),
             -slope,
             iterations=2000,

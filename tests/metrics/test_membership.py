@@ -60,21 +60,6 @@ def test_modified_entropy_floors_its_logs():
     np.testing.assert_allclose(value, [-2 * math.log(1e-30)])
 
 
-def test_upstream_modified_entropy_ignores_the_label_of_the_row():
-    """Its batch holds classes 0 and 2, so columns 0 and 2 are swapped in every row: −(1−p0) ln p0 −
-    p1 ln p1 − (1−p2) ln p2.
-    """
-    got = membership.m_entropy_upstream(probabilities=P[:3], labels=Y[:3])
-    expected = [
-        -(1 - a) * math.log(a) - b * math.log(b) - (1 - c) * math.log(c) for a, b, c in P[:3]
-    ]
-    np.testing.assert_allclose(got, expected)
-    np.testing.assert_array_equal(
-        got, membership.m_entropy_upstream(probabilities=P[:3], labels=np.array([2, 2, 0]))
-    )
-    assert not np.allclose(got, membership.m_entropy(probabilities=P[:3], labels=Y[:3]))
-
-
 # -- whole attacks, against scikit-learn
 
 

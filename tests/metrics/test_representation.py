@@ -194,15 +194,6 @@ def test_blocks_do_not_change_neighbours(monkeypatch: pytest.MonkeyPatch):
     assert (whole[0] == parts[0]).all() and np.allclose(whole[1], parts[1])
 
 
-def test_a_downstream_set_is_cut_once_and_for_all():
-    train, test = rep.downstream_split(101)
-    assert (len(train), len(test)) == (81, 20) and sorted([*train, *test]) == list(range(101))
-    assert (rep.downstream_split(101)[0] == train).all() and (
-        rep.downstream_split(101, seed=1)[0] != train
-    ).any()
-    assert [len(part) for part in rep.downstream_split(2)] == [1, 1]
-
-
 def test_neighbours_say_what_they_cannot_find():
     with pytest.raises(BadValue, match="between 1 and 3, the samples to choose from, but is 4"):
         rep.nearest(draw(0, 4, 2), draw(0, 4, 2), k=4, own=np.arange(4))
@@ -215,8 +206,6 @@ def test_neighbours_say_what_they_cannot_find():
             test=np.empty((0, 2)),
             test_labels=np.empty(0, int),
         )
-    with pytest.raises(BadValue, match="two samples at least, but has 1"):
-        rep.downstream_split(1)
 
 
 # -- scores
