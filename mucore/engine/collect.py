@@ -37,10 +37,12 @@ def collect(
     """Predict a split in eval mode without augmentation.
 
     `classes`: outputs of the model, one a class or one an attribute. `keep`: how many samples to
-    keep one by one, chosen by sample id alone so that every model of a scenario keeps the same
-    ones; None keeps all. `features`: of how many of those to keep penultimate features (float16;
-    float32 where finite ones exceed its range, see `outputs.with_common_scale`). The logits of an
-    ensemble are log-probabilities, and its confusion counts its votes.
+    keep one by one; None keeps all. `features`: of how many of those to keep penultimate features
+    (float16; float32 where finite ones exceed its range, see `outputs.with_common_scale`). Both
+    depend on the size of the split, on positions in it and on its labels alone, so that every model
+    of a scenario keeps the same ones. Features are of the first of those kept; where these lack a
+    class that others have, of the first of each class, in equal shares, and they come before the
+    rest. The logits of an ensemble are log-probabilities, and its confusion counts its votes.
     """
     model.eval()
     task = losses.task_of(samples.labels)
@@ -50,8 +52,10 @@ def collect(
     # Only what is kept stays in memory: the logits of a million images would not fit.
     keeps = torch.zeros(len(samples), dtype=torch.bool)
     keeps[kept] = True
+    labels = samples.labels.numpy()
+    shown = _shown(labels[kept], features)
     shows = torch.zeros(len(samples), dtype=torch.bool)
-    shows[kept[:features]] = True
+    shows[kept[shown]] = True
     logits, predicted, vectors = [], [], []
     done = 0
     most = ON_CPU if run.device.type == "cpu" else BATCH
@@ -73,15 +77,33 @@ def collect(
     shape = (0, classes)
     every = torch.cat(logits).numpy() if logits else np.zeros(shape, np.float32)
     penult = _halved(torch.cat(vectors)).numpy() if vectors and features else None
-    labels = samples.labels.numpy()
     counts = confusion(labels, torch.cat(predicted).numpy() if predicted else labels, classes)
+    order = np.concatenate([shown, np.delete(np.arange(len(kept)), shown)])
     return SplitOutputs(
-        logits=every,
-        labels=labels[kept],
-        ids=samples.ids.numpy()[kept],
+        logits=every[order],
+        labels=labels[kept][order],
+        ids=samples.ids.numpy()[kept][order],
         confusion=counts,
         features=penult,
     )
+
+
+def _shown(labels: np.ndarray, features: int) -> np.ndarray:
+    """Positions, sorted, of those of the kept samples whose features are stored: the first ones, or
+    where a class is missing among these the first share of each class, one sample at least.
+
+    Files of some data sets are sorted by class. Attributes (n, A) are no classes.
+    """
+    first = np.arange(min(features, len(labels)))
+    if not len(first) or labels.ndim == 2:
+        return first
+    _, each, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    if len(np.unique(each[first])) == len(counts):
+        return first
+    by_class = np.argsort(each, kind="stable")
+    place = np.empty(len(labels))  # among those of its class
+    place[by_class] = np.arange(len(labels)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.sort(np.argsort(place / counts[each], kind="stable")[:features])
 
 
 def _halved(features: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ import torch
 import toy
 from torch import nn
 
-from mucore.engine.collect import collect
+from mucore.engine.collect import _shown, collect
 from mucore.engine.data import Mixture, crop_and_flip
 from mucore.engine.features import classifier_layer, penultimate
 from mucore.engine.run import Run
@@ -151,6 +151,30 @@ def test_collect_agrees_with_a_plain_pass():
         (part.features[row] == found.features[rows[int(number)]]).all()
         for row, number in enumerate(part.ids[:5])
     )
+
+
+def test_features_are_of_every_class_where_samples_lie_in_class_order():
+    data, model = toy.request("mlp").retain, toy.original("mlp")
+    by_class = data[torch.argsort(data.labels, stable=True)]
+    whole = collect(model, by_class, 6, Run(seed=0))
+    found = collect(model, by_class, 6, Run(seed=0), keep=50, features=12)
+    assert len(found) == len(set(found.ids.tolist())) == 50
+    assert len(_features(found)) == 12
+    assert set(found.labels[:12]) == set(found.labels)
+    # all arrays are of the same samples
+    at = [whole.ids.tolist().index(each) for each in found.ids.tolist()]
+    assert (found.labels == whole.labels[at]).all() and (found.logits == whole.logits[at]).all()
+    assert (_features(found) == _features(whole)[at[:12]]).all()
+    # the shares of classes are those among the kept: one in four, rounded
+    counts = np.bincount(found.labels, minlength=6)
+    assert (np.abs(np.bincount(found.labels[:12], minlength=6) - counts * 12 / 50) < 1).all()
+    # where the first ones have every class, they it is, and all stay in order
+    mixed = collect(model, data, 6, Run(seed=0), keep=None, features=30)
+    assert set(mixed.labels[:30]) == set(mixed.labels)
+    assert (mixed.ids == data.ids.numpy()).all()
+    # more classes than the share has samples: one of each class at least
+    assert _shown(np.repeat([0, 1, 2], [97, 2, 1]), 3).tolist() == [0, 97, 99]
+    assert _shown(np.zeros((5, 3)), 2).tolist() == [0, 1]
 
 
 def test_features_beyond_half_precision_share_one_power_of_two():

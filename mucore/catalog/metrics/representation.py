@@ -12,7 +12,8 @@ from mucore.catalog.scenarios import CLASS_WISE
 CKA = "Are We Truly Forgetting? (Kim, Cha, Kim), section 3.3; Kornblith et al., ICML 2019"
 SETS = {"forget": "forget set", "retain": "retain set", "test": "test set"}
 _FEATURES = (
-    "On the first 4,000 samples that are kept. Biased upwards where they are not many "
+    "On 4,000 of the samples that are kept, the first ones or, where these lack a class, the first "
+    "of each class. Biased upwards where they are not many "
     "more than the features. None for an ensemble."
 )
 _IMAGES = "On up to 1,000 training and 500 test images of {sets}. None for an ensemble."
@@ -114,7 +115,8 @@ CARDS: tuple[MetricCard, ...] = (
         caveat=(
             "High means that the encoder still tells the classes apart, but Retrain's often does "
             "so too. The layer learns from up to 200 training samples of each class, forgotten "
-            "ones included. None for an ensemble."
+            "ones included, among the 4,000 of a set whose features are kept. None for an "
+            "ensemble."
         ),
         scenarios=CLASS_WISE,
     ),
