@@ -587,7 +587,7 @@ def _compute(
     """Queue what a plan lacks and work on it, in `jobs` processes, until it is done; returns the
     jobs that ended without a result.
     """
-    from mucore.runner.plan import launch
+    from mucore.runner.plan import call_off, launch
     from mucore.runner.together import helpers
 
     if plan.to_run:  # else nothing here needs PyTorch
@@ -600,16 +600,13 @@ def _compute(
     if not plan.to_run:
         return []
     from mucore.runner.worker import work
-    from mucore.store import ACTIVE
     from mucore.store.rows import ENDED_WITHOUT_RESULT
 
     try:
         with helpers(store, plan.keys, jobs - 1, device=device):
             work(store, device=device, only=set(plan.keys), until_done=True)
     except KeyboardInterrupt:
-        # What waits goes before what it waits for, or it would count as failed.
-        for job in reversed(store.jobs(states=ACTIVE, comparison=comparison.id, limit=1_000_000)):
-            store.cancel(job.id)
+        call_off(comparison, store)
         raise
     ended = store.jobs(comparison=comparison.id, keys=set(plan.keys), limit=1_000_000)
     known = store.known([job.key for job in ended])

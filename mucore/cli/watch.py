@@ -85,13 +85,15 @@ class Watch:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        from mucore.store.trouble import waiting  # a second that the other commands do not need
+        # a second that the other commands do not need
+        from mucore.runner.plan import call_off
+        from mucore.store.trouble import waiting
 
         self._over.set()
         self._thread.join()
         with waiting(lambda _what, seconds: time.sleep(seconds)):
             if self.stopped.is_set() or exception[0] is not None:
-                self._cancel()
+                call_off(self.comparison, self.store)
             signals.restore(self._handlers)
             self._step()
         self._bar.stop()
@@ -114,19 +116,6 @@ class Watch:
         """The store does not answer now: sleep, unless this comes to its end."""
         if self._over.wait(seconds):
             raise Cancelled
-
-    def _cancel(self) -> None:
-        """Cancel the jobs that this comparison queued; those it shares with an earlier one go
-        on.
-        """
-        from mucore.store.rows import ACTIVE
-
-        # What waits goes before what it waits for, or it would count as failed.
-        for job in reversed(
-            self.store.jobs(comparison=self.comparison.id, states=ACTIVE, limit=1_000_000)
-        ):
-            if job.comparison == self.comparison.id:
-                self.store.cancel(job.id)
 
     def newest(self) -> dict[str, Job]:
         """The last job of each key of the plan that is not in the store from before and has not

@@ -24,7 +24,7 @@ from mucore.spec import Recipe, RunSpec, Scope, Seed, make_recipe, make_spec, re
 from mucore.spec.budget import samples_of
 from mucore.spec.recipe import first_problem
 from mucore.store import Store
-from mucore.store.rows import Comparison
+from mucore.store.rows import ACTIVE, Comparison
 from mucore.userfiles import datasets, weights
 
 # Of one comparison. Planning takes about a thousandth of a second and a few kilobytes a run, and
@@ -463,6 +463,17 @@ def launch(plan: Plan, store: Store, *, name: str, note: str = "") -> Comparison
     )
     store.enqueue(plan.specs, comparison=comparison.id)
     return comparison
+
+
+def call_off(comparison: Comparison, store: Store) -> None:
+    """Cancel the jobs that a comparison queued, as far as they have not ended; those that it shares
+    with another one, which queued them, go on.
+    """
+    jobs = store.jobs(comparison=comparison.id, states=ACTIVE, limit=1_000_000)
+    # What waits goes before what it waits for, or it would count as failed.
+    for job in reversed(jobs):
+        if job.comparison == comparison.id:
+            store.cancel(job.id)
 
 
 def _check_text(what: str, text: str) -> None:
