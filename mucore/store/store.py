@@ -13,14 +13,14 @@ from typing import Literal, Self
 import sqlalchemy as sa
 
 from mucore.errors import BadValue, StoreError
+from mucore.spec import RunSpec
 from mucore.store import schema
 from mucore.store.artifacts import YOUNG_SECONDS, Artifacts, size
 from mucore.store.comparisons import Comparisons
 from mucore.store.jobs import Jobs
+from mucore.store.needed import needed_by_jobs
 from mucore.store.places import MARK, Elsewhere, Folder, place_of
 from mucore.store.results import Results
-from mucore.store.rows import ACTIVE
-from mucore.store.schema import from_json
 from mucore.store.talks import Talks
 from mucore.store.workers import Workers
 from mucore.userfiles import paths
@@ -213,36 +213,36 @@ class Store(Results, Jobs, Workers, Comparisons, Talks):
         `all` keeps everything a record names. `outputs` drops the weights of unlearned models;
         those of originals and retrained models stay, because every later method starts from them.
         `numbers` drops all weights and outputs. What a queued or running job needs stays under any
-        policy, and so do files younger than `young_seconds`, whose record may be on its way.
-        Numbers never go. States of unfinished trainings go while no job is queued or running.
+        policy, of a search all weights, and so do files younger than `young_seconds`, whose record
+        may be on its way. Numbers never go. States of unfinished trainings go while no job is
+        queued or running. Raises `BadValue`.
         """
         if policy not in ("all", "outputs", "numbers"):
             raise BadValue(f"A retention policy is all, outputs or numbers, but got {policy!r}.")
         result, model = schema.result, schema.model
+        specs: dict[str, RunSpec | None] = {}
+        with self.read() as connection:
+            needed_by_jobs(connection, self.among, specs)
         with self.write("results") as connection:
-            needed = self._needed_by_jobs(connection)
-            needed_models = set(
-                connection.execute(
-                    sa.select(result.c.model_key).where(self.among(result.c.key, needed))
-                ).scalars()
-            )
+            needed = needed_by_jobs(connection, self.among, specs)
             if policy != "all":
-                free = ~self.among(result.c.key, needed)
+                free = ~self.among(result.c.key, needed.keys)
                 if policy == "outputs":
                     free &= result.c.method.not_in(REFERENCES)
                     references = sa.select(result.c.model_key).where(
                         result.c.method.in_(REFERENCES)
                     )
-                    needed_models |= set(connection.execute(references).scalars())
+                    needed.models |= set(connection.execute(references).scalars())
                 dropped = (
                     {"weights": None} if policy == "outputs" else {"weights": None, "outputs": None}
                 )
                 connection.execute(sa.update(result).where(free).values(dropped))
-                connection.execute(
-                    sa.update(model)
-                    .where(~self.among(model.c.model_key, needed_models))
-                    .values(weights=None)
-                )
+                if not needed.every_model:
+                    connection.execute(
+                        sa.update(model)
+                        .where(~self.among(model.c.model_key, needed.models))
+                        .values(weights=None)
+                    )
             named = [
                 sa.select(column)
                 for column in (result.c.weights, result.c.outputs, model.c.weights)
@@ -251,19 +251,12 @@ class Store(Results, Jobs, Workers, Comparisons, Talks):
         files, freed = self.artifacts.sweep(
             {name for name in keep if name}, young_seconds=young_seconds
         )
-        if not needed:
+        if not needed.keys:
             unfinished, more = _remove_old(
                 (self.home / "checkpoints").glob("*"), young_seconds=young_seconds
             )
             files, freed = files + unfinished, freed + more
         return {"files": files, "bytes": freed}
-
-    def _needed_by_jobs(self, connection: sa.Connection) -> set[str]:
-        """Keys of queued and running jobs and of what they build on."""
-        active = connection.execute(
-            sa.select(schema.job.c.key, schema.job.c.needs).where(schema.job.c.state.in_(ACTIVE))
-        )
-        return {key for row in active for key in (row.key, *from_json(row.needs))}
 
 
 def _files_id(connection: sa.Connection) -> int | None:

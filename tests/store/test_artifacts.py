@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 from builders import make_model, make_outputs, make_result, make_spec_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,8 +20,9 @@ from hypothesis import strategies as st
 from mucore.errors import BadFile, BadValue, StoreError
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.spec import RunSpec
-from mucore.store import REMOVAL, Artifacts, Store, open_store
+from mucore.store import REMOVAL, Artifacts, Store, open_store, schema
 from mucore.store.places import Folder
+from mucore.store.store import Policy
 
 
 @pytest.fixture
@@ -304,6 +306,54 @@ def test_gc_keeps_what_a_waiting_job_needs(home: Store) -> None:
     assert _files(home) == {name for files in needed for name in files.values()}
     model = home.get_model(spec.original().model_key)
     assert model is not None and model.weights == needed[0]["weights"]
+
+
+def _weights(store: Store, spec: RunSpec, number: int) -> str:
+    """A model without a result."""
+    name = store.artifacts.put_arrays({"w": np.full(4, float(number))})
+    store.put_model(make_model(spec.model_key, weights=name))
+    return name
+
+
+@pytest.mark.parametrize("policy", ["outputs", "numbers"])
+def test_gc_keeps_weights_whose_result_is_on_its_way(home: Store, policy: Policy) -> None:
+    spec, other = make_spec_row(), make_spec_row(training_seed=1)
+    kept = _weights(home, spec, 0)
+    _weights(home, other, 1)
+    home.enqueue([spec])
+    (unreadable,) = home.enqueue([make_spec_row(training_seed=2)])
+    with home.write() as connection:
+        job = schema.job
+        connection.execute(sa.update(job).where(job.c.id == unreadable.id).values(spec="{}"))
+    home.gc(policy, young_seconds=-1)
+    assert _files(home) == {kept}
+    model, free = home.get_model(spec.model_key), home.get_model(other.model_key)
+    assert model is not None and model.weights == kept and free is not None and free.weights is None
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_gc_keeps_what_an_analysis_looks_at(home: Store, several: bool) -> None:
+    spec, other = make_spec_row(), make_spec_row(training_seed=1)
+    asked = (spec.original(), spec.retrained(), spec)
+    needed = [_put(home, each, number) for number, each in enumerate(asked)]
+    _put(home, other, 3)
+    parameters = {"keys": [spec.key]} if several else {"key": spec.key}
+    home.enqueue_analysis("a" * 32, {"analysis": "tsne", "parameters": parameters}, "a map")
+    home.enqueue_analysis("b" * 32, {"analysis": "samples", "parameters": {"dataset": "x"}}, "one")
+    home.enqueue_analysis("c" * 32, {"parameters": 7}, "a damaged one")
+    home.gc("numbers", young_seconds=-1)
+    assert _files(home) == {name for files in needed for name in files.values()}
+
+
+def test_gc_keeps_all_weights_while_a_search_is_active(home: Store) -> None:
+    spec = make_spec_row()
+    files, more = _put(home, spec, 0), _weights(home, spec.retrained(), 1)
+    job = home.enqueue_search("a" * 32, {"search": {}}, "a search")
+    home.gc("numbers", young_seconds=-1)
+    assert _files(home) == {files["weights"], more}
+    home.cancel(job.id)
+    home.gc("numbers", young_seconds=-1)
+    assert _files(home) == set()
 
 
 def test_disk_use_counts_everything_in_the_home_once(home: Store) -> None:
