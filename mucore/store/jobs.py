@@ -38,7 +38,8 @@ class Jobs(Taking):
         """Queue runs behind what is queued already, in the given order.
 
         A key that has a result is left out; of a key that is queued or running the existing job is
-        returned, which then is no longer asked to end.
+        returned, which then is no longer asked to end and, while it is queued, counts as planned by
+        this code, so that this code takes it.
         """
         wanted = {spec.key: spec for spec in specs}
         table = schema.job
@@ -50,7 +51,7 @@ class Jobs(Taking):
             )
             active = self._active(connection, wanted)
             priority = self._next_priority(connection)
-            generation = self._generation(connection)
+            generation = self._plan_again(connection, wanted)
             ids: list[int] = []
             new = False
             for key, spec in wanted.items():
@@ -150,7 +151,8 @@ class Jobs(Taking):
         """A new job for one that failed, was cancelled or lost, and before it for the needed runs
         that ended that way.
 
-        One of these that was asked to end and still runs is no longer asked to.
+        One of these that was asked to end and still runs is no longer asked to. All count as
+        planned by this code.
 
         Returns the active job if the key has one by now. Raises `UnknownName`, and `BadValue` for a
         job that has not failed or whose key has a result by now.
@@ -172,6 +174,7 @@ class Jobs(Taking):
             if row.key in known:
                 raise BadValue(f"Job {job_id} need not run again: its result exists by now.")
             active = self._active(connection, keys)
+            generation = self._plan_again(connection, keys) if row.kind == "run" else row.generation
             table = schema.job
             first = row.kind != "run"
             priority = (self._first_priority if first else self._next_priority)(connection)
@@ -183,16 +186,9 @@ class Jobs(Taking):
                     continue
                 copy = {
                     name: newest._mapping[name]
-                    for name in (
-                        "kind",
-                        "key",
-                        "spec",
-                        "label",
-                        "needs",
-                        "comparison",
-                        "generation",
-                    )
+                    for name in ("kind", "key", "spec", "label", "needs", "comparison")
                 }
+                copy["generation"] = generation
                 active[key] = _insert(connection, copy, priority)
                 priority += 1
             return job_of(self._row(connection, active[row.key]))
@@ -289,6 +285,20 @@ class Jobs(Taking):
             table.c.state.in_(ACTIVE), self.among(table.c.key, keys)
         )
         return {row.key: row.id for row in connection.execute(query)}
+
+    def _plan_again(self, connection: Connection, keys: Collection[str]) -> int:
+        """Let the queued runs of these keys count as planned by this code, with which they are
+        wanted now, also where newer code planned them; returns the generation of this code.
+        """
+        table, generation = schema.job, self._generation(connection)
+        others = sa.and_(
+            table.c.state == "queued",
+            table.c.kind == "run",
+            table.c.generation != generation,
+            self.among(table.c.key, keys),
+        )
+        connection.execute(sa.update(table).where(others).values(generation=generation))
+        return generation
 
     def _next_priority(self, connection: Connection) -> int:
         last = connection.execute(sa.select(sa.func.max(schema.job.c.priority))).scalar()

@@ -347,6 +347,34 @@ def test_metrics_that_are_older_than_those_of_the_plan_measure_nothing(
     assert claimed(store, "newest worker").key == OTHER.key and store.left_to_others() == 0
 
 
+@pytest.mark.parametrize("again", ["enqueue", "retry"])
+def test_what_newer_code_planned_is_taken_once_this_code_is_asked_for_it(
+    store: Store, monkeypatch, again: str
+) -> None:
+    def code(metrics: str) -> None:
+        monkeypatch.setattr(planned, "revisions", lambda: {"methods": "m", "metrics": metrics})
+
+    code("old")
+    store.enqueue([OTHER])
+    assert claimed(store, "old worker").key == OTHER.key
+    code("new")
+    original, retrain = store.enqueue([ORIGINAL, RETRAIN])
+    if again == "retry":
+        store.cancel(retrain.id)
+    code("old")
+    assert store.left_to_others() == 2 - (again == "retry") and store.claim("old worker") is None
+    if again == "retry":
+        store.retry(retrain.id)
+    else:
+        assert [job.id for job in store.enqueue([ORIGINAL, RETRAIN])] == [original.id, retrain.id]
+    assert store.left_to_others() == 0
+    store.finish_job(claimed(store, "old worker").id, "done", worker_id="old worker")
+    store.put_result(make_result(ORIGINAL))
+    assert claimed(store, "old worker").key == RETRAIN.key
+    code("new")
+    assert store.left_to_others() == 0
+
+
 def test_a_worker_says_its_versions_and_why_it_is_idle(store: Store) -> None:
     worker = store.register_worker("cpu", 1, versions={"torch": "9.9"})
     assert {"mucore", "torch", "methods", "metrics"} <= set(worker.versions)
