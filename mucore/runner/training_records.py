@@ -22,6 +22,7 @@ from mucore.metrics.cost import taken
 from mucore.runner.session import ForgetSet, Session
 from mucore.spec import RunSpec, complete
 from mucore.store.rows import Model
+from mucore.store.trouble import awaited
 from mucore.training import records
 from mucore.training.records import Record
 
@@ -79,9 +80,13 @@ def _record(
     key = records.key(base.model_key, name, forget.hash)
     kept = session.store.get_model(key)
     if kept is not None and kept.weights is not None:
-        with contextlib.suppress(BadFile, StoreError):  # a lost or damaged file is made anew
+        try:
             arrays = session.store.artifacts.get_arrays(kept.weights)
             return {part: torch.from_numpy(array) for part, array in arrays.items()}, kept
+        except (BadFile, StoreError) as problem:
+            if awaited(problem) is not None:
+                raise
+            # a lost or damaged file is made anew
     run = session.run(base, base.training_seed, callbacks)
     if name == "layer_moments":
         with run.clock():

@@ -9,11 +9,13 @@ import torch
 
 from mucore import training
 from mucore.engine.run import Callbacks, Progress
-from mucore.errors import BadValue, Cancelled, MucoreError
+from mucore.errors import BadValue, Cancelled, MucoreError, StoreError
 from mucore.runner.execute import execute
 from mucore.runner.session import Session
 from mucore.spec import make_recipe, make_spec
 from mucore.store import open_store
+from mucore.store.places import Unreachable
+from mucore.store.trouble import FILES, awaited
 from mucore.training import records
 
 RECIPE = make_recipe("quick", {"epochs": 3, "batch_size": 64})
@@ -130,6 +132,27 @@ def test_a_lost_record_is_made_again(session, trainings):
     execute(spec(unlearning_seed=1), session)
     assert len(trainings) == 3
     assert all((before[name] == array).all() for name, array in weights(session, key).items())
+
+
+def test_a_record_out_of_reach_is_waited_for(session, trainings, monkeypatch):
+    execute(spec(), session)
+    key = records.key(
+        spec().original().model_key,
+        "running_sum",
+        session.store.get_result(spec().key).forget_hash or "",
+    )
+    files = session.store.artifacts
+    name, get = session.store.get_model(key).weights, files.get_arrays
+
+    def away(asked):
+        if asked == name:
+            raise StoreError("The files cannot be reached.") from Unreachable("no route")
+        return get(asked)
+
+    monkeypatch.setattr(files, "get_arrays", away)
+    with pytest.raises(StoreError) as problem:
+        execute(spec(unlearning_seed=1), session)
+    assert awaited(problem.value) == FILES and len(trainings) == 2
 
 
 def test_a_replay_shows_progress_and_can_be_cancelled(session):
