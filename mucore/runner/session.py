@@ -163,7 +163,7 @@ class Session:
 
         Of a scenario that names one, that one alone; else all that the data set's card names. Where
         the files are not there, a run goes on without: its numbers on other samples do not need
-        them.
+        them. Trouble that passes is raised.
         """
         named = spec.scenario_parameters.get("downstream")
         chosen = (spec.dataset, *([named] if named else catalog.dataset(spec.dataset).downstream))
@@ -173,6 +173,8 @@ class Session:
                 try:
                     found |= self._parts(spec, name)
                 except MucoreError as error:
+                    if awaited(error) is not None:  # a note would stay with the result
+                        raise
                     notes.append(f"Without the downstream set {name}: {error}")
             self._downstream = chosen, (found, tuple(notes))
         return self._downstream[1]
