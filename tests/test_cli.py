@@ -17,13 +17,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from builders import make_spec_row
+from builders import make_result, make_spec_row
 from facts import tells
 
 from mucore import catalog, cli, signals
 from mucore.cli import commands, printing
 from mucore.errors import BadValue, MucoreError, UnknownName
-from mucore.store import open_store
+from mucore.store import ACTIVE, open_store
 from mucore.store.trouble import LOCK
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -568,6 +568,44 @@ def test_an_interrupt_leaves_no_waiting_job_as_failed(home):
         with Watch(store, plan, launch(plan, store, name="interrupted"), lambda *_: None) as watch:
             watch.stopped.set()
         assert {job.state for job in store.jobs()} == {"cancelled"}
+
+
+def test_what_goes_wrong_in_showing_ends_the_work_and_is_raised(home):
+    from mucore.cli.watch import Watch
+    from mucore.runner.plan import launch, make_plan
+
+    asked: list[str] = []
+
+    def show(key, result, job):
+        asked.append(key)
+        raise BrokenPipeError
+
+    handlers = [signal.getsignal(number) for number in signals.ending()]
+    with open_store(home) as store:
+        plan = make_plan(cli.build_grid(options())[0], store)
+        comparison = launch(plan, store, name="to a pipe")
+        store.put_result(make_result(plan.specs[0]))
+        with pytest.raises(BrokenPipeError), Watch(store, plan, comparison, show) as watch:
+            assert watch.stopped.wait(60)
+        assert asked == [plan.specs[0].key]
+        assert [job.state for job in store.jobs()] == ["done"] + ["cancelled"] * (
+            len(plan.specs) - 1
+        )
+    assert [signal.getsignal(number) for number in signals.ending()] == handlers
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a closed pipe is another error there")
+def test_a_run_whose_reader_has_gone_ends_without_a_word_and_leaves_nothing_queued(home):
+    arguments = ["run", *TINY, "--methods", "finetune", "--seeds", "0", "--json"]
+    command = [sys.executable, "-m", "mucore", *arguments, "--device", "cpu"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        said = process.stderr.read()
+    assert process.returncode == 0 and "Traceback" not in said
+    with open_store(home) as store:
+        assert not store.jobs(states=ACTIVE)
 
 
 @pytest.mark.parametrize("count", ["0", "-1"])

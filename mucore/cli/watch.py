@@ -38,7 +38,8 @@ class Watch:
     shows progress, passes a Ctrl-C on.
 
     The first Ctrl-C lets the run in hand stop at its next step and then cancels this comparison's
-    jobs; a second one ends the process.
+    jobs; a second one ends the process. An error of `show` or of the screen, such as a closed pipe,
+    ends the work as Ctrl-C does, and is raised where the block ends.
     """
 
     def __init__(
@@ -49,7 +50,8 @@ class Watch:
         show: Callable[[str, Result | None, Job | None], None],
     ):
         self.store, self.plan, self.comparison, self.show = store, plan, comparison, show
-        self.stopped = threading.Event()  # somebody pressed Ctrl-C
+        self.stopped = threading.Event()  # by Ctrl-C, or by `_problem`
+        self._problem: Exception | None = None
         self.failed: dict[str, Job] = {}
         self._shown: set[str] = set()
         self._over = threading.Event()
@@ -80,7 +82,6 @@ class Watch:
         self._task = self._bar.add_task("starting", total=len(self.plan.keys))
         self._bar.start()
         self._handlers = signals.on_end(self._interrupt)
-        self._step()
         self._thread.start()
         return self
 
@@ -91,12 +92,17 @@ class Watch:
 
         self._over.set()
         self._thread.join()
-        with waiting(lambda _what, seconds: time.sleep(seconds)):
-            if self.stopped.is_set() or exception[0] is not None:
-                call_off(self.comparison, self.store)
-            signals.restore(self._handlers)
-            self._step()
-        self._bar.stop()
+        try:
+            with waiting(lambda _what, seconds: time.sleep(seconds)):
+                if self.stopped.is_set() or exception[0] is not None:
+                    call_off(self.comparison, self.store)
+                signals.restore(self._handlers)
+                if self._problem is None:
+                    self._step()
+        finally:
+            self._bar.stop()
+        if self._problem is not None and exception[0] is None:
+            raise self._problem
 
     def _interrupt(self, number: int, frame: object) -> None:
         # Only a flag is set here: the interrupted thread may hold the store's write lock.
@@ -108,9 +114,16 @@ class Watch:
         from mucore.store.trouble import waiting
 
         # A look at thousands of jobs takes a while, and the runs need the processor.
-        while not self._over.wait(max(0.4, len(self.plan.to_run) / 1000)):
-            with waiting(self._pause), contextlib.suppress(Cancelled):
-                self._step()
+        pause, over = max(0.4, len(self.plan.to_run) / 1000), False
+        while not over:
+            try:
+                with waiting(self._pause), contextlib.suppress(Cancelled):
+                    self._step()
+            except Exception as problem:  # `__exit__` raises it, where somebody sees to it
+                self._problem = problem
+                self.stopped.set()
+                return
+            over = self._over.wait(pause)
 
     def _pause(self, what: str, seconds: float) -> None:
         """The store does not answer now: sleep, unless this comes to its end."""
@@ -155,8 +168,8 @@ class Watch:
         self._bar.update(self._task, completed=len(self._shown), description=words)
 
     def _finish(self, key: str, result: Result | None, job: Job | None) -> None:
-        self._shown.add(key)
         self.show(key, result, job)
+        self._shown.add(key)
         if key in self.plan.cached or self.stopped.is_set():
             return
         state = result.status if result is not None else job.state if job is not None else ""
