@@ -6,16 +6,18 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Collection, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from mucore.errors import BadValue, said
+from mucore.errors import BadValue, MucoreError, said
 from mucore.store import Store, open_store
 
 MODULE = "mucore.runner.together"  # this one, which runs as a program, too
 MOST_JOBS = 1024
+LOOK_SECONDS = 1.0  # between two looks whether who started a process is still there
 
 
 @contextmanager
@@ -44,17 +46,38 @@ def check_jobs(jobs: int) -> None:
 
 
 def start(module: str, content: Mapping[str, Any], home: Path) -> subprocess.Popen[bytes]:
-    """`python -m module` with one thread on a home; what to do comes on its stdin."""
+    """`python -m module` with one thread on a home; what to do, and the id of this process as
+    `parent`, comes on its stdin (`asked`). It gets no Ctrl-C: `end` tells it to end.
+    """
     process = subprocess.Popen(
         [sys.executable, "-m", module],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         env={**os.environ, "MUCORE_HOME": str(home), "OMP_NUM_THREADS": "1"},
+        start_new_session=True,  # Ctrl-C does not reach it; ignored on Windows
     )
     assert process.stdin is not None
-    process.stdin.write(json.dumps(content).encode())
-    process.stdin.close()
+    # one that has ended already leaves its work to the others
+    with suppress(BrokenPipeError):
+        process.stdin.write(json.dumps({**content, "parent": os.getpid()}).encode())
+    with suppress(BrokenPipeError):
+        process.stdin.close()
     return process
+
+
+def asked() -> dict[str, Any]:
+    """What a process that `start` made is to do. Raises `MucoreError` where who started it was gone
+    before all was said.
+    """
+    try:
+        return json.loads(sys.stdin.read())
+    except ValueError:
+        raise MucoreError("The process that wanted this one is gone.") from None
+
+
+def orphaned(parent: int) -> bool:
+    """Whether the process that started this one is gone."""
+    return os.getppid() != parent
 
 
 def end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
@@ -67,15 +90,28 @@ def end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
 
 
 def main() -> int:
-    """One of the further processes: which runs to take comes on stdin."""
+    """One of the further processes: which runs to take comes on stdin. Gives its run back and ends
+    when it is told to, or when the process that started it is gone.
+    """
     from mucore.runner.worker import set_threads, stop_on_signals, work
 
     stop = stop_on_signals()
-    asked = json.loads(sys.stdin.read())
-    set_threads(1)
-    with open_store() as store:
-        work(store, device=asked["device"], only=asked["keys"], until_done=True, stop=stop)
+    try:
+        content = asked()
+        threading.Thread(target=_follow, args=(content["parent"], stop), daemon=True).start()
+        set_threads(1)
+        with open_store() as store:
+            work(store, device=content["device"], only=content["keys"], until_done=True, stop=stop)
+    except MucoreError as error:
+        print(error, file=sys.stderr)
+        return 1
     return 0
+
+
+def _follow(parent: int, stop: threading.Event) -> None:
+    while not (orphaned(parent) or stop.wait(LOOK_SECONDS)):
+        pass
+    stop.set()
 
 
 if __name__ == "__main__":

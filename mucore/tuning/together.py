@@ -4,9 +4,7 @@ need nothing of each other but the files.
 
 from __future__ import annotations
 
-import json
 import logging
-import os
 import subprocess
 import sys
 import threading
@@ -118,7 +116,6 @@ def _start(grid: Grid, wish: Wish, home: Path, root: Path, device: str) -> subpr
         "cap": wish.cap,
         "root": str(root),
         "device": device,
-        "parent": os.getpid(),
     }
     return together.start("mucore.tuning", content, home)
 
@@ -127,19 +124,19 @@ def main() -> int:
     """A further process of a search: what to do comes on stdin. Ends at the next step when it is
     told to, or when the process that started it is gone.
     """
-    content = json.loads(sys.stdin.read())
     stopped = threading.Event()
     signals.on_end(lambda *_: stopped.set())
-    grid = parse_grid(content["grid"])
-    wish, _ = wish_of(grid, **{name: content[name] for name in ("trials", "seed", "cap")})
     try:
+        content = together.asked()
+        grid = parse_grid(content["grid"])
+        wish, _ = wish_of(grid, **{name: content[name] for name in ("trials", "seed", "cap")})
         with open_store() as store:
             Search(
                 wish,
                 store,
                 Path(content["root"]),
                 device=content["device"],
-                cancelled=lambda: stopped.is_set() or os.getppid() != content["parent"],
+                cancelled=lambda: stopped.is_set() or together.orphaned(content["parent"]),
             ).run()
     except Cancelled:
         return 0
