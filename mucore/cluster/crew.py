@@ -256,7 +256,10 @@ def _check_answers(address: str) -> None:
         # RAY_ADDRESS, or what was started here last: its head may be gone
         from ray._private.services import canonicalize_bootstrap_address
 
-        address = canonicalize_bootstrap_address("auto") or "auto"
+        try:
+            address = canonicalize_bootstrap_address("auto") or "auto"
+        except ConnectionError as error:  # as newer versions say that there is none
+            raise ClusterError(_sentence(error, address)) from error
         if address == "auto":  # there is none, which Ray says at once
             return
     host, colon, port = address.rpartition(":")

@@ -109,6 +109,23 @@ def test_a_head_that_is_gone_is_said_at_once(monkeypatch, capsys, tmp_path):
     assert ":1 " in capsys.readouterr().err  # Ray puts this machine's address before it
 
 
+@pytest.mark.parametrize(
+    "command", [["status"], ["up", "--workers", "1"], ["scale", "1"], ["down"]]
+)
+def test_a_machine_without_ray_running_is_said(command, monkeypatch, capsys, tmp_path):
+    pytest.importorskip("ray")
+    from ray._private import services
+
+    def none(*_):
+        raise ConnectionError("Could not find any running Ray instance.")
+
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path))
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr(services, "canonicalize_bootstrap_address", none)
+    assert main(["cluster", *command]) == 2
+    assert "ray start --head" in capsys.readouterr().err
+
+
 class StandIn:
     """What `Crew` asks of Ray, of a cluster with one machine of two CPUs."""
 
