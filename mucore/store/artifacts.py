@@ -141,7 +141,7 @@ class Artifacts:
 
     def file(self, sha256: str) -> Path:
         """A file of this machine with the copy of a user's file. Raises `BadFile` where it is
-        missing or damaged.
+        missing or damaged, `StoreError` where this machine has no room for a copy.
         """
         name = sha256[:32] + GIVEN
         if not self.exists(name):
@@ -150,7 +150,16 @@ class Artifacts:
                 "again with the file's path."
             )
         self._get(name, GIVEN)
-        return self.place.local(name)
+        try:
+            return self.place.local(name)
+        except Unreachable as error:
+            raise self._unreachable(error) from error
+        except OSError as error:
+            raise StoreError(
+                f"The file with the hash {sha256[:12]} could not be copied from {self.place} to "
+                f"this machine: {error.strerror or error}. Free some space, or choose another home "
+                "with --home."
+            ) from error
 
     def content(self, name: str) -> bytes:
         """The bytes of an artifact's file. Raises `BadFile`."""

@@ -146,7 +146,9 @@ class Elsewhere:
 
     def local(self, name: str) -> Path:
         if self._cache.size(name) is None:
-            self.read(name)
+            content = self.read(name)
+            if self._cache.size(name) is None:
+                self._cache.write(name, content)  # raises why there was no copy
         return self._cache.local(name)
 
     def read(self, name: str, *, anew: bool = False) -> bytes:

@@ -4,6 +4,7 @@ own place.
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Iterator
@@ -16,8 +17,9 @@ from builders import make_model
 from s3 import running_s3
 
 from mucore.errors import BadFile, BadValue, StoreError
-from mucore.store import Artifacts, open_store
+from mucore.store import Artifacts, open_store, places
 from mucore.store.places import MARK, Elsewhere, Folder, Place, Unreachable, place_of
+from mucore.store.trouble import DISK, awaited
 
 NAME, OTHER = "ab" * 16 + ".safetensors", "cd" * 16 + ".parquet"
 
@@ -135,6 +137,24 @@ def test_a_place_that_does_not_answer_is_not_a_missing_file(
 def test_an_address_that_is_none_is_refused(address: str, tmp_path: Path) -> None:
     with pytest.raises(BadValue, match="MUCORE_ARTIFACTS"):
         place_of(tmp_path, address)
+
+
+def test_a_file_without_room_for_its_copy_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"memory://{uuid4().hex}/some"
+    name = Artifacts(place_of(tmp_path / "one", url)).put_given(b"weights of a user")
+    here = Artifacts(place_of(tmp_path / "two", url))
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(places, "write_lasting", full)
+    with pytest.raises(StoreError) as problem:
+        here.file(name)
+    assert awaited(problem.value) == DISK and name[:12] in str(problem.value)
+    monkeypatch.undo()
+    assert here.file(name).read_bytes() == b"weights of a user"
 
 
 def test_a_protocol_that_nobody_knows_is_refused(tmp_path: Path) -> None:
