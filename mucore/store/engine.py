@@ -26,7 +26,7 @@ import sqlalchemy as sa
 from sqlalchemy import event, exc
 from sqlalchemy.engine import URL, Connection, make_url
 
-from mucore.errors import MucoreError, ReadOnly, StoreError, install, said
+from mucore.errors import BadValue, MucoreError, ReadOnly, StoreError, install, said
 from mucore.store.liveness import Lookout, Moment
 from mucore.store.schema import POSTGRES_UPGRADES, SCHEMA, UPGRADES, Time, metadata, now, store_info
 from mucore.store.trouble import FULL
@@ -184,7 +184,7 @@ class Database:
     @contextmanager
     def sentences(self) -> Generator[None, None, None]:
         """Turn what the database or the file system raises inside into a `StoreError` that a person
-        can act on.
+        can act on; `BadValue` for a text that no database keeps.
         """
         try:
             yield
@@ -193,6 +193,8 @@ class Database:
         except (exc.DBAPIError, sqlite3.Error) as error:
             self.lookout.forget()  # others may not have been able to beat either
             raise self._translated(error) from error
+        except UnicodeEncodeError as error:  # of what was asked, not of a row
+            raise BadValue(f"{said(error.object)} is no text. Write it in UTF-8.") from error
         except ValueError as error:  # a date that is none, a text where a number was
             raise StoreError(
                 f"The store {self.where} holds a damaged row ({said(str(error))}). Restore it from "

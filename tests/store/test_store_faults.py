@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from builders import make_result, make_spec_row
 from sqlalchemy import event
 
-from mucore.errors import StoreError
+from mucore.errors import BadValue, StoreError
 from mucore.store import Store, default_home, open_store
 from mucore.store import schema as tables
 from mucore.store.schema import POSTGRES_UPGRADES, SCHEMA, UPGRADES, store_info
@@ -273,3 +273,9 @@ def test_a_lock_is_waited_for_by_what_starts_and_ends_a_comparison(
         with waiting(wait):
             write(store)
     assert told == [LOCK]
+
+
+def test_a_text_that_no_database_keeps_is_not_taken_for_a_damaged_row(store: Store) -> None:
+    with pytest.raises(BadValue) as problem:
+        store.summaries(dataset="a\udcff")
+    assert "\\udcff" in str(problem.value) and "UTF-8" in str(problem.value)
