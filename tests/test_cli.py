@@ -428,7 +428,12 @@ def test_cancel_names_what_waits_and_wants_a_yes(home, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("answer", "left"), [("y", ["cancelled", "cancelled"]), ("", ["queued", "queued"])]
+    ("answer", "left"),
+    [
+        ("y\n", ["cancelled", "cancelled"]),
+        ("\n", ["queued", "queued"]),
+        ("", ["queued", "queued"]),  # Ctrl-D
+    ],
 )
 def test_cancel_asks_on_a_terminal_and_not_where_nothing_else_waits(
     home, monkeypatch, answer, left
@@ -436,10 +441,10 @@ def test_cancel_asks_on_a_terminal_and_not_where_nothing_else_waits(
     spec = make_spec_row(method="retrain")
     with open_store(home) as store:
         original, _ = store.enqueue([*spec.needs(), spec])
-    terminal = io.StringIO(answer + "\n")
+    terminal = io.StringIO(answer)
     monkeypatch.setattr(terminal, "isatty", lambda: True)
     monkeypatch.setattr("sys.stdin", terminal)
-    assert cli.main(["cancel", str(original.id)]) == (0 if answer else 2)
+    assert cli.main(["cancel", str(original.id)]) == (0 if answer.strip() else 2)
     with open_store(home) as store:
         jobs = store.jobs()
         assert [job.state for job in jobs] == left

@@ -198,7 +198,7 @@ def cancel(
         if question and not yes:
             if not sys.stdin.isatty():
                 return complain(f"{question} Nothing was cancelled; --yes does it.", WRONG)
-            if input(f"{question} [y/N] ").strip().lower() not in ("y", "yes"):
+            if not _agreed(question):
                 return complain("Nothing was cancelled.", WRONG)
         changes = [store.cancel(number) for number in job]
         changes += [store.job(one.id) for one in waiting]
@@ -207,6 +207,14 @@ def cancel(
         state = "will stop at its next step" if running else f"is {changed.state}"
         print(f"Job {changed.id} {state}: {changed.label}")
     return 0
+
+
+def _agreed(question: str) -> bool:
+    try:
+        return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+    except EOFError:  # Ctrl-D
+        print()
+        return False
 
 
 def retry(
