@@ -401,22 +401,20 @@ def statistics(
     results, and whether metrics agree.
 
     `filters` are dataset, model, scenario and comparison (a number); `pack` is a folder of packed
-    results that takes the place of the store. The tables are data frames. Raises `MucoreError`
-    where nothing matches.
+    results that takes the place of the store. The tables are data frames. Raises `UnknownName` for
+    another filter, `MucoreError` where nothing matches.
     """
     from mucore.numbers import integer
     from mucore.statistics import from_store
     from mucore.store import open_pack, open_store
-    from mucore.store.results import Filters
 
+    texts = ("dataset", "model", "scenario")
     for name in filters:
-        if name not in Filters.__annotations__:
-            raise UnknownName("filter of results", name, Filters.__annotations__)
+        if name not in (known := (*texts, "comparison")):
+            raise UnknownName("filter of results", name, known)
     if filters.get("comparison") is not None:
         filters["comparison"] = integer(filters["comparison"], "comparison")
-    _texts(
-        metric=metric, **{n: filters[n] for n in ("dataset", "model", "scenario") if n in filters}
-    )
+    _texts(metric=metric, **{name: filters[name] for name in texts if name in filters})
     methods, agreement = _names("methods", methods), _names("agreement", agreement)
     with open_pack(_path("pack", pack)) if pack is not None else open_store(_home(home)) as store:
         return from_store(store, metric=metric, methods=methods, agreement=agreement, **filters)

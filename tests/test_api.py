@@ -177,3 +177,11 @@ def test_choices_of_forgetting_quality_are_checked_before_models_are_made(tmp_pa
 def test_a_filter_that_does_not_exist_is_refused(tmp_path):
     with pytest.raises(UnknownName, match="Did you mean dataset"):
         mu.statistics(home=tmp_path, datasets="digits")
+
+
+@pytest.mark.parametrize("name", ["keys", "method"])
+def test_a_filter_of_the_store_alone_is_refused(tmp_path, name):
+    asked: dict[str, Any] = {name: 5}
+    with pytest.raises(UnknownName) as problem:
+        mu.statistics(home=tmp_path, **asked)
+    assert problem.value.name == name
