@@ -110,15 +110,16 @@ class Crew:
 
     def end(self, which: Sequence[Named], *, finish_seconds: float = 0.0) -> list[Named]:
         """End workers once they have handed back, or within `finish_seconds` finished, what they
-        had in hand. Returns those whose process had to be ended with a run in hand.
+        had in hand; a busy one may take its time to answer. Returns those whose process had to be
+        ended, perhaps with a run in hand.
         """
         asked: dict[str, Any] = {}
         for one in which:
             with contextlib.suppress(ValueError):
                 asked[one.name] = self._ray.get_actor(one.name).end.remote(finish_seconds)
-        # one that has no process yet, or none any more, answers nothing
-        silent = {s.named.name for s in self.standings() if s.report is None}
-        polite = {name: ref for name, ref in asked.items() if name not in silent}
+        # one that has no process yet, or none any more, has nothing in hand and answers nothing
+        alive = self._with_process()
+        polite = {name: ref for name, ref in asked.items() if name in alive}
         ended = self._answers(polite, finish_seconds + HAND_BACK_SECONDS + ANSWER_SECONDS)
         self.kill(which)
         return [one for one in which if one.name in polite and ended.get(one.name) is not True]
@@ -169,6 +170,11 @@ class Crew:
                 except self._ray.exceptions.RayError:
                     continue
         return answers
+
+    def _with_process(self) -> set[str]:
+        """The names of the actors that have a process, whether it answers or not."""
+        actors = self._ray._private.state.actors(actor_state_name="ALIVE")
+        return {actor["Name"] for actor in actors.values()}
 
     def _nodes(self) -> list[dict[str, Any]]:
         return [node for node in self._ray.nodes() if node["Alive"]]

@@ -182,3 +182,41 @@ def test_each_worker_that_does_not_answer_is_said_to_for_its_own_reason():
     assert crew.addresses() == {"10.0.0.5"}
     some = Crew(StandIn(**{"worker-0:1:0": works, "worker-1:1:0": None}))  # ty: ignore[invalid-argument-type]
     assert some.standings()[1].coming
+
+
+class Ending(StandIn):
+    """A cluster with one worker each that hands back, that does not answer, and that has no process
+    yet.
+    """
+
+    def __init__(self):
+        super().__init__(**{"worker-0:1:0": True, "worker-1:1:0": None, "worker-2:1:0": None})
+        self.asked: dict[str, float] = {}
+        self.waited: list[str] = []
+        self._private = SimpleNamespace(state=self)
+
+    def get_actor(self, name):
+        if name not in self.answers:
+            raise ValueError(name)
+        end = SimpleNamespace(remote=lambda seconds: self.asked.update({name: seconds}) or name)
+        return SimpleNamespace(end=end, name=name, report=super().get_actor(name).report)
+
+    def actors(self, actor_state_name):
+        assert actor_state_name == "ALIVE"
+        return {name: {"Name": name} for name in ("worker-0:1:0", "worker-1:1:0")}
+
+    def wait(self, refs, **options):
+        self.waited = refs
+        return super().wait(refs, **options)
+
+    def kill(self, actor, *, no_restart):
+        del self.answers[actor.name]
+
+
+def test_a_worker_that_does_not_answer_is_given_its_time_and_named():
+    ray = Ending()
+    crew = Crew(ray)  # ty: ignore[invalid-argument-type]
+    there = crew.names()
+    assert crew.end(there, finish_seconds=7.0) == [there[1]] and crew.names() == []
+    assert ray.asked == {one.name: 7.0 for one in there}
+    assert ray.waited == [one.name for one in there[:2]]
