@@ -107,9 +107,9 @@ def compare(
     `parameters={"uploaded": {"file": PATH}}`, and `head_distillation`, which cheats. A run that
     takes more than twice the memory that the device has is refused unless it is wanted `anyway`;
     one that may not fit is warned of. Blocks until all is computed; runs that failed, were
-    cancelled or that a card refuses are left out and warned of. An interrupt cancels what is left
-    and keeps what is finished. Raises
-    `MucoreError` with a sentence for input that no run can survive.
+    cancelled or that a card refuses are left out and warned of, but of "all" methods those that a
+    card refuses without a word. An interrupt cancels what is left and keeps what is finished.
+    Raises `MucoreError` with a sentence for input that no run can survive.
     """
     from mucore.export.tables import comparison_frame
     from mucore.runner.plan import make_plan, parse_grid

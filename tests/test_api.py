@@ -8,6 +8,7 @@ import pytest
 
 import mucore.api as mu
 from mucore.errors import BadValue, MucoreError, UnknownName
+from mucore.runner.plan import Plan
 from mucore.store import open_store
 
 
@@ -145,6 +146,16 @@ def test_a_method_that_no_scenario_takes_is_refused_and_one_of_some_is_warned_of
     monkeypatch.setattr(mu, "_compute", lambda *_, **__: [])
     with pytest.warns(UserWarning, match="Left out: gkt does not run under scenario one_class"):
         compare(tmp_path, scenario=["one_class", "class_wise"], methods=["gkt"])
+
+
+def test_of_all_methods_those_that_a_card_refuses_are_left_out_without_a_word(
+    tmp_path, monkeypatch
+):
+    planned: list[Plan] = []
+    monkeypatch.setattr(mu, "_compute", lambda plan, *_, **__: planned.append(plan) or [])
+    compare(tmp_path, scenario="one_class", methods="all")  # a warning is an error in tests
+    (plan,) = planned
+    assert "gkt" in {refusal.method for refusal in plan.refused}
 
 
 def test_a_run_that_somebody_cancelled_is_warned_of(tmp_path, monkeypatch):
