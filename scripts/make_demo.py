@@ -283,8 +283,8 @@ PARTS = (
     Part(
         "Persons",
         f"Drawn faces, the persons task of mucore bench 1. {AUTHORS} Fisher forgetting, which "
-        "reads one image at a time, ran on one seed. SISA, Second-order and NTK are left out: each "
-        "takes a Retrain and more. GKT forgets whole classes alone.",
+        "reads one image at a time, ran on one seed. SISA, Second-order and NTK, "
+        "which take long on images of this size, were not run. GKT forgets whole classes alone.",
         (
             grid(("identities",), PERSONS, SEEDS, dataset="faces"),
             grid(
