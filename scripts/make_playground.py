@@ -1,13 +1,14 @@
 """Write mucore/playground/settings.json: what methods are played with in the playground.
 
-    python scripts/make_playground.py [--methods finetune,scrub] [--trials 5]
+    python scripts/make_playground.py [--methods finetune,scrub] [--trials 5] [--measure]
 
 The authors chose their values for networks of millions of weights; most of them move a network of
 4,482 weights hardly at all, or destroy it. So each method gets a few settings from the ranges of
 its card (those in which `mucore tune` searches), rates up to `HIGHER` times as high, the authors'
 values among them, on the presets of seed `SEED`. Chosen is what ends nearest to Retrain; what
-stands in the file is measured on another seed, `CHECK`. A method that is in the file already is
-left as it is, unless it is named.
+stands in the file is measured on the seeds `CHECKS`, which have no part in the choice: several,
+since some methods end elsewhere on a processor that rounds otherwise. A method that is in the file
+already is left as it is, unless it is named; `--measure` keeps the values and measures them anew.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from mucore.runner.estimate.memory import values_of
 from mucore.store import Store
 from mucore.tuning.space import Space, draw
 
-SEED, CHECK = 0, 1
+SEED, CHECKS = 0, (1, 2, 3, 4, 5)
 KINDS = {"few": ("outlier", "twin"), "many": ("cluster", "class")}
 MOST = 4.0  # seconds of the processor for one run; what takes longer is no play
 WORST = 9.0
@@ -94,14 +95,16 @@ class Trials:
         )
         return Wide(method, facts, played.spec_of(method, {}).parameters)
 
-    def left(self, method: str, values: Mapping[str, Any], preset: str) -> float | None:
+    def left(
+        self, method: str, values: Mapping[str, Any], preset: str, seconds: float = float("inf")
+    ) -> float | None:
         """The share of the way to Retrain that is left: of the mean difference over the plane, and
         at the forgotten points, the mean of the two. For the twin there is no way to go, so it is
         what the plane moved away from Retrain, by the way that the outlier takes. None where the
-        method refuses the request.
+        method refuses the request, `WORST` where it takes more than `seconds` of the processor.
         """
         played = self.played[preset]
-        self.until = time.process_time() + MOST
+        self.until = time.process_time() + seconds
         try:
             pick = Pick(id=method, parameters=dict(values))
             found = played.look(played.unlearned(pick, settings={}).network)
@@ -121,10 +124,8 @@ class Trials:
         return (now["mean"] / way["mean"] + now["at_forget"] / way["at_forget"]) / 2
 
 
-def chosen(trials: Trials, check: Trials, method: str, kind: str, count: int) -> Any:
-    """The setting that left least, and what it leaves on the other seed; None where the method
-    refuses all presets of the kind.
-    """
+def chosen(trials: Trials, method: str, kind: str, count: int) -> dict[str, Any] | None:
+    """The setting that left least; None where the method refuses all presets of the kind."""
     presets = KINDS[kind]
     tried: list[tuple[dict[str, Any], float]] = []
     space = None
@@ -142,36 +143,52 @@ def chosen(trials: Trials, check: Trials, method: str, kind: str, count: int) ->
         if values is None:
             break
         # the authors' epochs are scaled already; a setting is what differs from their values
-        found = {each: trials.left(method, values, each) for each in presets}
+        found = {each: trials.left(method, values, each, MOST) for each in presets}
         known = [each for each in found.values() if each is not None]
         tried.append((values, sum(known) / len(known) if known else WORST))
         print(f"  {method}, {kind}: {values} left {found}", flush=True)
         if not known or not space.search:
             break
-    values = min(tried, key=lambda each: each[1])[0]
-    if min(score for _, score in tried) >= WORST:
-        return None
-    left = {each: check.left(method, values, each) for each in presets}
-    return {
-        "parameters": values,
-        "left": {name: round(each, 3) for name, each in left.items() if each is not None},
-    }
+    values, score = min(tried, key=lambda each: each[1])
+    return values if score < WORST else None
+
+
+def measured(checks: list[Trials], method: str, kind: str, values: dict[str, Any]) -> Any:
+    """A setting, and what it leaves in the kind's presets on each seed that did not choose it."""
+    left: dict[str, list[float]] = {}
+    for preset in KINDS[kind]:
+        found = [each.left(method, values, preset) for each in checks]
+        if known := [round(each, 3) for each in found if each is not None]:
+            left[preset] = known
+    return {"parameters": values, "left": left}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--methods", default="", help="those to choose anew, separated by commas")
     parser.add_argument("--trials", type=int, default=10, help="settings a method and kind")
+    parser.add_argument("--measure", action="store_true", help="keep the values, measure them")
     asked = parser.parse_args()
     torch.set_num_threads(1)
     named = [catalog.method(each).id for each in asked.methods.split(",") if each]
     content = json.loads(FILE.read_text(encoding="utf-8"))
+    wanted = named or [each for each in METHODS if asked.measure or each not in content]
     stage = Stage(Path(tempfile.gettempdir()))
     with stage.records() as store:
-        trials, check = (Trials(stage, store, seed) for seed in (SEED, CHECK))
-        for method in named or [each for each in METHODS if each not in content]:
-            found = {kind: chosen(trials, check, method, kind, asked.trials) for kind in KINDS}
-            content[method] = {kind: each for kind, each in found.items() if each is not None}
+        trials = None if asked.measure else Trials(stage, store, SEED)
+        checks = [Trials(stage, store, seed) for seed in CHECKS]
+        for method in wanted:
+            values = {
+                kind: chosen(trials, method, kind, asked.trials)
+                if trials is not None
+                else content.get(method, {}).get(kind, {}).get("parameters")
+                for kind in KINDS
+            }
+            content[method] = {
+                kind: measured(checks, method, kind, each)
+                for kind, each in values.items()
+                if each is not None
+            }
             print(method, content[method], flush=True)
             FILE.write_text(json.dumps(dict(sorted(content.items())), indent=1) + "\n", "utf-8")
 

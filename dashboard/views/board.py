@@ -61,7 +61,7 @@ def page() -> None:
         run_filters.pick_hidden()
     run_filters.said_of_methods()
     answers = st.container()
-    said(found, division)
+    said(found, division, task)
     if hidden := run_filters.hidden():
         division = without(division, hidden)
         tables = {table.task.scenario: table for table in division.tables}
@@ -104,8 +104,10 @@ def caption(suite: Suite) -> str:
     )
 
 
-def said(found: Board, division: Division) -> None:
-    """How much of a division there is, while some of it is missing."""
+def said(found: Board, division: Division, task: str) -> None:
+    """How much of a division there is, while some of it is missing; of all tasks also which of them
+    do not count.
+    """
     about = next(about for name, about in found.packs if name == division.name)
     if about["there"] < about["asked"]:
         st.info(
@@ -113,15 +115,15 @@ def said(found: Board, division: Division) -> None:
             "and ranks rest on these alone; where a method lacks runs, the page says so.",
             icon=":material/hourglass_empty:",
         )
-    for task, reason in division.absent:
-        st.caption(
-            escape(f"Not judged: {labels.scenario_title(task.scenario)}. {reason}"),
-        )
+    for absent, reason in division.absent if task == EVERY else ():
+        st.caption(escape(f"Not judged: {labels.scenario_title(absent.scenario)}. {reason}"))
     for table in division.tables:
-        if not table.telling:
-            title = labels.scenario_title(table.task.scenario)
+        if task in (EVERY, table.task.scenario) and not table.telling:
+            title, headline = labels.scenario_title(table.task.scenario), site.headline(table)
             st.caption(
-                f"{title}. {escape(site.headline(table))} The task counts towards no rank. "
+                # of one task the headline stands above the table
+                ("" if task != EVERY else f"{title}. {escape(headline)} ")
+                + "The task counts towards no rank. "
                 "Results takes further Retrains, too, where there are any."
             )
     for name, reason in found.absent:

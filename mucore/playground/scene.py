@@ -206,12 +206,12 @@ class Setting:
     """What a method is played with where a scene does not say otherwise.
 
     scripts/make_playground.py chose it, on the presets of one seed. `left` is the share of the way
-    from Original to Retrain that is then left in each of them, on a seed that had no part in the
-    choice: 0 at Retrain, 1 at Original or as far away.
+    from Original to Retrain that is then left in each of them, on each of the seeds 1, 2, …, which
+    had no part in the choice: 0 at Retrain, 1 at Original or as far away.
     """
 
     parameters: Mapping[str, Any]
-    left: Mapping[str, float]
+    left: Mapping[str, Sequence[float]]
 
 
 # By method, and by `Scene.kind`: what undoes one point is not what undoes a class.
