@@ -67,6 +67,7 @@ with messages.sentences():
                 "source",
                 data.SOURCES,
                 format_func=lambda name: names[name],
+                within=("comparison", "tag"),  # each store numbers its own
                 width="stretch",
             )
     if status := access.status():

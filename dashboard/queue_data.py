@@ -13,13 +13,17 @@ import streamlit as st
 
 from dashboard import access
 from dashboard.data import demo_pack, own_store
+from dashboard.widgets.training_set import stamp
+from mucore import catalog
+from mucore.catalog import plugins, tuning
 from mucore.runner import apart, estimate
 from mucore.runner.executors import ensure_workers
 from mucore.runner.jobs import end_of_log
-from mucore.runner.plan import Grid, Plan, make_plan
+from mucore.runner.plan import Grid, Plan, make_plan, uploaded_files
 from mucore.runner.quality import Originals, plan_experiment
 from mucore.store import Store
 from mucore.store.rows import ACTIVE, Job, JobKind, JobState, Worker
+from mucore.userfiles import datasets, weights
 
 MOST_QUEUED = 5000  # jobs that a time left is computed from
 
@@ -89,7 +93,9 @@ def plan(grid: Grid) -> Plan:
     `MucoreError` with a sentence.
     """
     store = own_store()
-    return _plan(store, _history(), str(store.home), _moves(store), grid.model_dump_json())
+    return _plan(
+        store, _history(), str(store.home), _moves(store), _files(grid), grid.model_dump_json()
+    )
 
 
 def precision_gain() -> str:
@@ -104,7 +110,14 @@ def experiment_plan(grid: Grid, *, models: int, originals: Originals) -> Plan:
     """
     store = own_store()
     return _experiment_plan(
-        store, _history(), str(store.home), _moves(store), grid.model_dump_json(), models, originals
+        store,
+        _history(),
+        str(store.home),
+        _moves(store),
+        _files(grid),
+        grid.model_dump_json(),
+        models,
+        originals,
     )
 
 
@@ -173,6 +186,20 @@ def _moves(store: Store) -> tuple[int, ...]:
     return store.change_counter("results"), store.count_active(), len(store.workers())
 
 
+def _files(grid: Grid) -> tuple[object, ...]:
+    """What tells whether a file has changed from which a plan takes more than its name: the tuned
+    settings, methods of the reader's own, data and weights.
+    """
+    own = [plugins.find(choice.id) for choice in grid.methods]
+    path = catalog.dataset(grid.dataset).takes_path
+    return (
+        tuning.stamps(),
+        tuple(plugin.source_hash for plugin in own if plugin is not None),
+        stamp(str(datasets.path_of(grid.dataset))) if path else (),
+        tuple(weights.file_hash(file, what="A run") for file in uploaded_files(grid)),
+    )
+
+
 def _history() -> Store | None:
     """Runs that tell how long others may take, beside the reader's own."""
     demo = demo_pack()
@@ -187,7 +214,12 @@ def _started(home: str) -> list[subprocess.Popen]:
 
 @st.cache_data(show_spinner=False, max_entries=32)
 def _plan(
-    _store: Store, _history: Store | None, name: str, moves: tuple[int, ...], grid: str
+    _store: Store,
+    _history: Store | None,
+    name: str,
+    moves: tuple[int, ...],
+    files: tuple[object, ...],
+    grid: str,
 ) -> Plan:
     return make_plan(Grid.model_validate_json(grid), _store, history=_history)
 
@@ -198,6 +230,7 @@ def _experiment_plan(
     _history: Store | None,
     name: str,
     moves: tuple[int, ...],
+    files: tuple[object, ...],
     grid: str,
     models: int,
     originals: Originals,

@@ -378,10 +378,12 @@ def carried_segmented(
     options: Sequence[str],
     *,
     format_func: Callable[[str], str] = str,
+    within: Sequence[str] = (),
     **look: Any,
 ) -> None:
     """Buttons for a choice that is read with `carried`; the address says it on every page, unless
-    it is the first option.
+    it is the first option. Another choice drops the parameters `within`, which have a meaning
+    within one choice alone, from this page and from those that keep them.
     """
     key = f"carry:{name}"
 
@@ -390,10 +392,17 @@ def carried_segmented(
         set_ticket(name, value)
         set_param(name, None if value == options[0] else value)
 
+    def change() -> None:
+        keep()
+        forget(within)
+        for pages in set(KEPT.values()):
+            kept = ticket(f"kept:{pages}") or {}
+            set_ticket(f"kept:{pages}", {k: v for k, v in kept.items() if k not in within})
+
     st.session_state[key] = carried(name, options)
     keep()
     st.segmented_control(
-        label, options, key=key, format_func=format_func, required=True, on_change=keep, **look
+        label, options, key=key, format_func=format_func, required=True, on_change=change, **look
     )
 
 

@@ -308,7 +308,7 @@ def growth_sentence(found: Curves) -> str:
         else f"at {units.count(next(iter(found.sizes)), 'sample')}"
     )
     some = "at one budget or more" if len(found.sizes) > 1 else "there"
-    many = units.count(len(lines), "method")
+    many = units.methods([line.method for line in lines])
     names = f": {_names(keep)}" if keep else ""
     known = "is known to forget" if untold(found) else "forgets"
     known = known if len(keep) < 2 else known.replace("is ", "are ").replace("forgets", "forget")

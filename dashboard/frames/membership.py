@@ -136,9 +136,10 @@ def sentence(
             return f"{said} For each method that forgot, some attack only guesses or has no number."
         return f"{said} No method qualifies as private here. {verdicts.why_none(table.methods)}"
     row, _, count = found
-    rivals = len(competitors(table, everyone=everyone))
+    methods = [row.method for row in competitors(table, everyone=everyone)]
+    rivals = len(methods)
     who = (
-        units.count(rivals, "method")
+        units.methods(methods)
         + ("" if everyone else " that forgot")
         + (f" ({count} can be compared)" if count < rivals else "")
     )

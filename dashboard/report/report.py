@@ -14,7 +14,12 @@ from dashboard.report.flags import flag_blocks
 from dashboard.report.reproduce import command_blocks, configuration_blocks, repeats
 from dashboard.report.results import budget_blocks, setting_sections
 from dashboard.report.selection import settings
-from dashboard.report.statistics import computed_statistics, ranking_labels, statistics_blocks
+from dashboard.report.statistics import (
+    computed_statistics,
+    ranking_labels,
+    rows_by_line,
+    statistics_blocks,
+)
 from dashboard.report.summary import answers, asked, caveats
 from dashboard.report.verdicts import method_blocks
 from dashboard.text import units
@@ -31,11 +36,13 @@ def build(
     results: Sequence[Result],
     *,
     made: datetime,
+    references: Sequence[Result] = (),
     comparison: str = "",
 ) -> Report:
     """The whole report of `runs`. `values` are their metrics, `results` their records; every part
-    is in it, `Report.only` picks some. `comparison` is the name and note of the comparison that
-    they were made for.
+    is in it, `Report.only` picks some. `references` are what the store has beside them to judge
+    them by (`mucore.verdicts.references_of`). `comparison` is the name and note of the comparison
+    that they were made for.
 
     Raises `BadValue` where no run forgets anything, or where there are more runs than a reader can
     take in.
@@ -49,7 +56,7 @@ def build(
             "Choose fewer scenarios or methods."
         )
     values = values[values["key"].isin(runs["key"])]
-    found = settings(runs, values, results)
+    found = settings(runs, values, results, references)
     computed, untold = computed_statistics(runs, values)
     suspicions = next((each.suspicions for each in computed.values()), None)
     suspicions = statistics.suspicions(runs, values) if suspicions is None else suspicions
@@ -71,7 +78,7 @@ def build(
         Section("What the numbers mean", (meanings(found, values),), "metrics"),
         Section(
             "Statistics",
-            statistics_blocks(computed, untold, labels, found),
+            statistics_blocks(computed, untold, labels, rows_by_line(found, runs)),
             "statistics",
             wide=True,
         ),

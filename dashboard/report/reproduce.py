@@ -13,8 +13,7 @@ from dashboard.report.blocks import Block, Command, Facts, Table, Text
 from dashboard.report.selection import Setting
 from dashboard.report.text import versions
 from dashboard.text import units
-from dashboard.text.labels import MISSING, command_line, number, preset_title
-from mucore.errors import MucoreError
+from dashboard.text.labels import MISSING, command_or_why_not, number, preset_title
 
 
 @dataclass(frozen=True)
@@ -57,13 +56,13 @@ def repeats(found: Sequence[Setting]) -> tuple[Repeat, ...]:
         for unlearning, keys in sorted(by_unlearning.items()):
             grids.setdefault(tuple(sorted(keys)), []).append(unlearning)
         for training, unlearnings in grids.items():
-            text = _command(
+            text = command_or_why_not(
                 {
                     **spec,
                     "training_seed": _listed(training),
                     "unlearning_seed": _listed(unlearnings) if any(unlearnings) else 0,
                 }
-            )
+            ).replace(" \\\n  ", " ")
             made.append(
                 Repeat(
                     label,
@@ -76,14 +75,6 @@ def repeats(found: Sequence[Setting]) -> tuple[Repeat, ...]:
 
 def _listed(seeds: Sequence[int]) -> str:
     return ",".join(str(seed) for seed in seeds)
-
-
-def _command(spec: Mapping) -> str:
-    try:
-        return command_line(spec).replace(" \\\n  ", " ")
-    except (MucoreError, KeyError, ValueError) as failure:
-        # a method of the reader's own that is gone, or a run of another version
-        return f"# No command: {failure}"
 
 
 def command_blocks(commands: Sequence[Repeat]) -> tuple[Block, ...]:

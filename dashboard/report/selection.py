@@ -33,16 +33,21 @@ class Setting:
 
 
 def settings(
-    runs: pd.DataFrame, values: pd.DataFrame, results: Sequence[Result]
+    runs: pd.DataFrame,
+    values: pd.DataFrame,
+    results: Sequence[Result],
+    references: Sequence[Result] = (),
 ) -> tuple[Setting, ...]:
     """The settings of the unlearning runs among `runs` (rows of `data.summaries`), in the
-    catalogue's order of scenarios.
+    catalogue's order of scenarios. Verdicts also rest on `references`, originals and Retrains that
+    the store has of these settings beside `runs`.
     """
     runs = runs[runs["scenario"].notna()]
     order = [card.id for card in catalog.scenarios()]
     several = [name for name in ("dataset", "model", "recipe") if runs[name].nunique() > 1]
     by_key = {result.key: result for result in results}
-    judged = {key: line for line in judge(results) for key in line.keys}
+    everything = {each.key: each for each in (*references, *results)}
+    judged = {key: line for line in judge(everything.values()) for key in line.keys}
     made = []
     for names, group in runs.groupby(list(statistics.SETTING), sort=True):
         found = {name: str(value) for name, value in zip(statistics.SETTING, names, strict=True)}

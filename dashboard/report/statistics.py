@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from dashboard.charts import critical_difference
+from dashboard.frames import Row
 from dashboard.report.blocks import Block, Items, Picture, Table, Text
 from dashboard.report.selection import Setting
 from dashboard.report.text import short_name, without_thin_spaces
@@ -43,15 +44,17 @@ def statistics_blocks(
     computed: Mapping[str, statistics.Statistics],
     untold: Sequence[str],
     labels: Mapping[str, str],
-    found: Sequence[Setting],
+    rows: Mapping[tuple[str, str], Row],
 ) -> tuple[Block, ...]:
-    """Intervals, ranks, pairs and agreement of what `computed_statistics` found."""
+    """Intervals, ranks, pairs and agreement of what `computed_statistics` found; `rows` as
+    `rows_by_line` gives them.
+    """
     notes = list(untold)
     if not computed:
         return Text(
             "No statistics: these runs have none of the numbers that they would be about."
         ), Items(tuple(notes))
-    blocks: list[Block] = [_intervals(computed, labels, found)]
+    blocks: list[Block] = [_intervals(computed, labels, rows)]
     ranks = _ranks(computed)
     if ranks is not None:
         blocks.append(ranks)
@@ -108,6 +111,15 @@ def ranking_labels(found: Sequence[Setting], runs: pd.DataFrame) -> dict[str, st
     return {str(named[setting.runs.iloc[0]["key"]]): setting.label for setting in found}
 
 
+def rows_by_line(found: Sequence[Setting], runs: pd.DataFrame) -> dict[tuple[str, str], Row]:
+    """The ranking's short names of settings and lines -> our rows, whose titles are told apart in
+    their own settings alone.
+    """
+    named = statistics.label_runs(runs).set_index("key")[["setting", "line"]]
+    names = {key: (str(setting), str(line)) for key, setting, line in named.itertuples()}
+    return {names[key]: row for setting in found for row in setting.values.rows for key in row.keys}
+
+
 def relabelled(text: str, labels: Mapping[str, str]) -> str:
     """`text` with the report's labels of settings in place of the ranking's."""
     for name in sorted(labels, key=len, reverse=True):
@@ -129,9 +141,8 @@ def _line_names(line: str) -> tuple[str, str]:
 def _intervals(
     computed: Mapping[str, statistics.Statistics],
     labels: Mapping[str, str],
-    found: Sequence[Setting],
+    rows: Mapping[tuple[str, str], Row],
 ) -> Table:
-    rows = {(setting.label, row.title): row for setting in found for row in setting.values.rows}
     lines: dict[tuple[str, str], dict[str, str]] = {}
     groups: dict[str, str] = {}
     heads: dict[str, str] = {}
@@ -140,16 +151,14 @@ def _intervals(
         for column, head in ((f"{short} mean, %", "mean"), (f"{short} gap, points", "gap, points")):
             groups[column], heads[column] = f"{short}, %", head
         for row in each.intervals.to_dict("records"):
-            names = (
-                labels.get(str(row["setting"]), str(row["setting"])),
-                _line_title(str(row["method"])),
-            )
+            place, name = str(row["setting"]), str(row["method"])
+            names = (labels.get(place, place), _line_title(name))
             line = lines.setdefault(
                 names,
                 {
                     "Setting": names[0],
                     "Method": names[1],
-                    **verdict_cells(rows.get(names)),
+                    **verdict_cells(rows.get((place, name))),
                     "Seeds": number(row["seeds"], "count"),
                 },
             )

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from mucore import catalog, titles
 from mucore.catalog.tuning import Borrowed, Tuned
-from mucore.errors import UnknownName
+from mucore.errors import MucoreError, UnknownName
 from mucore.spec import Recipe, complete, fill, make_recipe, method_parameters
 
 Unit = Literal["percent", "ratio", "MB", "seconds", "count"]
@@ -360,6 +360,15 @@ def short_id(text: str) -> str:
     address.
     """
     return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def command_or_why_not(spec: Mapping[str, Any]) -> str:
+    """`command_line`, or a comment that says why there is none."""
+    try:
+        return command_line(spec)
+    except (MucoreError, KeyError, ValueError) as failure:
+        # a method of the reader's own that is gone, or a run of another version
+        return f"# No command: {failure}"
 
 
 def command_line(spec: Mapping[str, Any]) -> str:

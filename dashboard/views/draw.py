@@ -8,7 +8,7 @@ import streamlit as st
 from dashboard import data
 from dashboard.sections.draw import canvas, choose, small_run
 from dashboard.text import labels
-from dashboard.widgets import header, presenting, run_drawer, run_filters
+from dashboard.widgets import header, messages, presenting, run_drawer, run_filters
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
 
@@ -30,7 +30,13 @@ def page() -> None:
     head = st.container()
     runs = run_filters.pick_runs(drawable, first=["class_wise"])
     with head:
-        header.header(QUESTION, caption(runs), source)
+        if runs.empty:
+            messages.none_finished(QUESTION, source)
+        else:
+            header.header(QUESTION, caption(runs), source)
+    if runs.empty or messages.none_chosen(runs):
+        run_drawer.run_drawer(every)
+        return
     three = choose.three(runs)
     with presenting.slide("draw"):
         canvas.show(three)

@@ -87,7 +87,8 @@ def _panel(title: str, parameter: str, shown: str) -> Generator[None]:
 def _links(method: str, key: str) -> None:
     """Where else there is something about a run: its method, and the run from step to step."""
     with st.container(horizontal=True, gap="medium"):
-        link("method", "How this method works", icon=":material/school:", method=method)
+        if labels.method_names(method)[1] != "unknown":  # one of the reader's own may be gone
+            link("method", "How this method works", icon=":material/school:", method=method)
         if has_steps(method):
             link("replay", "Replay", icon=":material/replay:", key=key)
 

@@ -45,7 +45,7 @@ def show(key: str, lines: pd.DataFrame, outside: tuple[str, ...] = ()) -> None:
     weights_button(result)
     show_pictures(result, lines)
     st.caption("The command that repeats this run")
-    st.code(labels.command_line(result.spec), language="bash")
+    st.code(labels.command_or_why_not(result.spec), language="bash")
 
 
 def show_verdict(key: str, lines: pd.DataFrame) -> None:

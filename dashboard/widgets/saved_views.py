@@ -46,7 +46,9 @@ def _save(page: str) -> None:
     told = "The page with all that is chosen on it, as its address says it."
     if st.button("Save", type="primary", key="view_save", help=told):
         with messages.kept("view_problem"):
-            saved_views.save(data.own_store().home, name, page, state.address())
+            # said even where the page would open on it: others may be shown when the view is opened
+            shown = {"source": ["demo" if data.source().demo else "own"]}
+            saved_views.save(data.own_store().home, name, page, state.address() | shown)
         st.rerun()
     if problem := state.ticket("view_problem"):
         messages.problem(str(problem))

@@ -241,16 +241,21 @@ def judge_stored(store: Store, **filters: Unpack[Filters]) -> dict[str, Judged]:
     """`judge_runs` of the results that `filters` choose, with the original and all Retrains of
     their settings, chosen or not.
     """
-    metrics = looked_at()
-    wanted = store.results(metrics=metrics, brief=True, **filters)
+    wanted = store.results(metrics=looked_at(), brief=True, **filters)
+    found = judge_runs({run.key: run for run in (*wanted, *references_of(store, wanted))}.values())
+    return {run.key: found[run.key] for run in wanted if run.key in found}
+
+
+def references_of(store: Store, wanted: Sequence[Result]) -> list[Result]:
+    """The originals and all Retrains that the store has of the scenarios of `wanted`, with what
+    verdicts look at and nothing else: `judge` tells settings apart.
+    """
     if not wanted:
-        return {}
+        return []
     where: Filters = {"method": ["original", "retrain"]}
     for name in ("dataset", "model", "scenario"):
         where[name] = sorted({run.spec[name] for run in wanted if run.spec.get("scenario")})
-    references = store.results(metrics=metrics, brief=True, **where)
-    found = judge_runs({run.key: run for run in (*wanted, *references)}.values())
-    return {run.key: found[run.key] for run in wanted if run.key in found}
+    return store.results(metrics=looked_at(), brief=True, **where)
 
 
 def _line(run: Run) -> tuple[str, str]:
@@ -423,7 +428,9 @@ def _compared(mine: Seeds, paired: Sequence[int], references: _References) -> Li
         retrain=retrain,
         # a guess in any of the three is no evidence about the difference
         blind=any(_most(part[seed].blind for seed in paired) for part in parts),
-        collapsed=_most(mine[seed].collapsed for seed in paired),
+        # where classes left, so that one is nearly all that stays, Retrain gives it to nearly all
+        collapsed=_most(mine[seed].collapsed for seed in paired)
+        and not _most(references.retrain[seed].collapsed for seed in paired),
     )
 
 

@@ -100,6 +100,7 @@ def test_a_page_is_saved_renamed_and_deleted_in_the_side_bar(home: Path) -> None
     pressed(at, "view_save")
     (view,) = saved_views.every(home)
     assert view.page == "results" and view.query["scenario"] == ["one_class"]
+    assert view.query["source"] == ["own"]  # it may be opened while the demo is shown
     assert "For Monday" in links(open_page("glossary"))
     at.text_input(key="view_new").input("For Tuesday")
     pressed(at, "view_rename")

@@ -49,6 +49,19 @@ def test_an_address_says_whose_results_it_means(both):
     assert not at.exception and "Your results" in words_on(at)
 
 
+def test_a_comparison_stays_with_the_store_that_numbered_it(both):
+    with open_store(data.own_store().home) as store:
+        (key,) = [one.key for one in store.results()]
+        number = store.create_comparison("Mine", "#a", {}, [key]).id
+    at = open_page("results", comparison=str(number), tag="a")
+    assert not at.exception and str(number) in at.query_params["comparison"]
+    switch(at).set_value("demo").run()
+    assert not at.exception and not {"comparison", "tag"} & set(at.query_params)
+    at.query_params.clear()
+    at.switch_page("views/membership.py").run()
+    assert not {"comparison", "tag"} & set(at.query_params)
+
+
 @pytest.mark.parametrize("amount", ["empty", "one"])
 def test_where_there_is_no_choice_there_is_no_switch(home, amount):
     fill(home, amount)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from dashboard import frames
 from dashboard.frames import Answer, Row
-from dashboard.text import verdicts
+from dashboard.text import units, verdicts
 from dashboard.text.labels import MINUS, MISSING
 from mucore import catalog
 from mucore.catalog.metrics.representation import DOWNSTREAM_SETS
@@ -161,13 +161,14 @@ def answers(rows: Sequence[Row], split: str) -> tuple[Answer, ...]:
     ]
     if not placed:
         return ()
+    what = "methods" if len({row.method for row, *_ in placed}) == len(placed) else "settings"
     near_original = sum(x > y for _, x, y in placed)
     best, _, nearest_to = max(placed, key=lambda each: each[2])
     made = [
         Answer(
             "Nearer to the original",
             f"{near_original} of {len(placed)}",
-            f"methods have features more like the original's ({on})",
+            f"{what} have features more like the original's ({on})",
         ),
         Answer(
             "Highest CKA to Retrain",
@@ -219,7 +220,8 @@ def opening(rows: Sequence[Row], split: str, kept: Collection[str] | None = None
 
 def _order_answer(placed: Sequence[tuple[Row, float, float]], metric: str) -> Answer:
     label = "Accuracy agrees with CKA"
-    both = [(gap, y) for row, _, y in placed if (gap := mean(row, metric)) is not None]
+    found = [(row, mean(row, metric), y) for row, _, y in placed]
+    both = [(gap, y) for _, gap, y in found if gap is not None]
     if len(both) < FEW_METHODS:
         return Answer(
             label, MISSING, f"needs {FEW_METHODS} methods with both measures, there are {len(both)}"
@@ -241,10 +243,11 @@ def _order_answer(placed: Sequence[tuple[Row, float, float]], metric: str) -> An
         else "no, the reverse"
     )
     shown = f"{tau:.2f}".replace("-", MINUS)
+    among = units.methods([row.method for row, gap, _ in found if gap is not None])
     return Answer(
         label,
         word.capitalize(),
-        f"Kendall's τ of the two orders is {shown} over {len(both)} methods; 1 is the same order",
+        f"Kendall's τ of the two orders is {shown} over {among}; 1 is the same order",
     )
 
 

@@ -34,7 +34,8 @@ def front_sentence(found: Contest) -> str:
         if not found.everyone and rivals < len(verdicts.qualified(found.lines))
         else ""
     )
-    who = units.count(rivals, "method") + ("" if found.everyone else f" that forgot{some}")
+    who = units.methods([row.line.method for row in found.entrants if row.row in found.competing])
+    who += "" if found.everyone else f" that forgot{some}"
     if not front:
         return f"What beats the {who} in these ranges lies outside them."
     names = units.shortened([row.title for row in front], 6)

@@ -18,17 +18,20 @@ def ranks_sentence(metric: str, ranking: Ranking, forgot: Mapping[str, int]) -> 
     """
     by, best, others = by_metric(metric), next(iter(ranking.ranks)), len(ranking.ranks) - 1
     over = units.count(ranking.blocks, "scenario")
+    methods = [name.partition(" ")[0] for name in ranking.ranks]
+    many = units.methods(methods)
+    what = "methods" if len(set(methods)) == len(methods) else "settings"
     if ranking.p >= 1 - LEVEL:
         return (
-            f"{by}, there is no winner: chance alone may explain the ranks of these {others + 1} "
-            f"methods over {over}."
+            f"{by}, there is no winner: chance alone may explain the ranks of these {many} over "
+            f"{over}."
         )
     if ranking.alike:
         return (
-            f"{by}, there is no winner: {len(ranking.alike)} of the other {others} methods cannot "
+            f"{by}, there is no winner: {len(ranking.alike)} of the other {others} {what} cannot "
             "be told apart from first place."
         )
-    said = f"{line_title(best)} ranks first of {others + 1} methods over {over}"
+    said = f"{line_title(best)} ranks first of {many} over {over}"
     if not forgot[best]:
         return f"{by}, there is no winner: {said}, but forgot in none of them."
     return f"{by}, {said}, and forgot in {forgot[best]} of them."

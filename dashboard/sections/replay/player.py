@@ -116,7 +116,7 @@ def way_out(result: Result, sentence: str, lines: pd.DataFrame) -> None:
     else:
         with st.container(border=True):
             st.markdown(f"{sentence} Its command, for a home of its own (`--home`):")
-            st.code(labels.command_line(spec), language="bash")
+            st.code(labels.command_or_why_not(spec), language="bash")
 
 
 def has_attributes(result: Result) -> bool:

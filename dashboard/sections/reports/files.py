@@ -13,7 +13,7 @@ from dashboard import report as evidence
 from dashboard.report import render
 from dashboard.sections.reports import making
 from dashboard.text import labels, units
-from dashboard.widgets import messages
+from dashboard.widgets import messages, run_filters
 from dashboard.widgets.markdown import escape
 from mucore.errors import MucoreError
 from mucore.export import records, tables
@@ -43,9 +43,7 @@ def show(
     st.subheader("Files", anchor=False)
     keys = tuple(sorted(runs["key"]))
     name = f"unlearning-{labels.short_id(' '.join(keys))}"
-    named = next(
-        (one for one in data.comparisons() if str(one.id) == state.param("comparison")), None
-    )
+    named = run_filters.comparison_shown()
     comparison = "" if named is None else named.name + (f". {named.note}" if named.note else "")
     if len(runs) > evidence.MAX_RUNS:
         st.warning(

@@ -17,6 +17,7 @@ from dashboard.report import latex as report_latex
 from dashboard.report import render
 from dashboard.text import units
 from mucore.store import Store
+from mucore.verdicts import references_of
 
 README = """\
 The browser of the machine that made this folder could not draw these figures, so they are
@@ -62,11 +63,13 @@ def built(
     """The report of these runs with all parts; `name` and `change` say which store, and when it was
     read.
     """
+    results = _store.results(keys=keys)
     return evidence.build(
         _store.summaries(keys=keys),
         _store.metric_values(keys=keys),
-        _store.results(keys=keys),
+        results,
         made=datetime.now(UTC),
+        references=references_of(_store, results),
         comparison=comparison,
     )
 

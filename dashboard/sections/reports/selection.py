@@ -26,7 +26,9 @@ def pick(runs: pd.DataFrame) -> pd.DataFrame:
         present = frames.setups(runs, "scenario")
         order = [card.id for card in catalog.scenarios() if card.id in present]
         order += [name for name in present if name not in order]
-        usual = next((name for name in run_filters.OPENS_ON if name in present), present[0])
+        usual = next(
+            (name for name in run_filters.OPENS_ON if name in present), next(iter(present), "")
+        )
         wanted = state.multiselect(
             "Scenarios",
             "scenario",

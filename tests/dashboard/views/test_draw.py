@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from builders import execute_all, make_spec_row
-from pages import button, open_page, words_on
+from pages import button, links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data
@@ -197,3 +197,14 @@ def test_networks_without_weights_are_not_offered(shown: list[dict[str, Any]], h
     at = opened()
     assert not at.exception and not [one for one in shown if "starts" in one]
     assert [one for one in at.button if one.label.startswith("Run it")]
+
+
+@pytest.mark.parametrize("query", [{"methods": ""}, {"comparison": "1"}])
+def test_without_a_method_to_draw_for_the_page_says_so(
+    shown: list[dict[str, Any]], home: Path, query: dict[str, str]
+) -> None:
+    with open_store(home) as store:
+        store.create_comparison("Not begun", "", {}, ["0" * 64])
+    at = opened(**query)
+    assert not at.exception and not any("starts" in one for one in shown)
+    assert {"Launch", "Watch the queue"} & set(links(at))

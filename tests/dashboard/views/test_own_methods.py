@@ -7,22 +7,30 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pages import open_page
+from builders import make_result
+from pages import links, open_page
 
+from dashboard import queue_data
 from mucore import catalog
+from mucore.catalog import tuning
+from mucore.runner.plan import parse_grid
+from mucore.store import open_store
+from mucore.userfiles import paths
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(autouse=True)
-def own_methods(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A method that works, and a file that cannot be read."""
+def own_file(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file of a method that works, beside one that cannot be read."""
     own = tmp_path / "own"
     own.mkdir()
     example = (ROOT / "docs" / "examples" / "gaussian_noise.py").read_text(encoding="utf-8")
-    (own / "gaussian_noise.py").write_text(example, encoding="utf-8")
+    working = own / "gaussian_noise.py"
+    working.write_text(example, encoding="utf-8")
     (own / "broken.py").write_text("CARD = ", encoding="utf-8")
     monkeypatch.setenv("MUCORE_PLUGINS", str(own))
+    return working
 
 
 def test_launch_offers_them_under_their_own_heading():
@@ -43,3 +51,50 @@ def test_the_method_page_shows_the_card():
         "Gaussian noise" in one.value for one in at.title
     )
     assert any(catalog.FAMILIES["own"] in one.value for one in [*at.caption, *at.markdown])
+
+
+def test_a_plan_takes_the_method_and_the_tuned_settings_of_now(
+    home: Path, own_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grid = parse_grid(
+        {
+            "dataset": "digits",
+            "model": "mlp",
+            "scenarios": [{"id": "one_class"}],
+            "methods": [{"id": "gaussian_noise"}, {"id": "finetune", "preset": "tuned"}],
+        }
+    )
+
+    def own() -> str:
+        return next(x.method_hash for x in queue_data.plan(grid).specs if x.method_hash)
+
+    first = own()
+    assert own() == first
+    with own_file.open("a", encoding="utf-8") as file:
+        file.write("\n# edited\n")
+    second = own()
+    assert second != first
+    calls = []
+    monkeypatch.setattr(queue_data, "make_plan", lambda *_, **__: calls.append(1))
+    queue_data.plan(grid)
+    assert not calls
+    (paths.default_home() / tuning.FILE).write_text("{}", encoding="utf-8")
+    queue_data.plan(grid)
+    assert calls
+
+
+@pytest.mark.parametrize("page", ["start", "compare"])
+def test_the_runs_of_a_method_that_is_gone_are_still_shown(
+    home: Path, own_file: Path, page: str
+) -> None:
+    with open_store(home) as store:
+        for method in ("original", "retrain", "gaussian_noise"):
+            result = make_result(method=method)
+            store.put_result(result)
+    own_file.unlink()
+    at = open_page(page, run=result.key)
+    assert not at.exception
+    assert any(one.value.startswith("# No command") for one in at.code)
+    assert "How this method works" not in links(at)
+    at = open_page(page, run=make_result(method="retrain").key)
+    assert "How this method works" in links(at)

@@ -29,7 +29,7 @@ import pytest
 import streamlit as st
 from builders import full_results, full_store, make_result, make_spec_row
 from facts import numbers, tells
-from pages import open_page, words_on
+from pages import judged, links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import access
@@ -41,12 +41,14 @@ from dashboard.report import latex as report_latex
 from dashboard.report import render
 from dashboard.report.flags import counted
 from dashboard.report.results import with_names
+from dashboard.sections.reports import making
+from dashboard.text.labels import MISSING
 from dashboard.widgets import figures
 from mucore import catalog
 from mucore.errors import BadValue
 from mucore.metrics.sanity import blind_attacks
 from mucore.store import Store, open_store
-from mucore.verdicts import VERDICT_REVISION, WORDS, judge
+from mucore.verdicts import VERDICT_REVISION, WORDS, judge, rules_of
 
 opened = partial(open_page, "reports")
 MADE = datetime(2026, 5, 6, 7, 8, tzinfo=UTC)
@@ -405,6 +407,58 @@ def test_tables_of_methods_have_verdict_and_distance_behind_the_method(tmp_path)
     answer = tables(report, "answer")[0].frame.set_index("Asked")
     assert answer.loc["What happened", "Answer"] == "1 line qualified"
     assert "did nothing" in answer.loc["What happened", "How it stands"]
+
+
+def test_a_selection_without_all_retrains_is_judged_as_on_the_pages(tmp_path):
+    with open_store(tmp_path) as store:
+        put_judged(store)
+        chosen = tuple(one.key for one in store.results())
+        # Retrains end between 30 and 70 % of the forget set: Original's 100 % is no longer far away
+        for seed, fa in enumerate((0.3, 0.7, 0.35, 0.65), start=1):
+            store.put_result(
+                make_result(
+                    method="retrain",
+                    training_seed=seed,
+                    metrics={"ta": 0.9, "ra": 0.99, "fa": fa, "mia_confidence": 0.5},
+                )
+            )
+        line = judged(store)[next(one.key for one in store.results() if is_salun(one))]
+        alone = tables(built(store, keys=chosen), "verdicts")[0].frame.set_index("Method")
+        report = making.built(store, "own", 0, chosen, "")
+    assert line.verdict is not None and line.verdict.retrains == 5
+    said = tables(report, "verdicts")[0].frame.set_index("Method")["Verdict"]
+    assert said["SalUn"].removesuffix("?") == line.verdict.said != "forgot"
+    assert alone["Verdict"]["SalUn"].removesuffix("?") == "forgot"
+
+
+def is_salun(result):
+    return result.spec["method"] == "salun"
+
+
+def test_statistics_have_the_verdicts_of_lines_that_two_settings_name_otherwise(tmp_path):
+    """Where one setting has a method with two sets of parameters, its lines are told apart in all
+    of the statistics, and in that setting alone elsewhere.
+    """
+    with open_store(tmp_path) as store:
+        put_judged(store)
+        numbers_of = dict.fromkeys([*rules_of("class_wise").metrics, "ta", "fa"], 0.5)
+        gaps = dict.fromkeys(numbers_of, 0.0)
+        for method in ("original", "retrain", "finetune", "salun"):
+            spec = make_spec_row(
+                scenario="class_wise", method=method, scenario_parameters={"class_ids": [3]}
+            )
+            store.put_result(make_result(spec, metrics=numbers_of, gaps=gaps))
+        other = make_spec_row(
+            scenario="class_wise",
+            method="salun",
+            scenario_parameters={"class_ids": [3]},
+            parameters={"lr": 0.5},
+        )
+        store.put_result(make_result(other, metrics=numbers_of, gaps=gaps))
+        report = built(store)
+    found = tables(report, "statistics")[0].frame
+    lines = found[found["Method"] != "Retrain"]
+    assert len(lines) == 8 and not (lines["Distance, points"] == MISSING).any()
 
 
 def test_the_report_says_how_verdicts_are_made(report):
@@ -953,3 +1007,31 @@ def test_demo_is_named_in_page_and_report(demo_home, monkeypatch, no_browser):
     assert not at.exception
     text = next(content for label, content in files if label.startswith("Download LaTeX")).decode()
     assert "Demo results" in text and r"\toprule" in text
+
+
+def test_a_comparison_that_has_not_begun_says_so(home):
+    with open_store(home) as store:
+        store.put_result(make_result())
+        number = store.create_comparison("Not begun", "", {}, ["0" * 64]).id
+    at = opened(comparison=str(number))
+    assert not at.exception and not downloads(at) and "Watch the queue" in links(at)
+
+
+def test_a_report_is_of_the_comparison_that_the_filters_show(home, no_browser, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        making,
+        "make",
+        lambda kind, source, keys, parts, typed, comparison, say: asked.append(comparison) or b"x",
+    )
+    with full_store(home) as store:
+        key = next(one.key for one in store.results() if one.spec["scenario"] == "one_class")
+        plain = store.create_comparison("Plain", "", {}, [key]).id
+        tagged = store.create_comparison("Tagged", "#talk", {}, [key]).id
+    for query in (
+        {"comparison": str(plain)},
+        {"comparison": str(plain), "tag": "talk"},
+        {"comparison": str(tagged), "tag": "talk"},
+    ):
+        press(opened(**query), "LaTeX")
+    assert asked == ["Plain", "", "Tagged. #talk"]
