@@ -148,7 +148,9 @@ class Judge:
         )
         if not all(np.isfinite(each.logits).all() for each in (retain, forget, validation)):
             raise MucoreError("its predictions are not finite numbers")
-        if _collapsed(validation):
+        if validation.task == "classes" and objective.collapsed(
+            validation.confusion, self.data.forgotten_classes
+        ):
             raise MucoreError("it collapsed: it gives nearly all validation samples one class")
         found = {
             "ra": accuracy(confusion=retain.confusion),
@@ -326,14 +328,6 @@ def _differs(model: nn.Module, original: nn.Module) -> bool:
     return before.keys() != after.keys() or any(
         not torch.equal(before[name], value.to(before[name])) for name, value in after.items()
     )
-
-
-def _collapsed(outputs: SplitOutputs) -> bool:
-    if outputs.task != "classes" or not outputs.total:
-        return False
-    predicted, true = (outputs.confusion.sum(axis=axis) / outputs.total for axis in (0, 1))
-    favourite = int(predicted.argmax())
-    return bool(predicted[favourite] > objective.COLLAPSED >= true[favourite])
 
 
 def _short(value: float) -> float:

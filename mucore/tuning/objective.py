@@ -13,6 +13,8 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from mucore import catalog
 from mucore.catalog.metrics.persons import PERSONS
 from mucore.errors import BadValue
@@ -80,6 +82,17 @@ def units(retrains: Sequence[Mapping[str, float]]) -> dict[str, float]:
 def score(gaps: Mapping[str, float], unit: Mapping[str, float], names: Sequence[str]) -> float:
     """J over the terms `names`; `gaps` are fractions, their signs do not matter."""
     return statistics.fmean(min(abs(gaps[name]) / unit[name], CAP) for name in names)
+
+
+def collapsed(confusion: np.ndarray, gone: Sequence[int]) -> bool:
+    """Whether a network gives nearly all samples one class, by counts [true, predicted]. Those of
+    classes that are `gone` are left out: who never saw a class has to call it another.
+    """
+    kept = confusion.copy()
+    kept[list(gone)] = 0
+    predicted, true = (kept.sum(axis=axis) / max(kept.sum(), 1) for axis in (0, 1))
+    favourite = int(predicted.argmax())
+    return bool(predicted[favourite] > COLLAPSED >= true[favourite])
 
 
 def is_visible(original: float, retrain: float, unit: float) -> bool:

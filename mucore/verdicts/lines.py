@@ -419,7 +419,7 @@ def _compared(mine: Seeds, paired: Sequence[int], references: _References) -> Li
     )
     if not paired:  # say which of the two is missing
         original, retrain = (
-            {"fa": [each.values.get("fa", math.nan) for each in part.values()]}
+            {"fa": [part[seed].values.get("fa", math.nan) for seed in mine if seed in part]}
             for part in parts[1:]
         )
     return Line(

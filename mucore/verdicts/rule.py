@@ -27,7 +27,7 @@ Features = Literal["", "agree", "still know it"]
 QUALIFIED: Final[frozenset[Word]] = frozenset({"forgot"})
 
 # raised when the rule can give another word for the same numbers; verdicts are never stored
-VERDICT_REVISION: Final = 1
+VERDICT_REVISION: Final = 2
 # 0.2 points: where all Retrains agree (on training data, say), any difference at all would decide
 SMALLEST_BAND: Final = 0.002
 FEWEST_RETRAINS: Final = 3  # two say nothing about a spread: t would be 12.7
@@ -164,9 +164,10 @@ class Line:
     """What is judged: the numbers of a method, of the original and of Retrain, by metric, one a
     training seed and in the same order.
 
-    A metric that is missing or not finite somewhere counts as missing. `blind` says that the
-    membership attack only guessed, `collapsed` that a network gives nearly everything one class,
-    `cheats` that the method is a baseline that hides what it should forget.
+    A metric that is missing or not finite somewhere counts as missing, and one that decides and
+    that the method lacks on some seeds alone leaves the line without a word. `blind` says that the
+    membership attack only guessed, `collapsed` that a network gives nearly everything one class
+    where Retrain does not, `cheats` that the method is a baseline that hides what it should forget.
     """
 
     values: Mapping[str, Sequence[float]]
@@ -302,6 +303,13 @@ class _Case:
         return [each for each in self.checks if not each.resolvable and abs(each.share) > 1]
 
     @property
+    def astray(self) -> Check | None:
+        """The first that the method moved though it should have left it as it is, where Original
+        and Retrain agree.
+        """
+        return next((each for each in self.checks if abs(each.share) > RESOLVABLE), None)
+
+    @property
     def useful(self) -> list[str]:
         return [name for name in self.rules.utility if name in self.values]
 
@@ -324,6 +332,16 @@ def _missing(line: Line, bands: Mapping[str, Band], rules: Rules) -> str:
         return "There is no Retrain of this training seed to compare with."
     if not any(len(each) for each in line.original.values()):
         return "The numbers of the original of this training seed are missing."
+    for name in rules.metrics:
+        compared = all(
+            _finite(part.get(name, ())) == line.seeds for part in (line.original, line.retrain)
+        )
+        count = _finite(line.values.get(name, ()))
+        if compared and 0 < count < line.seeds and not (name == BLINDABLE and line.blind):
+            return (
+                f"{_upper(rules.name(name))} has no finite number on {line.seeds - count} of the "
+                f"method's {line.seeds} training seeds."
+            )
     for names, what in ((rules.forgetting, "forgetting"), (rules.utility, "accuracy")):
         if not any(
             _complete(line, name) and name in bands and not (name == BLINDABLE and line.blind)
@@ -331,6 +349,10 @@ def _missing(line: Line, bands: Mapping[str, Band], rules: Rules) -> str:
         ):
             return f"No number on {what} is finite for the method, the original and Retrain alike."
     return ""
+
+
+def _finite(numbers: Sequence[float]) -> int:
+    return sum(map(math.isfinite, numbers))
 
 
 def _complete(line: Line, metric: str) -> bool:
@@ -366,7 +388,12 @@ def _decide(case: _Case) -> Verdict:
             provisional=False,
             checks=case.checks,
         )
-    kept = " Accuracy is kept." if word in ("forgot", "nothing to forget") else ""
+    moved = word == "nothing to forget" and case.astray is not None
+    kept = (
+        f" Accuracy{' on other samples' * moved} is kept."
+        if word in ("forgot", "nothing to forget")
+        else ""
+    )
     return Verdict(
         word=word,
         metric=metric,
@@ -416,7 +443,13 @@ def _forgetting(case: _Case) -> tuple[Word, str, str]:
                 f"{_upper(name)} is {_percent(first.original)} for the original and "
                 f"{_percent(first.retrain)} for Retrain"
             )
-            return "nothing to forget", "", f"{said}, so forgetting these samples cannot be seen."
+            said += ", so forgetting these samples cannot be seen."
+            if (far := case.astray) is not None:
+                said += (
+                    f" But the method moved away from both: {case.rules.name(far.metric)} is "
+                    f"{_percent(far.value)} for it, {_percent(far.retrain)} for Retrain."
+                )
+            return "nothing to forget", "", said
         each = max(case.checks, key=lambda each: abs(each.original - each.retrain) / each.band)
         apart = (
             f"Original and Retrain are {_points(abs(each.original - each.retrain))} apart in "

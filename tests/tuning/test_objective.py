@@ -84,3 +84,13 @@ def test_labels_that_are_wrong_as_the_attacker_wants_are_far_from_retrain(scenar
     assert objective.score(alike, unit, names) == 0
     assert objective.score(attacked, unit, names) == pytest.approx(50 / len(names))
     assert objective.revision(scenario) > objective.revision("one_class")
+
+
+def test_a_network_collapsed_if_it_gives_one_class_to_nearly_all_that_stays():
+    # rows are true classes; class 2 is gone, and its samples go to class 0
+    kept = np.array([[50, 0, 0], [0, 50, 0], [900, 0, 0]])
+    assert objective.collapsed(kept, ()) and not objective.collapsed(kept, (2,))
+    assert objective.collapsed(np.array([[50, 0, 0], [50, 0, 0], [0, 0, 900]]), (2,))
+    # of two classes one stays: whoever gives it to everything is right
+    assert not objective.collapsed(np.array([[50, 0], [50, 0]]), (1,))
+    assert not objective.collapsed(np.zeros((2, 2)), ())

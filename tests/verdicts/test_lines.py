@@ -124,6 +124,20 @@ def test_without_retrain_nothing_can_be_told():
     assert judge([]) == ()
 
 
+def test_a_seed_without_references_is_said_to_lack_them():
+    alone, others = (
+        [each for each in comparison(fa=0.80) if keep(each.spec)]
+        for keep in (
+            lambda spec: spec["method"] == "finetune" and spec["training_seed"] == 2,
+            lambda spec: spec["method"] != "finetune" and spec["training_seed"] != 2,
+        )
+    )
+    (line,) = [line for line in judge([*alone, *others]) if line.method == "finetune"]
+    (bare,) = judge(alone)
+    assert line.verdict is not None and bare.verdict is not None
+    assert line.verdict.word == "cannot tell" and line.verdict.sentence == bare.verdict.sentence
+
+
 def test_seeds_without_a_retrain_do_not_count():
     results = [
         each
@@ -147,11 +161,15 @@ def test_a_blind_attack_and_a_collapse_are_read_from_what_runs_say():
         "is not evidence: confidence, prob."
     )
     assert words([replace(each, notes=(note,)) for each in told])["finetune"] == "forgot"
+    flags = ("The model collapsed: 95 % of its test predictions are class 3.",)
     collapsed = [
-        replace(each, flags=("The model collapsed: 95 % of its test predictions are class 3.",))
+        replace(each, flags=flags) if each.spec["method"] == "finetune" else each
         for each in comparison(fa=0.80)
     ]
     assert words(collapsed)["finetune"] == "damaged"
+    # where one class is nearly all that stays, so does Retrain
+    alike = [replace(each, flags=flags) for each in comparison(fa=0.80)]
+    assert words(alike)["finetune"] == "forgot"
 
 
 def test_one_retrain_takes_the_binomial_band_of_its_forget_set():

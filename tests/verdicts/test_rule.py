@@ -151,6 +151,32 @@ def test_without_references_or_numbers_nothing_can_be_told():
         assert found.word == "cannot tell" and found.sentence
 
 
+def test_a_number_that_some_seeds_lack_leaves_no_word():
+    whole = line(fa=0.92)
+    for name in ("fa", "ta"):
+        some = {**whole.values, name: [*whole.values[name][:-1], math.nan]}
+        found = verdict(replace(whole, values=some), BANDS, RULES)
+        assert found.word == "cannot tell" and tells(found.sentence, "1", "5")
+    # what only Original or Retrain lacks is left out, and so is an attack that only guesses
+    bands = {**BANDS, "mia_confidence": Band(half=0.02, seeds=5)}
+    attacked = {**whole.values, "mia_confidence": [0.5, 0.5, 0.5, 0.5, math.nan]}
+    known = {**whole.original, "mia_confidence": [0.5] * 5}
+    both = replace(whole, values=attacked, original=known)
+    assert verdict(both, bands, RULES).word == "forgot"
+    both = replace(both, retrain={**whole.retrain, "mia_confidence": [0.5] * 5})
+    assert verdict(both, bands, RULES).word == "cannot tell"
+    assert verdict(replace(both, blind=True), bands, RULES).word == "forgot"
+
+
+def test_what_moved_where_nothing_was_to_forget_is_said():
+    # Original and Retrain agree; 0.14 is 3.6 bands away, 0.05 is one
+    still, astray = (
+        verdict(line(original=0.90, fa=fa), BANDS, RULES).sentence for fa in (0.85, 0.76)
+    )
+    assert tells(astray, "76.0 %") and not tells(still, "85.0 %")
+    assert verdict(line(original=0.90, fa=0.76), BANDS, RULES).word == "nothing to forget"
+
+
 def test_membership_counts_unless_its_attack_is_blind():
     bands = {**BANDS, "mia_confidence": Band(half=0.02, seeds=5)}
     told = line(fa=0.90, mia_confidence=0.05)
