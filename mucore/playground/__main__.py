@@ -8,6 +8,7 @@ starts none. The process ends with its stdin.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 import threading
@@ -17,6 +18,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 if TYPE_CHECKING:
     from mucore.playground.scene import Scene
     from mucore.playground.stage import Stage
+
+log = logging.getLogger("mucore")
 
 
 class Wanted:
@@ -84,7 +87,11 @@ def main() -> None:
                     _tell(events, asked["id"], event)
             except Cancelled:
                 _tell(events, asked["id"], {"kind": "end"})
-            except MucoreError as error:
+            except (
+                Exception
+            ) as error:  # the next scene finds this process, whatever befell this one
+                if not isinstance(error, MucoreError):
+                    log.exception("a scene")
                 _tell(events, asked["id"], {"kind": "error", "who": "", "sentence": str(error)})
                 _tell(events, asked["id"], {"kind": "end"})
 

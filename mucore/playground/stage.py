@@ -7,6 +7,7 @@ them on the way is the playground's.
 from __future__ import annotations
 
 import base64
+import logging
 import tempfile
 import time
 from collections import OrderedDict
@@ -33,6 +34,8 @@ from mucore.runner.execute import unlearn_recorded
 from mucore.runner.session import Session
 from mucore.spec import RunSpec, make_recipe, make_spec
 from mucore.store import Store
+
+log = logging.getLogger("mucore")
 
 Event = dict[str, Any]
 GRID = 48  # probabilities a side
@@ -117,6 +120,10 @@ class Stage:
                             yield from played.method(pick)
                         except MucoreError as error:
                             yield {"kind": "error", "who": who, "sentence": str(error)}
+                        except Exception as error:  # a defect of one method must not end the others
+                            log.exception("%s", pick.id)
+                            sentence = f"{catalog.method(pick.id).title} failed: {error}"
+                            yield {"kind": "error", "who": who, "sentence": sentence}
                 elif scene.methods:
                     raise BadValue(
                         "Nothing is selected, so there is nothing to forget. Select points."

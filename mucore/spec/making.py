@@ -127,7 +127,9 @@ def make_spec(
                 if not (p.omitted_when_default and effective[p.name] == p.default)
             },
             method_hash=_own_hash(method_card),
-            method_preset=preset_label(method_card, method_preset, task),
+            method_preset=preset_label(
+                method_card, method_preset, task, changed=bool(noise) or scope != "all"
+            ),
             training_seed=training_seed,
             # references draw from the training axis alone
             unlearning_seed=0 if reference else unlearning_seed,

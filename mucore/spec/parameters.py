@@ -59,12 +59,16 @@ def method_parameters(
     return resolve(card.parameters, {**base, **given}, owner=f"method {card.id}")
 
 
-def preset_label(card: MethodCard, preset: MethodPreset, task: TuningTask | None) -> PresetLabel:
-    """Whose settings a run has; tuned ones of another task than `task` are "tuned_elsewhere"."""
+def preset_label(
+    card: MethodCard, preset: MethodPreset, task: TuningTask | None, *, changed: bool = False
+) -> PresetLabel:
+    """Whose settings a run has; tuned ones of another task than `task` are "tuned_elsewhere", and
+    so are those of a run that is `changed` by noise or confined to some layers: searches are not.
+    """
     if preset == "authors" or task is None or card.family in ("reference", "exact"):
         return preset
     found = tuning.nearest(card.id, task)
-    return "tuned" if found is None or found.of(task) else "tuned_elsewhere"
+    return "tuned" if not changed and (found is None or found.of(task)) else "tuned_elsewhere"
 
 
 def stated(

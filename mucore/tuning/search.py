@@ -199,7 +199,13 @@ class Search:
             before = study.of(values, study.seed)
             most = SLACK * max(study.cap, 0.0 if before is None or before.over else before.work)
             trial = self._trial(
-                folder.task, facts, study, values, seed, most=OPEN if authors else most, cap=most
+                folder.task,
+                facts,
+                study,
+                values,
+                seed,
+                most=SLACK * OPEN if authors else most,
+                cap=most,
             )
             study = replace(study, trials=(*study.trials, trial))
             folder.write(study)

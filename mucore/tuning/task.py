@@ -111,8 +111,12 @@ class Task:
 def tasks_of(grid: Grid) -> list[Task]:
     """The tasks of a grid, one for each scenario and its parameters: two budgets are two tasks.
     Raises as `expand`.
+
+    How the attacks of a comparison are drawn does not count: trials of one task must compare,
+    whoever adds some.
     """
-    specs, _ = expand(grid.model_copy(update={"methods": [], "sequence": False}))
+    usual = {name: Grid.model_fields[name].default for name in ("evaluation_seeds", "mia_samples")}
+    specs, _ = expand(grid.model_copy(update={"methods": [], "sequence": False, **usual}))
     found = {
         (spec.scenario, json.dumps(spec.scenario_parameters, sort_keys=True)): spec
         for spec in specs

@@ -226,6 +226,26 @@ def test_a_retrained_network_is_sure_where_a_cluster_or_a_class_was(
         assert retrain["numbers"]["fa"] < 0.1 and retrain["difference"]["at_forget"] > 0.9
 
 
+def test_a_defect_of_one_method_ends_neither_the_scene_nor_the_process(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    real = Playing.method
+
+    def broken(self: Playing, pick: Any) -> Iterator[dict[str, Any]]:
+        if pick.id == "ssd":
+            raise ValueError("zip() argument 2 is shorter than argument 1")
+        return real(self, pick)
+
+    monkeypatch.setattr(Playing, "method", broken)
+    asked = BY_ID["outlier"].at(1).model_dump(mode="json")
+    events = list(stage.play(Scene.read(asked | {"methods": [{"id": "ssd"}, {"id": "finetune"}]})))
+    assert [(e["who"], "zip()" in e["sentence"]) for e in events if e["kind"] == "error"] == [
+        ("ssd", True)
+    ]
+    assert "finetune" in done(events) and events[-1] == {"kind": "end"}
+    assert any(record.exc_info for record in caplog.records)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_plays_or_says_why_not(method: str, stage: Stage) -> None:

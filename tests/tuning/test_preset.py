@@ -118,6 +118,8 @@ def test_a_run_says_whether_its_settings_were_sought_for_its_task(home):
     for scenario in ("worst_case", "class_wise"):
         assert label(scenario=scenario) == "tuned_elsewhere"
     assert label(model="mlp") == label(dataset="digits") == "tuned_elsewhere"
+    # no search adds noise or trains the last layer alone
+    assert label(noise=0.1) == label(scope="classifier") == "tuned_elsewhere"
     assert {label(method=name) for name in ("retrain", "sisa")} == {"tuned"}  # nothing is sought
 
 

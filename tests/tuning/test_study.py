@@ -86,6 +86,15 @@ def folder(tmp_path):
     return Folder(tmp_path / "studies", task)
 
 
+def test_the_trials_of_a_task_are_measured_alike_however_its_comparison_is():
+    grid = {"dataset": "digits", "model": "mlp", "scenarios": [{"id": "one_class"}], "methods": []}
+    (task,) = tasks_of(parse_grid(grid))
+    (other,) = tasks_of(parse_grid(grid | {"mia_samples": 10, "evaluation_seeds": [7, 8]}))
+    assert other.name == task.name and other.spec("finetune", seed=3) == task.spec(
+        "finetune", seed=3
+    )
+
+
 def test_a_study_comes_back_from_its_file_as_it_was(folder):
     made = replace(
         study(trial(0.1 + 0.2, 1 / 3, numbers={"fa": 0.5}, gaps={"fa": -0.1}), trial(1.0, 2.0)),
