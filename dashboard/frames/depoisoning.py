@@ -118,12 +118,12 @@ def ordered(found: Curves, count: int) -> Curves:
     return replace(found, lines=(*references, *sorted(found.methods, key=place)))
 
 
-def headline(rows: Sequence[frames.Row]) -> str:
+def headline(rows: Sequence[frames.Row], size: int | None = None) -> str:
     """How many methods healed the model and what became of the others, to be read aloud; "" where
     none has a verdict.
 
     Healed is the verdict "forgot": the attack is gone as it is from Retrain, and clean accuracy is
-    Retrain's. `rows` are of one size.
+    Retrain's. `rows` are of one size, which is named where `size` says it.
     """
     judged = [(row, row.verdict) for row in rows if not row.reference and row.verdict is not None]
     if not judged:
@@ -150,9 +150,9 @@ def headline(rows: Sequence[frames.Row]) -> str:
         if row not in healed
     )
     others = ", ".join(f"{counts[word]} {what}" for word, what in OTHERS.items() if counts[word])
-    return f"{len(healed) or 'None'} of {of} {said}." + (
-        f" {others[0].upper()}{others[1:]}." if others else ""
-    )
+    many = str(len(healed) or "None")
+    start = f"With {units.count(size, 'poisoned sample')}, {many.lower()}" if size else many
+    return f"{start} of {of} {said}." + (f" {others[0].upper()}{others[1:]}." if others else "")
 
 
 def answers(found: Curves, scenario: str, count: int) -> tuple[frames.Answer, ...]:
@@ -162,6 +162,8 @@ def answers(found: Curves, scenario: str, count: int) -> tuple[frames.Answer, ..
     Unsound runs do not compete, and for the nearest only methods that qualify do.
     """
     attack = ATTACK[scenario]
+    # one size of several must not pass for all of them
+    at = f" with {units.count(count, 'sample')}" if len(found.sizes) > 1 else ""
     name = "attack success" if scenario == "label_flip" else catalog.metric(attack).short
     made = []
     fooled, base = (reference(found, method, count, attack) for method in ("original", "retrain"))
@@ -172,11 +174,7 @@ def answers(found: Curves, scenario: str, count: int) -> tuple[frames.Answer, ..
         )
         if clean[0] is not None and clean[1] is not None:
             detail += f"; TA {number(clean[0], 'percent')} against {number(clean[1], 'percent')} %"
-        label = (
-            f"Attack with {units.count(count, 'sample')}"
-            if len(found.sizes) > 1
-            else "What the attack did"
-        )
+        label = f"Attack{at}" if at else "What the attack did"
         made.append(frames.Answer(label, f"{number(fooled, 'percent')} %", detail))
     here = rows(found, count)
     near = [
@@ -187,9 +185,10 @@ def answers(found: Curves, scenario: str, count: int) -> tuple[frames.Answer, ..
         detail = (
             f"{number(distance, 'percent')} points away on average, TA, FA and FA on true labels"
         )
-        made.append(frames.Answer("Nearest to Retrain", row.title, detail))
+        made.append(frames.Answer(f"Nearest to Retrain{at}", row.title, detail))
     elif any(not row.reference for row in here):
-        made.append(frames.Answer("Nearest to Retrain", "None qualifies", verdicts.why_none(here)))
+        why = verdicts.why_none(here)
+        made.append(frames.Answer(f"Nearest to Retrain{at}", "None qualifies", why))
     sound = [line for line in found.methods if line.sound]
     if kept := _values(sound, count, attack):
         value, line = max(kept, key=lambda pair: pair[0])
@@ -199,7 +198,7 @@ def answers(found: Curves, scenario: str, count: int) -> tuple[frames.Answer, ..
             detail += f", {number(value - base, 'percent', signed=True)} points from Retrain"
         made.append(
             frames.Answer(
-                "Most of the attack left",
+                f"Most of the attack left{at}",
                 line.title + (f" and {alike} more" if alike else ""),
                 detail,
             )
@@ -207,7 +206,9 @@ def answers(found: Curves, scenario: str, count: int) -> tuple[frames.Answer, ..
     if useful := _values(sound, count, "ta"):
         value, line = min(useful, key=lambda pair: pair[0])
         made.append(
-            frames.Answer("Lowest clean accuracy", line.title, f"TA {number(value, 'percent')} %")
+            frames.Answer(
+                f"Lowest clean accuracy{at}", line.title, f"TA {number(value, 'percent')} %"
+            )
         )
     return tuple(made)
 

@@ -90,7 +90,9 @@ def page() -> None:
         sizes = pick_size(found)
     with top:
         header.header(catalog.scenario(scenario).question, caption(runs, found, scenario), source)
-        said = depoisoning_frames.headline(depoisoning_frames.rows(found, sizes[0]))
+        said = depoisoning_frames.headline(
+            depoisoning_frames.rows(found, sizes[0]), sizes[0] if len(found.sizes) > 1 else None
+        )
         header.answers(depoisoning_frames.answers(found, scenario, sizes[0]), first=said)
     below: list[str] = []
     drawn = {

@@ -162,6 +162,8 @@ def test_the_headline_counts_what_became_of_the_methods(home):
         and "1 got there in runs" in said
     )
     assert depoisoning_frames.headline([row for row in rows if row.reference]) == ""
+    assert facts.numbers(depoisoning_frames.headline(rows, 1200)) == ["1,200", "1", "3", "2"]
+    assert facts.numbers(depoisoning_frames.headline(failed, 1))[:2] == ["1", "3"]
 
 
 def test_the_headline_names_four_and_counts_settings_where_methods_have_several():
@@ -459,7 +461,13 @@ def test_every_poison_size_has_bars_and_one_can_be_chosen(home):
     assert "This attack hardly worked" in words_on(
         at
     ) and "60 and 120 poisoned samples" in words_on(at)
-    assert "Attack with 120 samples" in words_on(at)
+    labels = [
+        answer.label
+        for answer in depoisoning_frames.answers(found(home, "label_flip"), "label_flip", 120)
+    ]
+    assert [facts.numbers(label) for label in labels] == [["120"]] * 4
+    assert all(label in words_on(at) for label in labels)
+    assert re.search(r"120 \w+ samples, 1 of 3 methods", words_on(at))
     assert at.get("plotly_chart") and [
         box.label for box in at.expander if box.label.startswith("Numbers")
     ] == [
