@@ -16,7 +16,9 @@ import pandas as pd
 from dashboard import frames
 from dashboard.text import units, verdicts
 from dashboard.text.labels import THIN, Unit, nearest_preset, number
+from dashboard.text.presets import OWN, is_plain, presets
 from mucore import catalog
+from mucore.spec import Recipe, complete, method_parameters
 from mucore.verdicts import Judged, Verdict
 
 # parameters of scenarios that say how much is forgotten, and nothing else
@@ -474,8 +476,8 @@ def beside(summaries: pd.DataFrame, key: str) -> pd.DataFrame:
 
 
 def launch_query(summaries: pd.DataFrame, budgets: Sequence[float]) -> dict[str, str | list[str]]:
-    """The parameters of Launch's address that repeat these runs at other budgets; without the
-    budgets where the scenario names none.
+    """The parameters of Launch's address that repeat these runs, with their seeds and settings, at
+    other budgets; without the budgets where the scenario names none.
     """
     first = summaries.iloc[0]
     scenario, given = (
@@ -491,9 +493,15 @@ def launch_query(summaries: pd.DataFrame, budgets: Sequence[float]) -> dict[str,
         "scenarios": scenario.id,
     }
     query |= {"path": path} if path else {}
-    query["training_seeds"] = ",".join(
-        str(seed) for seed in sorted(set(summaries["training_seed"]))
-    )
+    methods = summaries[~summaries["method"].isin(["original", "retrain"])]
+    for axis, runs in (
+        ("training_seed", summaries),
+        ("unlearning_seed", methods),  # references are not unlearned and always have 0
+        ("evaluation_seed", summaries),
+    ):
+        seeds = sorted(set(runs[axis]))
+        if axis == "training_seed" or seeds not in ([], [0]):
+            query[f"{axis}s"] = ",".join(map(str, seeds))
     query |= {f"recipe.{name}": _typed(value) for name, value in changes.items()}
     for parameter in scenario.parameters:
         if parameter.kind == "budget":
@@ -507,7 +515,36 @@ def launch_query(summaries: pd.DataFrame, budgets: Sequence[float]) -> dict[str,
     cards = [
         card.id for card in catalog.methods() if card.family != "reference" and card.id in present
     ]
-    return query | ({"methods": cards} if cards else {})
+    return query | ({"methods": cards} if cards else {}) | _settings(summaries, preset)
+
+
+def _settings(summaries: pd.DataFrame, paper: str) -> dict[str, str]:
+    """What Launch's address says of the settings of these runs under the preset `paper`: nothing of
+    the authors', that they are tuned, or the values that somebody chose. Launch takes one setting a
+    method: of methods that ran with several, the tuned one.
+    """
+    known = {card.id: card for card in catalog.methods() if card.family != "reference"}
+    runs = summaries[summaries["method"].isin(known) & summaries["parameters"].map(is_plain)]
+    whose = set(presets(runs))
+    settings = runs.drop_duplicates(["method", "parameters"])
+    if OWN in whose and settings["method"].is_unique:
+        found = {"settings": "own"}
+        for line in settings.to_dict("records"):
+            card, given = known[line["method"]], json.loads(line["parameters"])
+            usual = method_parameters(
+                card,
+                Recipe.model_validate_json(line["recipe"]),
+                {},
+                scenario=line["scenario"],
+                paper=paper,
+            )
+            found |= {
+                f"{card.id}.{name}": _typed(value)
+                for name, value in complete(card, given).items()
+                if name in usual and json.dumps(usual[name]) != json.dumps(value)
+            }
+        return found
+    return {} if whose.isdisjoint(("tuned", "tuned_elsewhere")) else {"settings": "tuned"}
 
 
 def _typed(value: Any) -> str:

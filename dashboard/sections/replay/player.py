@@ -107,12 +107,7 @@ def way_out(result: Result, sentence: str, lines: pd.DataFrame) -> None:
     elif plain and preset in labels.METHOD_PRESETS:
         # a run of the reader's own is stored already and would not be computed again
         query = budget_frames.launch_query(lines, ()) if data.source().demo else anew(lines)
-        messages.empty(
-            sentence,
-            "Launch this run",
-            "launch",
-            **query | ({} if preset == "authors" else {"settings": "tuned"}),
-        )
+        messages.empty(sentence, "Launch this run", "launch", **query)
     else:
         with st.container(border=True):
             st.markdown(f"{sentence} Its command, for a home of its own (`--home`):")

@@ -23,6 +23,7 @@ from dashboard import frames, queue_data, theme
 from dashboard.charts import budget_curves
 from dashboard.frames import budget as budget_frames
 from mucore import catalog
+from mucore.spec import RunSpec
 from mucore.store import open_store
 from mucore.verdicts import Verdict, Word
 
@@ -485,6 +486,36 @@ def test_launch_query_repeats_the_runs_at_more_budgets(home):
         "0,1",
     )
     assert query["recipe.epochs"] == "2" and set(query["methods"]) == set(GAPS)
+    assert query.keys().isdisjoint(("settings", "unlearning_seeds", "evaluation_seeds"))
+
+
+def test_launch_query_repeats_settings_and_seeds(home):
+    plain = make_spec_row(method="scrub", unlearning_seed=3, evaluation_seed=1)
+    changed = make_spec_row(method="duck", unlearning_seed=3, parameters={"lr": 0.25})
+    searched = plain.model_copy(update={"method_preset": "tuned"})
+    noisy = changed.model_copy(update={"noise": 0.5})
+    with open_store(home) as store:
+        for spec in (plain, changed, make_spec_row(method="retrain"), noisy):
+            store.put_result(make_result(spec))
+        runs = store.summaries()
+    query = budget_frames.launch_query(runs, ())
+    assert (query["unlearning_seeds"], query["evaluation_seeds"]) == ("3", "0,1")
+    own = {"settings": "own", "duck.lr": "0.25"}
+    assert {name: query[name] for name in query if name in own or "duck." in name} == own
+    assert not any(name.startswith("scrub.") for name in query)
+    assert "settings" not in budget_frames.launch_query(runs[runs["method"] == "scrub"], ())
+    both = pd.concat([runs[runs["method"] != "duck"], in_store(home / "other", searched)])
+    assert budget_frames.launch_query(both, ())["settings"] == "tuned"
+    several = pd.concat([runs, in_store(home / "more", make_spec_row(method="duck"), searched)])
+    query = budget_frames.launch_query(several, ())
+    assert query["settings"] == "tuned" and "duck.lr" not in query
+
+
+def in_store(home: Path, *specs: RunSpec) -> pd.DataFrame:
+    with open_store(home) as store:
+        for spec in specs:
+            store.put_result(make_result(spec))
+        return store.summaries()
 
 
 def test_launch_query_of_a_readers_own_data():
@@ -492,7 +523,11 @@ def test_launch_query_of_a_readers_own_data():
         "dataset": "npz:/data/mine.npz",
         "model": "mlp",
         "method": "finetune",
+        "method_preset": "authors",
+        "parameters": "{}",
         "training_seed": 0,
+        "unlearning_seed": 0,
+        "evaluation_seed": 0,
         "scenario": "class_fraction",
     }
     recipe = {"epochs": 2, "batch_size": 64, "lr": 0.1}
