@@ -66,7 +66,7 @@ def page() -> None:
         names = {"all": "All", "near": "Near Retrain"}
         state.segmented("Range", "zoom", list(names), format_func=names.__getitem__)
     with right:
-        third = pick_metric(values, runs)
+        third = pick_metric(values, runs, source)
     found = computed(runs, values, source.name, source.change, data.chosen(runs), (*ALWAYS, *third))
     with top:
         header.header(QUESTION, caption(runs, scenario), source)
@@ -90,9 +90,10 @@ def page() -> None:
     provenance(runs)
 
 
-def pick_metric(values: pd.DataFrame, runs: pd.DataFrame) -> tuple[str, ...]:
+def pick_metric(values: pd.DataFrame, runs: pd.DataFrame, source: data.Source) -> tuple[str, ...]:
     """The metric of the third panel, if the reader asked for one."""
-    options = [name for name in present(values, runs, data.chosen(runs)) if name not in ALWAYS]
+    there = present(values, runs, source.name, source.change, data.chosen(runs))
+    options = [name for name in there if name not in ALWAYS]
     title = {
         NONE: "None",
         **{name: f"{catalog.metric(name).short}: {catalog.metric(name).title}" for name in options},
@@ -110,7 +111,12 @@ def pick_metric(values: pd.DataFrame, runs: pd.DataFrame) -> tuple[str, ...]:
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
-def present(_values: pd.DataFrame, _runs: pd.DataFrame, chosen: str) -> tuple[str, ...]:
+def present(
+    _values: pd.DataFrame, _runs: pd.DataFrame, name: str, change: int, chosen: str
+) -> tuple[str, ...]:
+    """`budget_frames.measured`, cached as `computed` is: a run's metrics change when it is measured
+    anew, and its key does not.
+    """
     return budget_frames.measured(_values[_values["key"].isin(_runs["key"])])
 
 

@@ -25,6 +25,7 @@ from dashboard.frames import budget as budget_frames
 from mucore import catalog
 from mucore.spec import RunSpec
 from mucore.store import open_store
+from mucore.store.rows import Measured
 from mucore.verdicts import Verdict, Word
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -597,6 +598,21 @@ def test_the_link_fills_launch(home, monkeypatch):
     # is there already
     runs = 2 + 2 * 4 * 5
     assert {one.label: one.value for one in at.metric}["Runs"] == str(runs)
+
+
+def test_metrics_that_are_measured_later_can_have_the_third_panel(home):
+    put(home)
+    before = third(opened())
+    assert before == ["None", "RTE"]
+    with open_store(home) as store:
+        result = next(iter(store.results(method="ssd")))
+        store.put_result(replace(result, metrics=result.metrics | {"ra": Measured(0.9)}))
+    assert set(third(opened())) == {*before, "RA"}
+
+
+def third(at: AppTest) -> list[str]:
+    options = next(box for box in at.selectbox if box.label == "Third panel").options
+    return [each.partition(":")[0] for each in options]
 
 
 def test_several_budgets_draw_curves_with_answers(home):
