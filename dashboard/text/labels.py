@@ -29,6 +29,7 @@ METHOD_PRESETS = {
 MINUS = "\N{MINUS SIGN}"
 THIN = "\N{NARROW NO-BREAK SPACE}"  # before a percent sign and a unit
 MISSING = "\N{EN DASH}"
+_SHIPPED = frozenset(card.id for card in (catalog.ORIGINAL, *catalog.METHODS))
 
 
 def number(value: float | None, unit: Unit, *, signed: bool = False) -> str:
@@ -71,11 +72,19 @@ def _two_digits(value: float) -> str:
 def method_names(method: str) -> tuple[str, str]:
     """Title and family; the original is a reference, and a method that the catalogue no longer
     knows keeps its id and stands last.
+
+    No two methods have one title, or figures and tables would take them for one: the id stands
+    behind that of a user's own method that another has as well.
     """
     try:
         card = catalog.method(method)
     except UnknownName:
         return method, "unknown"
+    if card.id not in _SHIPPED and any(
+        other.title == card.title and other.id != card.id
+        for other in (catalog.ORIGINAL, *catalog.methods())
+    ):
+        return f"{card.title} ({card.id})", card.family
     return card.title, card.family
 
 

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import own_methods
 import pandas as pd
 import pytest
 from builders import make_spec_row
@@ -199,6 +200,20 @@ def test_rows_stand_in_the_papers_order_with_references_on_top():
         if row.family in catalog.FAMILIES
     ]
     assert families == sorted(families)
+
+
+def test_methods_of_ones_own_with_one_title_are_told_apart(home, tmp_path, monkeypatch):
+    monkeypatch.setenv("MUCORE_PLUGINS", str(tmp_path))
+    for name, title in (("one", "Mine"), ("two", "Mine"), ("three", "SSD"), ("four", "Retrain")):
+        path = own_methods.write(tmp_path, name, "return model.eval()")
+        path.write_text(path.read_text().replace("Mine", title))
+    methods = ("retrain", "ssd", "one", "two", "three", "four")
+    titles = {row.method: row.title for row in table_of([(run(each), {}) for each in methods]).rows}
+    assert len(set(titles.values())) == len(methods)
+    assert (titles["retrain"], titles["ssd"]) == ("Retrain", "SSD")
+    assert all(titles[name].endswith(f" ({name})") for name in methods[2:])
+    (tmp_path / "two.py").unlink()
+    assert labels.method_names("one") == ("Mine", "own")
 
 
 def test_columns_follow_the_paper_and_class_wise_adds_two():
