@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import data, state
+from dashboard import access, data, state
 from dashboard.charts import search_progress
 from dashboard.frames import method as frames
 from dashboard.widgets import figures, header
@@ -62,5 +62,5 @@ def _read(method: str) -> tuple[list[Study], list[Facts]]:
                 if before is None or (settings([study]) and not settings([before])):
                     studies[str(study.task)] = study
         except BadFile as error:
-            st.caption(f":material/warning: {escape(str(error))}")
+            st.caption(f":material/warning: {escape(access.shown(str(error)))}")
     return list(studies.values()), facts

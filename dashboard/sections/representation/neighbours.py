@@ -134,5 +134,5 @@ def pictures(key: str, ids: Sequence[int]) -> dict[int, np.ndarray]:
     try:
         return dict(zip(ids, data.images(result.spec, ids), strict=True))
     except MucoreError as problem:
-        say([f"No pictures: {problem}"])
+        say([access.shown(f"No pictures: {problem}")])
         return {}

@@ -15,8 +15,12 @@ from pages import fill, lines_with, links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Element
 
+from dashboard import data
 from dashboard.pages import PAGES
+from dashboard.sections.representation import neighbours
+from mucore.errors import BadFile
 from mucore.store import open_store
+from mucore.tuning.wish import FOLDER
 
 OWN = "npz:/srv/ada/secret project/faces.npz"
 WRITES = {"cancel_all", "start_worker", "start", "again"}  # keys of buttons, and their beginnings
@@ -143,6 +147,31 @@ def test_no_address_opens_a_file_for_a_guest(page, busy, started, become, monkey
         become("presenter")
         open_page(page, **ADDRESSES[page])
         assert [path for path in opened if path.startswith(("/etc", "/srv"))]
+
+
+def test_a_damaged_file_is_named_to_a_guest_without_its_folder(home, become):
+    damaged = home / FOLDER / "task" / "ssd.json"
+    damaged.parent.mkdir(parents=True)
+    damaged.write_text("{", encoding="utf-8")
+    for who, told in (("presenter", True), ("guest", False)):
+        become(who)
+        at = open_page("method", method="ssd")
+        assert not at.exception and damaged.name in words_on(at)
+        assert (str(home) in words_on(at)) is told
+
+
+def test_why_there_are_no_pictures_is_told_to_a_guest_without_paths(home, become, monkeypatch):
+    said: list[str] = []
+
+    def images(spec: Any, ids: Any) -> None:
+        raise BadFile("No file at /srv/ada/secret/faces.npz.")
+
+    monkeypatch.setattr(data, "result", lambda key: make_result())
+    monkeypatch.setattr(data, "images", images)
+    monkeypatch.setattr(neighbours, "say", said.extend)
+    become("guest")
+    assert neighbours.pictures("key", [1]) == {}
+    assert "faces.npz" in said[0] and "secret" not in said[0]
 
 
 @pytest.mark.parametrize("who", ["guest", "presenter"])
