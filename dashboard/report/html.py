@@ -59,7 +59,7 @@ def html(report: Report, drawings: Mapping[str, bytes | None], *, dark: bool = F
 def _style(title: str, dark: bool) -> str:
     """The style sheet with the colours of the theme, and the title at the foot of pages."""
     look = theme.ground(dark)
-    style = STYLE.replace('string(none) "FOOT"', _css_text(title))
+    style = STYLE
     for name, colour in {
         "TEXT": look.text,
         "MUTED": look.muted,
@@ -70,7 +70,8 @@ def _style(title: str, dark: bool) -> str:
         "SCHEME": "dark" if dark else "light",
     }.items():
         style = style.replace(name, colour)
-    return style
+    # last, for a title may hold the names of colours
+    return style.replace('string(none) "FOOT"', _css_text(title))
 
 
 def _shown(block: object, drawings: Mapping[str, bytes | None]) -> object:

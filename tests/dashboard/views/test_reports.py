@@ -656,6 +656,13 @@ def test_html_escapes_what_people_typed(report):
     assert "<" not in style.removeprefix("<style>") and "\\00003Cscript" in style
 
 
+def test_a_title_stands_at_the_foot_as_it_was_typed(report):
+    title = "OFFLINE BASELINE of the TEXT PANEL SCHEME FOOT"
+    text = page_of(report.titled(title, "", ""))
+    style = text[text.index("<style>") : text.index("</style>")]
+    assert f'content: "{title}"' in style and not re.search("LINE|PANEL", style.replace(title, ""))
+
+
 def test_html_shows_the_tables_cell_by_cell(report):
     read = "".join(Reader(page_of(report)).text)
     frame = tables(report, "results")[0].frame
