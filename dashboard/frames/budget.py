@@ -15,7 +15,7 @@ import pandas as pd
 
 from dashboard import frames
 from dashboard.text import units, verdicts
-from dashboard.text.labels import THIN, Unit, nearest_preset, number
+from dashboard.text.labels import THIN, Unit, method_names, nearest_preset, number
 from dashboard.text.presets import OWN, is_plain, presets
 from mucore import catalog
 from mucore.spec import Recipe, complete, method_parameters
@@ -203,6 +203,23 @@ def alike(summaries: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
     if set(kept["method"]) <= {"original", "retrain"}:
         return summaries, ()
     return kept, tuple(sorted(set(summaries["method"]) - set(kept["method"])))
+
+
+def left_out(aside: Sequence[str], seeds: int, every: int) -> str:
+    """What `alike` left out, "" where nothing: the methods `aside`, and all but `seeds` of the
+    `every` training seeds.
+    """
+    said = []
+    rest = ""
+    if seeds < every:
+        rest = " on the other seeds"
+        said.append(
+            f"Left out: {units.count(every - seeds, 'training seed')} that not every budget has."
+        )
+    if aside:
+        names = units.shortened([method_names(name)[0] for name in aside], 6)
+        said.append(f"Left out, with no setting that was run at two budgets{rest}: {names}.")
+    return " ".join(said)
 
 
 def share(parameters: Sequence[str] | pd.Series) -> str:

@@ -229,7 +229,11 @@ def budget_blocks(found: Sequence[Setting], values: pd.DataFrame) -> tuple[Block
             ).append(setting)
     made: list[Block] = []
     for place, members in enumerate((each for each in groups.values() if len(each) > 1), start=1):
-        runs, _ = budget_frames.alike(pd.concat([one.runs for one in members]))
+        whole = pd.concat([one.runs for one in members])
+        runs, aside = budget_frames.alike(whole)
+        left = budget_frames.left_out(
+            aside, runs["training_seed"].nunique(), whole["training_seed"].nunique()
+        )
         curves = budget_frames.curves(runs, values, ("ta", "fa"))
         info = budget_curves.budget_curves_info(curves, view="gap")
         made.append(
@@ -238,8 +242,7 @@ def budget_blocks(found: Sequence[Setting], values: pd.DataFrame) -> tuple[Block
                 title="Gaps to Retrain against the size of the forget set, "
                 f"{scenario_title(members[0].scenario)}",
                 sentence="Zero is Retrain: a method that forgets large sets as well as small ones "
-                "stays level. Only training seeds that every size has, and methods that were "
-                "run at two sizes or more.",
+                f"stays level. {left}".strip(),
                 figure=budget_curves.draw(info, dark=False),
                 alt=budget_curves.alt_text(info),
             )

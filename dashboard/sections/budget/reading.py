@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard.frames import budget as budget_frames
 from dashboard.frames.table import DISTANCE_MEANING
-from dashboard.text import labels, units
+from dashboard.text import units
 from dashboard.widgets import columns
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape, metric_help
@@ -68,15 +68,5 @@ def show_verdicts(found: budget_frames.Curves) -> None:
 
 def show_left_out(aside: Sequence[str], seeds: int, every: int) -> None:
     """Methods that were run at one budget alone, and training seeds that not every budget has."""
-    said = []
-    if aside:
-        said.append(
-            "Left out, because they were run at one budget alone: "
-            f"{units.shortened([labels.method_names(name)[0] for name in aside], 6)}."
-        )
-    if seeds < every:
-        said.append(
-            f"Left out: {units.count(every - seeds, 'training seed')} that not every budget has."
-        )
-    if said:
-        st.caption(escape(" ".join(said)))
+    if said := budget_frames.left_out(aside, seeds, every):
+        st.caption(escape(said))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import json
 import re
 import shutil
@@ -528,6 +529,28 @@ def test_sizes_of_the_forget_set_make_a_figure(tmp_path):
         and outline["tradeoff"] == "2 figures"
         and outline["results"] == "2 tables, 4 lines"
     )
+
+
+@pytest.mark.parametrize(
+    ("methods", "seeds", "left"),
+    [
+        (("finetune", "ssd"), ((0,), (1,)), []),  # no seed is shared, so all stay
+        (("finetune", "ssd"), ((0, 1), (1,)), ["1"]),
+        (("finetune", "finetune"), ((0, 1, 2), (1,)), ["2"]),
+    ],
+)
+def test_a_figure_of_sizes_says_what_was_left_out_and_nothing_else(tmp_path, methods, seeds, left):
+    with open_store(tmp_path) as store:
+        for budget, method, mine in zip((0.1, 0.2), methods, seeds, strict=True):
+            for name, seed in itertools.product(("retrain", method), mine):
+                spec = make_spec_row(
+                    method=name, training_seed=seed, scenario_parameters={"budget": budget}
+                )
+                found, count = {"ta": 0.9, "fa": 0.4}, int(100 * budget)
+                store.put_result(make_result(spec, metrics=found, forget_count=count))
+        report = built(store)
+    (picture,) = [each for each in report.pictures if each.name == "budget-1"]
+    assert numbers(picture.sentence) == left and "two budgets" not in picture.sentence
 
 
 def test_outline_promises_what_the_report_holds(report, tmp_path):
