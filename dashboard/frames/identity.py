@@ -167,24 +167,28 @@ class Orders:
         return self.by_person.index(title) + 1
 
 
-def orders(persons: Sequence[Row], classes: Sequence[Row]) -> Orders | None:
-    """The two orders over the methods that both have, by NoMUS here and by distance to Retrain in
-    class forgetting; None below three.
+def orders(
+    persons: Sequence[Row], classes: Sequence[Row], settings_of: Mapping[str, str]
+) -> Orders | None:
+    """The two orders over the methods that both have with the same settings, by NoMUS here and by
+    distance to Retrain in class forgetting; None below three.
+
+    `settings_of` says by key whose settings a run has. Of several rows of a method the first counts
+    that the other side has, too.
     """
-    near: dict[str, float] = {}
+    there: dict[tuple[str, str], float] = {}
     for row in classes:
         if not row.reference and row.distance is not None:
-            near.setdefault(row.method, -row.distance.mean)
+            for key in row.keys:
+                there.setdefault((row.method, settings_of[key]), -row.distance.mean)
+    near: dict[str, float] = {}
     here: dict[str, tuple[str, float]] = {}
     for row in persons:
         found = value(row, "nomus")
-        if (
-            not row.reference
-            and found is not None
-            and row.method in near
-            and row.method not in here
-        ):
-            here[row.method] = (row.title, found)
+        same = [(row.method, settings_of[key]) for key in row.keys]
+        away = next((there[each] for each in same if each in there), None)
+        if row.method not in here and not row.reference and found is not None and away is not None:
+            here[row.method], near[row.method] = (row.title, found), away
     if len(here) < FEWEST:
         return None
     names = {method: title for method, (title, _) in here.items()}

@@ -15,6 +15,7 @@ from dashboard.frames import identity as identity_frames
 from dashboard.frames.identity import Orders
 from dashboard.sections.identity import methods, one_run, table
 from dashboard.text import labels, units
+from dashboard.text.presets import OWN, presets
 from dashboard.widgets import figures, header, messages, run_drawer, run_filters
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
@@ -47,7 +48,7 @@ def page() -> None:
             messages.none_finished(QUESTION, source)
         return
     rows = person_rows(runs, source.name, source.change, tuple(runs["key"]))
-    found = orders(every, runs.iloc[0], rows)
+    found = orders(every, runs, rows)
     with top:
         header.header(QUESTION, caption(runs), source)
         images = int(runs["forget_count"].median())
@@ -105,10 +106,11 @@ def person_rows(
     return rows_of(runs, values, data.judged(runs), name, change, keys)
 
 
-def orders(every: pd.DataFrame, first: pd.Series, rows: Sequence[Row]) -> Orders | None:
+def orders(every: pd.DataFrame, runs: pd.DataFrame, rows: Sequence[Row]) -> Orders | None:
     """The order of methods here and under class_wise with the same data set, model and recipe, of
-    the commonest forget set.
+    the commonest forget set. `rows` are of `runs`.
     """
+    first = runs.iloc[0]
     same = every[every["scenario"] == "class_wise"]
     for column in ("dataset", "model", "recipe"):
         same = run_filters.keep(same, column, first[column])
@@ -116,9 +118,13 @@ def orders(every: pd.DataFrame, first: pd.Series, rows: Sequence[Row]) -> Orders
     if not sets:
         return None
     same = run_filters.keep(same, "scenario_parameters", sets[0])
+    both = pd.concat([runs, same])
+    # one's own values are another setting each
+    settings = presets(both).where(lambda found: found != OWN, both["parameters"])
+    settings_of = dict(zip(both["key"], settings, strict=True))
     source = data.source()
     classes = person_rows(same, source.name, source.change, tuple(same["key"]))
-    return identity_frames.orders(rows, classes)
+    return identity_frames.orders(rows, classes, settings_of)
 
 
 def orders_sentence(found: Orders | None) -> str:
@@ -127,7 +133,7 @@ def orders_sentence(found: Orders | None) -> str:
     return (
         "Whether methods that are good at forgetting classes are good at forgetting persons, "
         "too, cannot be checked yet. It takes three methods that were also run under "
-        f"{labels.scenario_title('class_wise')}, with the same data, model and recipe."
+        f"{labels.scenario_title('class_wise')}, with the same settings, data, model and recipe."
     )
 
 

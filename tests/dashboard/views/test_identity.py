@@ -17,7 +17,7 @@ from pages import figures, fill, judged, links, open_page, words_on
 from dashboard import data, frames
 from dashboard.charts import nomus_scatter
 from dashboard.frames import identity as identity_frames
-from dashboard.frames.identity import Face
+from dashboard.frames.identity import Face, Orders
 from mucore.errors import BadFile
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.store import Store, open_store
@@ -144,7 +144,7 @@ def test_table_answers_figures_and_order(home):
         and "#### 0.700" in text
         and "#### 0.050" in text
     )
-    found = identity_frames.orders(rows(home, "identities"), rows(home, "class_wise"))
+    found = orders_of(home)
     assert found is not None and identity_frames.orders_text(found) in text
     scatter, bars, losses = figures(at)
     assert {"References", "Gradient ascent"} <= {trace.get("name") for trace in scatter["data"]}
@@ -308,7 +308,7 @@ def test_every_published_table_has_nine_lines_that_give_their_nomus():
 
 def test_the_two_orders_by_hand(home):
     filled(home)
-    found = identity_frames.orders(rows(home, "identities"), rows(home, "class_wise"))
+    found = orders_of(home)
     assert found is not None
     # NoMUS: scrub 0.68, gradient ascent 0.63, fine-tune 0.61; class: gradient ascent 0.01, scrub
     # 0.025, fine-tune 0.49 from Retrain
@@ -319,7 +319,35 @@ def test_the_two_orders_by_hand(home):
     assert re.search(r"Gradient ascent\D+2\D+3\D+1\D+SCRUB\D+2\D", said)
     same = replace(found, by_class=found.by_person, tau=1.0)
     assert "the two orders agree closely" in identity_frames.orders_text(same)
-    assert identity_frames.orders(rows(home, "identities"), rows(home, "class_wise")[:3]) is None
+    assert orders_of(home, 3) is None
+
+
+def test_a_method_stands_in_both_orders_with_the_same_settings(home):
+    """SCRUB's tuned setting is Retrain itself when a class goes, and poor when persons go."""
+    filled(home)
+    whole = {"tra": 0.9, "ra": 0.9, "fa": 0.0, "tfa": 0.0}
+    with open_store(home) as store:
+        for scenario, metrics in (("identities", {"nomus": 0.1}), ("class_wise", whole)):
+            spec = make_spec_row(
+                dataset="faces", scenario=scenario, method="scrub", parameters={"lr": 0.3}
+            ).model_copy(update={"method_preset": "tuned"})
+            store.put_result(make_result(spec, metrics={"ta": 0.56, "ra": 0.9, **metrics}))
+    authors, tuned = orders_of(home, persons="authors"), orders_of(home, persons="tuned")
+    assert authors is not None and authors.by_class[0] == "Gradient ascent"
+    assert authors.by_person[0] == "SCRUB (authors)"
+    assert tuned is None  # the two others were run with the authors' settings alone
+    assert identity_frames.orders_text(authors) in words_on(opened(settings="authors")).replace(
+        "SCRUB", "SCRUB (authors)"
+    )
+    assert "cannot be checked" in words_on(opened(settings="tuned"))
+
+
+def orders_of(home: Path, most: int | None = None, *, persons: str = "") -> Orders | None:
+    """With the first rows of the class side alone, and with the settings `persons` of the other."""
+    classes = rows(home, "class_wise")[:most]
+    here = [row for row in rows(home, "identities") if row.preset == persons or not persons]
+    whose = {key: row.preset for row in (*classes, *here) for key in row.keys}
+    return identity_frames.orders(here, classes, whose)
 
 
 def test_only_a_method_that_forgot_has_the_best_nomus(home):
