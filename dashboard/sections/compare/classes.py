@@ -66,13 +66,9 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
                     "None qualifies",
                     "none of these methods is known to have forgotten",
                 ),
-                Answer(
-                    "Lowest below Retrain", f"{points(low[0])} points", f"{low[1]}, class {low[2]}"
-                ),
-                Answer(
-                    "Highest above Retrain",
-                    f"{points(high[0])} points",
-                    f"{high[1]}, class {high[2]}",
+                *(
+                    Answer(f"{which} gap to Retrain", f"{points(gap)} points", f"{run}, class {of}")
+                    for which, (gap, run, of) in (("Lowest", low), ("Highest", high))
                 ),
             ],
         )

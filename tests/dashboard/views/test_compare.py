@@ -455,6 +455,9 @@ def test_none_that_forgot_has_no_smallest_gaps(home, told):
         key=[key_of(name, "class_wise") for name in ("scrub", "second_order")]
     ).exception
     assert told[-3].value == "None qualifies" and told[-2].detail == "SCRUB, class 1"
+    # none of the gaps is positive, so no label may say that one is
+    assert [answer.value[0] for answer in told[-2:]] == ["−", "0"]
+    assert not any(word in told[-1].label for word in ("above", "below"))
 
 
 def test_predictions_that_differ(home):
