@@ -307,7 +307,7 @@ def answers(frame: pd.DataFrame, shown: str) -> tuple[Answer, ...]:
             Answer(
                 "Retrain against Original",
                 f"{number(change, 'ratio', signed=True)} powers of ten",
-                f"median over {len(both)} pairs",
+                f"median over {units.count(len(both), 'pair')}",
             )
         )
     here = frame[(frame["set"] == shown) & (frame["family"] != "reference")]

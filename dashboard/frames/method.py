@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from dashboard.text import labels
+from dashboard.text import labels, units
 from dashboard.text.labels import number
 from mucore import catalog, titles
 from mucore.tuning.report import doing_nothing, further
@@ -115,10 +115,11 @@ def sentence(one: Found) -> str:
     """What a search came to."""
     tried = len(one.tried)
     useless = sum(each.came != "candidate" for each in one.tried)
-    began = f"{tried} settings were tried" if one.done else f"{tried} settings were tried so far"
+    began = f"{units.count(tried, 'setting')} {'was' if tried == 1 else 'were'} tried"
+    began += "" if one.done else " so far"
     left = f", of which {useless} moved nothing, took too much work or failed" if useless else ""
     if one.mean is None:
-        return f"{began}{left}. None of them may be chosen{'' if one.done else ' yet'}."
+        return f"{began}{left}. None may be chosen{'' if one.done else ' yet'}."
     authors = one.tried[0]
     before = (
         f" the authors' setting has {authors.score:.2g} on the first seed"

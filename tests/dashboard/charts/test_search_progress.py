@@ -73,6 +73,8 @@ def test_the_sentence_counts_what_was_tried_and_names_the_choice():
     assert ended.done and ended.mean == pytest.approx((0.4 + 0.6 + 0.6) / 3)
     assert "0.53" in frames.sentence(ended) and ended.chosen in frames.sentence(ended)
     assert len(frames.frame(ended)) == 5
+    single = replace(running, tried=running.tried[:1])
+    assert "1 setting was" in frames.sentence(single)
 
 
 def test_a_short_search_that_came_to_a_setting_has_ended():

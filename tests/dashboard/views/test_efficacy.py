@@ -345,6 +345,15 @@ def test_answers_pair_seeds_before_they_compare():
     assert (missing.label, missing.value) == ("Without a number", "1")
 
 
+@pytest.mark.parametrize(("seeds", "counted"), [(1, "1 pair"), (2, "2 pairs")])
+def test_the_change_of_retrain_counts_its_pairs(seeds, counted):
+    lines = [
+        run(name, seed, efficacy=1.0) for seed in range(seeds) for name in ("original", "retrain")
+    ]
+    frame = frame_of(*lines)
+    assert ef.answers(frame, frame["set"].iloc[0])[0].detail.endswith(f" {counted}")
+
+
 def test_a_damaged_model_or_one_that_did_nothing_is_not_nearest():
     lines = [
         run("original", efficacy=1.0),
