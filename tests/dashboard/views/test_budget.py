@@ -606,7 +606,7 @@ def test_metrics_that_are_measured_later_can_have_the_third_panel(home):
     assert before == ["None", "RTE"]
     with open_store(home) as store:
         result = next(iter(store.results(method="ssd")))
-        store.put_result(replace(result, metrics=result.metrics | {"ra": Measured(0.9)}))
+        store.put_result(replace(result, metrics={**result.metrics, "ra": Measured(0.9)}))
     assert set(third(opened())) == {*before, "RA"}
 
 
