@@ -277,7 +277,7 @@ def common(outputs: Sequence[Outputs], split: str) -> Common | None:
         ids = np.intersect1d(ids, part.ids)
     if not len(ids):
         return None
-    rows = [_rows(part.ids, ids) for part in parts]
+    rows = [rows_of(part.ids, ids) for part in parts]
     return Common(
         ids=ids,
         labels=parts[0].labels[rows[0]],
@@ -289,7 +289,8 @@ def common(outputs: Sequence[Outputs], split: str) -> Common | None:
     )
 
 
-def _rows(all_ids: np.ndarray, ids: np.ndarray) -> np.ndarray:
+def rows_of(all_ids: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """Where `ids`, each of which is in `all_ids`, stand there."""
     order = np.argsort(all_ids, kind="stable")
     return order[np.searchsorted(all_ids, ids, sorter=order)]
 

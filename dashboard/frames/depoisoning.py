@@ -14,6 +14,7 @@ import numpy as np
 
 from dashboard import frames
 from dashboard.frames.budget import Curves, Line
+from dashboard.frames.compare import rows_of
 from dashboard.text import units, verdicts
 from dashboard.text.labels import number
 from mucore import catalog
@@ -237,7 +238,7 @@ def examples(
     for split in splits[1:]:
         ids = np.intersect1d(ids, split.ids)
     ids = np.unique(ids)
-    rows = {name: _rows(split.ids, ids) for name, split in outputs.items()}
+    rows = {name: rows_of(split.ids, ids) for name, split in outputs.items()}
     labels = splits[0].labels[next(iter(rows.values()))]
     # a pair swaps, so flipping the attacker's labels gives the true ones
     if rules["scenario"] == "label_flip":
@@ -273,9 +274,3 @@ def examples(
         matching=len(places),
         total=int(attacked.sum()),
     )
-
-
-def _rows(ids: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Where the ids `wanted`, all of which are in `ids`, stand there."""
-    order = np.argsort(ids, kind="stable")
-    return order[np.searchsorted(ids, wanted, sorter=order)]
