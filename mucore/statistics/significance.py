@@ -91,7 +91,8 @@ def wilcoxon_holm(scores: Mapping[str, Sequence[float]]) -> tuple[Pair, ...]:
             "Paired tests need two methods at least with one value for each of the same seeds."
         )
     pairs = list(itertools.combinations(columns, 2))
-    differences = np.array([columns[a] - columns[b] for a, b in pairs])
+    # rounded, so that 0.10 − 0.09 and 0.32 − 0.31 tie
+    differences = np.array([columns[a] - columns[b] for a, b in pairs]).round(12)
     p, blocks = _signed_rank_ps(differences), differences.shape[1]
     medians = np.median(differences, axis=1).tolist()
     return tuple(
@@ -106,14 +107,10 @@ _ALL_SIGNS = 13
 
 
 def _signed_rank_p(differences: np.ndarray) -> float:
-    """Two-sided p of Wilcoxon's signed-rank test, as `scipy.stats.wilcoxon` gives it: zeros are
-    dropped, ties share their mean rank.
+    """Exact two-sided p of Wilcoxon's signed-rank test: zeros are dropped, ties share their mean
+    rank.
     """
     d = differences[differences != 0]
-    if len(differences) > _ALL_SIGNS or len(np.unique(np.abs(differences))) == len(
-        differences
-    ) == len(d):
-        return float(scipy.stats.wilcoxon(differences).pvalue)
     # How many choices of signs give each sum of positive ranks: doubled ranks are whole, so that
     # the sums can be counted one by one.
     ranks = np.rint(2 * scipy.stats.rankdata(np.abs(d))).astype(int)
@@ -127,8 +124,9 @@ def _signed_rank_p(differences: np.ndarray) -> float:
 
 
 def _signed_rank_ps(differences: np.ndarray) -> list[float]:
-    """`_signed_rank_p` of each row of (pairs, n), 1 for a row of zeros. SciPy takes many rows at
-    once, and one test for all of them: so rows with ties or zeros go apart from the others.
+    """p of each row of (pairs, n) as `scipy.stats.wilcoxon` gives it, 1 for a row of zeros. SciPy
+    takes many rows at once, and one test for all of them: so rows with ties or zeros go apart from
+    the others.
     """
     p = np.ones(len(differences))
     sizes = np.sort(np.abs(differences), axis=1)
@@ -182,13 +180,10 @@ class Ranking:
         return tuple(name for name in others if name in near)
 
 
-def average_ranks(
-    scores: Mapping[str, Sequence[float]], *, higher_is_better: bool = True, level: float = LEVEL
-) -> Ranking:
+def average_ranks(scores: Mapping[str, Sequence[float]], *, level: float = LEVEL) -> Ranking:
     """Friedman test and Nemenyi's critical difference over three methods at least, one value a
-    block in the same order for all.
+    block in the same order for all; smaller is better.
 
-    For a metric whose ideal is Retrain's value, pass absolute gaps with `higher_is_better=False`.
     Ties share their mean rank.
     Source: Demšar, JMLR 2006, section 3.2.
     """
@@ -206,7 +201,7 @@ def average_ranks(
         raise BadValue(f"The level of a test lies between 0 and 1, but is {level}.")
     table = table.round(12)  # means of the same numbers tie, in whatever order they were added up
     methods, blocks = table.shape
-    means = scipy.stats.rankdata(-table if higher_is_better else table, axis=0).mean(axis=1)
+    means = scipy.stats.rankdata(table, axis=0).mean(axis=1)
     all_tied = (table == table[0]).all()
     quantile = float(scipy.stats.studentized_range.ppf(level, methods, np.inf)) / 2**0.5
     difference = quantile * (methods * (methods + 1) / (6 * blocks)) ** 0.5

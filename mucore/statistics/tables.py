@@ -171,9 +171,7 @@ def ranks(table: pd.DataFrame) -> tuple[Ranking | None, list[str]]:
             "No average ranks: they need three methods and two scenarios, and there are "
             f"{counted(settings.shape[1], 'method')} and {counted(len(settings), 'scenario')}."
         ]
-    return average_ranks(
-        {str(name): settings[name].tolist() for name in settings.columns}, higher_is_better=False
-    ), []
+    return average_ranks({str(name): settings[name].tolist() for name in settings.columns}), []
 
 
 def agreement(means: pd.DataFrame, metrics: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:

@@ -50,7 +50,7 @@ def ranking_of(tables: Sequence[Table]) -> Ranking | None:
     if len(whole) < 3:
         return None
     scores = {name: [column[name] for column in columns] for name in whole}
-    return average_ranks(scores, higher_is_better=False)
+    return average_ranks(scores)
 
 
 def _scored_once(table: Table) -> dict[str, float]:

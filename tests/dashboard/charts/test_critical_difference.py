@@ -12,9 +12,7 @@ def test_critical_difference_by_hand():
     """Two blocks, three methods: ranks 1, 2, 3 in both. q(0.05, 3, inf) = 3.314, so CD = 3.314 /
     sqrt 2 * sqrt(3 * 4 / (6 * 2)) = 2.343.
     """
-    ranking = average_ranks(
-        {"salun": [1.0, 2.0], "ssd": [2.0, 3.0], "scrub": [3.0, 4.0]}, higher_is_better=False
-    )
+    ranking = average_ranks({"salun": [1.0, 2.0], "ssd": [2.0, 3.0], "scrub": [3.0, 4.0]})
     names = {
         "salun": ("SalUn", "sparsity"),
         "ssd": ("SSD", "influence"),
@@ -50,7 +48,7 @@ def test_critical_difference_by_hand():
 def test_bars_of_paired_tests_join_the_methods_at_their_dots_alone():
     scores = {"salun": [1.0, 2.0], "ssd": [2.0, 3.0], "scrub": [3.0, 4.0]}
     names = {name: (name, "own") for name in scores}
-    ranking = average_ranks(scores, higher_is_better=False)
+    ranking = average_ranks(scores)
     tested = alike_in_pairs(
         ranking, [("salun", "ssd", 0.01), ("salun", "scrub", 0.2), ("ssd", "scrub", 0.9)]
     )

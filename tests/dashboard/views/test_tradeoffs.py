@@ -432,7 +432,7 @@ def test_no_method_wins_that_cannot_be_told_from_the_next_or_never_forgot():
         scores = {
             name: [float(place)] * blocks for place, name in enumerate(["salun", "ssd", "scrub"])
         }
-        ranking = average_ranks(scores, higher_is_better=False)
+        ranking = average_ranks(scores)
         assert ranking.alike == (("ssd",) if blocks == 10 else ())
         return tradeoffs_frames.ranks_sentence(
             "fa", ranking, {"salun": forgot, "ssd": 1, "scrub": 1}
@@ -443,9 +443,7 @@ def test_no_method_wins_that_cannot_be_told_from_the_next_or_never_forgot():
     assert tells(won, "forget accuracy", "SalUn", "first", "3 methods", "20 scenarios", 9)
     assert "no winner" not in won and numbers(won) == ["3", "20", "9"]
     assert "there is no winner" in said(20, 0) and said(20, 0).endswith("forgot in none of them.")
-    tied = average_ranks(
-        {"salun": [0.0, 1.0], "ssd": [1.0, 0.0], "scrub": [0.5, 0.5]}, higher_is_better=False
-    )
+    tied = average_ranks({"salun": [0.0, 1.0], "ssd": [1.0, 0.0], "scrub": [0.5, 0.5]})
     assert "chance alone" in tradeoffs_frames.ranks_sentence(
         "ta", tied, dict.fromkeys(tied.ranks, 2)
     )

@@ -115,9 +115,7 @@ def test_each_panel_has_marks_of_its_own_run():
 
 
 def test_a_method_is_selected_at_its_mark_and_at_its_name():
-    ranking = average_ranks(
-        {"salun": [1.0, 2.0], "ssd": [2.0, 3.0], "scrub": [3.0, 4.0]}, higher_is_better=False
-    )
+    ranking = average_ranks({"salun": [1.0, 2.0], "ssd": [2.0, 3.0], "scrub": [3.0, 4.0]})
     names = {
         "salun": ("SalUn", "sparsity"),
         "ssd": ("SSD", "influence"),
