@@ -48,20 +48,24 @@ def settings(
     by_key = {result.key: result for result in results}
     everything = {each.key: each for each in (*references, *results)}
     judged = {key: line for line in judge(everything.values()) for key in line.keys}
-    made = []
+    places, labels = [], []
     for names, group in runs.groupby(list(statistics.SETTING), sort=True):
         found = {name: str(value) for name, value in zip(statistics.SETTING, names, strict=True)}
-        known = found["scenario"] in order
+        places.append((found, group))
         label = (
             f"{scenario_title(found['scenario'])}, "
             f"{forget_set_text(found['scenario_parameters'], found['dataset'])}"
         )
-        extra = [value_title(name, found[name]) for name in several]
+        labels.append(" · ".join([label, *(value_title(name, found[name]) for name in several)]))
+    labels = statistics.told_apart(labels, [found["hashes"] for found, _ in places])
+    made = []
+    for label, (found, group) in zip(labels, places, strict=True):
+        known = found["scenario"] in order
         mine = values[values["key"].isin(group["key"])]
         class_wise = known and catalog.scenario(found["scenario"]).class_wise
         made.append(
             Setting(
-                label=" · ".join([label, *extra]),
+                label=label,
                 scenario=found["scenario"],
                 runs=group,
                 values=frames.results_table(

@@ -33,7 +33,8 @@ def has_settings(runs: pd.DataFrame, settings: str) -> pd.Series:
 
 
 def _as_tuned(runs: pd.DataFrame) -> pd.Series:
-    columns = ("method", "parameters", *SETTING)
+    # settings are found by the names of data alone
+    columns = ("method", "parameters", *(name for name in SETTING if name != "hashes"))
     asked = list(zip(*(runs[name] for name in columns), strict=True))
     same = {each: _is_tuned(*map(str, each)) for each in set(asked)}
     return pd.Series([same[each] for each in asked], index=runs.index)

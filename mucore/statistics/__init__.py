@@ -2,9 +2,10 @@
 ranks, agreement, suspicious values.
 
 Pandas in (`Store.summaries`, `Store.metric_values`), tables and sentences out. A setting is one
-data set, model, recipe, scenario and rule of the forget set; a method with two sets of parameters
-counts as two. Every interval runs over training seeds: unlearning and evaluation seeds repeat one
-training and are averaged before. The mathematics is in mucore/statistics/significance.py.
+data set, model, recipe, scenario and rule of the forget set, with the same content of the user's
+own data and files of weights; a method with two sets of parameters counts as two. Every interval
+runs over training seeds: unlearning and evaluation seeds repeat one training and are averaged
+before. The mathematics is in mucore/statistics/significance.py.
 """
 
 from __future__ import annotations
@@ -20,7 +21,14 @@ from mucore.errors import BadValue
 from mucore.statistics import notes as sentences
 from mucore.statistics import tables
 from mucore.statistics.outliers import Suspicion, suspicions, suspicions_of, watched
-from mucore.statistics.runs import SETTING, label_runs, score_of, seed_means, usual_metrics
+from mucore.statistics.runs import (
+    SETTING,
+    label_runs,
+    score_of,
+    seed_means,
+    told_apart,
+    usual_metrics,
+)
 from mucore.statistics.significance import LEVEL, Ranking
 
 if TYPE_CHECKING:
@@ -38,6 +46,7 @@ __all__ = [
     "statistics",
     "statistics_of",
     "suspicions",
+    "told_apart",
     "usual_metrics",
 ]
 

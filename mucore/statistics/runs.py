@@ -19,7 +19,7 @@ from mucore.spec.variants import Variant
 if TYPE_CHECKING:
     from mucore.catalog.cards import MetricCard
 
-SETTING = ("dataset", "model", "recipe", "scenario", "scenario_parameters")
+SETTING = ("dataset", "hashes", "model", "recipe", "scenario", "scenario_parameters")
 _LINE = ("method", "method_preset", "parameters", "setting")
 
 
@@ -70,7 +70,30 @@ def _setting_names(settings: pd.DataFrame) -> list[str]:
             for name in several
         ]
         names.append(" · ".join(parts))
-    return names
+    return told_apart(names, settings["hashes"].tolist())
+
+
+def told_apart(names: Sequence[str], hashes: Sequence[str]) -> list[str]:
+    """The names of settings, of which those that are equal get what differs in their `hashes`:
+    "random · original 9c1b5e".
+    """
+    parts = [dict(part.split("=") for part in text.split()) for text in hashes]
+    alike: dict[str, list[dict[str, str]]] = {}
+    for name, mine in zip(names, parts, strict=True):
+        alike.setdefault(name, []).append(mine)
+    return [
+        " · ".join(
+            [
+                name,
+                *(
+                    f"{what} {value[:6]}"
+                    for what, value in mine.items()
+                    if any(other.get(what) != value for other in alike[name])
+                ),
+            ]
+        )
+        for name, mine in zip(names, parts, strict=True)
+    ]
 
 
 def _line_names(lines: pd.DataFrame) -> list[str]:

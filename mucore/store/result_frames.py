@@ -38,6 +38,9 @@ SUMMARY: dict[str, str] = {
     "demo": "bool",
     "finished": "datetime64[us, UTC]",
     "recipe": "str",
+    # "data=3f2a… original=9c1b… pretrained=…": hashes of the user's own data and files of weights,
+    # as far as there are any
+    "hashes": "str",
 }
 
 

@@ -45,6 +45,7 @@ def run(
         "dataset": "digits",
         "model": "mlp",
         "recipe": "{}",
+        "hashes": "",
         "scenario": scenario,
         "scenario_parameters": "{}",
         "method": method,
@@ -312,6 +313,30 @@ def test_without_retrain_nothing_is_compared():
     )
     assert found.pairs.empty and found.ranking is None and not found.methods
     assert any("no method has a gap" in note.lower() for note in found.notes)
+
+
+def test_runs_from_other_weights_or_data_are_no_repeats():
+    """Seeds 0 and 1 without a file, and the same seeds from one: two settings of two seeds each."""
+    digest = "9c1b5e" + 58 * "0"
+    runs = [
+        one
+        for hashes, gap in (("", 0.0), (f"original={digest}", 0.1))
+        for one in gaps("scrub", {"one_class": [gap, gap]}, hashes=hashes)
+    ]
+    rows = statistics(runs).intervals
+    found = {row["setting"]: (row["seeds"], row["gap_mean"]) for row in rows.to_dict("records")}
+    assert found == {
+        "one_class": (2, pytest.approx(0.0)),
+        "one_class · original 9c1b5e": (2, pytest.approx(0.1)),
+    }
+
+
+def test_settings_are_told_apart_by_what_differs_alone():
+    a, b, c = ("a" * 64, "b" * 64, "c" * 64)
+    assert ranking.told_apart(
+        ["one_class", "random", "random"],
+        [f"data={a}", f"data={b} original={c}", f"data={a} original={c}"],
+    ) == ["one_class", "random · data bbbbbb", "random · data aaaaaa"]
 
 
 # -- ranks

@@ -190,6 +190,29 @@ def test_summaries_say_what_the_records_say(store: Store) -> None:
     )
 
 
+def test_summaries_name_the_users_own_data_and_weights(store: Store) -> None:
+    one, two, three = "a" * 16, "b" * 64, "c" * 64
+    made = [
+        make_result(data_hash="f" * 64),  # of catalogued data
+        make_result(method="ssd", dataset="npz:a.npz"),
+        make_result(method="salun"),
+        make_result(method="scrub"),
+    ]
+    given = [{}, {"data_hash": one}, {"original_hash": two, "pretrained_hash": three}, {}]
+    made = [
+        dataclasses.replace(each, spec={**each.spec, **hashes})
+        for each, hashes in zip(made, given, strict=True)
+    ]
+    store.put_results(made)
+    with store.write() as connection:  # a damaged record spoils no row of the table
+        table = tables.result
+        damaged = sa.update(table).where(table.c.key == made[3].key).values(record="{")
+        connection.execute(damaged)
+    found = store.summaries().set_index("key")["hashes"]
+    wanted = ["", f"data={one}", f"original={two} pretrained={three}", ""]
+    assert [found[each.key] for each in made] == wanted
+
+
 def test_an_empty_store_gives_frames_of_the_same_types(store: Store) -> None:
     assert {name: str(kind) for name, kind in store.summaries().dtypes.items()} == SUMMARY
     values = store.metric_values()

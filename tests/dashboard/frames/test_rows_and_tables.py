@@ -49,6 +49,7 @@ def run(
         "dataset": "digits",
         "model": "mlp",
         "recipe": "{}",
+        "hashes": "",
         "scenario": "one_class",
         "scenario_parameters": "{}",
         "method": method,

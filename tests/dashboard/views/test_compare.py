@@ -63,6 +63,7 @@ def line(key: str, method: str, **changes) -> dict:
         "dataset": "digits",
         "model": "mlp",
         "recipe": "{}",
+        "hashes": "",
         "scenario": "one_class",
         "scenario_parameters": '{"budget": 0.2}',
         "training_seed": 0,
