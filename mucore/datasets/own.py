@@ -83,7 +83,7 @@ def _assemble(
 ) -> Splits:
     notes = []
     if validation is None:
-        train, validation, note = _hold_out(train)
+        train, validation, note = _hold_out(train, class_names)
         notes.append(note)
     return assemble(
         name,
@@ -102,13 +102,22 @@ def _folders(count: int) -> str:
     return f"{count or 'no'} class {'folder' if count == 1 else 'folders'}"
 
 
-def _hold_out(train: Part) -> tuple[Part, Part, str]:
+def _hold_out(train: Part, class_names: Sequence[str]) -> tuple[Part, Part, str]:
     """A tenth of training as validation, and a sentence that says so."""
     kept, held = hold_out_part(train)
     if not len(held.y) or not len(kept.y):
         raise BadValue(
             f"{len(train.y)} training images are too few to hold a tenth out for validation. "
             "Add images, or give validation data (x_val and y_val, or val/)."
+        )
+    gone = np.setdiff1d(held.y, kept.y) if train.y.ndim == 1 else ()
+    if len(gone):
+        raise BadValue(
+            "No validation data given, and a tenth of the training images held out for it takes "
+            f"all of class {class_names[gone[0]]}"
+            f"{'' if train.identities is None else ', whose persons stay whole'}. Give validation "
+            "data (x_val and y_val, or val/), or add "
+            f"{'images' if train.identities is None else 'persons'} to this class."
         )
     what = "images" if train.identities is None else "images, whole persons,"
     return (

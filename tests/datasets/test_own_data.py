@@ -148,6 +148,19 @@ def test_npz_holds_out_whole_persons(tmp_path: Path) -> None:
     assert splits.test.identities.tolist() == [100, 101, 102, 103, 104, 105]
 
 
+def test_no_class_leaves_training_with_what_is_held_out(tmp_path: Path) -> None:
+    persons = {"identity_train": np.arange(30) // 3, "identity_test": np.arange(6) + 100}
+    held = datasets.load(npz(tmp_path, **persons)).validation.identities
+    assert held is not None
+    labels = np.arange(30) % 2
+    labels[persons["identity_train"] == int(held[0])] = 2
+    assert tells(refusal(npz(tmp_path, y_train=labels, **persons)), "class 2", "x_val", "persons")
+    two = {"x_train": np.zeros((2, 8, 8), np.uint8), "y_train": [0, 1], "y_test": np.zeros(6, int)}
+    assert tells(refusal(npz(tmp_path, **two)), "class", "x_val", "images")
+    given = npz(tmp_path, x_val=two["x_train"], y_val=two["y_train"], **two)
+    assert sorted(datasets.load(given).train.labels.tolist()) == [0, 1]
+
+
 def test_duplicates_between_train_and_test_are_counted(tmp_path: Path) -> None:
     given = arrays()
     given["x_test"][:2] = given["x_train"][0]
