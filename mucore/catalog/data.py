@@ -142,8 +142,9 @@ DATASETS: tuple[DatasetCard, ...] = (
         augmentation=True,
         where=(
             "It holds train/CLASS/*.png and test/CLASS/*.png (or jpg, bmp, webp, gif), and may "
-            "hold val/CLASS/* and identities.csv with the columns file and identity. All images "
-            "have the same size. On the command line it is folder:PATH."
+            "hold val/CLASS/* and identities.csv with the columns file (train/CLASS/1.png) and "
+            "identity, a row an image. All images have the same size. On the command line it is "
+            "folder:PATH."
         ),
         takes_path=True,
     ),

@@ -419,7 +419,7 @@ def _reason(error: BaseException) -> str:
 
 def _read_identities(path: Path) -> dict[str, int] | None:
     """Identity by file, from identities.csv (columns file and identity), persons numbered in sorted
-    order; None without the file.
+    order; None without the file. A file is a path in the folder, or the name of one image alone.
     """
     table = path / datasets.IDENTITIES
     if not table.is_file():
@@ -444,6 +444,18 @@ def _read_identities(path: Path) -> dict[str, int] | None:
     doubled = [file for file, count in Counter(file for file, _ in rows).items() if count > 1]
     if doubled:
         raise BadFile(f"{table} names {doubled[0]} more than once. One row a file.")
+    images = Counter(file.name for file in datasets.files_in(path))
+    for file, person in rows:
+        if not file or not person:
+            raise BadFile(
+                f"{table} has a row without {'an identity' if file else 'a file'}: "
+                f"{file},{person}. Fill it in, or remove the row and its image."
+            )
+        if images[file] > 1:
+            raise BadFile(
+                f"{table} names {file}, but {images[file]} images have that name. Give the path of "
+                f"each, such as train/CLASS/{file}."
+            )
     numbers = {
         person: number for number, person in enumerate(sorted({person for _, person in rows}))
     }

@@ -452,6 +452,16 @@ def test_folder_with_identities(tmp_path: Path) -> None:
     )
 
 
+def test_identities_by_names_that_one_image_alone_has(tmp_path: Path) -> None:
+    name, rows = pictures(tmp_path), []
+    for number, file in enumerate(sorted(tmp_path.rglob("*.png"))):
+        file.rename(file.with_name(f"{number}.png"))
+        rows.append(f"{number}.png,p{number % 12:02}")
+    (tmp_path / "identities.csv").write_text("\n".join(["file,identity", *rows]))
+    found = datasets.load(name).test.identities
+    assert found is not None and found.tolist() == [0, 1, 2, 3]
+
+
 def test_folder_that_cannot_be_used(tmp_path: Path) -> None:
     name = f"folder:{tmp_path}"
     assert "has no folder train" in refusal(name)
@@ -513,7 +523,11 @@ def test_folder_with_a_class_only_in_test(tmp_path: Path) -> None:
         (b"name,person\n", ("file and identity", "name, person")),
         (b"", ("file and identity", "none")),
         (b"file,identity\n0.png,a\n0.png,b\n", ("0.png", "more than once")),
-        (b"file,identity\n0.png,a\n", ("no row", "train/cat/1.png")),
+        (b"file,identity\ntrain/cat/0.png,a\n", ("no row", "train/cat/1.png")),
+        (b"file,identity\n0.png,a\n", ("0.png", "4 images", "train/CLASS/0.png")),
+        (b"file,identity\ntrain/cat/0.png,\n", ("without an identity", "train/cat/0.png")),
+        (b"file,identity\ntrain/cat/0.png\n", ("without an identity", "train/cat/0.png")),
+        (b"file,identity\n,anna\n", ("without a file", "anna")),
         (b"file,identity\n\xff\xfe,a\n", ("not a readable CSV",)),
     ],
 )
