@@ -4,6 +4,7 @@ subset that comes with the repository.
 
 from __future__ import annotations
 
+import zipfile
 import zlib
 from pathlib import Path
 
@@ -27,12 +28,13 @@ def load_subset(name: str, root: Path) -> Splits:
             "scripts/make_fashion_mnist_10k.py"
         )
     try:
-        with np.load(EMBEDDED, allow_pickle=False) as content:
+        # closes the file of a broken archive too
+        with EMBEDDED.open("rb") as file, np.load(file, allow_pickle=False) as content:
             train, validation, test = (
                 Part(x=content[f"x_{split}"], y=content[f"y_{split}"])
                 for split in ("train", "validation", "test")
             )
-    except (ValueError, KeyError, OSError, EOFError, zlib.error) as error:
+    except (ValueError, KeyError, OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
         raise BadFile(
             f"{EMBEDDED} is damaged ({error}). Restore it from the repository."
         ) from error

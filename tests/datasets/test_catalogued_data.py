@@ -150,14 +150,16 @@ def test_fashion_mnist_10k_comes_from_the_published_files() -> None:
 def test_a_damaged_subset_says_how_to_restore_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    whole = fashion_mnist.EMBEDDED.read_bytes()
     monkeypatch.setattr(fashion_mnist, "EMBEDDED", tmp_path / "subset.npz")
     with pytest.raises(
         BadFile, match="is missing. Restore it from the repository, or make it again"
     ):
         fashion_mnist.load_subset("fashion-mnist-10k", tmp_path)
-    (tmp_path / "subset.npz").write_bytes(b"\0" * 100)
-    with pytest.raises(BadFile, match="is damaged"):
-        fashion_mnist.load_subset("fashion-mnist-10k", tmp_path)
+    for content in (b"\0" * 100, whole[:1000], whole[:1000] + whole[2000:], b""):
+        (tmp_path / "subset.npz").write_bytes(content)
+        with pytest.raises(BadFile, match="is damaged"):
+            fashion_mnist.load_subset("fashion-mnist-10k", tmp_path)
 
 
 # -- Fashion-MNIST in full
