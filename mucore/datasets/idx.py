@@ -45,6 +45,11 @@ def read_set(
                 f"The {card.title} files do not belong together: {images.shape} images and "
                 f"{labels.shape} labels. Fetch them again."
             )
+        if card.classes is not None and len(labels) and labels.max() >= card.classes:
+            raise BadFile(
+                f"The {card.title} files hold label {labels.max()}, but its classes are 0 to "
+                f"{card.classes - 1}. Fetch them again."
+            )
     return arrays[0], arrays[1], arrays[2], arrays[3]
 
 

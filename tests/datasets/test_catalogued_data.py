@@ -208,6 +208,7 @@ def test_fashion_mnist_missing_says_what_to_fetch(tmp_path: Path, offline: None)
             archives.idx(np.zeros(7, np.uint8)),
             r"do not belong together: \(10, 28, 28\) images and \(7,\) labels",
         ),
+        (archives.idx(np.full(10, 200, np.uint8)), "label 200, but its classes are 0 to 9"),
     ],
 )
 def test_fashion_mnist_damaged(
