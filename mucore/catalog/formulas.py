@@ -37,13 +37,15 @@ NAMES: Mapping[str, str] = {
     "recipe_epochs": "epochs of the recipe",
     "recipe_batch": "batch size of the recipe",
 }
-_OPERATORS: Mapping[type, Callable[[Any, Any], Any]] = {
+_ARITHMETIC: Mapping[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
     # in floating point, where a tower of powers overflows at once instead of filling the memory
     ast.Pow: lambda base, power: float(base) ** power,
+}
+_COMPARISONS: Mapping[type, Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,
@@ -87,10 +89,12 @@ def _value(node: ast.expr, values: dict[str, Any]) -> Any:
         case ast.NamedExpr(target=ast.Name(id=name), value=inner):
             values[name] = _value(inner, values)
             return values[name]
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-            return _OPERATORS[type(op)](_value(left, values), _value(right, values))
-        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _OPERATORS:
-            return _OPERATORS[type(op)](_value(left, values), _value(right, values))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
+            return _ARITHMETIC[type(op)](
+                _number(_value(left, values)), _number(_value(right, values))
+            )
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARISONS:
+            return _COMPARISONS[type(op)](_value(left, values), _value(right, values))
         case ast.BoolOp(op=op, values=parts):
             found = None
             for part in parts:
@@ -109,3 +113,10 @@ def _value(node: ast.expr, values: dict[str, Any]) -> Any:
         case ast.Call(func=ast.Name(id=name), args=parts, keywords=[]) if name in _FUNCTIONS:
             return _FUNCTIONS[name](*(_value(part, values) for part in parts))
     raise ValueError(f"{ast.unparse(node)} is no part of a formula")
+
+
+def _number(value: Any) -> int | float:
+    """A text or tuple times a number would fill the memory."""
+    if not isinstance(value, int | float):
+        raise TypeError(f"arithmetic is for numbers, and {value!r} is none")
+    return value
