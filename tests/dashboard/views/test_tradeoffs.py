@@ -480,6 +480,7 @@ def test_pairs_stand_with_the_better_method_first():
     summaries, values = frames_of(results)
     first = results[0].spec
     summaries = summaries.assign(
+        hashes="",
         dataset="digits",
         model="mlp",
         recipe="{}",
