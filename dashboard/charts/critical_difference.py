@@ -4,6 +4,7 @@ told apart.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -150,11 +151,8 @@ def draw(info: CriticalDifferenceInfo, *, dark: bool, selected: str = "") -> go.
         edge = 1 - room if on_left else last + room
         ends.append((edge, depth))
         stroke([method.rank, method.rank, edge], [0, depth, depth], color, 1.2)
-        said = (
-            f"{method.title}  {method.rank:.1f}"
-            if on_left
-            else f"{method.rank:.1f}  {method.title}"
-        )
+        rank = f"{math.floor(10 * method.rank + 0.5) / 10:.1f}"  # halves up, as tables round them
+        said = f"{method.title}  {rank}" if on_left else f"{rank}  {method.title}"
         write(
             f"<b>{said}</b>" if selected and method.key == selected else said,
             x=edge,

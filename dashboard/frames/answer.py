@@ -130,7 +130,8 @@ def story(table: ResultsTable, what: str, count: int) -> tuple[str, str]:
         cost = row.cells["rte"].value
         time = f" and took {number(100 * cost.mean, 'ratio')} % of its time" if cost else ""
         said.append(
-            f"{row.title} came nearest to it: it ended {_points(away.mean)} away on average{time}."
+            f"Among these methods {row.title} came nearest to it: it ended {_points(away.mean)} "
+            f"away on average{time}."
         )
     original = next((row.distance for row in table.rows if row.method == "original"), None)
     if original is not None:

@@ -118,7 +118,7 @@ def overall_frame(division: Division, first: Collection[str] = ()) -> pd.DataFra
                 if row["forgot"] is None
                 else f"{row['forgot']} of {row['of']}",
                 "Average rank": row["rank"],
-                "Distance": row["score"],
+                "Distance, spreads": row["score"],
                 "Work": row["work"],
                 **{
                     labels.scenario_title(scenario): _word(line)
@@ -166,7 +166,7 @@ def task_frame(table: Table, first: Collection[str] = ()) -> pd.DataFrame:
         lines.append(
             _row(table, title, line, _word(line), score, line.work)
             | {
-                "Seeds": site.seeds_said(line).partition(" seed")[0],
+                "Seeds agreeing": site.seeds_said(line).partition(" seed")[0],
                 "What happened": _reason(line),
             }
         )
@@ -211,8 +211,8 @@ def _row(
         "key": next(run.key for run in line.runs.values()),
         "Method": title,
         "Verdict": word,
-        "Seeds": "",
-        "Distance": score,
+        "Seeds agreeing": "",
+        "Distance, spreads": score,
         "Work": work,
         **{
             f"{site.short(metric)} %": site.interval(metric, line.numbers(metric))

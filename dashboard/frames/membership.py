@@ -397,7 +397,10 @@ def natural(attack: str, position: float) -> str:
     if attack == "confidence":
         share = 1 / (1 + np.exp(-position))
         rest = 1 / (1 + np.exp(position))
-        return f"{100 * share:.3g} %" if share < 0.999 else f"100 % less {100 * rest:.1g} %"
+        if share < 0.999:
+            return f"{100 * share:.3g} %"
+        near = f"{100 * share:.4f}".rstrip("0")
+        return f"{near} %" if rest >= 1e-6 else f"100 % less {100 * rest:.1g} %"
     if attack in ("entropy", "m_entropy"):
         value = 10.0**-position
         return (

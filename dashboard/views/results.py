@@ -53,10 +53,12 @@ def page() -> None:
     with top:
         header.header(scenario.question, caption(runs), source)
         outside = suspicious(runs, values, source.name, source.change, data.chosen(runs))
+        many = run_filters.shown_of(runs)
+        shown = f"{many} are shown. " if " of " in many else ""
         count = flagged(source.store, source.name, source.change, tuple(runs["key"]))
         header.answers(
             frames.answers(table, flagged=count, outside=len(outside)),
-            first=verdicts.count_sentence(table.methods),
+            first=f"{shown}{verdicts.count_sentence(table.methods)}",
         )
     st.html(ROOM)
     left, right = st.columns([63, 37], gap="medium")
@@ -112,7 +114,11 @@ def sorting() -> tuple[str, bool]:
 
 def caption(runs: pd.DataFrame) -> str:
     first = runs.iloc[0]
-    seeds = units.count(runs["training_seed"].nunique(), "training seed")
+    mine = runs[runs["method"].isin(run_filters.methods_of(runs))]
+    count, most = (each["training_seed"].nunique() for each in (mine, runs))
+    seeds = units.count(count or most, "training seed")
+    if 0 < count < most:  # the demo has further references, which make the bands narrower
+        seeds += f" (Original and Retrain: {most})"
     forgotten = units.count(int(runs["forget_count"].median()), "sample")
     chosen = labels.forget_set_text(str(first["scenario_parameters"]), str(first["dataset"]))
     return escape(f"{labels.setup_text(first)}. {forgotten} to forget ({chosen}), {seeds}.")

@@ -25,6 +25,7 @@ from dashboard.widgets.run_settings import (
 )
 from mucore import catalog, titles
 from mucore.errors import UnknownName
+from mucore.statistics import SETTING
 from mucore.store.rows import Comparison
 
 # What Start and Results open on: of every family the methods that a reader is most likely to have
@@ -455,6 +456,16 @@ def methods_of(runs: pd.DataFrame) -> list[str]:
     return [
         card.id for card in catalog.methods() if card.id in present and card.family != "reference"
     ]
+
+
+def shown_of(runs: pd.DataFrame) -> str:
+    """How many methods `runs`, of one setting, have of those that ran in it: "39 methods", or
+    "12 of 39 methods".
+    """
+    first, every = runs.iloc[0], data.unlearning_runs()
+    there = methods_of(every[(every[list(SETTING)] == first[list(SETTING)]).all(axis=1)])
+    shown, many = len(methods_of(runs)), units.count(len(there), "method")
+    return many if shown == len(there) else f"{shown} of {many}"
 
 
 def best_known(ids: Sequence[str]) -> list[str]:

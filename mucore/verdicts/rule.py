@@ -414,10 +414,13 @@ def _damage(case: _Case) -> tuple[str, str] | None:
     if losses[worst] > 1:
         gap = case.retrain[worst] - case.values[worst]
         name = _upper(case.rules.name(worst))
-        return worst, (
+        said = (
             f"{name} is {_percent(case.values[worst])}, {_points(gap)} below Retrain's "
-            f"{_percent(case.retrain[worst])}."
+            f"{_percent(case.retrain[worst])}"
         )
+        if _kept_as_it_was(case):  # poison had made the original worse than Retrain
+            said += f"; the original's is {_percent(case.original[worst])}"
+        return worst, f"{said}."
     if case.collapsed:
         return worst, "The model collapsed: it gives nearly every sample the same class."
     return None

@@ -128,6 +128,11 @@ def test_an_original_that_poison_made_worse_than_retrain_did_nothing():
         verdict(replace(start, values={**start.values, "ta": [0.75] * 5}), BANDS, RULES).word
         == "damaged"
     )
+    # what forgot some and is as useful as the original is said to be so
+    some = replace(start, values={**start.values, "fa": [0.95] * 5})
+    assert tells(verdict(some, BANDS, RULES).sentence, "13.0", "93.0 %", "80.0 %")
+    worse = replace(some, values={**some.values, "ta": [0.75] * 5})
+    assert not tells(verdict(worse, BANDS, RULES).sentence, "80.0 %")
 
 
 def test_nothing_to_forget_and_cannot_tell():

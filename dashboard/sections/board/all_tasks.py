@@ -26,7 +26,7 @@ NUMBERS = {
         help="Over the tasks that say who forgot, of the methods with a distance in all of these; "
         "1 is nearest to Retrain.",
     ),
-    "Distance": st.column_config.NumberColumn(
+    "Distance, spreads": st.column_config.NumberColumn(
         format="%.2f",
         help=f"{DISTANCE} Mean over the tasks that say who forgot, where the method has a distance "
         "in each.",

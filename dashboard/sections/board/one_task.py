@@ -13,10 +13,10 @@ from mucore.suite import site
 from mucore.suite.tables import Table
 
 COLUMNS = {
-    "Seeds": st.column_config.TextColumn(
+    "Seeds agreeing": st.column_config.TextColumn(
         help="How many seeds give the line's verdict when taken alone."
     ),
-    "Distance": st.column_config.NumberColumn(format="%.2f", help=DISTANCE),
+    "Distance, spreads": st.column_config.NumberColumn(format="%.2f", help=DISTANCE),
     "Work": st.column_config.NumberColumn(format="%.2f", help=WORK),
     "Method": METHOD,
     "Verdict": VERDICT,
@@ -40,9 +40,10 @@ def show(table: Table, name: str, answers: st.delta_generator.DeltaGenerator) ->
     st.caption(
         "Methods that forgot stand first, by distance to Retrain and work; below them those whose "
         "runs did not end as planned, those that cannot be told, did too little, too much or "
-        "nothing, or damaged the model. Metrics are in percent, mean ± half of the 95 % interval "
-        "over three seeds and more. The first line says how far these Retrains lie apart; verdicts "
-        "allow more, for a few Retrains show less than chance can do. Click a line for its first "
+        "nothing, or damaged the model. Distances are in units of how far two Retrains lie apart, "
+        "metrics in percent, mean ± half of the 95 % interval over three seeds and more. The first "
+        "line says how far these Retrains lie apart; verdicts allow more, for a few Retrains show "
+        "less than chance can do. Click a line for its first "
         "run."
     )
     missing = board_frames.missing_frame(table)

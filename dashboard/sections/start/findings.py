@@ -23,14 +23,13 @@ def show(source: data.Source) -> None:
         return
     first = runs.iloc[0]
     scenario = catalog.scenario(str(first["scenario"]))
-    methods = runs.loc[~runs["method"].isin(["original", "retrain"]), "method"].nunique()
     seeds = units.count(runs["training_seed"].nunique(), "training seed")
     head, text, misled, counted, found = story(
         runs, source.name, source.change, data.chosen(runs), class_wise=scenario.class_wise
     )
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
-            said = f"{labels.setup_text(first)}: {units.count(methods, 'method')}, {seeds}"
+            said = f"{labels.setup_text(first)}: {run_filters.shown_of(runs)}, {seeds}"
             st.markdown(f"**{escape(scenario.title)}** · {escape(said)}", width="stretch")
             link("results", "Read the table", icon=":material/arrow_forward:")
         if head:

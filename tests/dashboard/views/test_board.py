@@ -66,7 +66,7 @@ def test_a_task_opens_on_the_noise_and_tells_what_is_missing(home):
     assert not at.exception
     shown = table(at)
     assert shown["Method"].tolist()[:4] == ["Retrain, other seeds", "Retrain", "Original", "SCRUB"]
-    noise, retrain, original, scrub = shown["Distance"].tolist()[:4]
+    noise, retrain, original, scrub = shown["Distance, spreads"].tolist()[:4]
     assert original > 10 * noise > 0 == retrain and scrub == pytest.approx(0, abs=1e-9)
     assert len(shown) == 6
     # two Retrains lie 0.8 points apart once, 0.6 twice, 0.4 three times and 0.2 four times: of all

@@ -86,6 +86,7 @@ def test_stretched_scores_keep_their_order_and_read_back():
     assert places[3] == 0.0 and places[2] == pytest.approx(math.log(1 / 3))
     assert mf.natural("confidence", places[2]) == "25 %"
     assert mf.natural("confidence", places[5]) == "100 % less 1e-07 %"
+    assert mf.natural("confidence", float(np.log(0.9998 / 0.0002))) == "99.98 %"
     entropies = mf.stretch("entropy", -np.array([1.0, 0.01, 0.0]))
     assert entropies.tolist() == [0.0, 2.0, 17.0]
     assert (
