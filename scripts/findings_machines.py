@@ -98,6 +98,16 @@ def _precision(numbers: Numbers) -> str:
     )
 
 
+def _forgot(pairs: Sequence[tuple[str, str]]) -> str:
+    """How many of the verdicts compared are of a method that forgot, here or there."""
+    count = sum("forgot" in pair for pair in pairs)
+    if not count:
+        return "none of them is “forgot”, here or there"
+    return (
+        f"{count} of the {len(pairs)} {'is' if count == 1 else 'are'} “forgot” here, there or both"
+    )
+
+
 def _do(count: int) -> str:
     return "does" if count == 1 else "do"
 
@@ -287,7 +297,7 @@ def _answer(moved: Sequence[tuple[str, Task, Moved]]) -> str:
             + (
                 f", and {len(pairs) - len(changed)} of {len(pairs)} verdicts are the same"
                 + (f" ({listed(changed)})" if changed else "")
-                + f"; in {sum('forgot' in pair for pair in pairs)} one of the two is “forgot”"
+                + f"; {_forgot(pairs)}"
                 if pairs
                 else ""
             )

@@ -51,11 +51,11 @@ def results_page() -> str:
             "efficacy of the confidence attack, the share of the forget set that it takes for "
             "unseen. FA after an attack is on the attacker's labels; ASR is the attack success "
             "rate. RTE: run time relative to Retrain, of two workers side by side on two cores; "
-            "of runs beside which the machine did more, none was kept. Several seeds: the mean, ± "
-            "one standard deviation. The first line of each table is how far Retrains of two seeds "
-            "lie apart: 95 % of the differences between those that ran. Chance can do more than "
-            "so few show: were they normal, three would on average show 59 % of it, five 78 % and "
-            "ten 91 %; verdicts allow for the rest."
+            "timings taken while the machine was doing other work were discarded (–). "
+            "Several seeds: the mean, ± one standard deviation. The first line of each table "
+            "is how far Retrains of two seeds lie apart: 95 % of the differences between "
+            "those that ran. Chance can do more than so few show: were they normal, three would on "
+            "average show 59 % of it, five 78 % and ten 91 %; verdicts allow for the rest."
         ),
     ]
     for dataset, scenario in [(name, each) for name in results for each in METRICS[name]]:

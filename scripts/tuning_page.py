@@ -76,8 +76,8 @@ def tuning_page() -> str:
             f"number at most {objective.CAP:g}, averaged over the numbers that a task names. The "
             "unit u is how far two Retrains lie apart by chance: √2 times the standard deviation "
             f"over Retrains of the seeds {SPREAD_SEEDS[0]} to {SPREAD_SEEDS[-1]}, at least "
-            f"{objective.FLOOR:g}. 0 is Retrain itself, about 0.8 a Retrain of another seed, and "
-            f"{report.OFF:g} is visibly off."
+            f"{objective.FLOOR:g}. 0 is Retrain itself; a Retrain of another seed has about 0.8 on "
+            f"average, if they differ as normal noise does; {report.OFF:g} is visibly off."
         ),
         (
             "**Chosen is** only what did something, with no more work than allowed, on all three "

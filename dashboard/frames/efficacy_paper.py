@@ -15,6 +15,7 @@ import pandas as pd
 from dashboard.frames.efficacy import ACCURACIES, ENOUGH, UNCLEAR, UNTRAINED, correlation, pairs
 from dashboard.papers.tables import cells
 from dashboard.text.labels import method_names, number
+from dashboard.text.units import joined
 
 TENFOLD = (0.7, 1.3)  # powers of ten that count as an order of magnitude: 5 to 20 times
 SAME_ORDER = 0.8  # rank correlation from which two orders count as one
@@ -24,12 +25,14 @@ WEAK = 0.2  # absolute rank correlation below which there is no direction
 @dataclass(frozen=True)
 class Finding:
     """One finding of the paper, and what these results say of it. `holds`: whether all of it is as
-    they have it; None where they leave a part of it open and contradict none.
+    they have it; None where they leave a part of it open and contradict none. `partly` then says
+    which part is as in the paper, and which is open.
     """
 
     paper: str
     sentence: str
     holds: bool | None
+    partly: str = ""
 
 
 def findings(frame: pd.DataFrame, *, attack: str) -> tuple[Finding, ...]:
@@ -120,7 +123,13 @@ def _direction(frame: pd.DataFrame, attack: str) -> Finding:
             " Without a correlation, because there are too few runs or one of the two never "
             f"varies: {', '.join(absent)}."
         )
-    return Finding(paper, sentence, _all([clear.get(m) for m in wanted]))
+    holds = _all([clear.get(m) for m in wanted])
+    names = [
+        joined([method_names(m)[0] for m in wanted if (m in clear) == known])
+        for known in (True, False)
+    ]
+    partly = f"Appears for {names[0]}, cannot be told for {names[1]}" if clear else ""
+    return Finding(paper, sentence, holds, partly if holds is None else "")
 
 
 def _ordering(frame: pd.DataFrame) -> Finding:

@@ -111,7 +111,7 @@ IDEALS = {
     "none": "no value is best in itself",
 }
 UNITS = {
-    "fraction": "shown in %",
+    "fraction": "shown in % on most pages",
     "ratio": "ratio",
     "log10": "power of ten",
     "seconds": "seconds",

@@ -126,10 +126,10 @@ def sentence(one: Found) -> str:
         if authors.came == "candidate"
         else f" the authors' setting {_BUT[authors.came]} on the first seed"
     )
-    far = " That is further from Retrain than doing nothing is." if one.further else ""
+    far = ", further from Retrain than doing nothing is" if one.further else ""
     return (
         f"{began}{left}. Chosen: {one.chosen}, with a score of {one.mean:.2g} on average over "
-        f"three seeds;{before}.{far}"
+        f"three seeds{far};{before}."
     )
 
 

@@ -13,8 +13,9 @@ from dashboard.text import labels
 from mucore import catalog
 
 MEANING = (
-    "Distances to Retrain in units of the spread between Retrains: about 0.8 is what another "
-    "seed's Retrain has, 5 is visibly off. Three seeds: the mean that chose the setting."
+    "Distances to Retrain in units of the spread between Retrains: another seed's Retrain "
+    "has about 0.8 on average if they differ as normal noise does; 5 is visibly off. Three seeds: "
+    "the mean that chose the setting."
 )
 
 

@@ -167,7 +167,7 @@ def settings_sentence(title: str, settings: Sequence[Setting]) -> str:
     if not said:
         return ""
     said[0] += f" of {count(len(judged), 'experiment')}"
-    unsure = sum(verdict.provisional for verdict in judged)
+    unsure = sum(v.provisional and v.word != "cannot tell" for v in judged)
     doubt = f" {unsure} of these verdicts may change with more training seeds." if unsure else ""
     return f"{title} {joined(said)}.{doubt}"
 

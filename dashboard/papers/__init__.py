@@ -74,7 +74,8 @@ def fidelity(text: str) -> dict[str, Standing]:
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         head = re.match(r"((?:[A-Z]\d+)(?:, [A-Z]\d+)*) ", cells[0])
         if line.startswith("|") and head and len(cells) == 3:
-            found |= {name: Standing(cells[1], cells[2]) for name in head[1].split(", ")}
+            here, why = (cell.rstrip(".") for cell in cells[1:])
+            found |= {name: Standing(here, why) for name in head[1].split(", ")}
     return found
 
 

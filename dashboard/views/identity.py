@@ -132,7 +132,7 @@ def orders_sentence(found: Orders | None) -> str:
         return identity_frames.orders_text(found)
     return (
         "Whether methods that are good at forgetting classes are good at forgetting persons, "
-        "too, cannot be checked yet. It takes three methods that were also run under "
+        "too, is not settled by these runs. It takes three methods that were also run under "
         f"{labels.scenario_title('class_wise')}, with the same settings, data, model and recipe."
     )
 

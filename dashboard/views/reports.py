@@ -14,8 +14,8 @@ from dashboard.widgets.provenance import provenance
 
 QUESTION = "What can I hand to somebody who must check it?"
 CAPTION = (
-    "One file with what was asked, the answer, tables, figures, caveats, and the command "
-    "that repeats every run."
+    "One file with what was asked, the answer, tables, figures, caveats, and the commands "
+    "that repeat the runs. Originals need none: every comparison trains its own."
 )
 
 

@@ -312,9 +312,10 @@ def _say_records(records: Sequence[dict[str, Any]]) -> None:
         ],
     )
     print(
-        "Scores are distances to Retrain in units of the spread between Retrains: about 0.8 is "
-        "another seed's Retrain, 5 is visibly off. Best: on the search's seed alone, which "
-        "flatters; 3 seeds: the mean that chose. Work: share of Retrain's.",
+        "Scores are distances to Retrain in units of the spread between Retrains: another seed's "
+        "Retrain has about 0.8 on average if they differ as normal noise does; 5 is visibly off. "
+        "Best: on the search's seed alone, which flatters; 3 seeds: the mean that chose. "
+        "Work: share of Retrain's.",
         file=sys.stderr,
     )
     for sentence in dict.fromkeys(s for each in records for s in each["cautions"]):

@@ -2,7 +2,8 @@
 
 The score of a run is that of searches (mucore/tuning/objective.py) on the numbers that its verdict
 rests on, test data among them: the gaps to the Retrain of the same seed in units of how far two
-Retrains lie apart. About 0.8 is another seed's Retrain.
+Retrains lie apart. Another seed's Retrain has about 0.8 on average if Retrains differ as normal
+noise does.
 """
 
 from __future__ import annotations

@@ -17,7 +17,8 @@ def show_findings(frame: pd.DataFrame, attack: str) -> None:
     said = {True: "As in the paper", False: "Not borne out here", None: "Not settled here"}
     for finding in efficacy_paper.findings(frame, attack=attack):
         text = f"The paper: *{escape(finding.paper)}* Here: {escape(finding.sentence)}"
-        st.markdown(f"{icons[finding.holds]} **{said[finding.holds]}.** {text}")
+        head = finding.partly or said[finding.holds]
+        st.markdown(f"{icons[finding.holds]} **{head}.** {text}")
 
 
 def show_printed(frame: pd.DataFrame) -> None:

@@ -826,6 +826,17 @@ def test_a_method_says_in_how_many_settings_it_did_what():
     assert tells(said, "SSD", "forgot", "1 of 4", "too little", 3)
     assert numbers(said) == ["1", "4", "3"]
     assert frames.settings_sentence("SSD", []) == ""
+    told: dict[Word, bool] = {"cannot tell": False, "too little": True}
+    for word, unsure in told.items():
+        doubtful = {
+            key: replace(each, verdict=replace(each.verdict, provisional=True))
+            for key, each in judged_of(lines, {"ssd": word}, {}).items()
+            if each.verdict is not None
+        }
+        settings = frames.method_settings(
+            pd.DataFrame(lines), values, method="ssd", judged=doubtful
+        )
+        assert ("may change" in frames.settings_sentence("SSD", settings)) == unsure
 
 
 def test_setups_list_what_most_methods_ran_on_before_what_has_most_runs():

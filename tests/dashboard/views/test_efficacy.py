@@ -272,6 +272,8 @@ def test_a_weak_correlation_is_no_direction(membership, holds):
     ]
     direction = efficacy_paper.findings(frame_of(*lines), attack="entropy")[1]
     assert direction.holds is holds
+    open_part = "Appears for Retrain and Fisher forgetting, cannot be told for Amnesiac"
+    assert direction.partly == (open_part if holds is None else "")
     weak = re.search(rf"Below {efficacy_paper.WEAK}\D+: Amnesiac\.", direction.sentence)
     assert (weak is not None) == (holds is None)
 

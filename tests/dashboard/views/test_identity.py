@@ -118,7 +118,7 @@ def test_one_run_without_a_score_shows_its_reason(home):
     reason = made.metrics["nomus"].error
     assert list(at.dataframe[0].value["NoMUS"]) == ["–"] and reason and reason in text
     assert any("forgetting score" in one.value for one in at.markdown)
-    assert "cannot be checked yet" in text
+    assert "is not settled by these runs" in text
     assert "were not kept" in text
 
 

@@ -382,7 +382,7 @@ def test_fidelity_is_read_from_its_tables():
     rows = [
         "| finding | here | why |",
         "| --- | --- | --- |",
-        "| F1 Lose utility | for all | as there |",
+        "| F1 Lose utility | for all. | as there. |",
         "| F8, F9 Poison | not yet | |",
     ]
     text = "\n".join([*rows, "F2 no row"])
@@ -406,7 +406,20 @@ def test_fidelity_is_read_from_its_tables():
         "E3": Standing("E3 appears: by half", ""),
     }
     document = papers.fidelity((ROOT / "docs" / "fidelity.md").read_text(encoding="utf-8"))
-    assert {*papers.MUBOX.findings, *papers.CHOI.findings, "R1", "R4", "E1", "E4"} <= set(document)
+    assert {name for paper in papers.PAPERS for name in paper.findings} <= set(document)
+
+
+def test_fidelity_judges_as_findings_do():
+    """Claims that docs/findings.md decides by rule have its word on the page, too."""
+    standings = papers.fidelity((ROOT / "docs" / "fidelity.md").read_text(encoding="utf-8"))
+    claims = {text: name for paper in papers.PAPERS for name, text in paper.findings.items()}
+    decided = {}
+    for line in (ROOT / "docs" / "findings.md").read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 4 and cells[1] in claims:
+            decided[claims[cells[1]]] = "appears" if cells[2] == "yes" else cells[2]
+    assert len(decided) == 9
+    assert {name: standings[name].here[: len(word)] for name, word in decided.items()} == decided
 
 
 def test_coverage_counts_what_has_a_page_and_runs():
