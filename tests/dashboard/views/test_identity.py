@@ -339,7 +339,7 @@ def test_a_method_stands_in_both_orders_with_the_same_settings(home):
     assert identity_frames.orders_text(authors) in words_on(opened(settings="authors")).replace(
         "SCRUB", "SCRUB (authors)"
     )
-    assert "cannot be checked" in words_on(opened(settings="tuned"))
+    assert "is not settled by these runs" in words_on(opened(settings="tuned"))
 
 
 def orders_of(home: Path, most: int | None = None, *, persons: str = "") -> Orders | None:
