@@ -30,6 +30,7 @@ EXAMPLES = ROOT / "docs" / "examples"
 FILE = """
 import torch
 from mucore.catalog import Footprint, MethodCard, Parameter
+from mucore.catalog.cards import Among, Between
 
 FACTOR = 0.5
 
@@ -165,7 +166,7 @@ def test_the_command_line_lists_them_and_names_what_it_leaves_out(folder, capsys
 BROKEN = {
     "no Python": (
         ("CARD = MethodCard(", "CARD = = MethodCard("),
-        "is no Python file: invalid syntax (line 7)",
+        "is no Python file: invalid syntax (line 8)",
     ),
     "no card": (("CARD =", "card ="), "has no CARD"),
     "something else": (
@@ -241,6 +242,30 @@ BROKEN = {
         ("reads=frozenset()", 'reads=frozenset(), tuned={"rate": 1}'),
         "has no parameter 'rate'",
     ),
+    **{
+        f"a search {what}": (("reads=frozenset()", f"reads=frozenset(), search={space}"), words)
+        for what, space, words in (
+            ("that is no dict", "[]", "search must give Between(...) or Among(...)"),
+            ("in a number", '{"factor": 3}', "search must give Between(...) or Among(...)"),
+            ("for nothing", '{"speed": Between(0, 1)}', "search must give Between(...)"),
+            ("from nowhere", '{"factor": Between("start", 1)}', "formula 'start' cannot"),
+            ("beyond the card", '{"factor": Between(1, 9)}', "must be in [0, 2], but got 9"),
+            ("backwards", '{"factor": Between(2, 1)}', "factor is searched from 2 to 1"),
+            ("on a log scale", '{"factor": Between(0, 1, log=True)}', "from 0 to 1"),
+            ("among nothing", '{"factor": Among(())}', "needs a tuple of values, but got ()"),
+            ("among others", '{"factor": Among((1, 9))}', "must be in [0, 2], but got 9"),
+            ("at no time", '{"factor": Among((1,), when="later")}', "formula 'later' cannot"),
+            ("when asked", '{"factor": Among((1,), when=1)}', "do not hold together"),
+        )
+    },
+    "a range of words": (
+        (
+            'kind="float", default=FACTOR, low=0.0, high=2.0,',
+            'kind="choice", default="a", choices=("a",),',
+        ),
+        ("reads=frozenset()", 'reads=frozenset(), search={"factor": Between(0, 1)}'),
+        "factor is no number",
+    ),
     "no paper_epochs": (
         ('help="Factor."', 'help="Factor.", scales_with_epochs=True'),
         "paper_epochs must say",
@@ -253,9 +278,10 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("change, words", BROKEN.values(), ids=BROKEN)
-def test_a_broken_file_gets_a_sentence_and_spoils_nothing(folder, change, words):
-    bad = write(folder, "bad", change)
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+def test_a_broken_file_gets_a_sentence_and_spoils_nothing(folder, broken):
+    *changes, words = broken
+    bad = write(folder, "bad", *changes)
     write(folder, "good")
     assert own_ids() == ["good"]
     (problem,) = catalog.plugin_problems()
@@ -340,7 +366,7 @@ def test_a_card_may_be_written_in_several_ways(folder):
     )
     fields = (
         'reads=frozenset(["retain"]), aliases=tuple(["M1"]), '
-        'search={"factor": B(-1 / 2, 2 * 0.5)}, '
+        'search={"factor": B(-1 / 2 + 1, 2 * 0.5)}, '
         'tasks=frozenset({"classes", "attributes"}), '
         "paper_epochs=(30 - 2) // 2, tuned=dict(factor=0.25)"
     )
@@ -353,7 +379,7 @@ def test_a_card_may_be_written_in_several_ways(folder):
     )
     card = catalog.method("mine")
     assert card.reads == {"retain"} and card.aliases == ("M1",) and card.paper_epochs == 14
-    assert card.search == {"factor": Between(-0.5, 1.0)} and dict(card.tuned) == {"factor": 0.25}
+    assert card.search == {"factor": Between(0.5, 1.0)} and dict(card.tuned) == {"factor": 0.25}
     assert card.tasks == {"classes", "attributes"}
 
 

@@ -19,7 +19,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cache, lru_cache
 from importlib.machinery import PathFinder
@@ -29,7 +29,15 @@ from typing import Any, get_args
 
 from mucore import catalog
 from mucore.catalog import written
-from mucore.catalog.cards import EVERY_TASK, Footprint, Kind, MethodCard, Parameter
+from mucore.catalog.cards import (
+    EVERY_TASK,
+    Among,
+    Between,
+    Footprint,
+    Kind,
+    MethodCard,
+    Parameter,
+)
 from mucore.catalog.formulas import NAMES, evaluate
 from mucore.errors import BadFile, MucoreError
 from mucore.userfiles import doors, paths
@@ -409,10 +417,56 @@ def _card_problems(card: MethodCard) -> Iterator[str]:
         for parameter in card.parameters:
             check(parameter, parameter.default, owner=f"the default of {card.id}")
         resolve(card.parameters, card.tuned, owner=f"the tuned preset of {card.id}")
+        yield from _search_problems(card, known)
     except MucoreError as error:
         yield str(error)
     except Exception as error:  # a bound or a preset of a type that no rule foresees
         yield f"the card's parameters do not hold together: {_brief(error)}."
+
+
+def _search_problems(card: MethodCard, known: Mapping[str, Any]) -> Iterator[str]:
+    """What a search would end with after it has trained its references. Raises `BadValue` for a
+    formula that cannot be computed, or a value that the parameter may not have.
+    """
+    from mucore.spec import check
+
+    cards = {parameter.name: parameter for parameter in card.parameters}
+    if (
+        not isinstance(card.search, dict)
+        or not card.search.keys() <= cards.keys()
+        or not all(isinstance(space, Between | Among) for space in card.search.values())
+    ):
+        yield (
+            "the card's search must give Between(...) or Among(...) for each parameter that it "
+            f"names, but it is {card.search!r}."
+        )
+        return
+    facts, owner = dict.fromkeys(NAMES, 1), f"the search of {card.id}"
+    for name, space in card.search.items():
+        if space.when:
+            evaluate(space.when, known)
+        if isinstance(space, Among):
+            if not isinstance(space.values, tuple) or not space.values:
+                yield f"{owner}: {name} needs a tuple of values, but got {space.values!r}."
+                return
+        elif cards[name].kind not in ("int", "float"):
+            yield f"{owner}: {name} is no number and has no range. Give Among(...) instead."
+            return
+        ends = [space.low, space.high] if isinstance(space, Between) else space.values
+        for value in ends:
+            if isinstance(space, Between) and isinstance(value, str):
+                evaluate(value, facts)
+            else:
+                check(cards[name], value, owner=owner)
+        numbers = [end for end in ends if not isinstance(end, str)]
+        if isinstance(space, Between) and (
+            numbers != sorted(numbers) or (space.log and min(numbers, default=1) <= 0)
+        ):
+            yield (
+                f"{owner}: {name} is searched from {space.low} to {space.high}, which is no "
+                f"{'logarithmic ' if space.log else ''}range. Give the lower end first"
+                f"{', and both above 0' if space.log else ''}."
+            )
 
 
 # -- running a file
