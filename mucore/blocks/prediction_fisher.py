@@ -108,6 +108,8 @@ def _passes(
     model: nn.Module, data: Samples, run: Run, batch_size: int
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """Positions in the set and logits, in double precision, of each batch."""
+    if not len(data):  # where no column counts; `split` would give one empty part
+        return
     positions = torch.arange(len(data)).split(batch_size)
     for rows, batch in zip(positions, data.batches(run, batch_size), strict=True):
         run.check()

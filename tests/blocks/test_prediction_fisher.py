@@ -11,6 +11,7 @@ from torch.func import functional_call, jacrev, vmap
 from mucore.blocks import prediction_fisher
 from mucore.blocks.prediction_fisher import column_sizes, columns, fisher_of_predictions
 from mucore.engine.data import Samples
+from mucore.engine.features import classifier_layer
 from mucore.engine.run import Run
 
 
@@ -87,6 +88,18 @@ def test_the_largest_columns_that_hold_the_share_are_counted(coverage: float):
     held = largest[torch.arange(sizes.shape[1]) < counts[:, None]].sum()
     assert held >= coverage * sizes.sum() * (1 - 1e-6)
     assert run.cost.reads == {"retain/forward": len(samples) + int((counts > 0).sum())}
+
+
+@pytest.mark.parametrize(("coverage", "sure"), [(0.0, 1.0), (0.9, 1e6), (1.0, 1e6)])
+def test_where_no_column_counts_the_information_is_zero(coverage: float, sure: float):
+    """A share of nothing, or predictions without a doubt; all columns are zero then."""
+    samples, model = toy.request("mlp").retain, toy.original("mlp").eval()
+    with torch.no_grad():
+        for p in classifier_layer(model).parameters():
+            p.mul_(sure)
+    found = fisher_of_predictions(model, samples, Run(seed=0), batch_size=32, coverage=coverage)
+    assert found.keys() == dict(model.named_parameters()).keys()
+    assert not any(values.any() for values in found.values())
 
 
 def test_it_does_not_depend_on_how_samples_and_columns_are_grouped(
