@@ -439,13 +439,14 @@ def _pick_every(ids: Sequence[str], first: Sequence[str]) -> bool:
     """The switch from the best known methods to all; it takes back what the reader chose by
     name.
     """
-    shown = "; ".join(f"{catalog.method(name).title}, {KNOWN[name]}" for name in first)
+    known = [name for name in first if name in KNOWN]  # what is pinned may be among the first, too
+    shown = "; ".join(f"{catalog.method(name).title}, {KNOWN[name]}" for name in known)
     cheats = [card.title for card in catalog.METHODS if card.cheats and card.id in ids]
     beside = f" On: {units.joined(cheats)} as well, a baseline that cheats." if cheats else ""
     return state.toggle(
         f"All {len(ids) - len(cheats)} methods",
         "every",
-        help=f"Off: {len(first)} of the best known. {shown}.{beside}",
+        help=f"Off: {len(known)} of the best known. {shown}.{beside}",
         on_change=lambda: state.set_param("methods", None),
     )
 

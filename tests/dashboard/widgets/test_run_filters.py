@@ -310,3 +310,9 @@ def test_the_filter_of_forget_sets_shows_the_short_name(home):
     fill_with_both(home)
     (box,) = [each for each in opened().selectbox if each.label == "Forget set"]
     assert [name.replace(labels.THIN, " ") for name in box.options] == ["budget 20 %, class 0"]
+
+
+def test_a_pinned_method_need_not_be_one_of_the_best_known(home, monkeypatch):
+    fill_with_many(home)
+    show_as_demo(home, monkeypatch)
+    assert not opened(pin="delete").exception
