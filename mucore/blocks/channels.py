@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from mucore.engine.batch import Batch
 from mucore.engine.chunks import chunk
 from mucore.engine.losses import cross_entropy
+from mucore.engine.run import Run
 
 BATCH = 128  # of large networks less, see engine/chunks.py
 # Normal numbers are drawn in blocks of so many: pieces of whole blocks are what one large draw
@@ -41,7 +42,7 @@ class Channels:
         return len(self.places)
 
     @torch.no_grad()
-    def values(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def values(self, x: Tensor, run: Run) -> tuple[Tensor, Tensor]:
         """Outputs of the layers averaged over positions, (n, channels), and logits (n, C)."""
         seen: dict[str, Tensor] = {}  # a layer that is used twice says what it said last
         size = 0
@@ -57,6 +58,7 @@ class Channels:
         found, logits = [], []
         try:
             for part in x.split(most):
+                run.check()
                 size = len(part)
                 logits.append(self.model(part))
                 found.append(torch.cat([seen[name] for name in self.layers], 1))
@@ -66,7 +68,7 @@ class Channels:
         return torch.cat(found), torch.cat(logits)
 
     def perturbed(
-        self, batch: Batch, generator: torch.Generator, *, count: int, noise: float
+        self, batch: Batch, run: Run, generator: torch.Generator, *, count: int, noise: float
     ) -> tuple[Tensor, Tensor]:
         """Mean loss (count,) float64 and values (count, channels) of a batch under fresh noise.
 
@@ -77,7 +79,7 @@ class Channels:
         for first in range(0, count, part):
             draws = min(part, count - first)
             x = torch.randn((draws, *batch.x.shape), generator=generator).to(batch.x)
-            values, logits = self.values(x.mul_(noise).add_(batch.x).flatten(0, 1))
+            values, logits = self.values(x.mul_(noise).add_(batch.x).flatten(0, 1), run)
             # in double precision: the losses of a well fitted sample differ by less than float32
             # tells apart from 0
             labels = torch.cat([batch.y.cpu()] * draws)

@@ -11,16 +11,20 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from mucore.engine.run import Run
+
 CHUNK = 2**17  # distances held at once while looking for neighbours: what a core's cache takes
 
 
-def codec(y: Tensor, z: Tensor) -> float:
+def codec(y: Tensor, z: Tensor, run: Run) -> float:
     """T(Y; Z) of a response (m,) on columns (m, d) together; 0 for a constant response."""
     low, high = _ranks(y)
-    return float(_codec(low, high, _nearest(_distances(z), z.new_zeros(len(y), 1)))[0])
+    return float(_codec(low, high, _nearest(_distances(z), z.new_zeros(len(y), 1), run))[0])
 
 
-def foci(y: Tensor, columns: Tensor, cap: int, *, candidates: int | None = None) -> list[int]:
+def foci(
+    y: Tensor, columns: Tensor, cap: int, run: Run, *, candidates: int | None = None
+) -> list[int]:
     """At most `cap` columns of (m, q) that the response (m,) depends on, the most telling first.
 
     At least one, if `cap` is. Each next one has the largest T(Y; column | chosen); it ends where
@@ -31,12 +35,12 @@ def foci(y: Tensor, columns: Tensor, cap: int, *, candidates: int | None = None)
         y, columns = y.cpu(), columns.cpu()
     low, high = _ranks(y)
     base = _distances(columns[:, :0])
-    alone = _codec(low, high, _nearest(base, columns))
+    alone = _codec(low, high, _nearest(base, columns, run))
     pool = alone.argsort(descending=True, stable=True)[:candidates]
     chosen, neighbour = [], torch.empty(0)
     while len(chosen) < min(cap, columns.shape[1]):
         if chosen:
-            gains = _conditional_codec(low, neighbour, _nearest(base, columns[:, pool]))
+            gains = _conditional_codec(low, neighbour, _nearest(base, columns[:, pool], run))
             best = int(gains.argmax())
             if not gains[best] > 0:
                 break
@@ -67,10 +71,11 @@ def _distances(z: Tensor) -> Tensor:
     return squares.fill_diagonal_(torch.inf)
 
 
-def _nearest(base: Tensor, columns: Tensor) -> Tensor:
+def _nearest(base: Tensor, columns: Tensor, run: Run) -> Tensor:
     """The nearest other row (q, m) of each row, by `base` (m, m) plus one column of (m, q)."""
     found = []
     for part in columns.T.split(max(CHUNK // base.numel(), 1)):
+        run.check()  # of five thousand rows one column takes half a second
         found.append(_smallest((part[:, :, None] - part[:, None, :]).square_().add_(base)))
     return (
         torch.cat(found)

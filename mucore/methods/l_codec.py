@@ -75,14 +75,14 @@ def l_codec(
         #     weights behind them
         run.count_reads("perturbed", perturbations * len(batch), backward=False)
         losses, values = channels.perturbed(
-            batch, run.rng(f"perturb/{first}"), count=perturbations, noise=input_noise
+            batch, run, run.rng(f"perturb/{first}"), count=perturbations, noise=input_noise
         )
         here = gradient(model, batch)
         if not is_finite(losses, here):
             reason = f"the loss or its gradient was not finite at update {number + 1}"
             run.mark("diverged", f"{reason}, which was left out")
             break
-        rows = channels.rows(foci(losses, values, cap, candidates=candidates))
+        rows = channels.rows(foci(losses, values, cap, run, candidates=candidates))
         g = gather(here, rows)
         # (2) curvature of the training set along the last epoch, and of the samples along a step of
         #     gradient descent

@@ -16,6 +16,7 @@ import toy
 from torch import Tensor, nn
 
 from mucore import catalog
+from mucore.blocks import foci as foci_block
 from mucore.blocks import importance, stopping
 from mucore.blocks.channels import Channels, add, gather, put, taken
 from mucore.blocks.foci import codec, foci
@@ -37,7 +38,7 @@ from mucore.blocks.subset_newton import (
 from mucore.engine.data import Samples, UnlearningData
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.run import Run
-from mucore.errors import BadValue, MucoreError
+from mucore.errors import BadValue, Cancelled, MucoreError
 from mucore.spec import Recipe
 from mucore.training import records, train
 from mucore.training.records import FinalEpochs, PerStep, Recorder, RunningSum, named
@@ -704,11 +705,14 @@ def codec_by_hand(y: np.ndarray, z: np.ndarray, x: np.ndarray | None = None) -> 
     return above / sum(rank[i] - min(rank[i], rank[nearest(x, i)]) for i in range(m))
 
 
+RUN = Run(seed=0)  # asks nobody whether to end
+
+
 def test_codec_matches_the_formulas():
     rng = np.random.default_rng(0)
     x, z = rng.normal(size=(40, 2)), rng.normal(size=(40, 1))
     y = x[:, 0] + 0.5 * z[:, 0] + 0.1 * rng.normal(size=40)
-    assert codec(torch.tensor(y), torch.tensor(x)) == pytest.approx(codec_by_hand(y, x))
+    assert codec(torch.tensor(y), torch.tensor(x), RUN) == pytest.approx(codec_by_hand(y, x))
     # greedy: alone first, then given what is chosen
     columns = np.hstack([x, z, rng.normal(size=(40, 3))])
     first = int(np.argmax([codec_by_hand(y, columns[:, [j]]) for j in range(6)]))
@@ -717,30 +721,31 @@ def test_codec_matches_the_formulas():
     }
     second = max(gains, key=lambda j: gains[j])
     assert gains[second] > 0
-    assert foci(torch.tensor(y), torch.tensor(columns), 2) == [first, second]
+    assert foci(torch.tensor(y), torch.tensor(columns), 2, RUN) == [first, second]
 
 
 def test_codec_is_one_for_a_function_and_zero_for_noise():
     rng = np.random.default_rng(1)
     y, other = torch.tensor(rng.normal(size=200)), torch.tensor(rng.normal(size=(200, 1)))
-    assert codec(y, y[:, None]) >= 0.98
-    assert abs(codec(y, other)) < 0.2
-    assert codec(torch.zeros(50), other[:50]) == 0
+    assert codec(y, y[:, None], RUN) >= 0.98
+    assert abs(codec(y, other, RUN)) < 0.2
+    assert codec(torch.zeros(50), other[:50], RUN) == 0
     pair = torch.tensor(rng.uniform(size=(1000, 2)))
     total = (pair.sum(1)) % 1
-    assert abs(codec(total, pair[:, :1])) < 0.15
-    assert codec(total, pair) > 0.7
+    assert abs(codec(total, pair[:, :1], RUN)) < 0.15
+    assert codec(total, pair, RUN) > 0.7
 
 
 def test_foci_picks_what_the_response_is_made_of():
     rng = np.random.default_rng(2)
     columns = torch.tensor(rng.normal(size=(300, 12)))
     y = columns[:, 3] + columns[:, 7]
-    assert set(foci(y, columns, 2)) == {3, 7}
-    assert set(foci(y, columns, 2, candidates=4)) == {3, 7}
-    assert len(foci(y, columns, 1)) == 1
-    assert len(foci(y, columns, 50)) <= 12
-    assert foci(y, columns, 5) == foci(y * 10 - 3, columns, 5)  # only ranks of the response count
+    assert set(foci(y, columns, 2, RUN)) == {3, 7}
+    assert set(foci(y, columns, 2, RUN, candidates=4)) == {3, 7}
+    assert len(foci(y, columns, 1, RUN)) == 1
+    assert len(foci(y, columns, 50, RUN)) <= 12
+    # only ranks of the response count
+    assert foci(y, columns, 5, RUN) == foci(y * 10 - 3, columns, 5, RUN)
 
 
 def test_newton_step_is_the_dense_solve():
@@ -807,15 +812,38 @@ def test_noise_in_parts_is_the_noise_of_one_draw(monkeypatch: pytest.MonkeyPatch
     for size in (1, 7, 10):
         (batch,) = data.forget[torch.arange(size)].batches(Run(seed=0), size)
         draws = torch.randn((50, *batch.x.shape), generator=torch.Generator().manual_seed(4))
-        values, logits = channels.values((batch.x + 0.1 * draws).flatten(0, 1))
+        values, logits = channels.values((batch.x + 0.1 * draws).flatten(0, 1), RUN)
         each = nn.functional.cross_entropy(
             logits.double(), torch.cat([batch.y] * 50), reduction="none"
         )
         wanted = each.view(50, -1).mean(1), values.unflatten(0, (50, -1)).mean(1)
-        found = channels.perturbed(batch, torch.Generator().manual_seed(4), count=50, noise=0.1)
+        again = torch.Generator().manual_seed(4)
+        found = channels.perturbed(batch, RUN, again, count=50, noise=0.1)
         for one, other in zip(found, wanted, strict=True):
             torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-6)
-        assert foci(*found, 3) == foci(*wanted, 3)
+        assert foci(*found, 3, RUN) == foci(*wanted, 3, RUN)
+
+
+def test_channels_are_looked_for_until_somebody_cancels(monkeypatch: pytest.MonkeyPatch):
+    """Asked before each column of large matrices, and before each part of the noisy images."""
+    asked = []
+
+    def cancelled() -> bool:
+        asked.append(None)
+        return len(asked) > 3
+
+    run = Run(seed=0, cancelled=cancelled)
+    monkeypatch.setattr(foci_block, "CHUNK", 30**2)  # one column at a time
+    columns = torch.randn((30, 8), generator=torch.Generator().manual_seed(0)).double()
+    with pytest.raises(Cancelled):
+        foci(columns.sum(1), columns, 2, run)
+    assert len(asked) == 4
+    asked.clear()
+    channels = Channels(toy.original("mlp").eval())
+    (batch,) = toy.request("mlp").forget[torch.arange(8)].batches(Run(seed=0), 8)
+    with pytest.raises(Cancelled):
+        channels.perturbed(batch, run, torch.Generator().manual_seed(4), count=500, noise=0.1)
+    assert len(asked) == 4
 
 
 def test_rows_are_given_back_bit_by_bit():
@@ -833,7 +861,7 @@ def test_channels_and_their_weights():
     channels = Channels(model)
     assert len(channels) == 8 + 16 + 16 + 4
     (batch,) = data.forget.batches(Run(seed=0), len(data.forget))
-    values, logits = channels.values(batch.x)
+    values, logits = channels.values(batch.x, RUN)
     with torch.no_grad():
         assert torch.equal(logits, model(batch.x))
         assert torch.allclose(values[:, :8], model[0](batch.x).mean((2, 3)), atol=1e-6)
