@@ -93,9 +93,7 @@ def plan(grid: Grid) -> Plan:
     `MucoreError` with a sentence.
     """
     store = own_store()
-    return _plan(
-        store, _history(), str(store.home), _moves(store), _files(grid), grid.model_dump_json()
-    )
+    return _plan(store, _history(), str(store.home), _moves(store, grid), grid.model_dump_json())
 
 
 def precision_gain() -> str:
@@ -113,8 +111,7 @@ def experiment_plan(grid: Grid, *, models: int, originals: Originals) -> Plan:
         store,
         _history(),
         str(store.home),
-        _moves(store),
-        _files(grid),
+        _moves(store, grid),
         grid.model_dump_json(),
         models,
         originals,
@@ -179,20 +176,17 @@ def _tail(path: Path, size: int) -> str:
     return text.split("\n", 1)[-1] if start else text
 
 
-def _moves(store: Store) -> tuple[int, ...]:
-    """What an estimate depends on beside the grid: results, how much is queued, and the workers
-    that live.
-    """
-    return store.change_counter("results"), store.count_active(), len(store.workers())
-
-
-def _files(grid: Grid) -> tuple[object, ...]:
-    """What tells whether a file has changed from which a plan takes more than its name: the tuned
-    settings, methods of the reader's own, data and weights.
+def _moves(store: Store, grid: Grid) -> tuple[object, ...]:
+    """What a plan depends on beside the words of its grid: results, how much is queued, the workers
+    that live; and the files of which a plan takes more than the name: tuned settings, methods of
+    the reader's own, data and weights.
     """
     own = [plugins.find(choice.id) for choice in grid.methods]
     path = catalog.dataset(grid.dataset).takes_path
     return (
+        store.change_counter("results"),
+        store.count_active(),
+        len(store.workers()),
         tuning.stamps(),
         tuple(plugin.source_hash for plugin in own if plugin is not None),
         stamp(str(datasets.path_of(grid.dataset))) if path else (),
@@ -214,12 +208,7 @@ def _started(home: str) -> list[subprocess.Popen]:
 
 @st.cache_data(show_spinner=False, max_entries=32)
 def _plan(
-    _store: Store,
-    _history: Store | None,
-    name: str,
-    moves: tuple[int, ...],
-    files: tuple[object, ...],
-    grid: str,
+    _store: Store, _history: Store | None, name: str, moves: tuple[object, ...], grid: str
 ) -> Plan:
     return make_plan(Grid.model_validate_json(grid), _store, history=_history)
 
@@ -229,8 +218,7 @@ def _experiment_plan(
     _store: Store,
     _history: Store | None,
     name: str,
-    moves: tuple[int, ...],
-    files: tuple[object, ...],
+    moves: tuple[object, ...],
     grid: str,
     models: int,
     originals: Originals,
