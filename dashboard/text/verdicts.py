@@ -95,9 +95,9 @@ def qualified(rows: Sequence[L]) -> list[L]:
     ]
 
 
-def count_sentence(rows: Sequence[Line]) -> str:
+def count_sentence(rows: Sequence[Line], ran: int = 0) -> str:
     """What happened to how many of the methods among `rows`, to be read aloud; "" where none has a
-    verdict. A baseline that cheats is not counted.
+    verdict. A baseline that cheats is not counted. `ran` says how many ran, if some are not shown.
 
     A method with several settings has a row for each, and then settings are counted.
     """
@@ -133,13 +133,15 @@ def count_sentence(rows: Sequence[Line]) -> str:
         (words["cannot tell"], VERBS["cannot tell"]),
     ]
     said = [f"{many} {claim}" for many, claim in claims if many]
+    some = f"{methods} of {count(ran, 'method')} that ran here are shown" if ran > methods else ""
     if methods == total:
         first, _, rest = said[0].partition(" ")
         said[0] = f"{first} of {count(total, 'method')} {rest}"
+        if some:
+            said.insert(0, some)
     else:
-        said[0] = (
-            f"{count(methods, 'method')} ran here in {total} settings. Of these settings, {said[0]}"
-        )
+        head = f"{some}," if some else f"{count(methods, 'method')} ran here"
+        said[0] = f"{head} in {total} settings. Of these settings, {said[0]}"
     if not words.keys() & {"forgot", "nothing to forget", "cannot tell"}:
         said.append("None forgot")
     return ". ".join(said) + "."

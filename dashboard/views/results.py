@@ -53,12 +53,10 @@ def page() -> None:
     with top:
         header.header(scenario.question, caption(runs), source)
         outside = suspicious(runs, values, source.name, source.change, data.chosen(runs))
-        many = run_filters.shown_of(runs)
-        shown = f"{many} are shown. " if " of " in many else ""
         count = flagged(source.store, source.name, source.change, tuple(runs["key"]))
         header.answers(
             frames.answers(table, flagged=count, outside=len(outside)),
-            first=f"{shown}{verdicts.count_sentence(table.methods)}",
+            first=verdicts.count_sentence(table.methods, run_filters.ran(runs)),
         )
     st.html(ROOM)
     left, right = st.columns([63, 37], gap="medium")

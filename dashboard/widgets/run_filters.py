@@ -459,14 +459,13 @@ def methods_of(runs: pd.DataFrame) -> list[str]:
     ]
 
 
-def shown_of(runs: pd.DataFrame) -> str:
-    """How many methods `runs`, of one setting, have of those that ran in it: "39 methods", or
-    "12 of 39 methods".
+def ran(runs: pd.DataFrame) -> int:
+    """How many methods ran in the setting of `runs`, shown or not; a baseline that cheats is
+    none.
     """
     first, every = runs.iloc[0], data.unlearning_runs()
     there = methods_of(every[(every[list(SETTING)] == first[list(SETTING)]).all(axis=1)])
-    shown, many = len(methods_of(runs)), units.count(len(there), "method")
-    return many if shown == len(there) else f"{shown} of {many}"
+    return len([name for name in there if not catalog.method(name).cheats])
 
 
 def best_known(ids: Sequence[str]) -> list[str]:

@@ -23,13 +23,22 @@ def show(source: data.Source) -> None:
         return
     first = runs.iloc[0]
     scenario = catalog.scenario(str(first["scenario"]))
+    ran, shown = run_filters.ran(runs), len(run_filters.methods_of(runs))
+    methods = (
+        f"{shown} of {units.count(ran, 'method')}" if shown < ran else units.count(shown, "method")
+    )
     seeds = units.count(runs["training_seed"].nunique(), "training seed")
     head, text, misled, counted, found = story(
-        runs, source.name, source.change, data.chosen(runs), class_wise=scenario.class_wise
+        runs,
+        source.name,
+        source.change,
+        data.chosen(runs),
+        class_wise=scenario.class_wise,
+        ran=ran,
     )
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
-            said = f"{labels.setup_text(first)}: {run_filters.shown_of(runs)}, {seeds}"
+            said = f"{labels.setup_text(first)}: {methods}, {seeds}"
             st.markdown(f"**{escape(scenario.title)}** · {escape(said)}", width="stretch")
             link("results", "Read the table", icon=":material/arrow_forward:")
         if head:
@@ -44,10 +53,10 @@ def show(source: data.Source) -> None:
 
 @st.cache_data(show_spinner="Reading the results", max_entries=8)
 def story(
-    _runs: pd.DataFrame, name: str, change: int, chosen: str, *, class_wise: bool
+    _runs: pd.DataFrame, name: str, change: int, chosen: str, *, class_wise: bool, ran: int
 ) -> tuple[str, str, str, str, tuple[frames.Answer, ...]]:
     """`frames.story`, `frames.misled`, the count in a sentence and `frames.best_answers`; `name`,
-    `change` and `chosen` say which runs.
+    `change` and `chosen` say which runs, `ran` how many methods there are, shown or not.
     """
     first = _runs.iloc[0]
     values = data.metric_values(dataset=str(first["dataset"]), scenario=str(first["scenario"]))
@@ -62,6 +71,6 @@ def story(
     return (
         *frames.story(table, what, count),
         frames.misled(table),
-        verdicts.count_sentence(table.methods),
+        verdicts.count_sentence(table.methods, ran),
         frames.best_answers(table),
     )

@@ -220,3 +220,12 @@ def test_a_summary_tells_what_is_certain_from_what_is_not_and_names_whom_there_i
         and undecided.endswith(" B.")
     )
     assert verdicts.summary(named[:1]).endswith("A forgot.")
+
+
+def test_methods_that_are_not_shown_are_told():
+    one = [row("forgot", 0), row("forgot", 1)]
+    assert numbers(verdicts.count_sentence(one, 2)) == numbers(verdicts.count_sentence(one))
+    assert tells(verdicts.count_sentence(one, 7), 2, 7, 2, 2)
+    two = [*one, row("damaged", 2, method="forgot-0")]
+    assert tells(verdicts.count_sentence(two, 7), 2, 7, 3)
+    assert not tells(verdicts.count_sentence(two, 2), 7)
