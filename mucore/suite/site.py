@@ -280,7 +280,9 @@ def headline(table: Table) -> str:
             f"much Retrains of other seeds differ.{harm}"
         )
     if not forgot:
-        return f"None of {_methods(count)} forgot as Retrain does."
+        untold = any(line.verdict and line.verdict.word == "cannot tell" for line in there)
+        what = "is known to have forgotten" if untold else "forgot"
+        return f"None of {_methods(count)} {what} as Retrain does.{harm}"
     names = {line.method for line in forgot}
     by_outputs = len({x.method for x in forgot if x.verdict and x.verdict.on_outputs})
     said = (

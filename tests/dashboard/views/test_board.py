@@ -187,3 +187,11 @@ def test_only_all_tasks_say_which_tasks_do_not_count(demo_home):
     assert alone and not any(untold in one for one in alone) and len(alone) < len(said)
     at = open_page("board", suite="mucore-bench-1", division="tuned", task="all_classes")
     assert not at.exception and len(at.caption) == len(alone) + 1  # that it counts towards no rank
+
+
+def test_where_none_forgot_the_headline_counts_what_was_damaged(demo_home):
+    at = open_page("board", suite="mucore-bench-1", division="authors", task="identities")
+    words = table(at)["Verdict"].str.removesuffix("?").tolist()
+    assert "forgot" not in words and "cannot tell" in words
+    judged = len(words) - 3  # the noise, Retrain and Original
+    assert tells(words_on(at), judged, words.count("damaged"), judged)
