@@ -82,7 +82,8 @@ VERDICTS = (
         meaning=(
             "Accuracy on what should stay fell below Retrain's by more than chance explains, and "
             "by more than 3 % of what Retrain has above guessing; or the model calls nearly "
-            "everything one class. It may have forgotten as well; the reason says so."
+            "everything one class where Retrain does not. It may have forgotten as well, or the "
+            "original may be no better, where poison had harmed it; the reason says so."
         ),
         source=_RULE,
     ),
@@ -100,7 +101,8 @@ VERDICTS = (
         title="Nothing to forget",
         meaning=(
             "The original and Retrain are alike on these samples, so nobody can see whether a "
-            "method forgot them. Accuracy was checked and is kept."
+            "method forgot them. Accuracy on the others was checked and is kept. A method that "
+            "moved away from both on these samples is said to have done so."
         ),
         source=_RULE,
     ),
@@ -108,7 +110,7 @@ VERDICTS = (
         id="cannot_tell",
         title="Cannot tell",
         meaning=(
-            "A number or Retrain is missing, or the original and Retrain are so near each other "
+            "Retrain is missing, or a number on one of the seeds, or the original and Retrain are so near each other "
             "that what lies between them cannot be placed. More training seeds of Retrain help."
         ),
         source=_RULE,
