@@ -110,9 +110,9 @@ VERDICTS = (
         id="cannot_tell",
         title="Cannot tell",
         meaning=(
-            "Retrain is missing, or a number on one of the seeds, or the original and Retrain are so "
-            "near each other that what lies between them cannot be placed. More training seeds of "
-            "Retrain help."
+            "Retrain is missing, or a number on one of the seeds, or the original and Retrain are "
+            "so near each other that what lies between them cannot be placed. More training seeds "
+            "of Retrain help."
         ),
         source=_RULE,
     ),

@@ -82,7 +82,7 @@ def counted(at: AppTest) -> int:
     (count,) = [
         int(found[1])
         for one in at.markdown
-        if (found := re.search(r": (\d+) methods, \d+ training seed", one.value))
+        if (found := re.search(r": (\d+) of \d+ methods, \d+ training seed", one.value))
     ]
     return count
 
