@@ -113,7 +113,6 @@ class Playground {
       else run.error = event.sentence;
     } else if (event.kind === "end") {
       run.ended = true;
-      if (run === this.run) this.sayMoment(this.playing ? 1 : this.time);
       if (this.data.fixed && run === this.run) this.tell("ask", { what: "ended", at: this.stamp() });
     }
   }
@@ -157,7 +156,6 @@ class Playground {
   // would take its place.
   ask(what, more = {}) {
     clearTimeout(this.asking);
-    clearTimeout(this.saying);
     this.pending = { what, scene: this.scene, revision: this.revision, at: this.stamp(), ...more };
     this.insist();
   }
@@ -172,7 +170,7 @@ class Playground {
   // The page was left: nothing is asked any more, and what was not heard is not said later.
   leave() {
     this.pending = null;
-    const timers = [this.asking, this.saying, this.insisting, this.run?.waiting, this.field?.waiting];
+    const timers = [this.asking, this.insisting, this.run?.waiting, this.field?.waiting];
     for (const timer of timers) clearTimeout(timer);
   }
 
@@ -206,7 +204,6 @@ class Playground {
     if (!this.methods().length) return;
     if (this.time >= 1) this.time = 0;
     this.playing = true;
-    this.sayMoment(1);
     this.last = null;
     requestAnimationFrame((now) => this.tick(now));
     this.sync();
@@ -220,10 +217,7 @@ class Playground {
     // while frames still come in, time waits at the last one
     const known = Math.max(0, ...this.methods().map((one) => one.frames.at(-1).share));
     if (!this.run.ended) this.time = Math.min(this.time, known);
-    if (this.time >= 1) {
-      this.playing = false;
-      this.sayMoment();
-    }
+    if (this.time >= 1) this.playing = false;
     this.sync();
     this.paint();
     if (this.playing) requestAnimationFrame((later) => this.tick(later));
@@ -233,16 +227,12 @@ class Playground {
     this.playing = false;
     this.sync();
     this.paint();
-    this.sayMoment();
   }
 
-  // Python learns which frame is seen, for the file that a reader takes home: the last one until
-  // somebody stops elsewhere.
-  sayMoment(moment = this.time) {
-    clearTimeout(this.saying);
-    if (this.data.fixed || !this.run?.ended) return;
-    const say = () => this.pending || this.tell("ask", { what: "moment", moment, at: this.stamp() });
-    this.saying = setTimeout(say, 300);
+  // The file that a reader takes home shows the last frame until somebody stops elsewhere.
+  goHome(shown) {
+    if (this.data.fixed || this.playing || !this.run?.ended) return;
+    shown.set("moment", this.time);
   }
 
   move(time) {
@@ -764,6 +754,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const deaf = () => {
     window.removeEventListener("keydown", root.key, true);
     window.removeEventListener("click", root.going, true);
+    document.removeEventListener("mucore:take-home", root.home);
   };
   deaf();
   root.key = (event) => playground.key(event);
@@ -774,6 +765,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
   window.addEventListener("keydown", root.key, true);
   window.addEventListener("click", root.going, true);
+  root.home = (event) => playground.goHome(event.detail);
+  document.addEventListener("mucore:take-home", root.home);
   return () => {
     deaf();
     playground.leave();

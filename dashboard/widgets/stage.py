@@ -40,14 +40,12 @@ _played: dict[str, str] = {}  # the newest ticket of each preset, whoever played
 @dataclass
 class Showing:
     """What the stage of a reader shows now; it changes while the reader plays: what was `played`,
-    or else Original alone. `ticket` is that of either, "" where there is none; `moment` the share
-    of the methods' work that is done in their pictures.
+    or else Original alone. `ticket` is that of either, "" where there is none.
     """
 
     scene: frames.Draft
     played: bool = False
     ticket: str = ""
-    moment: float = 1.0
 
 
 def showing() -> Showing:
@@ -159,10 +157,6 @@ def _answer(preset: str, asked: Any) -> None:
     if asked.get("what") == "ended":
         state.set_ticket(f"{key}:ended", True)
         return
-    if asked.get("what") == "moment":
-        moment = asked.get("moment")
-        showing().moment = moment if isinstance(moment, float | int) and 0 <= moment <= 1 else 1.0
-        return
     revision = asked.get("revision", 0)
     state.set_ticket(f"{key}:revision", revision if isinstance(revision, int) else 0)
     try:
@@ -170,7 +164,6 @@ def _answer(preset: str, asked: Any) -> None:
         problem = ""
         if asked.get("what") == "forget":
             problem = _play(key, draft)
-            showing().moment = 1.0
         if not preset:
             run = state.ticket(f"{key}:run")
             played = state.param("played") == "1" or asked.get("what") == "forget"

@@ -28,6 +28,7 @@ from dashboard.pages import BY_ID
 from dashboard.report import Items, Link, Report, Section, Table, Text, html, render
 from dashboard.text import units
 from dashboard.widgets import course
+from dashboard.widgets.course import Asked
 from mucore.errors import BadValue
 
 MOST_ROWS = 200  # of a table in the file
@@ -45,12 +46,12 @@ READING = (
 
 
 def instead(
-    sections: Callable[[], Sequence[Section]], address: Callable[[], str] | None = None
+    sections: Callable[[Asked], Sequence[Section]], address: Callable[[], str] | None = None
 ) -> None:
     """What the file holds in place of the page's figures and numbers, for pages that know better,
     such as a lesson; and the address that leads back, where it changes without the page being drawn
     anew. Both are called when the file is made, outside of any page: whatever they need of the
-    reader they have to hold already.
+    reader they have to hold already, or put into the question in the browser.
     """
     course.current().instead, course.current().address = sections, address
 
@@ -107,10 +108,10 @@ def is_presenters(name: str) -> bool:
     return reader is not None and reader.mine
 
 
-def file_of(name: str) -> tuple[str, bytes]:
-    """What the reader of that name takes home: the file's own name, and what is in it. Raises
-    `BadValue` for a name that nobody has, `access.Busy` while the file of an earlier request is on
-    its way, and for a guest who waited in vain.
+def file_of(name: str, asked: Asked) -> tuple[str, bytes]:
+    """What the reader of that name takes home, who `asked` for it: the file's own name, and what is
+    in it. Raises `BadValue` for a name that nobody has, `access.Busy` while the file of an earlier
+    request is on its way, and for a guest who waited in vain.
     """
     reader = _readers.get(name)
     if reader is None:
@@ -119,12 +120,12 @@ def file_of(name: str) -> tuple[str, bytes]:
         raise access.Busy(UNDER_WAY)
     try:
         page, make = newest(reader.told)
-        return f"mucore-{page}.html", make()
+        return f"mucore-{page}.html", make(asked)
     finally:
         reader.asks.release()
 
 
-def newest(told: course.Course) -> tuple[str, Callable[[], bytes]]:
+def newest(told: course.Course) -> tuple[str, Callable[[Asked], bytes]]:
     """The page, and what makes the file of its last run, that its reader sees as `told`, also where
     that run is under way.
     """
@@ -142,12 +143,12 @@ def newest(told: course.Course) -> tuple[str, Callable[[], bytes]]:
     return page, make
 
 
-def made(told: course.Course, address: str, *, dark: bool, mine: bool) -> bytes:
+def made(told: course.Course, address: str, asked: Asked, *, dark: bool, mine: bool) -> bytes:
     """The file. Guests' are made one after the other; of a room that presses at once, all but the
     first find their figures drawn. Raises `access.Busy` for one that waited in vain.
     """
     with nullcontext() if mine else access.heavy(PATIENCE):
-        sections = list(told.instead()) if told.instead is not None else shown(told)
+        sections = list(told.instead(asked)) if told.instead is not None else shown(told)
         back = address if told.address is None else told.address()
         report = Report(
             sections=tuple(

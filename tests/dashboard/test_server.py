@@ -358,8 +358,8 @@ def test_a_readers_page_hears_where_the_presenter_is_and_nobody_else_does(home):
         assert inside.asked == [] and (head["status"], body["body"]) == (200, told)
 
 
-def taken(name: str) -> tuple[dict[bytes, bytes], int, bytes]:
-    inside, (head, body) = ask(take_home.ADDRESS, query=f"{take_home.READER}={name}")
+def taken(name: str, more: str = "") -> tuple[dict[bytes, bytes], int, bytes]:
+    inside, (head, body) = ask(take_home.ADDRESS, query=f"{take_home.READER}={name}{more}")
     assert inside.asked == []
     return dict(head["headers"]), head["status"], body["body"]
 
@@ -368,11 +368,15 @@ def test_a_reader_takes_home_what_was_drawn_for_them_last(monkeypatch):
     monkeypatch.setattr(take_home, "MOMENT", 0.0)
     reader = take_home.Reader()
     monkeypatch.setattr(take_home, "_readers", {reader.name: reader})
-    for content in (b"first", b"then"):
-        reader.told = course.Course(file=("lessons", lambda content=content: content))
+    for content in ("first", "then"):
+
+        def make(asked: Mapping[str, str], content: str = content) -> bytes:
+            return f"{content} {asked.get('moment')}".encode()
+
+        reader.told = course.Course(file=("lessons", make))
         reader.told.settled.set()
-        headers, status, body = taken(reader.name)
-        assert (status, body) == (200, content)
+        headers, status, body = taken(reader.name, "&moment=0.5")
+        assert (status, body) == (200, f"{content} 0.5".encode())
         assert headers[b"content-disposition"] == b'attachment; filename="mucore-lessons.html"'
     assert taken("")[1:] == (404, take_home.GONE.encode())
     assert taken("another")[1:] == (404, take_home.GONE.encode())
@@ -382,7 +386,7 @@ def test_a_reader_takes_home_what_was_drawn_for_them_last(monkeypatch):
 def test_who_gets_no_file_reads_why(monkeypatch, failure, status):
     monkeypatch.setattr(take_home, "MOMENT", 0.0)
 
-    def make() -> bytes:
+    def make(asked: Mapping[str, str]) -> bytes:
         raise failure
 
     reader = take_home.Reader(told=course.Course(file=("results", make)))
@@ -402,7 +406,7 @@ def test_readers_who_wait_for_their_files_keep_the_presenter_from_nothing(monkey
         kept[made.name] = made
         return made.name
 
-    def slow() -> bytes:
+    def slow(asked: Mapping[str, str]) -> bytes:
         assert drawn.wait(60)
         return b"theirs"
 
@@ -417,7 +421,7 @@ def test_readers_who_wait_for_their_files_keep_the_presenter_from_nothing(monkey
         while len(said[0]) < 99:
             said = await asyncio.wait(often, timeout=0.05)
         many = [asyncio.create_task(status(reader(slow))) for _ in range(100)]
-        assert await asyncio.wait_for(status(reader(lambda: b"mine", mine=True)), 30) == 200
+        assert await asyncio.wait_for(status(reader(lambda asked: b"mine", mine=True)), 30) == 200
         assert not any(each.done() for each in many)
         drawn.set()
         assert set(await asyncio.gather(*many)) == {200}

@@ -5,7 +5,6 @@ what came of it, and the questions with their answers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from dashboard import state
 from dashboard.charts.parts import noise
@@ -31,7 +30,8 @@ def offer(lesson: Lesson, results: LessonResults) -> None:
         for number in range(1, len(lesson.check) + 1)
         if (given := state.ticket(f"{name}:check:{number}")) is not None
     }
-    take_home.instead(partial(sections, lesson, results, guesses, answers, dark=state.dark()))
+    dark = state.dark()
+    take_home.instead(lambda _: sections(lesson, results, guesses, answers, dark=dark))
 
 
 def sections(

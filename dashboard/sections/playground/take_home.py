@@ -40,8 +40,19 @@ def address(now: stage.Showing, page: str) -> str:
     return f"{page}?{urlencode(frames.to_query(now.scene, played=now.played))}"
 
 
-def made(now: stage.Showing, *, dark: bool) -> list[Section]:
-    return sections(now.scene, events_of(now), now.moment, dark=dark)
+def made(now: stage.Showing, asked: Mapping[str, str], *, dark: bool) -> list[Section]:
+    return sections(now.scene, events_of(now), moment_of(asked), dark=dark)
+
+
+def moment_of(asked: Mapping[str, str]) -> float:
+    """The share of the methods' work that is done where the player stands: all of it where it is
+    not said.
+    """
+    try:
+        moment = float(asked.get("moment", 1.0))
+    except ValueError:
+        return 1.0
+    return moment if 0 <= moment <= 1 else 1.0
 
 
 def events_of(now: stage.Showing) -> Events:

@@ -233,7 +233,7 @@ def test_a_bad_setting_is_told_and_takes_nothing_else_with_it(room, opened, ask)
 def test_what_is_shown_goes_home(room, ask):
     at = open_page("playground", preset="outlier")
     told = state.ticket_of(at, course.TICKET)
-    sections = told.instead()
+    sections = told.instead({})
     assert [one.name for one in blocks_of(sections, Picture)] == ["original"]
     query = dict(parse_qsl(told.address().partition("?")[2]))
     assert query == {"preset": "outlier"}
@@ -241,8 +241,7 @@ def test_what_is_shown_goes_home(room, ask):
     # the file is made later, of what is shown by then
     scene = {**frames.preset_draft("outlier"), "preset": None, "methods": ["finetune"]}
     ask(at, {"what": "forget", "scene": scene, "revision": 1})
-    ask(at, {"what": "moment", "moment": 0.5})
-    sections = told.instead()
+    sections = told.instead({"moment": "0.5"})
     assert [one.name for one in blocks_of(sections, Picture)] == ["original", "finetune"]
     models, running = blocks_of(sections, Table)
     assert list(models.frame["Model"]) == ["Original", "Retrain", "Fine-tune"]
@@ -252,8 +251,8 @@ def test_what_is_shown_goes_home(room, ask):
     assert facts["Fine-tune"].startswith("lr ")
     query = dict(parse_qsl(told.address().partition("?")[2]))
     assert query == frames.to_query(scene, played=True)
-    ask(at, {"what": "moment", "moment": "x"})
-    assert blocks_of(told.instead(), Table)[0].frame["Steps"].iloc[-1] == "4 of 4"
+    for moment in ({}, {"moment": "x"}, {"moment": "nan"}, {"moment": "2"}):
+        assert blocks_of(told.instead(moment), Table)[0].frame["Steps"].iloc[-1] == "4 of 4"
 
 
 def test_two_files_of_scenes_that_are_gone_end_no_scene_of_each_other(room, ask):
@@ -262,7 +261,7 @@ def test_two_files_of_scenes_that_are_gone_end_no_scene_of_each_other(room, ask)
     made = state.ticket_of(at, course.TICKET).instead
     for _ in range(2):
         room.kept.clear()
-        assert blocks_of(made(), Picture)
+        assert blocks_of(made({}), Picture)
     names = [who for _, who in room.asked]
     assert len(names) == len(set(names)) == 3
 
