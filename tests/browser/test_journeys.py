@@ -57,7 +57,7 @@ def test_launch_watch_and_read_a_comparison_of_ten_methods(application, page):
         assert catalog.method(method).title in words
     page.locator("tr[data-row]", has_text="SCRUB").first.click()
     expect(page.get_by_text("python -m mucore run").first).to_be_visible()
-    assert "row=scrub" in page.url
+    expect(page).to_have_url(re.compile("row=scrub"))
     store = open_store(application.home)
     assert len(store.summaries()) == runs
     store.close()

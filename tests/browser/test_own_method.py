@@ -51,7 +51,8 @@ def test_a_method_is_written_checked_and_compared(application: Application, page
     expect(use).to_be_enabled(timeout=MINUTES)
     use.click()
     expect(page.get_by_role("checkbox", name="Noise of mine")).to_be_checked()
-    assert re.search("methods=finetune&methods=my_method", page.url) and "own=" not in page.url
+    expect(page).to_have_url(re.compile("methods=finetune&methods=my_method"))
+    assert "own=" not in page.url
     page.get_by_role("button", name=re.compile(r"^Start \d+ runs|rocket_launch Start")).click()
     expect(page).to_have_url(re.compile("/queue"))
 

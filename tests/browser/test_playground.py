@@ -141,7 +141,8 @@ def test_a_method_is_set_otherwise_and_the_scene_outlives_another_page(
     expect(page).to_have_url(re.compile("/glossary"))
     page.get_by_test_id("stSidebarNav").get_by_role("link", name="Playground").click()
     played(stage)
-    assert page.url == address and tuned.get_attribute("data-step") == "2"
+    expect(page).to_have_url(address)
+    expect(tuned).to_have_attribute("data-step", "2")
 
     stage.get_by_role("button", name="Settings of Fine-tune, changed").click()
     window.get_by_role("button", name=re.compile("^Back to")).click()
