@@ -81,7 +81,9 @@ def run(
     name: str,
     /,
     *,
-    division: Annotated[str, Parameter(help="Where settings come from: authors or tuned.")],
+    division: Annotated[
+        str, Parameter(help="Where settings come from: authors or tuned.")
+    ] = "authors",
     methods: Annotated[
         list[str] | None,
         Parameter(

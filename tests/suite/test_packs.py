@@ -645,11 +645,11 @@ def test_a_place_that_is_taken(ran, tmp_path, monkeypatch, capsys):
 
 def test_what_was_not_run_is_said(ran, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("MUCORE_HOME", str(ran[0]))
-    asked = ["mucore-bench-1-quick", "--division", "authors", "--methods", "finetune,ssd"]
+    asked = ["mucore-bench-1-quick", "--methods", "finetune,ssd"]  # of the authors' division
     out = tmp_path / "p.zip"
     assert cli.main(["suite", "run", *asked, "--pack-only", "--out", str(out)]) == 1
     with packs.opened(out) as pack:
-        assert len(pack.missing) == 10
+        assert pack.about["suite"]["division"] == "authors" and len(pack.missing) == 10
         assert {(m.method, m.kind) for m in pack.missing} == {("ssd", "not run")}
         assert verify(pack).problems == ()
 
