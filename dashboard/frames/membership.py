@@ -19,7 +19,7 @@ from scipy.special import expit
 from dashboard.frames import Answer, ResultsTable, Row, verdict_text
 from dashboard.papers.tables import Published
 from dashboard.text import units, verdicts
-from dashboard.text.labels import MINUS, number
+from dashboard.text.labels import MINUS, number, powered
 from mucore.errors import BadValue
 from mucore.metrics import membership
 from mucore.outputs import Outputs, SplitOutputs, probabilities
@@ -382,7 +382,7 @@ def stretch(attack: str, scores: np.ndarray) -> np.ndarray:
 
 def natural(attack: str, position: float) -> str:
     """A position in the words of what the attack looks at: "99.98 %", "0.0013 nats", "right",
-    "+1.30".
+    "+1.30". Probabilities too near to 0 or 1 for percent are as on the axes: "10⁻⁸", "1 − 10⁻⁸".
     """
     if attack == "correctness":
         named = {
@@ -397,17 +397,16 @@ def natural(attack: str, position: float) -> str:
     if attack == "confidence":
         share = 1 / (1 + np.exp(-position))
         rest = 1 / (1 + np.exp(position))
+        if share < 1e-6:
+            return powered(share)
+        if rest < 1e-6:
+            return f"1 {MINUS} {powered(rest)}"
         if share < 0.999:
-            return f"{100 * share:.3g} %"
-        near = f"{100 * share:.4f}".rstrip("0")
-        return f"{near} %" if rest >= 1e-6 else f"100 % less {100 * rest:.1g} %"
+            return f"{float(f'{100 * share:.3g}'):f}".rstrip("0").rstrip(".") + " %"
+        return f"{100 * share:.4f}".rstrip("0") + " %"
     if attack in ("entropy", "m_entropy"):
         value = 10.0**-position
-        return (
-            f"{value:.2g} nats"
-            if value >= 0.001
-            else f"{value:.1e} nats".replace("e-0", "e-").replace("e-", f"e{MINUS}")
-        )
+        return f"{float(f'{value:.2g}'):g} nats" if value >= 0.001 else f"{powered(value, 2)} nats"
     return f"{position:+.2f}".replace("-", MINUS)
 
 

@@ -58,6 +58,14 @@ def similarity(value: float | None, *, signed: bool = False) -> str:
     return f"{value:{'+' if signed else ''}.3f}".replace("-", MINUS)
 
 
+def beside_original(value: float, original: float) -> str:
+    """A CKA beside the original's, "0.8788, the original's 0.8791": with three decimals, or with as
+    many more as tell the two apart, six at most.
+    """
+    digits = next((n for n in range(3, 6) if f"{value:.{n}f}" != f"{original:.{n}f}"), 6)
+    return f"{value:.{digits}f}, the original's {original:.{digits}f}".replace("-", MINUS)
+
+
 def similarity_rows(
     summaries: pd.DataFrame,
     values: pd.DataFrame,
@@ -164,6 +172,10 @@ def answers(rows: Sequence[Row], split: str) -> tuple[Answer, ...]:
     what = "methods" if len({row.method for row, *_ in placed}) == len(placed) else "settings"
     near_original = sum(x > y for _, x, y in placed)
     best, _, nearest_to = max(placed, key=lambda each: each[2])
+    before = next(
+        (mean(row, f"cka_retrain_{split}") for row in rows if row.method == "original"), None
+    )
+    said = similarity(nearest_to) if before is None else beside_original(nearest_to, before)
     made = [
         Answer(
             "Nearer to the original",
@@ -173,19 +185,16 @@ def answers(rows: Sequence[Row], split: str) -> tuple[Answer, ...]:
         Answer(
             "Highest CKA to Retrain",
             best.title,
-            f"CKA {similarity(nearest_to)} on the {on}{verdict_words(best)}",
+            f"CKA {said}, on the {on}{verdict_words(best)}",
         ),
     ]
-    before = next(
-        (mean(row, f"cka_retrain_{split}") for row in rows if row.method == "original"), None
-    )
     if before is not None:
         farther = sum(y < before for _, _, y in placed)
         made.append(
             Answer(
                 "Farther than before",
                 f"{farther} of {len(placed)}",
-                f"are less like Retrain than the original, {similarity(before)}",
+                f"have features less like Retrain's than the untouched original's are ({on})",
             )
         )
     made.append(_order_answer(placed, gap_metric(rows)))

@@ -13,7 +13,7 @@ from dashboard.charts import exposure
 from dashboard.frames import membership as membership_frames
 from dashboard.frames.membership import Scored
 from dashboard.text import units
-from dashboard.text.labels import MINUS, MISSING
+from dashboard.text.labels import MISSING
 from dashboard.widgets import columns, figures
 from dashboard.widgets.pictures import THUMBNAIL, class_name, picture_url, thumbnails
 from mucore.store.rows import Result
@@ -104,9 +104,7 @@ def show_exposed(
                 ],
                 **{
                     name: [
-                        MISSING
-                        if np.isnan(each)
-                        else short(membership_frames.natural(run.attack, each))
+                        MISSING if np.isnan(each) else membership_frames.natural(run.attack, each)
                         for each in top[column]
                     ]
                     for name, column in (
@@ -132,8 +130,3 @@ def show_exposed(
                 },
             ),
         )
-
-
-def short(text: str) -> str:
-    """A score as a narrow column has it: "100 % less 0.08 %" is "100 − 0.08 %"."""
-    return text.replace("100 % less ", f"100 {MINUS} ")

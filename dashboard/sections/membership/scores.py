@@ -134,10 +134,15 @@ def show_counts(
             )
     stored = result.metrics.get(f"mia_{attack}") if result is not None else None
     parts = []
+    if result is not None and forget < result.forget_count:
+        parts.append(
+            f"Of the {units.count(result.forget_count, 'forgotten sample')}, {forget:,} come with "
+            "their predictions: counts and figures below are of these alone."
+        )
     if stored is not None and stored.value is not None:
         parts.append(
             f"The efficacy above is {number(stored.value, 'percent')} % for this run: "
-            "its attack draws a learned boundary, which a single threshold need not equal."
+            "its attack learns a boundary of its own, which need not be a single threshold."
         )
     if run.reversed:
         parts.append(

@@ -70,7 +70,8 @@ def show(rows: tuple[frames.Row, ...], split: str, aside: int) -> None:
         notes = [info.note] if info.note else []
         if info.noise is not None:
             notes.append(
-                f"{noise.SAID} Across alone: upwards each Retrain is compared with itself."
+                f"{noise.SAID} It is a vertical strip: Retrains differ in their CKA to the "
+                "original, while the CKA of each to itself is 1."
             )
         notes += (
             [f"Outside this window: {', '.join(info.outside)}."] if zoom and info.outside else []

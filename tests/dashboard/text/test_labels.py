@@ -11,6 +11,19 @@ from mucore.catalog.tuning import Borrowed, Tuned
 from mucore.spec import make_recipe
 
 
+@pytest.mark.parametrize(
+    ("value", "digits", "said"),
+    [
+        (5e-8, 1, "5 × 10⁻⁸"),
+        (9.7e-9, 1, "10⁻⁸"),
+        (1e-5, 2, "1.0 × 10⁻⁵"),
+        (3.14e-12, 2, "3.1 × 10⁻¹²"),
+    ],
+)
+def test_small_numbers_are_written_with_a_power_of_ten(value, digits, said):
+    assert labels.powered(value, digits) == said
+
+
 def test_settings_of_another_task_are_told_by_titles():
     found = Tuned("ssd", {}, "digits", "", "mlp", "quick", "one_class")
     said = labels.borrowed_text(Borrowed("class_wise", ("ssd",), found, ("scenario", "data")))

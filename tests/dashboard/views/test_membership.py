@@ -85,12 +85,15 @@ def test_stretched_scores_keep_their_order_and_read_back():
     assert (np.diff(places) > 0).all()
     assert places[3] == 0.0 and places[2] == pytest.approx(math.log(1 / 3))
     assert mf.natural("confidence", places[2]) == "25 %"
-    assert mf.natural("confidence", places[5]) == "100 % less 1e-07 %"
+    assert mf.natural("confidence", places[5]) == "1 − 10⁻⁹"
     assert mf.natural("confidence", float(np.log(0.9998 / 0.0002))) == "99.98 %"
+    assert mf.natural("confidence", float(mf.stretch("confidence", shares[1:2])[0])) == "0.0001 %"
+    assert mf.natural("confidence", float(np.log(5e-8))) == "5 × 10⁻⁸"
     entropies = mf.stretch("entropy", -np.array([1.0, 0.01, 0.0]))
     assert entropies.tolist() == [0.0, 2.0, 17.0]
     assert (
-        mf.natural("entropy", 2.0) == "0.01 nats" and mf.natural("m_entropy", 5.0) == "1.0e−5 nats"
+        mf.natural("entropy", 2.0) == "0.01 nats"
+        and mf.natural("m_entropy", 5.0) == "1.0 × 10⁻⁵ nats"
     )
     assert (
         mf.stretch("prob", np.array([-0.3])).tolist() == [-0.3]
@@ -552,6 +555,7 @@ def test_kept_predictions_show_curve_histogram_walls_and_exposed_samples(home):
         assert label in words
     assert any("Image" in frame.value.columns and len(frame.value) == 8 for frame in at.dataframe)
     assert lines_with(at, "12 samples", " 0.1 %")
+    assert lines_with(at, "Of the 100 forgotten samples", "12")  # those with predictions
     heads = [set(frame.value.columns) for frame in at.dataframe]
     for columns in (
         {"From", "Forget (%)"},

@@ -16,6 +16,7 @@ from pages import figures, fill, lines_with, links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data, frames
+from dashboard.frames import representation
 from mucore import catalog, titles
 from mucore.errors import BadFile
 from mucore.outputs import Outputs, SplitOutputs, confusion
@@ -125,6 +126,12 @@ def test_similarity_answers_first(keys):
     assert "CKA to Retrain, test set" in scatter["layout"]["yaxis"]["title"]["text"]
     assert bars["data"][0]["y"] == ["SalUn", "DUCK", "SCRUB", "Fine-tune"]
     assert "One training seed" in words
+
+
+def test_a_cka_and_the_originals_have_the_digits_that_tell_them_apart():
+    assert representation.beside_original(0.7, 0.9) == "0.700, the original's 0.900"
+    assert representation.beside_original(0.87882, 0.87911) == "0.8788, the original's 0.8791"
+    assert representation.beside_original(0.5, 0.5) == "0.500000, the original's 0.500000"
 
 
 def test_the_address_chooses_split_zoom_and_the_papers_values(keys):
