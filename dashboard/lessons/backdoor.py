@@ -158,12 +158,15 @@ BACKDOOR = Lesson(
                 "To see how well the attack works, the patch is put on all images of the test "
                 "set, and we count how many of them the model takes for the attacker's class, the "
                 "*target*. Images that do show this class are left out. The share is the *attack "
-                "success rate*."
+                "success rate without the target class*; this lesson calls it the attack success "
+                "rate for short. The plain rate of the tables leaves no images out. One test image "
+                "in ten shows the target class anyway, so by that rate even a clean model is near "
+                "10 %."
             ),
             terms=(("metric", "asr_others"), ("metric", "ta")),
             guess=Estimate(
-                question="On what share of the test images does the patch work on the poisoned "
-                "model, the original?",
+                question="On what share of the test images of other classes does the patch work on "
+                "the poisoned model, the original?",
                 of="The original's attack success rate",
                 answer=lambda results: results.value("original", "asr_others"),
             ),
@@ -188,7 +191,7 @@ BACKDOOR = Lesson(
             text="Retrain starts again and leaves the poisoned images out. It has never seen a "
             "patch together with a wrong answer.",
             guess=Estimate(
-                question="On what share of the images does the patch work on Retrain?",
+                question="On what share of these images does the patch work on Retrain?",
                 of="Retrain's attack success rate",
                 answer=lambda results: results.value("retrain", "asr_others"),
                 near=5.0,

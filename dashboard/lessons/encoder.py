@@ -77,10 +77,22 @@ def probe(results: LessonResults) -> list[str]:
     return sentences
 
 
-def least_found(results: LessonResults) -> frozenset[str]:
-    """The methods on whose features neighbours find the forgotten class least often."""
-    found = {name: value for name in METHODS if (value := results.value(name, KNN)) is not None}
-    return frozenset(name for name, value in found.items() if value < min(found.values()) + 0.0005)
+def one_image(results: LessonResults) -> tuple[int, float]:
+    """How many test images of the class were asked at least, 0 where that is not known; and the
+    difference in the share found, 0..1, that one of them makes, `SAME` at least.
+    """
+    fewest = min((one.asked for one in results.entries if one.asked), default=0)
+    return fewest, max(SAME, 1.01 / fewest if fewest else 0.0)
+
+
+def rarer(results: LessonResults) -> frozenset[str]:
+    """Whether on a method's features neighbours find the forgotten class less often than on
+    Retrain's, by more than one image: "yes", "no", or neither where not measured.
+    """
+    gaps = [gap for name in METHODS if (gap := results.gap(name, KNN)) is not None]
+    if not gaps:
+        return frozenset()
+    return frozenset(["yes" if min(gaps) < -one_image(results)[1] else "no"])
 
 
 def neighbours(results: LessonResults) -> list[str]:
@@ -98,8 +110,7 @@ def neighbours(results: LessonResults) -> list[str]:
         for one in results.methods()
         if (value := one.values.get(KNN)) is not None
     }
-    fewest = min((one.asked for one in results.entries if one.asked), default=0)
-    alike = max(SAME, 1.01 / fewest if fewest else 0.0)  # one image more or less
+    fewest, alike = one_image(results)
     more = [title for title, value in found.values() if value > retrain + alike]
     less = [title for title, value in found.values() if value < retrain - alike]
     sentences += [f"More often than on Retrain's: {units.joined(more)}."] if more else []
@@ -121,6 +132,11 @@ def neighbours(results: LessonResults) -> list[str]:
         sentences.append(
             "There its images lie scattered among the others, but what tells them apart is still "
             "in the features."
+        )
+    elif any("linear_probe" in one.values for one in results.methods() if one.method in found):
+        sentences.append(
+            "On no method's features does a new last layer find the class clearly more often than "
+            "the neighbours do."
         )
     if fewest:
         sentences.append(
@@ -266,7 +282,7 @@ ENCODER = Lesson(
             ),
             figures=(Bars(metrics=("fa", "tfa", "tra")),),
             judged=True,
-            look="Which methods end at the dashed line of Retrain, by their answers alone?",
+            look="Which methods end at the dashed line of Retrain in all three panels?",
             findings=answers,
             after="These numbers see the last layer and the encoder together. The next step takes "
             "the last layer away.",
@@ -312,19 +328,18 @@ ENCODER = Lesson(
                 "This is *k-NN*, the k nearest neighbours."
             ),
             guess=Pick(
-                question="On which method's features do the neighbours find the forgotten class "
-                "least often?",
-                options=METHODS,
-                answer=least_found,
+                question="Is there a method on whose features the neighbours find the forgotten "
+                "class less often than on Retrain's, by more than one image?",
+                options={"yes": "Yes, at least one", "no": "No, none of the four"},
+                answer=rarer,
             ),
             figures=(Neighbours(metrics=("linear_probe",)),),
             look="On the left what a new last layer finds, on the right what the five nearest "
-            "images say. Where do they disagree?",
+            "images say. Does a new last layer find more than the neighbours do?",
             findings=neighbours,
             after=(
-                "A method can scatter a class so that its images are no longer neighbours, and "
-                "still leave enough for a new last layer. Features that look forgotten from one "
-                "side need not be so from the other."
+                "The two need not agree: a method can scatter a class so that its images are no "
+                "longer neighbours, and still leave enough for a new last layer."
             ),
         ),
         Step(

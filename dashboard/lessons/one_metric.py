@@ -200,8 +200,8 @@ ONE_METRIC = Lesson(
                 answer=lambda results: results.value("retrain", "fa"),
             ),
             figures=(Bars(metrics=("fa",)),),
-            look="The dashed line is Retrain, the dotted one the original. Which bars are near 0 "
-            "%, and which end at the dashed line?",
+            look="The dashed line is Retrain, the dotted one the original. Is a bar near 0 %, "
+            "and does one end at the dashed line?",
             findings=two_readings,
             after=(
                 "The nearer Retrain and the original are to each other, the less the forget "
@@ -263,8 +263,8 @@ ONE_METRIC = Lesson(
         Step(
             title="All numbers at once",
             notes=("Let the room name a winner panel by panel, and ask whether it stays the same."),
-            text="Here are all five numbers side by side. By each of them alone, another method "
-            "may be nearest to Retrain.",
+            text="Here are all five numbers side by side. Is the same method nearest to Retrain by "
+            "each of them?",
             guess=Pick(
                 question="Which method is nearest to Retrain over all five numbers together?",
                 options=METHODS,
@@ -274,14 +274,15 @@ ONE_METRIC = Lesson(
             judged=True,
             look="Go panel by panel and note whose bar ends nearest to the dashed line.",
             findings=winners,
-            after="That is why the tables of this program have many columns, each read beside "
-            "Retrain's value.",
+            after="A method that is nearest to Retrain, even by every number, may still be far "
+            "from it. So the tables of this program have many columns, each read beside "
+            "Retrain's value, and a verdict.",
         ),
     ),
     check=(
         Question(
-            text="The original already has Retrain's forget accuracy. What does a method with "
-            "that same value prove?",
+            text="Suppose the original already has Retrain's forget accuracy. What does it prove "
+            "that a method has that value, too?",
             options=(
                 "That it forgot",
                 "Nothing yet: doing nothing gives it as well",

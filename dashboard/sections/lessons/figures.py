@@ -133,7 +133,7 @@ def judgements(step: Step, results: LessonResults) -> list[str]:
         entries = [one for one in results.methods(scenario) if not methods or one.method in methods]
         named = [(one.title, one.verdict) for one in entries if one.verdict is not None]
         if named:
-            where = f"{catalog.scenario(scenario).title}: " if len(shown) > 1 else ""
+            where = f"“{catalog.scenario(scenario).title}”. " if len(shown) > 1 else ""
             said.append(f"{where}{verdicts.summary(named)}")
     return said
 
