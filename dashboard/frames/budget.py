@@ -189,10 +189,15 @@ def curves(
 def alike(summaries: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """The runs that make curves, and the ids of the methods that make none.
 
-    Where there are several sizes: the training seeds that all sizes share, if there are any, since
-    seeds differ more than sizes do; and the methods that have two sizes at least, if there are any,
-    since the others are points of another comparison. References always stay.
+    Sizes at which no method was run, references alone, are left out. Where there are several
+    others: the training seeds that all sizes share, if there are any, since seeds differ more than
+    sizes do; and the methods that have two sizes at least, if there are any, since the others are
+    points of another comparison. References stay at these sizes.
     """
+    methods = ~summaries["method"].isin(["original", "retrain"])
+    if methods.any():
+        there = summaries["forget_count"].isin(summaries.loc[methods, "forget_count"])
+        summaries = summaries if there.all() else summaries[there]
     seeds = [set(group["training_seed"]) for _, group in summaries.groupby("forget_count")]
     if len(seeds) < 2:
         return summaries, ()

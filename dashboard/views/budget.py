@@ -48,7 +48,7 @@ def page() -> None:
         )
         return
     runs = run_filters.pick_runs(
-        runs, scenarios=budget_frames.scenarios(), varying=budget_frames.AMOUNTS
+        runs, scenarios=budget_frames.scenarios(), varying=budget_frames.AMOUNTS, curves=True
     )
     if runs.empty:
         with top:

@@ -18,6 +18,7 @@ from dashboard.widgets import header
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.run_settings import (
     ALL,
+    has_curves,
     has_settings,
     setting_names,
     settings_of,
@@ -61,6 +62,7 @@ def pick_runs(
     extra: Callable[[], None] | None = None,
     experiments: bool = False,
     beside: bool = False,
+    curves: bool = False,
 ) -> pd.DataFrame:
     """The runs of one data set, model, recipe, scenario and forget set, as the reader chose them;
     references are always among them.
@@ -71,9 +73,10 @@ def pick_runs(
     the keys `ahead` lead. Where the address does not choose, the setting is that of the run
     `opens`. `extra` draws a widget of the page's own into the row, or the one below it. A page of
     `experiments` opens on every setting, changed ones too; one that shows settings `beside` each
-    other opens as `usual_runs` has it, with its switches in a row below. Parameters of the address:
-    comparison, dataset, model, recipe, scenario, set, methods, settings, every. An empty frame
-    where no run of those scenarios has finished.
+    other opens as `usual_runs` has it, with its switches in a row below; one of `curves` over the
+    size of the forget set opens on the authors' where they alone have several sizes. Parameters of
+    the address: comparison, dataset, model, recipe, scenario, set, methods, settings, every. An
+    empty frame where no run of those scenarios has finished.
     """
     above = extra is not None and not beside
     widths = {"scenario": 1.9, "set": 2.2 * sets, "extra": 2.1 * above, "data": 1.6, "methods": 1.5}
@@ -127,7 +130,7 @@ def pick_runs(
             runs = runs[runs["scenario_parameters"].map(alike) == found.get(name, "")]
     told = st.container()
     with place["methods"]:
-        picked = pick_methods(runs, told, experiments=experiments, below=below)
+        picked = pick_methods(runs, told, experiments=experiments, below=below, curves=curves)
     said(runs)
     said_of_methods()
     return picked
@@ -343,6 +346,7 @@ def pick_methods(
     *,
     experiments: bool = False,
     below: st.delta_generator.DeltaGenerator | None = None,
+    curves: bool = False,
 ) -> pd.DataFrame:
     """The runs of the methods and settings that the reader chose in a popover, and of the
     references and of methods without a card.
@@ -350,12 +354,20 @@ def pick_methods(
     All at first, but where the demo has runs with several settings it opens on the tuned ones, or
     on the authors' where no search has been; the button says so. With a place `below`, settings
     stand there in sight, beside a switch to all methods where only the best known are shown at
-    first. `told` is the place for a line about methods that the tuned ones leave out. Parameters of
-    the address: methods, settings, every, hide, pin.
+    first. With `curves`, it opens on the authors' where they alone have several sizes of the forget
+    set. `told` is the place for lines about methods that the tuned ones leave out, and about these
+    sizes. Parameters of the address: methods, settings, every, hide, pin.
     """
     runs = runs[~runs["method"].isin(hidden())]
     ids, options, kept = methods_of(runs), settings_of(runs), pinned()
     usual = usual_settings(options, experiments=experiments, beside=below is not None)
+    points = (
+        curves
+        and usual == "tuned"
+        and has_curves(runs, "authors")
+        and not has_curves(runs, "tuned")
+    )
+    usual = "authors" if points else usual
     settings = state.upcoming("settings", options, usual) if options else ALL
     names = setting_names(options)
     first = ids if below is None else best_known(ids)
@@ -392,6 +404,9 @@ def pick_methods(
     if settings == "tuned":
         with told:
             _said_of_untuned(sorted(set(runs["method"][mine]) - set(runs["method"][mine & fits])))
+    if points:
+        with told:
+            _said_of_points(settings)
     return runs[(mine & fits) | ~runs["method"].isin(ids)]
 
 
@@ -413,6 +428,26 @@ def _said_of_untuned(methods: Sequence[str]) -> None:
             "every method may take, or there has been none. Each method's page tells of its "
             "searches.",
         )
+
+
+def _said_of_points(settings: str) -> None:
+    """Where tuned settings have a single size of the forget set and the authors' several: which of
+    them are shown, and the way to the others.
+    """
+    if settings == "tuned":
+        text = "The authors' settings were run at several budgets, the tuned ones at one each."
+        button, other = "Show the authors' settings", "authors"
+    elif settings == "authors" and not state.param("settings"):
+        text = (
+            "Shown with the authors' settings: the tuned ones were run at one budget each, which "
+            "makes no curve."
+        )
+        button, other = "Show the tuned settings", "tuned"
+    else:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="points"):
+        st.markdown(f":material/show_chart: {text}")
+        st.button(button, type="tertiary", on_click=state.set_param, args=("settings", other))
 
 
 def pick_hidden() -> None:

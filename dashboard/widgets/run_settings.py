@@ -81,3 +81,12 @@ def usual_settings(
     if beside and (BOTH in options or OWN not in options):
         return BOTH if BOTH in options else ALL
     return "tuned" if "tuned" in options else "authors"
+
+
+def has_curves(runs: pd.DataFrame, settings: str) -> bool:
+    """Whether any method has runs at several sizes of the forget set, with one setting out of those
+    of `settings`.
+    """
+    mine = runs[~runs["method"].isin(["original", "retrain"]) & has_settings(runs, settings)]
+    sizes = mine.groupby(["method", "parameters"])["forget_count"].nunique()
+    return bool((sizes > 1).any())

@@ -16,15 +16,15 @@ import facts
 import pandas as pd
 import pytest
 from builders import full_store, make_result, make_spec_row
-from pages import figures, lines_with, links, make_row, open_page, words_on
+from pages import button, figures, lines_with, links, make_row, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import frames, queue_data, theme
+from dashboard import data, frames, queue_data, theme
 from dashboard.charts import budget_curves
 from dashboard.frames import budget as budget_frames
 from mucore import catalog
 from mucore.spec import RunSpec
-from mucore.store import open_store
+from mucore.store import open_store, write_pack
 from mucore.store.rows import Measured
 from mucore.verdicts import Verdict, Word
 
@@ -745,6 +745,73 @@ def test_only_what_was_run_alike_makes_a_curve(home):
     one_size = every[every["forget_count"] == 24]
     assert budget_frames.alike(one_size)[0] is one_size
     assert lines_with(opened(), "Left out", "1 training seed")
+
+
+def test_a_size_of_references_alone_is_none(home):
+    put(home, [0.1, 0.2])
+    with open_store(home) as store:
+        for method in ("original", "retrain"):
+            spec = make_spec_row(method=method, scenario_parameters={"budget": 0.4})
+            store.put_result(make_result(spec, forget_count=48))
+        every = store.summaries()
+    kept, _ = budget_frames.alike(every)
+    assert set(kept["forget_count"]) == {12, 24} and set(kept["training_seed"]) == {0, 1}
+
+
+def show_tuned_and_authors(made: Path, monkeypatch: pytest.MonkeyPatch, *sizes: float) -> None:
+    """A demo of SSD with the authors' settings at budgets 0.1 and 0.2, and with tuned ones at
+    `sizes`.
+    """
+    put(made, [0.1, 0.2], seeds=[0])
+    with open_store(made) as store:
+        for budget in sizes:
+            spec = make_spec_row(method="ssd", scenario_parameters={"budget": budget})
+            changes = {"method_preset": "tuned", "parameters": {**spec.parameters, "alpha": 3.0}}
+            spec = spec.model_copy(update=changes)
+            store.put_result(
+                make_result(spec, metrics={"fa": 0.7, "ta": 0.8}, forget_count=COUNTS[budget])
+            )
+        write_pack(store, made.parent / "pack")
+    monkeypatch.setattr(data, "DEMO", made.parent / "pack")
+
+
+def settings(at: AppTest) -> Any:
+    (found,) = [each.value for each in at.segmented_control if each.label == "Settings"]
+    return found
+
+
+def sizes_drawn(at: AppTest) -> set[float]:
+    """Where the marks of SSD stand."""
+    traces = figures(at)[0]["data"]
+    return {x for trace in traces if trace.get("name") == "SSD" for x in trace["x"]}
+
+
+def test_the_demo_opens_on_the_settings_that_have_curves(home, tmp_path, monkeypatch):
+    show_tuned_and_authors(tmp_path / "made", monkeypatch, 0.2)
+    at = opened()
+    assert not at.exception and settings(at) == "authors" and sizes_drawn(at) == {12, 24}
+    at = button(at, "Show the tuned").click().run()
+    assert settings(at) == "tuned"
+    assert len(sizes_drawn(at)) == 1 and lines_with(at, "one budget", "24 samples")
+    at = button(at, "Show the authors'").click().run()
+    assert settings(at) == "authors" and sizes_drawn(at) == {12, 24}
+
+
+def test_tuned_settings_asked_for_by_address_stay(home, tmp_path, monkeypatch):
+    show_tuned_and_authors(tmp_path / "made", monkeypatch, 0.2)
+    at = opened(settings="tuned")
+    assert settings(at) == "tuned" and button(at, "Show the authors'")
+    asked = opened(settings="authors")
+    assert settings(asked) == "authors" and not [
+        each for each in asked.button if each.label.startswith("Show the")
+    ]
+
+
+def test_the_demo_opens_on_tuned_settings_where_they_have_curves(home, tmp_path, monkeypatch):
+    show_tuned_and_authors(tmp_path / "made", monkeypatch, 0.1, 0.2)
+    at = opened()
+    assert settings(at) == "tuned" and sizes_drawn(at) == {12, 24}
+    assert not [each for each in at.button if each.label.startswith("Show the")]
 
 
 def test_other_scenario_parameters_are_not_mixed(home):
