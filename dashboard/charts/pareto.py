@@ -64,17 +64,22 @@ class ParetoInfo:
         )
 
     @property
-    def outside(self) -> tuple[str, ...]:
-        """References whose lines lie outside the window."""
+    def outside(self) -> tuple[tuple[str, Measure, float], ...]:
+        """The lines of references that lie outside the window: whose, in which measure and where in
+        its unit.
+        """
         spans = list(zip((self.x, self.y), self.window, strict=True))
         return tuple(
-            title
+            (title, how, value)
             for title, *place in self.references
-            if any(
-                value is not None and not how.log and not low <= value <= high
-                for value, (how, (low, high)) in zip(place, spans, strict=True)
-            )
+            for value, (how, (low, high)) in zip(place, spans, strict=True)
+            if value is not None and not how.log and not low <= value <= high
         )
+
+    @property
+    def front(self) -> tuple[str, ...]:
+        """Titles of the methods that no other beats."""
+        return tuple(point.title for point in self.points if point.front)
 
 
 def pareto_info(
@@ -277,11 +282,10 @@ def _on_axis(value: float, how: Measure) -> float:
 
 
 def alt_text(info: ParetoInfo) -> str:
-    front = [point.title for point in info.points if point.front]
     aside = sum(not point.competes for point in info.points)
     return (
         f"Scatter of {len(info.points)} methods, {aside} of which do not compete. Across: "
-        f"{info.x.axis}. Up: {info.y.axis}. Beaten by none: {', '.join(front) or 'no method'}."
+        f"{info.x.axis}. Up: {info.y.axis}. Beaten by none: {', '.join(info.front) or 'no method'}."
         + noise.said(
             *(
                 f"{how.short} {span[0]:.3g} to {span[1]:.3g} {how.unit_name}".strip()

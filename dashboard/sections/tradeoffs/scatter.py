@@ -13,6 +13,7 @@ from dashboard.frames import tradeoffs as tradeoffs_frames
 from dashboard.frames.tradeoffs import Contest
 from dashboard.papers import tables as published
 from dashboard.sections.tradeoffs import goals
+from dashboard.text import units
 from dashboard.widgets import clicks
 from dashboard.widgets.markdown import escape
 
@@ -27,15 +28,16 @@ def show(found: Contest, runs: pd.DataFrame, metrics: list[str]) -> go.Figure | 
     cost = next((goal for goal in found.goals if goal.log), None)
     size = f" Larger marks: more {cost.short}." if cost else ""
     grey = " Grey marks do not compete; point at one for its verdict." if found.aside else ""
-    marks = (
-        "Look for full marks near Retrain's dashed lines. Open: beaten."
-        if found.competing
-        else "Dashed: Retrain. Dotted: Original."
-    )
     places = tradeoffs_frames.paper_places(paper, x, y) if paper is not None and ghosts else []
     info = pareto.pareto_info(found, x, y, cost.id if cost else "", places)
+    marks = (
+        f"Full marks, which no other beats: {units.shortened(info.front, pareto.NAMED)}. Open: "
+        "beaten."
+        if info.front
+        else "Dashed: Retrain. Dotted: Original."
+    )
     strip = f" {noise.SAID}" if any(info.noise) else ""
-    st.caption(f"{marks}{strip}{grey}{size} A range above opens a crowded corner.")
+    st.caption(escape(f"{marks}{strip}{grey}{size} A range above opens a crowded corner."))
     if not info.points:
         st.markdown("No method has both of these numbers. Choose others.")
         return None
@@ -47,7 +49,12 @@ def show(found: Contest, runs: pd.DataFrame, metrics: list[str]) -> go.Figure | 
         else []
     )
     if info.outside:
-        notes.append(f"Lines outside this window: {', '.join(info.outside)}.")
+        lines = [
+            f"{title}'s, at {how.short}{' gap' if how.gap else ''} {how.text(value)} "
+            f"{how.unit_name}".strip()
+            for title, how, value in info.outside
+        ]
+        notes.append(f"Lines beyond the chart's edge: {'; '.join(lines)}.")
     if paper is not None and ghosts:
         notes.append(paper.caption if places else "MUBox prints no numbers for these two axes.")
     if notes:

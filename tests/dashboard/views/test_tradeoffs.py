@@ -351,7 +351,8 @@ def test_pareto_info_and_figure(rows):
     assert info.references == (("Retrain", 0.0, 0.0), ("Original", 50.0, 0.5))
     # 0 to 10 and 0 to 9, and 8 % on either side
     assert info.window == (pytest.approx((-0.8, 10.8)), pytest.approx((-0.72, 9.72)))
-    assert info.outside == ("Original",)
+    assert info.outside == (("Original", x, 50.0),)
+    assert info.front == ("A", "B", "D")
     figure = pareto.draw(info, dark=False, selected="key-c")
     assert figure.layout.xaxis.title.text == x.axis and figure.layout.xaxis.type == "linear"
     (marks,) = [
