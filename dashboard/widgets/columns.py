@@ -16,6 +16,8 @@ import pandas as pd
 # "93.4", "−0.2 ± 0.1", "100 % less 0.08 %", "–"
 _NUMBER = re.compile(r"(?:[\d\s.,+−<>±×%()e–-]|points?|less|nats|MB)*")
 _DIGIT = re.compile(r"\d")
+# pixels: of a character in a cell, in a head, and of what stands around a text
+_CELL, _HEAD, _SIDES = 5.6, 5.0, 17.0
 
 
 def numeric(column: pd.Series) -> bool:
@@ -37,6 +39,14 @@ def numeric(column: pd.Series) -> bool:
         and any(map(_DIGIT.search, texts))
         and all(map(_NUMBER.fullmatch, texts))
     )
+
+
+def text_width(frame: pd.DataFrame, name: str) -> int:
+    """How wide a column of short texts must be that none of them is cut, nor its head, in pixels:
+    Streamlit by itself measures the first lines alone, and gives more than needed.
+    """
+    most = max(map(len, map(str, frame[name])), default=0)
+    return round(_SIDES + max(_CELL * most, _HEAD * len(name)))
 
 
 def aligned(frame: pd.DataFrame, settings: Mapping[str, Any] | None = None) -> dict[str, Any]:

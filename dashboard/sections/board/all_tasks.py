@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
 import streamlit as st
 
 from dashboard import state
@@ -9,24 +13,24 @@ from dashboard.charts import critical_difference
 from dashboard.frames import board as board_frames
 from dashboard.text import labels, units
 from dashboard.widgets import clicks, figures, header, presenting, rank_bars, run_filters
-from dashboard.widgets.columns import aligned
+from dashboard.widgets.columns import aligned, text_width
 from mucore.suite.tables import Division
 
-METHOD = st.column_config.TextColumn(width="medium", pinned=True)
-VERDICT = st.column_config.TextColumn(width=140)  # pixels: "forgot on outputs?", whole
 DISTANCE = (
     "Gaps to the Retrain of the same seed, in units of how far two Retrains lie apart, at most 100 "
     "for each number."
 )
 WORK = "Samples read forward and backward, as a share of Retrain's."
+# heads are short, or the last columns had no room on a small screen
 NUMBERS = {
-    "Method": METHOD,
     "Average rank": st.column_config.NumberColumn(
+        "Rank",
         format="%.1f",
-        help="Over the tasks that say who forgot, of the methods with a distance in all of these; "
-        "1 is nearest to Retrain.",
+        help="Average over the tasks that say who forgot, of the methods with a distance in all of "
+        "these; 1 is nearest to Retrain.",
     ),
     "Distance, spreads": st.column_config.NumberColumn(
+        "Distance",
         format="%.2f",
         help=f"{DISTANCE} Mean over the tasks that say who forgot, where the method has a distance "
         "in each.",
@@ -37,7 +41,10 @@ NUMBERS = {
     ),
 }
 
-MISSING = {"Method": METHOD, "Why": st.column_config.TextColumn(width="large")}
+MISSING = {
+    "Method": st.column_config.TextColumn(width="medium", pinned=True),
+    "Why": st.column_config.TextColumn(width="large"),
+}
 NO_RANK = (
     " No rank: in a task that says who forgot the method has no distance, or fewer than three "
     "seeds. What is missing, below, says why."
@@ -46,6 +53,15 @@ CHEATS = (
     " A baseline that cheats stands last and is not ranked: it shows what a metric must not be "
     "fooled by."
 )
+
+
+def words(frame: pd.DataFrame, verdicts: Sequence[str]) -> dict[str, Any]:
+    """The columns of a frame that hold a method and, by name, verdicts: as wide as their words."""
+    return {
+        name: st.column_config.TextColumn(width=text_width(frame, name), pinned=name == "Method")
+        for name in ("Method", *verdicts)
+        if name in frame
+    }
 
 
 def show(division: Division, name: str, answers: st.delta_generator.DeltaGenerator) -> None:
@@ -59,7 +75,8 @@ def show(division: Division, name: str, answers: st.delta_generator.DeltaGenerat
         hide_index=True,
         column_config=aligned(
             shown,
-            NUMBERS | {labels.scenario_title(t.task.scenario): VERDICT for t in division.tables},
+            NUMBERS
+            | words(shown, [labels.scenario_title(t.task.scenario) for t in division.tables]),
         ),
         height="content",
     )
@@ -68,6 +85,8 @@ def show(division: Division, name: str, answers: st.delta_generator.DeltaGenerat
         "are, so the two may differ. A question mark: more seeds of the method may change the "
         "verdict; more Retrains may change any. “Forgot in” counts the tasks that say who forgot "
         "and that the method ran in; “unsound”, where runs did not end as planned, does not count. "
+        "Distance, to Retrain, is in units of how far two Retrains lie apart; work is a share of "
+        "Retrain's. "
         "Methods that forgot in most stand first, then by average rank, distance and work."
         f"{NO_RANK if len(shown.columns) < len(frame.columns) else ''}"
         f"{CHEATS if division.baselines else ''}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.frames import board as board_frames
-from dashboard.sections.board.all_tasks import DISTANCE, METHOD, MISSING, VERDICT, WORK
+from dashboard.sections.board.all_tasks import DISTANCE, MISSING, WORK, words
 from dashboard.text import units
 from dashboard.widgets import clicks, figures, header, run_filters
 from dashboard.widgets.columns import aligned
@@ -14,12 +14,10 @@ from mucore.suite.tables import Table
 
 COLUMNS = {
     "Seeds agreeing": st.column_config.TextColumn(
-        help="How many seeds give the line's verdict when taken alone."
+        "Seeds", help="How many seeds give the line's verdict when taken alone."
     ),
-    "Distance, spreads": st.column_config.NumberColumn(format="%.2f", help=DISTANCE),
+    "Distance, spreads": st.column_config.NumberColumn("Distance", format="%.2f", help=DISTANCE),
     "Work": st.column_config.NumberColumn(format="%.2f", help=WORK),
-    "Method": METHOD,
-    "Verdict": VERDICT,
     "What happened": st.column_config.TextColumn(width="large"),
 }
 
@@ -34,7 +32,7 @@ def show(table: Table, name: str, answers: st.delta_generator.DeltaGenerator) ->
         shown,
         "board",
         alt="Methods that forgot first, by distance to Retrain.",
-        column_config=aligned(shown, COLUMNS),
+        column_config=aligned(shown, COLUMNS | words(shown, ["Verdict"])),
         height="content",
     )
     st.caption(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 
 import pytest
@@ -11,6 +12,7 @@ from pages import figures, open_page, words_on
 
 from dashboard.frames.board import NO_RANK
 from dashboard.sections.board import all_tasks
+from dashboard.widgets.columns import text_width
 from mucore import catalog
 from mucore.store import open_store
 from mucore.suite import description
@@ -195,3 +197,14 @@ def test_where_none_forgot_the_headline_counts_what_was_damaged(demo_home):
     assert "forgot" not in words and "cannot tell" in words
     judged = len(words) - 3  # the noise, Retrain and Original
     assert tells(words_on(at), judged, words.count("damaged"), judged)
+
+
+def test_verdicts_and_methods_are_as_wide_as_their_words(home):
+    fill(home)
+    for at in (opened(), opened(task="one_class")):
+        shown = table(at)
+        settings = json.loads(at.dataframe[0].proto.columns)
+        widths = {name: each["width"] for name, each in settings.items() if "width" in each}
+        assert widths["Method"] == text_width(shown, "Method")
+        words = "Verdict" if "Verdict" in shown else "Part of one class"
+        assert widths[words] == text_width(shown, words)

@@ -48,3 +48,15 @@ def test_settings_keep_what_they_had():
     }
     assert made["Test, %"]["help"] == "Accuracy." and made["Method"]["width"] == "small"
     assert columns.aligned(frame.drop(columns=["Test, %", "Seeds"])) == {}
+
+
+@pytest.mark.parametrize(
+    ("head", "texts", "pixels"),
+    [
+        ("Verdict", ["forgot", "forgot on outputs?"], 118),  # 17 and 18 characters of 5.6
+        ("Part of all classes", ["cannot tell"], 112),  # 17 and 19 characters of 5
+        ("Method", [], 47),
+    ],
+)
+def test_a_column_of_words_is_as_wide_as_the_longest_of_them(head, texts, pixels):
+    assert columns.text_width(pd.DataFrame({head: texts}), head) == pixels
