@@ -25,6 +25,7 @@ from streamlit.starlette import App
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from dashboard import access, room
+from dashboard.pages import PAGES
 from dashboard.room import NEWS
 from dashboard.widgets import take_home
 from mucore import hosting, unforeseen
@@ -101,7 +102,10 @@ def _answered(connection: HTTPConnection) -> Response | None:
         return PlainTextResponse(ELSEWHERE, status_code=403)
     if access.is_key(connection.query_params.get(hosting.PARAMETER, "")):
         return _taken_in(connection)
-    _, core, rest = str(connection.scope["path"]).partition("/_stcore/")
+    path = str(connection.scope["path"])
+    _, core, rest = path.partition("/_stcore/")
+    if not core and path.endswith(f"/{PAGES[0].id}"):
+        return _to_start(connection)
     what, _, rest = rest.partition("/")
     if core and what not in _NEEDED:
         return PlainTextResponse("Nothing is served here.", status_code=403)
@@ -110,6 +114,12 @@ def _answered(connection: HTTPConnection) -> Response | None:
     ):
         return PlainTextResponse(access.READS, status_code=403)
     return None
+
+
+def _to_start(connection: HTTPConnection) -> Response:
+    """Every page has its name as its address; to Streamlit the first one has none."""
+    query = connection.url.query
+    return RedirectResponse(f"./?{query}" if query else "./", status_code=307)
 
 
 def _news(connection: HTTPConnection) -> Response:

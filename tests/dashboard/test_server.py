@@ -243,6 +243,16 @@ def test_what_no_page_needs_is_not(path):
     assert inside.asked == [] and sent[0]["status"] == 403
 
 
+@pytest.mark.parametrize(
+    ("query", "place"), [("", "./"), ("methods=ssd&methods=scrub", "./?methods=ssd&methods=scrub")]
+)
+def test_start_is_found_by_its_name_too(query, place):
+    inside, sent = ask("/start", query=query)
+    assert inside.asked == [] and sent[0]["status"] == 307
+    assert dict(sent[0]["headers"])[b"location"] == place.encode()
+    assert ask("/results")[0].asked == ["/results"]
+
+
 def test_the_presenters_key_becomes_a_cookie_and_leaves_the_address():
     inside, sent = ask("/queue", query=f"a=1&{hosting.PARAMETER}={KEY}&b=%26&a=2")
     headers = dict(sent[0]["headers"])
