@@ -30,6 +30,7 @@ from mucore.errors import BadFile, MucoreError
 from mucore.outputs import Outputs
 from mucore.runner import analyses as analysis_jobs
 from mucore.spec import RunSpec
+from mucore.statistics.runs import SETTING
 from mucore.store import (
     BallotBox,
     GuestStore,
@@ -248,7 +249,7 @@ def judged_line(key: str, runs: pd.DataFrame) -> Judged | None:
     seeds among `runs`. None for a training without a scenario.
     """
     line = runs[runs["key"] == key].iloc[0]
-    same = ["dataset", "model", "recipe", "scenario", "scenario_parameters"]
+    same = list(SETTING)
     return judged(runs[runs[same].eq(line[same]).all(axis=1)]).get(key)
 
 

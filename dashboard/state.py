@@ -46,6 +46,7 @@ FILTERS: Final = (
     "recipe",
     "scenario",
     "set",
+    "hashes",
     "methods",
     "settings",
     "tag",

@@ -20,17 +20,11 @@ from mucore.metrics.quality_experiment import FEWEST_MODELS, Assessment
 from mucore.runner.quality import Finding, Originals
 from mucore.spec import settings, variants
 from mucore.spec.variants import Variant
+from mucore.statistics.runs import SETTING
 from mucore.verdicts import Judged, Word
 
-SETTING = (
-    "dataset",
-    "model",
-    "recipe",
-    "scenario",
-    "scenario_parameters",
-    "forget_hash",
-    "evaluation_seed",
-)
+# models of other training seeds are compared sample by sample, on the very same ones
+PLACE = (*SETTING, "forget_hash", "evaluation_seed")
 # verdicts that no F outweighs
 BARRED: Final[frozenset[Word]] = frozenset({"did nothing", "too little", "too much", "damaged"})
 Seeds = tuple[int, int]  # of training and of unlearning
@@ -74,7 +68,7 @@ def experiments(runs: pd.DataFrame) -> tuple[Found, ...]:
     seeds from the first one's original, or as many pairs of a training and an unlearning seed. At
     least four of each; a method with more runs also stands in the smaller experiment.
     """
-    columns = [*SETTING, "method", "parameters", "training_seed", "unlearning_seed", "key"]
+    columns = [*PLACE, "method", "parameters", "training_seed", "unlearning_seed", "key"]
     # of runs alike in all these, the first one counts
     lines = runs[runs["scenario"].notna()].sort_values("finished")[columns].fillna("")
     settings: dict[tuple, dict[tuple[str, str], dict[Seeds, str]]] = {}

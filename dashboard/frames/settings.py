@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -16,6 +16,7 @@ from dashboard.text.labels import MISSING, Unit, forget_set_text, number, scenar
 from dashboard.text.units import count, joined
 from dashboard.text.verdicts import text, verb
 from mucore import catalog
+from mucore.statistics.runs import SETTING, told_apart
 from mucore.statistics.significance import apart
 from mucore.verdicts import WORDS, Judged, Verdict
 
@@ -56,7 +57,6 @@ class Setting:
     noise: Mapping[str, float] = field(default_factory=dict)
 
 
-SETUP = ("dataset", "model", "recipe", "scenario", "scenario_parameters")
 SHOWN = ("ta", "ra", "fa", "rte", "l2_normalised")  # of what a method reached; and its work
 Noises = Mapping[tuple[Any, ...], Mapping[str, float]]
 NOISY = ("fa", "ta")  # the gaps that a method's settings are drawn by
@@ -81,9 +81,11 @@ def method_settings(
     made = []
     several = len(runs[["dataset", "model", "recipe"]].drop_duplicates()) > 1
     work = ["rte_work"] if (values["metric"] == "rte_work").any() else []
-    grouped = runs.groupby([*SETUP], sort=True)
+    grouped = runs.groupby(list(SETTING), sort=True)
     rows = rows_by_setting(runs, values, [*SHOWN, *work], grouped.ngroup().tolist(), judged=judged)
-    for place, (dataset, model, recipe, scenario, parameters) in enumerate(grouped.groups):
+    hashes = []
+    for place, setting in enumerate(grouped.groups):
+        dataset, own, model, recipe, scenario, parameters = setting
         known = str(scenario) in order
         for row in rows[place]:
             title = scenario_title(str(scenario)) if known else str(scenario)
@@ -112,9 +114,12 @@ def method_settings(
                     verdict=row.verdict,
                     distance=row.distance,
                     status=row.status,
-                    noise=(noises or {}).get((dataset, model, recipe, scenario, parameters), {}),
+                    noise=(noises or {}).get(setting, {}),
                 )
             )
+            hashes.append(str(own))
+    labels = told_apart([each.label for each in made], hashes)
+    made = [replace(each, label=label) for each, label in zip(made, labels, strict=True)]
     return tuple(
         sorted(
             made,
@@ -127,11 +132,11 @@ def method_settings(
 
 
 def noises_of(runs: pd.DataFrame, values: pd.DataFrame) -> Noises:
-    """By setting (`SETUP`), how far its Retrains of other training seeds lie apart in each metric
+    """By setting (`SETTING`), how far its Retrains of other training seeds lie apart in each metric
     of `NOISY`, as `rows.noise` has it; `runs` are all Retrains with a scenario, `values` what they
     reached.
     """
-    setting = runs.groupby([*SETUP], sort=False).ngroup()
+    setting = runs.groupby(list(SETTING), sort=False).ngroup()
     named = runs.assign(setting=setting, row=list(map(row_id, runs["method"], runs["parameters"])))
     counts = named.groupby(["setting", "row"], sort=False)["training_seed"].nunique()
     most = counts.groupby(level="setting", sort=False).idxmax()  # of equal ones the first
@@ -145,7 +150,7 @@ def noises_of(runs: pd.DataFrame, values: pd.DataFrame) -> Noises:
         if (half := apart(each.tolist())) is not None:
             halves[place][str(metric)] = half
     first = named.drop_duplicates("setting")
-    settings = first[[*SETUP]].itertuples(index=False, name=None)
+    settings = first[list(SETTING)].itertuples(index=False, name=None)
     return dict(zip(settings, map(halves.__getitem__, first["setting"]), strict=True))
 
 

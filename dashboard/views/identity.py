@@ -15,11 +15,12 @@ from dashboard.frames import identity as identity_frames
 from dashboard.frames.identity import Orders
 from dashboard.sections.identity import methods, one_run, table
 from dashboard.text import labels, units
-from dashboard.text.presets import OWN, presets
+from dashboard.text.presets import settings_across
 from dashboard.widgets import figures, header, messages, run_drawer, run_filters
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
 from mucore import catalog
+from mucore.statistics import SETUP
 from mucore.verdicts import Judged
 
 QUESTION = "Are these persons forgotten, and is the model still useful?"
@@ -112,16 +113,14 @@ def orders(every: pd.DataFrame, runs: pd.DataFrame, rows: Sequence[Row]) -> Orde
     """
     first = runs.iloc[0]
     same = every[every["scenario"] == "class_wise"]
-    for column in ("dataset", "model", "recipe"):
+    for column in SETUP:
         same = run_filters.keep(same, column, first[column])
     sets = frames.setups(same, "scenario_parameters")
     if not sets:
         return None
     same = run_filters.keep(same, "scenario_parameters", sets[0])
     both = pd.concat([runs, same])
-    # one's own values are another setting each
-    settings = presets(both).where(lambda found: found != OWN, both["parameters"])
-    settings_of = dict(zip(both["key"], settings, strict=True))
+    settings_of = dict(zip(both["key"], settings_across(both), strict=True))
     source = data.source()
     classes = person_rows(same, source.name, source.change, tuple(same["key"]))
     return identity_frames.orders(rows, classes, settings_of)

@@ -16,6 +16,7 @@ from dashboard.text import labels, units
 from dashboard.text.tags import tags_in, tags_of
 from dashboard.widgets import header
 from dashboard.widgets.markdown import escape
+from dashboard.widgets.provenance import local_time
 from dashboard.widgets.run_settings import (
     ALL,
     has_curves,
@@ -26,7 +27,7 @@ from dashboard.widgets.run_settings import (
 )
 from mucore import catalog, titles
 from mucore.errors import UnknownName
-from mucore.statistics import SETTING
+from mucore.statistics import SETTING, told_apart
 from mucore.store.rows import Comparison
 
 # What Start and Results open on: of every family the methods that a reader is most likely to have
@@ -64,8 +65,8 @@ def pick_runs(
     beside: bool = False,
     curves: bool = False,
 ) -> pd.DataFrame:
-    """The runs of one data set, model, recipe, scenario and forget set, as the reader chose them;
-    references are always among them.
+    """The runs of one data set, model, recipe, scenario and forget set, and of the same content of
+    the user's own data and weights, as the reader chose them; references are always among them.
 
     `scenarios` are those that the page can show (default: all that have a run), `first` those that
     it opens on where they have a run. Without `sets`, every forget set of the scenario stays;
@@ -75,8 +76,8 @@ def pick_runs(
     `experiments` opens on every setting, changed ones too; one that shows settings `beside` each
     other opens as `usual_runs` has it, with its switches in a row below; one of `curves` over the
     size of the forget set opens on the authors' where they alone have several sizes. Parameters of
-    the address: comparison, dataset, model, recipe, scenario, set, methods, settings, every. An
-    empty frame where no run of those scenarios has finished.
+    the address: comparison, dataset, model, recipe, scenario, set, hashes, methods, settings,
+    every. An empty frame where no run of those scenarios has finished.
     """
     above = extra is not None and not beside
     widths = {"scenario": 1.9, "set": 2.2 * sets, "extra": 2.1 * above, "data": 1.6, "methods": 1.5}
@@ -128,6 +129,7 @@ def pick_runs(
             )
             name = state.select("Forget set", "set", list(found), format_func=names.__getitem__)
             runs = runs[runs["scenario_parameters"].map(alike) == found.get(name, "")]
+    runs = _pick_hashes(runs, leader)
     told = st.container()
     with place["methods"]:
         picked = pick_methods(runs, told, experiments=experiments, below=below, curves=curves)
@@ -161,7 +163,7 @@ def said_of_methods() -> None:
             horizontal=True, vertical_alignment="center", gap="small", key=f"said_{name}"
         ):
             icon = "visibility_off" if name == "hide" else "keep"
-            shown = units.shortened([catalog.method(each).title for each in found], 6)
+            shown = units.shortened([labels.method_names(each)[0] for each in found], 6)
             st.markdown(f":material/{icon}: {told}: {escape(shown)}.")
             st.button(
                 back,
@@ -174,7 +176,11 @@ def said_of_methods() -> None:
 
 def _known() -> dict[str, str]:
     """Titles of the methods that can be hidden and pinned, by id."""
-    return {card.id: card.title for card in catalog.methods() if card.family != "reference"}
+    return {
+        card.id: labels.method_names(card.id)[0]
+        for card in catalog.methods()
+        if card.family != "reference"
+    }
 
 
 def pick_values_or_gaps(**look: Any) -> None:
@@ -253,11 +259,59 @@ def usual_runs(runs: pd.DataFrame) -> pd.DataFrame:
     runs = keep(
         runs, "scenario_parameters", next(iter(frames.setups(runs, "scenario_parameters")), "")
     )
+    runs = keep(runs, "hashes", next(iter(_newest_hashes(runs)), ""))
     ids = methods_of(runs)
     wanted = runs["method"].isin([*best_known(ids), *pinned()]) & has_settings(
         runs, usual_settings(settings_of(runs), beside=True)
     )
     return runs[wanted | ~runs["method"].isin(ids)]
+
+
+def _pick_hashes(runs: pd.DataFrame, leader: pd.DataFrame) -> pd.DataFrame:
+    """The runs on one content of the user's own data and files of weights. Where the runs have
+    several under the same names, a box says which: their numbers are of different experiments.
+    """
+    every = _newest_hashes(runs, leader)
+    if len(every) < 2:
+        return runs
+    names = dict(zip(every, _hashes_names(runs, every), strict=True))
+    ids = {labels.short_id(text): text for text in every}
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(
+            f":material/difference: These runs are on {len(every)} versions of data or weights of "
+            "the same name, which are never averaged."
+        )
+        chosen = state.select(
+            "Version of data or weights",
+            "hashes",
+            list(ids),
+            format_func=lambda name: names[ids[name]],
+            label_visibility="collapsed",
+            width=420,
+        )
+    return keep(runs, "hashes", ids[chosen])
+
+
+def _newest_hashes(runs: pd.DataFrame, leader: pd.DataFrame | None = None) -> list[str]:
+    """The distinct `hashes` of runs, that of the run `leader` first, then that of the newest
+    run.
+    """
+    newest = runs.groupby("hashes")["finished"].max().sort_values(ascending=False, kind="stable")
+    led = [] if leader is None else [text for text in leader["hashes"] if text in newest.index]
+    return list(dict.fromkeys([*led, *map(str, newest.index)]))
+
+
+def _hashes_names(runs: pd.DataFrame, hashes: Sequence[str]) -> list[str]:
+    """What a reader can choose among `hashes` by: what differs in them, and when the newest of the
+    runs ended.
+    """
+    newest = local_time(runs.groupby("hashes")["finished"].max())
+    told = told_apart([""] * len(hashes), hashes)
+    return [
+        f"{name.removeprefix(' · ') or 'no file of weights'}, last run "
+        f"{newest[text]:%Y-%m-%d %H:%M}"
+        for name, text in zip(told, hashes, strict=True)
+    ]
 
 
 def scenario_order(runs: pd.DataFrame) -> list[str]:
@@ -397,7 +451,7 @@ def pick_methods(
             "methods",
             ids,
             default=first,
-            format_func=lambda name: catalog.method(name).title,
+            format_func=lambda name: labels.method_names(name)[0],
         )
         _hide_and_pin()
     mine, fits = runs["method"].isin([*chosen, *kept]), has_settings(runs, settings)
@@ -417,7 +471,7 @@ def _said_of_untuned(methods: Sequence[str]) -> None:
     if not methods:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="untuned"):
-        shown = units.shortened([catalog.method(each).title for each in methods], 6)
+        shown = units.shortened([labels.method_names(each)[0] for each in methods], 6)
         st.markdown(f":material/tune: Without a tuned setting, so not shown: {escape(shown)}.")
         st.button(
             "Show all settings",

@@ -18,12 +18,22 @@ from mucore.spec.refusals import (
     refuse_task,
     refuse_values,
 )
-from mucore.spec.run import ENGINE_REVISION, RunSpec, Scope, Seed, settings, tuning_task
+from mucore.spec.run import (
+    ENGINE_REVISION,
+    FILE_VERSION,
+    RunSpec,
+    Scope,
+    Seed,
+    settings,
+    tuning_task,
+    with_version,
+)
 from mucore.spec.setting import FIRST, Setting, fill
 from mucore.spec.values import check, resolve
 
 __all__ = [
     "ENGINE_REVISION",
+    "FILE_VERSION",
     "FIRST",
     "OF_TRAINING",
     "REVISION",
@@ -51,4 +61,5 @@ __all__ = [
     "stated",
     "settings",
     "tuning_task",
+    "with_version",
 ]

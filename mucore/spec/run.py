@@ -24,6 +24,9 @@ from mucore.spec.recipe import Recipe
 # although no card changed.
 ENGINE_REVISION = 1
 
+# of `settings`, beside the parameters: which text of a user's own method file ran
+FILE_VERSION = "file_version"
+
 Scope = Literal["all", "classifier"]
 Seed = Annotated[int, Field(ge=0, le=MOST)]
 
@@ -253,15 +256,23 @@ def tuning_task(
 
 def settings(spec: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of a run's method in `RunSpec.model_dump`, and what else the run does
-    otherwise than usual: noise, scope.
+    otherwise than usual: noise, scope; of a user's own method, which text of its file ran.
 
-    Tables go by these, so that a run with noise is not taken for a plain one.
+    Tables go by these, so that a run with noise is not taken for a plain one, and what an edited
+    file did is not averaged with what it did before.
     """
     noise, scope = spec.get("noise", 0.0), spec.get("scope", "all")
     beside = ({"gradient_noise": noise} if noise else {}) | (
         {"scope": scope} if scope != "all" else {}
     )
-    return {**spec.get("parameters", {}), **beside}
+    return with_version({**spec.get("parameters", {}), **beside}, spec.get("method_hash", ""))
+
+
+def with_version(settings: Mapping[str, Any], method_hash: str) -> dict[str, Any]:
+    """`settings` with the first digits of the hash of a user's own method file, as Launch lists
+    its versions; nothing is added for mucore's methods, whose hash is "".
+    """
+    return {**settings, **({FILE_VERSION: method_hash[:8]} if method_hash else {})}
 
 
 def _without_evaluation(canonical: Mapping[str, Any]) -> dict[str, Any]:

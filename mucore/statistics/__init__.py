@@ -23,6 +23,7 @@ from mucore.statistics import tables
 from mucore.statistics.outliers import Suspicion, suspicions, suspicions_of, watched
 from mucore.statistics.runs import (
     SETTING,
+    SETUP,
     label_runs,
     score_of,
     seed_means,
@@ -38,6 +39,7 @@ __all__ = [
     "AXIS",
     "LEVEL",
     "SETTING",
+    "SETUP",
     "Statistics",
     "Suspicion",
     "from_store",

@@ -19,7 +19,10 @@ from mucore.spec.variants import Variant
 if TYPE_CHECKING:
     from mucore.catalog.cards import MetricCard
 
-SETTING = ("dataset", "hashes", "model", "recipe", "scenario", "scenario_parameters")
+SETUP = ("dataset", "hashes", "model", "recipe")  # what was trained, and on what
+# Columns of `Store.summaries` in which runs are alike that can be compared or averaged: only these
+# are other seeds, methods or settings of one experiment. Nothing may group by fewer.
+SETTING = (*SETUP, "scenario", "scenario_parameters")
 _LINE = ("method", "method_preset", "parameters", "setting")
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mucore.store.schema import check_times, from_json, whole_row
+from mucore.spec import with_version
+from mucore.store.schema import check_times, from_json, to_json, whole_row
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,23 +46,35 @@ SUMMARY: dict[str, str] = {
 
 
 def summaries_of(rows: Sequence[Any]) -> pd.DataFrame:
-    """Raises `StoreError` for a damaged row."""
+    """Of each row the columns of `SUMMARY`, and behind them the hash of the user's own method
+    file. Raises `StoreError` for a damaged row.
+    """
     import pandas as pd
 
-    columns = list(zip(*rows, strict=True)) or [()] * len(SUMMARY)
+    *found, files = list(zip(*rows, strict=True)) or [()] * (len(SUMMARY) + 1)
+    columns: dict[str, Sequence[Any]] = dict(zip(SUMMARY, found, strict=True))
     with whole_row():
-        for name, values in zip(SUMMARY, columns, strict=True):
+        for name, values in columns.items():
             if name in ("scenario_parameters", "parameters", "recipe"):  # few differ
                 for text in set(values):
                     from_json(text)
             elif name == "finished":
                 check_times(*values)
-        return pd.DataFrame(
-            {
-                name: _series(values, kind)
-                for (name, kind), values in zip(SUMMARY.items(), columns, strict=True)
-            }
-        )
+        if any(files):
+            columns["parameters"] = _versioned(columns["parameters"], files)
+        return pd.DataFrame({name: _series(columns[name], kind) for name, kind in SUMMARY.items()})
+
+
+def _versioned(parameters: Sequence[str], files: Sequence[str]) -> list[str]:
+    """The texts of effective parameters, as this version writes them: stores that are older than
+    the versions of own method files lack these.
+    """
+    pairs = list(zip(parameters, files, strict=True))
+    made = {
+        (text, file): to_json(with_version(from_json(text), file), canonical=True) if file else text
+        for text, file in set(pairs)
+    }
+    return [made[pair] for pair in pairs]
 
 
 def metric_values_of(rows: Sequence[Any]) -> pd.DataFrame:

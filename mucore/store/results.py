@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import sqlalchemy as sa
 
+from mucore import catalog
 from mucore.errors import StoreError
 from mucore.store import schema
 from mucore.store.claims import Claims
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 # Parts of `record` in which `remarks` looks: hashes, then sentences.
 _HASHES = ("data_hash", "original_hash", "pretrained_hash")
 _SAID = ("notes", "flags")
+_SHIPPED = tuple(card.id for card in (catalog.ORIGINAL, *catalog.METHODS))
 
 
 class Filters(TypedDict, total=False):
@@ -211,6 +213,7 @@ class Results(Claims):
                 _hashes(sqlite=self.sqlite) if name == "hashes" else schema.result.c[name]
                 for name in SUMMARY
             ]
+            columns.append(_method_file(sqlite=self.sqlite))
             return self._framed(self._select(columns, filters), summaries_of)
 
     def metric_values(self, **filters: Unpack[Filters]) -> pd.DataFrame:
@@ -335,12 +338,7 @@ def _hashes(*, sqlite: bool) -> sa.ColumnElement[str]:
     record = schema.result.c.record
 
     def part(name: str) -> sa.ColumnElement[str]:
-        found = (
-            sa.func.json_extract(record, f"$.spec.{name}")
-            if sqlite
-            # the first match, which is in the spec: Postgres ends a query at a text that is no JSON
-            else sa.func.substring(record, f'"{name}": ?"([^"]*)"')
-        )
+        found = _of_spec(name, sqlite=sqlite)
         word = sa.literal(f" {name.removesuffix('_hash')}=")
         return sa.case((found != "", word.concat(found)), else_="")
 
@@ -353,6 +351,25 @@ def _hashes(*, sqlite: bool) -> sa.ColumnElement[str]:
         schema.result.c.dataset.contains(":")
     )
     return sa.case((none, ""), (sa.func.json_valid(record) == 1, text), else_="")
+
+
+def _method_file(*, sqlite: bool) -> sa.ColumnElement[str]:
+    """The hash of the file of a user's own method, read off the record; "" where that is damaged,
+    and for mucore's methods, whose records need not be looked into.
+    """
+    columns = schema.result.c
+    found = sa.func.coalesce(_of_spec("method_hash", sqlite=sqlite), "")
+    read = sa.case((sa.func.json_valid(columns.record) == 1, found), else_="") if sqlite else found
+    return sa.case((columns.method.in_(_SHIPPED), ""), else_=read)
+
+
+def _of_spec(name: str, *, sqlite: bool) -> sa.ColumnElement[str]:
+    """A text in the spec of a record; SQL's NULL where it is missing."""
+    record = schema.result.c.record
+    if sqlite:
+        return sa.func.json_extract(record, f"$.spec.{name}")
+    # the first match, which is in the spec: Postgres ends a query at a text that is no JSON
+    return sa.func.substring(record, f'"{name}": ?"([^"]*)"')
 
 
 @contextmanager

@@ -22,12 +22,13 @@ from mucore import titles
 from mucore.engine import run
 from mucore.errors import BadValue, ReadOnly, StoreError, UnknownName
 from mucore.runner.executors import start_process
+from mucore.spec import settings
 from mucore.store import LostJob, Measured, Store, open_store, rows
 from mucore.store import schema as tables
 from mucore.store.liveness import GRACE_SECONDS, host
 from mucore.store.result_frames import SUMMARY
 from mucore.store.result_rows import NOT_A_NUMBER
-from mucore.store.schema import now
+from mucore.store.schema import now, to_json
 
 SPEC = make_spec_row()
 ORIGINAL, RETRAIN = SPEC.original(), SPEC.retrained()
@@ -211,6 +212,28 @@ def test_summaries_name_the_users_own_data_and_weights(store: Store) -> None:
     found = store.summaries().set_index("key")["hashes"]
     wanted = ["", f"data={one}", f"original={two} pretrained={three}", ""]
     assert [found[each.key] for each in made] == wanted
+
+
+def test_effective_parameters_say_which_file_of_a_users_own_method_ran(store: Store) -> None:
+    """Also where the row is older than versions of files; mucore's methods have none."""
+    made = [make_result(method="ssd"), make_result(method="salun"), make_result(method="scrub")]
+    changes = [{}, {"method": "mine", "method_hash": "a" * 16}, {"method": "yours"}]
+    made = [
+        dataclasses.replace(each, spec={**each.spec, **given})
+        for each, given in zip(made, changes, strict=True)
+    ]
+    store.put_results(made)
+    wanted = [to_json(settings(each.spec), canonical=True) for each in made]
+    assert ["a" * 8 in text for text in wanted] == [False, True, False]
+    for older in (False, True):
+        if older:
+            with store.write() as connection:
+                table = tables.result
+                text = to_json(made[1].spec["parameters"], canonical=True)
+                mine = sa.update(table).where(table.c.key == made[1].key)
+                connection.execute(mine.values(parameters=text))
+        found = store.summaries().set_index("key")["parameters"]
+        assert [found[each.key] for each in made] == wanted
 
 
 def test_an_empty_store_gives_frames_of_the_same_types(store: Store) -> None:

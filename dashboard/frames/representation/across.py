@@ -11,7 +11,7 @@ import pandas as pd
 
 from dashboard import frames
 from dashboard.text.labels import scenario_title, setting_text, settings_text
-from dashboard.text.presets import OWN, is_plain, presets
+from dashboard.text.presets import is_plain, presets, settings_across
 from mucore import catalog
 from mucore.verdicts import Judged
 
@@ -165,12 +165,11 @@ def _by_settings(
     """The rows with an AGL by method and preset, which is the same on two data sets though the
     values are not; own settings by value.
     """
-    preset = dict(zip(runs["key"], presets(runs), strict=True))
+    settings = dict(zip(runs["key"], settings_across(runs), strict=True))
     found: dict[tuple[str, str], tuple[frames.Row, frames.Estimate]] = {}
     for row in frames.metric_rows(runs, values, ["agl"], judged=judged):
         if not row.reference and (value := row.cells["agl"].value) is not None:
-            named = preset[row.keys[0]]
-            found.setdefault((row.method, row.id if named == OWN else named), (row, value))
+            found.setdefault((row.method, settings[row.keys[0]]), (row, value))
     return found
 
 

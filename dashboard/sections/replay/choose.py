@@ -11,6 +11,7 @@ from dashboard import state
 from dashboard.frames import compare as compare_frames
 from dashboard.frames.replay import has_steps
 from dashboard.widgets import run_filters
+from mucore.statistics import SETTING
 
 NONE = "none"
 READY = "ready"
@@ -32,8 +33,7 @@ def opening(runs: pd.DataFrame, ready: Collection[str]) -> str:
     mine = runs[runs["key"].isin(ready)]
     if mine.empty:
         return ""
-    setting = ["dataset", "model", "recipe", "scenario", "scenario_parameters"]
-    methods = mine.groupby(setting)["method"].transform("nunique")
+    methods = mine.groupby(list(SETTING))["method"].transform("nunique")
     return str(
         mine.loc[methods == methods.max()].sort_values("finished", kind="stable")["key"].iloc[-1]
     )
@@ -53,7 +53,7 @@ def pick(
     """
     first = runs.iloc[0]
     same = every
-    for column in ("dataset", "model", "recipe", "scenario", "scenario_parameters"):
+    for column in SETTING:
         same = run_filters.keep(same, column, first[column])
     wanted = {*ready, state.param("key"), state.param("other")}
     offered = compare_frames.in_order(

@@ -12,6 +12,7 @@ from dashboard.sections.representation.shared import PAPER, REMEASURE, say
 from dashboard.widgets import clicks, figures, header, messages
 from dashboard.widgets.markdown import escape
 from mucore import titles
+from mucore.statistics import SETUP
 
 FIRST = ("pseudo_labels", "salun", "duck", "contrastive")  # those of the paper's figure
 
@@ -22,7 +23,7 @@ def show(runs: pd.DataFrame, everything: pd.DataFrame, count: int | None) -> pd.
     """
     first = runs.iloc[0]
     here = computed.whole_classes(everything, runs)
-    for column in ("dataset", "model", "recipe"):
+    for column in SETUP:
         here = here[here[column] == first[column]]
     sets, lines = computed.across_sets(
         here, data.metric_values(dataset=str(first["dataset"])), data.judged(here)

@@ -17,6 +17,7 @@ from dashboard.text import labels
 from dashboard.widgets import clicks, figures, messages
 from dashboard.widgets.markdown import escape
 from mucore import catalog
+from mucore.statistics import SETUP
 
 GREY = f"{noise.SAID} Agreements have none: they are the same for every Retrain."
 SHARE = "classes forgotten, % of all classes"
@@ -89,7 +90,7 @@ def show_lines(
     places = st.columns(4, gap="small")
     with places[0]:
         method = state.select(
-            "Method", "of", able, format_func=lambda name: catalog.method(name).title
+            "Method", "of", able, format_func=lambda name: labels.method_names(name)[0]
         )
     kinds = {labels.short_id(kind): kind for kind in found[method]}
     with places[2]:  # drawn before the settings, which depend on it
@@ -110,7 +111,7 @@ def show_lines(
     if asked and asked not in axes:
         st.caption(
             escape(
-                f"No two of these runs of {catalog.method(method).title} differ in "
+                f"No two of these runs of {labels.method_names(method)[0]} differ in "
                 f"{computed.axis_title(asked)}, which the address asks for. This is what they do "
                 "differ in."
             )
@@ -213,9 +214,7 @@ def show_counts(everything: pd.DataFrame, runs: pd.DataFrame, split: str, *, pap
     """Figure 6: how far Retrain's features move from the original's as more classes go."""
     first = runs.iloc[0]
     alike = everything[
-        (everything["dataset"] == first["dataset"])
-        & (everything["model"] == first["model"])
-        & (everything["recipe"] == first["recipe"])
+        everything[list(SETUP)].eq(first[list(SETUP)]).all(axis=1)
         & (everything["method"] == "retrain")
         & everything["scenario"].isin(["random_classes", "top_classes"])
     ]

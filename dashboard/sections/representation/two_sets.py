@@ -12,6 +12,7 @@ from dashboard.sections.representation.shared import PAPER, say
 from dashboard.text import units
 from dashboard.widgets import clicks, columns, figures, header, messages
 from mucore import titles
+from mucore.statistics import SETTING
 
 
 def show(runs: pd.DataFrame, everything: pd.DataFrame) -> pd.DataFrame:
@@ -119,7 +120,7 @@ def _one_set(
     here = runs[runs["dataset"] == dataset]
     mine = here[here["key"].isin(picked["key"])]
     here = here if mine.empty else mine
-    for column in ("model", "recipe", "scenario", "scenario_parameters"):
+    for column in SETTING[1:]:  # of one data set already
         everything = everything[
             everything["dataset"].eq(dataset) & everything[column].isin(here[column])
         ]

@@ -112,7 +112,12 @@ def _place(spec: Mapping[str, Any]) -> tuple[Any, ...]:
         ""
         if trains
         else json.dumps(
-            [spec["scenario"], spec.get("scenario_parameters"), settings(spec)], sort_keys=True
+            [
+                spec["scenario"],
+                spec.get("scenario_parameters"),
+                settings({**spec, "method_hash": ""}),
+            ],
+            sort_keys=True,
         ),
         json.dumps(spec["recipe"], sort_keys=True),
         (spec["dataset"], spec["model"]),

@@ -204,6 +204,7 @@ def runs(*kinds: tuple[str, int, int]) -> pd.DataFrame:
             "unlearning_seed": u,
             "finished": pd.Timestamp("2026-01-01"),
             "dataset": "digits",
+            "hashes": "",
             "model": "mlp",
             "recipe": "{}",
             "scenario": "one_class",
@@ -253,9 +254,11 @@ def test_an_original_for_each_is_another_experiment():
     assert found[0].methods[0].keys == tuple(f"finetune-{n}-{n}" for n in range(5))
 
 
-def test_forget_sets_are_not_mixed():
+@pytest.mark.parametrize("column", ["forget_hash", "hashes"])
+def test_forget_sets_and_originals_are_not_mixed(column):
     kinds = runs(*[("retrain", n, 0) for n in range(4)], *[("finetune", 0, n) for n in range(4)])
-    kinds.loc[kinds["method"] == "finetune", "forget_hash"] = "g"
+    assert len(quality_frames.experiments(kinds)) == 1
+    kinds.loc[kinds["method"] == "finetune", column] = "original=g"
     assert quality_frames.experiments(kinds) == ()
 
 

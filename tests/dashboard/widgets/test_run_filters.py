@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -310,6 +311,30 @@ def test_the_filter_of_forget_sets_shows_the_short_name(home):
     fill_with_both(home)
     (box,) = [each for each in opened().selectbox if each.label == "Forget set"]
     assert [name.replace(labels.THIN, " ") for name in box.options] == ["budget 20 %, class 0"]
+
+
+def test_other_data_or_weights_of_one_name_are_chosen_and_never_averaged(home):
+    """The newest are shown at first; Start shows those, too."""
+    newer, older = "a" * 64, "b" * 64
+    with open_store(home) as store:
+        for place, digest in enumerate((newer, older)):
+            for method in ("retrain", "finetune"):
+                spec = make_spec_row(scenario="one_class", method=method)
+                result = make_result(spec.model_copy(update={"original_hash": digest}))
+                finished = datetime(2026, 1, 2 - place, tzinfo=UTC)
+                store.put_result(replace(result, finished=finished))
+        every = store.summaries()
+    at = opened()
+    (box,) = [each for each in at.selectbox if each.key == "url:hashes"]
+    assert ["a" * 6 in name for name in box.options] == [True, False]
+    assert "b" * 6 in box.options[1] and box.options[0] != box.options[1]
+    shown = run_filters.usual_runs(every)
+    assert set(shown["hashes"]) == {f"original={newer}"} and len(shown) == 2
+    assert titles(at) == ["Fine-tune"] and not at.exception
+    fill_with_both(home)
+    asked = opened(hashes=labels.short_id(""))
+    assert titles(asked) == ["Fine-tune", "SCRUB (authors)", "SCRUB (tuned)"]
+    assert titles(opened(hashes=labels.short_id(f"original={older}"))) == ["Fine-tune"]
 
 
 def test_a_pinned_method_need_not_be_one_of_the_best_known(home, monkeypatch):
