@@ -14,11 +14,10 @@ import numpy as np
 import pandas as pd
 
 from dashboard import frames
+from dashboard.frames.launch_settings import launch_settings, typed
 from dashboard.text import units, verdicts
 from dashboard.text.labels import THIN, Unit, method_names, nearest_preset, number
-from dashboard.text.presets import OWN, is_plain, presets
 from mucore import catalog
-from mucore.spec import Recipe, complete, method_parameters
 from mucore.verdicts import Judged, Verdict
 
 # parameters of scenarios that say how much is forgotten, and nothing else
@@ -524,7 +523,7 @@ def launch_query(summaries: pd.DataFrame, budgets: Sequence[float]) -> dict[str,
         seeds = sorted(set(runs[axis]))
         if axis == "training_seed" or seeds not in ([], [0]):
             query[f"{axis}s"] = ",".join(map(str, seeds))
-    query |= {f"recipe.{name}": _typed(value) for name, value in changes.items()}
+    query |= {f"recipe.{name}": typed(value) for name, value in changes.items()}
     for parameter in scenario.parameters:
         if parameter.kind == "budget":
             amounts = dict.fromkeys([*budgets, *([given["budget"]] if "budget" in given else [])])
@@ -537,37 +536,4 @@ def launch_query(summaries: pd.DataFrame, budgets: Sequence[float]) -> dict[str,
     cards = [
         card.id for card in catalog.methods() if card.family != "reference" and card.id in present
     ]
-    return query | ({"methods": cards} if cards else {}) | _settings(summaries, preset)
-
-
-def _settings(summaries: pd.DataFrame, paper: str) -> dict[str, str]:
-    """What Launch's address says of the settings of these runs under the preset `paper`: nothing of
-    the authors', that they are tuned, or the values that somebody chose. Launch takes one setting a
-    method: of methods that ran with several, the tuned one.
-    """
-    known = {card.id: card for card in catalog.methods() if card.family != "reference"}
-    runs = summaries[summaries["method"].isin(known) & summaries["parameters"].map(is_plain)]
-    whose = set(presets(runs))
-    settings = runs.drop_duplicates(["method", "parameters"])
-    if OWN in whose and settings["method"].is_unique:
-        found = {"settings": "own"}
-        for line in settings.to_dict("records"):
-            card, given = known[line["method"]], json.loads(line["parameters"])
-            usual = method_parameters(
-                card,
-                Recipe.model_validate_json(line["recipe"]),
-                {},
-                scenario=line["scenario"],
-                paper=paper,
-            )
-            found |= {
-                f"{card.id}.{name}": _typed(value)
-                for name, value in complete(card, given).items()
-                if name in usual and json.dumps(usual[name]) != json.dumps(value)
-            }
-        return found
-    return {} if whose.isdisjoint(("tuned", "tuned_elsewhere")) else {"settings": "tuned"}
-
-
-def _typed(value: Any) -> str:
-    return str(int(value)) if isinstance(value, bool) else units.plain(value)
+    return query | ({"methods": cards} if cards else {}) | launch_settings(summaries, preset)

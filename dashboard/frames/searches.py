@@ -26,7 +26,7 @@ def table(records: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "Method": catalog.method(each["method"]).title,
+                "Method": labels.method_names(each["method"])[0],
                 "Scenario": _task(each),
                 "Trials": each["trials"],
                 "Authors'": _shown(each["authors"]),
@@ -46,7 +46,7 @@ def cautions(records: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _caution(record: Mapping[str, Any]) -> str:
-    who = catalog.method(record["method"]).title
+    who = labels.method_names(record["method"])[0]
     where = f"“{_task(record)}”"
     if not record["finished"]:
         return f"{who} under {where} is not searched to the end."

@@ -9,6 +9,7 @@ import streamlit as st
 
 from dashboard import data, state
 from dashboard.sections.method import facts, results, search
+from dashboard.text.labels import method_names
 from dashboard.widgets import header, messages, run_drawer
 from dashboard.widgets.markdown import escape
 from mucore import catalog
@@ -34,12 +35,12 @@ def page() -> None:
             format_func=preset_name,
             width=320,
         )
-    card = catalog.method(name)
+    card, title = catalog.method(name), method_names(name)[0]
     source = data.source()
     runs = every[every["method"] == card.id]
     with top:
         header.header(
-            f"How does {card.title} work, and how well does it do?",
+            f"How does {title} work, and how well does it do?",
             f"{catalog.FAMILIES[card.family]}. {escape(card.source)}",
             source,
         )
@@ -50,8 +51,8 @@ def page() -> None:
     if runs.empty:
         query = {} if card.family == "reference" else {"methods": card.id}
         messages.empty(
-            f"No run of {card.title} has finished yet.",
-            f"Launch a comparison with {card.title}",
+            f"No run of {title} has finished yet.",
+            f"Launch a comparison with {title}",
             "launch",
             **query,
         )
@@ -68,8 +69,8 @@ def most_run(runs: pd.DataFrame) -> str:
 
 
 def method_name(name: str) -> str:
-    card = catalog.method(name)
-    return f"{card.title} ({catalog.FAMILIES[card.family].lower()})"
+    title, family = method_names(name)
+    return f"{title} ({catalog.FAMILIES[family].lower()})"
 
 
 def preset_name(name: str) -> str:

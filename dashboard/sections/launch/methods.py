@@ -78,7 +78,7 @@ def choose_methods(scenarios: Sequence[str], task: Task) -> list[str]:
             st.markdown(f"**{title}**")
             for card in members:
                 if state.tick(
-                    card.title,
+                    labels.method_names(card.id)[0],
                     "methods",
                     card.id,
                     card.id in chosen,
@@ -123,6 +123,7 @@ def method_settings(
         help="Authors': as published, with epochs scaled to the recipe. Tuned: found by our "
         "search. My own: set every parameter yourself.",
     )
+    _say_one_of(names)
     choices: list[dict[str, Any]] = []
     for name in names:
         card = catalog.method(name)
@@ -139,7 +140,8 @@ def method_settings(
             )
             of_preset = f", {len(theirs)} from the preset" if theirs else ""
             with st.expander(
-                f"{card.title}: {units.count(len(card.parameters), 'parameter')}{of_preset}",
+                f"{labels.method_names(name)[0]}: "
+                f"{units.count(len(card.parameters), 'parameter')}{of_preset}",
                 expanded=moved,
             ):
                 if len(scenarios) > 1 and (
@@ -165,7 +167,7 @@ def method_settings(
     if settings == "authors":
         say_preset(names, basis, scenarios)
     if settings == "tuned" and (
-        untuned := [catalog.method(name).title for name in names if not _is_tuned(name)]
+        untuned := [labels.method_names(name)[0] for name in names if not _is_tuned(name)]
     ):
         st.caption(
             "There are no tuned values yet for these, so the authors' are used: "
@@ -174,6 +176,18 @@ def method_settings(
     if settings == "tuned":
         _say_borrowed(names, basis, requests)
     return choices
+
+
+def _say_one_of(names: Sequence[str]) -> None:
+    """For which methods the link that led here has one setting of several."""
+    if one_of := [labels.method_names(name)[0] for name in names if name in state.params("one_of")]:
+        st.caption(
+            escape(
+                f"Of {units.joined(one_of)}, the runs that this link came from had several "
+                "settings. A comparison takes one of each method: the tuned one, or else that of "
+                "most runs. “Parameters to sweep” below runs several."
+            )
+        )
 
 
 def _is_tuned(name: str) -> bool:
@@ -212,7 +226,7 @@ def say_preset(names: Sequence[str], basis: Basis, scenarios: Sequence[str]) -> 
                 if values[each] and labels.settings_text(values[each]) == text
             ]
             found.append(
-                f"{card.title}: {text}"
+                f"{labels.method_names(card.id)[0]}: {text}"
                 + (f" ({', '.join(where)})" if len(where) < len(scenarios) else "")
             )
     if found:

@@ -17,7 +17,7 @@ import streamlit as st
 
 from dashboard import access, assets, data, state
 from dashboard.sections.launch.methods import FIRST_METHODS
-from dashboard.text import units
+from dashboard.text import labels, units
 from dashboard.widgets import messages
 from dashboard.widgets.code_editor import editor
 from dashboard.widgets.markdown import escape
@@ -266,7 +266,7 @@ def _written_here() -> None:
         _table(every, here)
     pick, version, actions = st.columns([3, 3, 4], vertical_alignment="bottom", gap="small")
     names = {each.card.id: f"{each.card.title} (deleted)" for each in kept}
-    names |= {each.card.id: each.card.title for each in every}
+    names |= {each.card.id: labels.method_names(each.card.id)[0] for each in every}
     with pick:
         options = [NEW, *names]
         name = st.selectbox(

@@ -205,7 +205,7 @@ def default_name(content: dict[str, Any]) -> str:
     scenarios = list(
         dict.fromkeys(catalog.scenario(one["id"]).title for one in content["scenarios"])
     )
-    methods = list(dict.fromkeys(catalog.method(one["id"]).title for one in content["methods"]))
+    methods = list(dict.fromkeys(labels.method_names(one["id"])[0] for one in content["methods"]))
     what = units.shortened(scenarios, 2)
     who = methods[0] if len(methods) == 1 else units.count(len(methods), "method")
     return f"{what or 'no scenario'} · {uploads.title_of(content['dataset'])} · {who}"

@@ -13,7 +13,7 @@ import streamlit as st
 
 from dashboard import state
 from dashboard.sections.launch.dataset import Basis
-from dashboard.text import units
+from dashboard.text import labels, units
 from dashboard.widgets import fields, forms
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
@@ -113,9 +113,9 @@ def say_confined(
         try:
             refuse_scope(card, values, "classifier")
         except BadValue:
-            left_out[card.title] = None
+            left_out[labels.method_names(card.id)[0]] = None
         if card.family == "own" and not card.not_confinable:
-            unknown[card.title] = None
+            unknown[labels.method_names(card.id)[0]] = None
     if left_out:
         st.caption(
             escape(
@@ -197,7 +197,7 @@ def choose_sweeps(
 
 
 def sweep_title(card: MethodCard, parameter: Parameter) -> str:
-    return f"{card.title}: {parameter.name.replace('_', ' ')}"
+    return f"{labels.method_names(card.id)[0]}: {parameter.name.replace('_', ' ')}"
 
 
 def sweep_field(card: MethodCard, parameter: Parameter, start: Any) -> list[Any]:

@@ -507,9 +507,33 @@ def test_launch_query_repeats_settings_and_seeds(home):
     assert "settings" not in budget_frames.launch_query(runs[runs["method"] == "scrub"], ())
     both = pd.concat([runs[runs["method"] != "duck"], in_store(home / "other", searched)])
     assert budget_frames.launch_query(both, ())["settings"] == "tuned"
-    several = pd.concat([runs, in_store(home / "more", make_spec_row(method="duck"), searched)])
-    query = budget_frames.launch_query(several, ())
-    assert query["settings"] == "tuned" and "duck.lr" not in query
+    assert "one_of" not in query
+
+
+def test_launch_query_carries_one_of_several_settings_and_names_its_method(home):
+    """The tuned one, or else that of most runs; methods with one setting keep theirs."""
+    many = make_spec_row(method="duck", parameters={"lr": 0.25})
+    others = [
+        make_spec_row(method="duck", parameters={"lr": 0.5}),
+        many.model_copy(update={"training_seed": 1}),
+        make_spec_row(method="scrub", parameters={"lr": 0.125}),
+    ]
+    query = budget_frames.launch_query(in_store(home, many, *others), ())
+    assert {name: query[name] for name in ("settings", "duck.lr", "scrub.lr", "one_of")} == {
+        "settings": "own",
+        "duck.lr": "0.25",
+        "scrub.lr": "0.125",
+        "one_of": ["duck"],
+    }
+    searched = others[0].model_copy(update={"method_preset": "tuned"})
+    query = budget_frames.launch_query(in_store(home / "own", many, *others[1:], searched), ())
+    assert (query["duck.lr"], query["one_of"]) == ("0.5", ["duck"])
+    plain = make_spec_row(method="duck")
+    query = budget_frames.launch_query(in_store(home / "presets", plain, searched), ())
+    assert (query["settings"], query["one_of"]) == ("tuned", ["duck"])
+    at = open_page("launch", **query)
+    assert any("DUCK" in one.value and "several" in one.value for one in at.caption)
+    assert not any("several" in one.value for one in open_page("launch", methods="duck").caption)
 
 
 def in_store(home: Path, *specs: RunSpec) -> pd.DataFrame:

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import own_methods
 import pytest
-from builders import make_result
+from builders import make_result, make_spec_row
 from pages import links, open_page
 
 from dashboard import queue_data
@@ -42,6 +43,25 @@ def test_launch_offers_them_under_their_own_heading():
     assert not at.exception and "gaussian_noise" in at.query_params["methods"]
     (warning,) = [one.value for one in at.warning]
     assert "broken" in warning and "no Python file" in warning
+
+
+def test_menus_tell_methods_of_one_title_apart(home: Path, own_file: Path):
+    own_methods.write(own_file.parent, "first", "return model.eval()")
+    own_methods.write(own_file.parent, "second", "return model.eval()")
+    at = open_page("launch", dataset="digits", model="mlp", scenario="one_class")
+    ticks = [one.label for one in at.checkbox if one.label.startswith("Mine")]
+    assert sorted(ticks) == ["Mine (first)", "Mine (second)"]
+    names = open_page("method", method="first").selectbox(key="url:method").options
+    assert len(names) == len(set(names))
+    with open_store(home) as store:
+        for method in ("retrain", "finetune"):
+            spec = make_spec_row(scenario="one_class", method=method)
+            store.put_result(make_result(spec))
+            for name in ("first", "second")[: 2 * (method == "finetune")]:
+                update = {"method": name, "parameters": {}, "method_hash": "a" * 16}
+                store.put_result(make_result(spec.model_copy(update=update)))
+    (menu,) = [one for one in open_page("results").multiselect if one.key == "url:methods"]
+    assert {"Mine (first)", "Mine (second)"} <= set(menu.options)
 
 
 def test_the_method_page_shows_the_card():
