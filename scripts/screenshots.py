@@ -1,7 +1,7 @@
 """Pictures of every page in both themes and two widths, for the README and for looking at.
 
     python scripts/screenshots.py OUT --home FOLDER     starts the application on a store of its own
-    choice python scripts/screenshots.py OUT --url http://127.0.0.1:8501    of one that runs
+    python scripts/screenshots.py OUT --url http://127.0.0.1:8501    of one that runs
 
 Needs playwright and Debian's or any other Chromium (`--browser`). Files are named
 PAGE-THEME-WIDTH.png.
@@ -143,7 +143,7 @@ def take(
                     # A third of the size; the palette that covers most colours, or a few marks
                     # would take the hue of many others.
                     Image.open(path).convert("RGB").quantize(
-                        256, Image.Quantize.MAXCOVERAGE, kmeans=5
+                        192, Image.Quantize.MAXCOVERAGE, kmeans=5
                     ).save(path, optimize=True)
                     page.set_viewport_size({"width": width, "height": 900})
                     written.append(path)
