@@ -94,7 +94,7 @@ def draw(info: ClassHistogramsInfo, *, dark: bool) -> go.Figure:
         "retain": look.muted,
     }
     colors["forget"] = theme.family_style("gradient_ascent").color(dark)
-    titles = ["Splits", "What the request divides"]
+    titles = ["Splits", "Forget and retain set"]
     figure = subplots.figure(cols=2, horizontal_spacing=0.08, subplot_titles=titles, dark=dark)
     for column, panel in enumerate(info.panels, start=1):
         for bars in panel:

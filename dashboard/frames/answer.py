@@ -95,7 +95,7 @@ def _for_certain(row: Row) -> bool:
 
 def _caveat(row: Row) -> str:
     """What a figure on a row must not be read without."""
-    on_outputs = "" if _not_on_outputs(row) else "; its features still know it"
+    on_outputs = "" if _not_on_outputs(row) else "; its features still know what it forgot"
     return on_outputs + ("" if _for_certain(row) else "; not yet for certain")
 
 
@@ -238,7 +238,8 @@ def _look_twice(table: ResultsTable, flagged: int, outside: int) -> Answer:
         parts.append(f"{flagged} with a sanity flag")
     if outside:
         parts.append(
-            f"{units.count(outside, 'line')} with a number beyond both the original's and Retrain's"
+            f"{units.count(outside, 'line')} with a number outside the range from the original's "
+            "to Retrain's"
         )
     return Answer(
         "Look twice",

@@ -388,8 +388,8 @@ def answers(found: Curves) -> tuple[frames.Answer, ...]:
         if near:
             distance, title = min(near)
             detail = (
-                f"{number(distance, 'percent')} points away on average, of "
-                f"{units.count(len(near), 'method')} that forgot"
+                f"{number(distance, 'percent')} points away on average; "
+                f"{units.count(len(near), 'method')} forgot there"
             )
             made.append(
                 frames.Answer(

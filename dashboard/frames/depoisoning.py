@@ -150,7 +150,7 @@ def headline(rows: Sequence[frames.Row], size: int | None = None) -> str:
         for row, each in judged
         if row not in healed
     )
-    others = ", ".join(f"{counts[word]} {what}" for word, what in OTHERS.items() if counts[word])
+    others = "; ".join(f"{counts[word]} {what}" for word, what in OTHERS.items() if counts[word])
     many = str(len(healed) or "None")
     start = f"With {units.count(size, 'poisoned sample')}, {many.lower()}" if size else many
     return f"{start} of {of} {said}." + (f" {others[0].upper()}{others[1:]}." if others else "")

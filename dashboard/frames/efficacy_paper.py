@@ -54,9 +54,9 @@ def _lowered(frame: pd.DataFrame) -> Finding:
     change = both["retrain"] - both["original"]
     lower = int((change < 0).sum())
     sentence = (
-        f"Retrain lowered efficacy against Original in {lower} of {len(both)} pairs of one forget "
-        f"set and seed; median change {number(float(change.median()), 'ratio', signed=True)} "
-        "powers of ten."
+        f"Retrain lowered efficacy against Original in {lower} of {len(both)} pairs with the "
+        "same forget set and seed; median change "
+        f"{number(float(change.median()), 'ratio', signed=True)} powers of ten."
     )
     shares: list[float | None] = [lower / len(both)]
     training = (both["original"] - both[UNTRAINED]).dropna()
@@ -155,7 +155,7 @@ def _ordering(frame: pd.DataFrame) -> Finding:
 
 
 def _accuracies(frame: pd.DataFrame) -> Finding:
-    paper = "Fisher changes accuracy not at all, Amnesiac destroys it."
+    paper = "Fisher does not change accuracy at all, Amnesiac destroys it."
     base = frame[frame["method"] == "original"].groupby(["set", "training_seed"])["ta"].mean()
     moved = {}
     for method in ("fisher", "amnesiac"):

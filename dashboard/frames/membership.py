@@ -183,20 +183,16 @@ def answers(
     attacks = evident(table, guesses)
     if attack := leading(attacks):
         detail = (
-            f"of the forgotten samples, by the {attack_name(attack)} attack; Original "
+            f"of the forgotten samples, by the {attack_name(attack)} attack; in Original "
             f"{seen(table, 'original', attack)} %"
         )
-        made.append(
-            Answer(
-                "Retrain itself is called seen in", f"{seen(table, 'retrain', attack)} %", detail
-            )
-        )
+        made.append(Answer("Called seen in Retrain", f"{seen(table, 'retrain', attack)} %", detail))
     if found := most_like_retrain(table, guesses, everyone=everyone):
         row, distance, count = found
         over = units.count(len(attacks), "attack")
         detail = (
-            f"{number(distance, 'percent')} points from its value, mean over {over} that see "
-            f"something; {count} compared"
+            f"{number(distance, 'percent')} points from its value, mean over {over} that do better "
+            f"than a guess; {count} compared"
         )
         if row.verdict is not None and not row.verdict.qualified:
             detail += f"; {verdicts.text(row.verdict)}"

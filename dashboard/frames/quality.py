@@ -357,7 +357,7 @@ def answers(
         Answer(
             "Models of each kind",
             str(models),
-            f"no finite ε above {bound(models):.1f} can show; {few}",
+            f"no finite ε above {bound(models):.1f} can appear with that many; {few}",
         )
     )
     return tuple(made)

@@ -102,7 +102,7 @@ def yardstick(metric: str, verb: str, scenario: str = "") -> Callable[[LessonRes
             return []
         gap = original - retrain
         compared = (
-            "that is no difference to speak of"
+            "no difference to speak of"
             if abs(gap) < SAME
             else f"{points(gap)} {'more' if gap > 0 else 'less'}"
         )

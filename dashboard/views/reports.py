@@ -15,7 +15,7 @@ from dashboard.widgets.provenance import provenance
 QUESTION = "What can I hand to somebody who must check it?"
 CAPTION = (
     "One file with what was asked, the answer, tables, figures, caveats, and the commands "
-    "that repeat the runs. Originals need none: every comparison trains its own."
+    "that repeat the runs. An original needs no command of its own: every comparison trains it."
 )
 
 

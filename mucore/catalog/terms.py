@@ -101,8 +101,8 @@ VERDICTS = (
         title="Nothing to forget",
         meaning=(
             "The original and Retrain are alike on these samples, so nobody can see whether a "
-            "method forgot them. Accuracy on the others was checked and is kept. A method that "
-            "moved away from both on these samples is said to have done so."
+            "method forgot them. Accuracy on the others was checked and is kept. Where a "
+            "method moved away from both on these samples, the verdict's reason says so."
         ),
         source=_RULE,
     ),

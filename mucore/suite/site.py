@@ -276,8 +276,8 @@ def headline(table: Table) -> str:
         return f"Nothing to forget: the original and Retrain agree within their noise.{harm}"
     if not table.telling:
         return (
-            "Who forgot cannot be told: Original and Retrain do not lie far enough apart for how "
-            f"much Retrains of other seeds differ.{harm}"
+            "Who forgot cannot be told: Original and Retrain are too close to each other, given "
+            f"how far Retrains of different seeds lie apart.{harm}"
         )
     if not forgot:
         untold = any(line.verdict and line.verdict.word == "cannot tell" for line in there)

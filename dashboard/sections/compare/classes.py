@@ -58,7 +58,8 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
                 Answer(
                     "Smallest gaps by class",
                     near,
-                    f"{mean[near]:.1f} points in a class on average, of methods that forgot",
+                    f"{mean[near]:.1f} points in a class on average, least of the methods that "
+                    "forgot",
                 )
                 if near
                 else Answer(

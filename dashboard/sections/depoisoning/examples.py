@@ -130,6 +130,6 @@ def show_images(
             if shown == matching
             else f"{shown} of {matching} such images, spread evenly"
         )
-        + f"; {chosen.total} {where} in all. Bold and coloured: the "
+        + f"; predictions are here of {chosen.total} {where}. Bold and coloured: the "
         f"attacker's label. Italic: wrong, but not what the attacker wants. Training seed {seed}."
     )

@@ -52,8 +52,8 @@ def show(key: str, line: pd.Series, attack: str, scored: dict[str, Scored], log:
             run, threshold=threshold, span=(places[0], places[-1])
         )
         st.caption(
-            "Forgotten samples should lie where test samples lie. What lies with the retained "
-            "ones still gives itself away."
+            "Forgotten samples should lie where test samples lie, and farther left where their "
+            "whole class went. What lies with the retained ones gives itself away."
         )
         figure = score_histogram.draw(info, dark=state.dark())
         figures.chart(figure, "scores", alt=score_histogram.alt_text(info))

@@ -19,7 +19,7 @@ STILL = 0.9995  # a CKA that reads as 1.000
 
 def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
     st.markdown(
-        "**How deep did forgetting go?** Blue means alike. A method that only turned its "
+        "**How deep did forgetting go?** Blue means alike. A method that only changed its "
         f"classifier has a blue diagonal on the left, down to the last row. (Beyond {PAPER}, "
         "which compares the layer before the last alone)"
     )

@@ -30,7 +30,7 @@ QUERIES = 24
 
 def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
     st.markdown(
-        "**Whom does the encoder still take for whom?** A query and the five training images "
+        "**Which images does the encoder find alike?** A query and the five training images "
         "nearest to it. If the method's line looks like the original's, the features were kept. "
         f"({PAPER} Figure 9)"
     )

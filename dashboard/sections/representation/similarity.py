@@ -90,7 +90,7 @@ def show(rows: tuple[frames.Row, ...], split: str, aside: int) -> None:
         say(notes)
     with right:
         st.markdown(
-            "**Do accuracy and features agree?** Both sides have the order of the left one. "
+            "**Do accuracy and features agree?** Both panels have the order of the left one. "
             f"({PAPER} Figure 2)"
         )
         if not bars.bars:
@@ -106,9 +106,9 @@ def show(rows: tuple[frames.Row, ...], split: str, aside: int) -> None:
             read = [
                 (
                     "Ratio: CKA to Retrain over CKA to the original, divided by the same ratio of "
-                    "the Retrain of its training seed. At 1 it does not tell a model from "
-                    "Retrain, below 1 the model is nearer to the original. Place: by nearness to "
-                    "1."
+                    "the Retrain of its training seed. At 1 it cannot tell the model from "
+                    "Retrain; below 1 the model is nearer to the original than Retrain is. Place: "
+                    "by nearness to 1."
                 )
             ]
             read += (

@@ -45,8 +45,8 @@ def show(found: Statistics, runs: pd.DataFrame, answers: st.delta_generator.Delt
     st.caption(
         f"What is compared: {found.score}. The better method of each pair in this one metric "
         "stands on the left; whether it forgot is another column. A block is a forget set and a "
-        "training seed: these tests speak of other seeds of these very forget sets. Of other "
-        "forget sets the tab Ranks does."
+        "training seed: these tests say what other seeds of the same forget sets would show. What "
+        "other forget sets would show is on the tab Ranks."
     )
     if hopeless:
         st.caption(escape(hopeless))

@@ -30,7 +30,8 @@ CARDS: tuple[MetricCard, ...] = (
         "the target class.",
         ideal="retrain",
         source=f"This project, after {DEPOISONING}",
-        caveat="Retrain is above 0 by the images that it takes for the target class anyway.",
+        caveat="Retrain is a little above 0: like any model, it mistakes some images for the "
+        "target class.",
         scenarios=frozenset({"backdoor"}),
     ),
     MetricCard(
