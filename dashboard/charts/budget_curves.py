@@ -433,10 +433,13 @@ def _trace(
 
 
 def _symbols(each: Series) -> str | list[str]:
-    """The line's marker, and a cross where the model broke."""
+    """The line's marker, and a cross where the model broke, open where the marker is: of two
+    methods of one colour the crosses differ, too.
+    """
     if not any(mark.damaged for mark in each.marks):
         return each.symbol
-    return [BROKEN if mark.damaged else each.symbol for mark in each.marks]
+    broken = f"{BROKEN}-open" if each.symbol.endswith("-open") else BROKEN
+    return [broken if mark.damaged else each.symbol for mark in each.marks]
 
 
 def _ghost_trace(

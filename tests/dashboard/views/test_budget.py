@@ -235,15 +235,15 @@ def test_a_damaged_model_is_a_cross_on_its_curve(home):
         else line
         for line in curves.lines
     ]
+    lines += [replace(line, id="second", title="Second") for line in lines if line.method == "ssd"]
     drawn = budget_curves.draw(
         budget_curves.budget_curves_info(replace(curves, lines=tuple(lines)), view="gap"),
         dark=False,
     )
     ssd = next(trace for trace in drawn.data if trace.name == "SSD")
-    assert (
-        list(ssd.marker.symbol)[1:] == [budget_curves.BROKEN] * 2
-        and ssd.marker.symbol[0] != budget_curves.BROKEN
-    )
+    second = next(trace for trace in drawn.data if trace.name == "Second")
+    assert [list(each.marker.symbol)[1:] for each in (ssd, second)] == [["x"] * 2, ["x-open"] * 2]
+    assert ssd.marker.symbol[0] + "-open" == second.marker.symbol[0]
     assert "damaged?" in ssd.text[1] and "damaged" not in ssd.text[0]
 
 
