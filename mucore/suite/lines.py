@@ -80,7 +80,7 @@ def _runs(suite: Suite, task: Task, division: str, methods: Sequence[str]) -> Ta
         if division == "authors":
             choices.append(MethodChoice(id=name))
         elif (found := tuned(name, task)) is None:
-            missing.append(Missing(task.scenario, name, "untuned", _why_untuned(name)))
+            missing.append(Missing(task.scenario, name, "untuned", _why_untuned(name, task)))
         else:
             settings[name] = found
             choices.append(MethodChoice(id=name, preset="tuned", parameters=dict(found.values)))
@@ -108,6 +108,13 @@ def tuned(method: str, task: Task) -> tuning.Tuned | None:
     """The setting that was found for this very task: of mucore's methods what comes with mucore, of
     a user's own what searches in the home found.
     """
+    return next((each for each in _tuned(method, task) if each.method == method), None)
+
+
+def _tuned(method: str, task: Task) -> list[tuning.Tuned]:
+    """What searches under this task found, of the methods that are mucore's as this one is, or of a
+    user's own as this one is.
+    """
     own = catalog.method(method).family == "own"
     wanted = tuning.TuningTask(
         dataset=task.dataset,
@@ -116,23 +123,18 @@ def tuned(method: str, task: Task) -> tuning.Tuned | None:
         scenario=task.scenario,
         scenario_parameters=task.scenario_parameters,
     )
-    return next(
-        (
-            each
-            for each in (tuning.own() if own else tuning.shipped())
-            if each.method == method and each.of(wanted)
-        ),
-        None,
-    )
+    return [each for each in (tuning.own() if own else tuning.shipped()) if each.of(wanted)]
 
 
-def _why_untuned(method: str) -> str:
+def _why_untuned(method: str, task: Task) -> str:
     """Without the names of method and task, so that a sentence can tell of many lines."""
     card = catalog.method(method)
     if card.family == "exact":
         return "It is exact: there is nothing that it should come nearer to."
     if not card.search:
         return "Its card names no parameter to search."
+    if card.family != "own" and not _tuned(method, task):
+        return "No search for tuned settings was made under this task."
     return "No search has found tuned settings."
 
 
