@@ -16,7 +16,7 @@ from dashboard.text import labels, units
 from dashboard.text.tags import tags_in, tags_of
 from dashboard.widgets import header
 from dashboard.widgets.markdown import escape
-from dashboard.widgets.provenance import local_time
+from dashboard.widgets.run_hashes import newest_hashes, pick_hashes
 from dashboard.widgets.run_settings import (
     ALL,
     has_curves,
@@ -27,7 +27,7 @@ from dashboard.widgets.run_settings import (
 )
 from mucore import catalog, titles
 from mucore.errors import UnknownName
-from mucore.statistics import SETTING, told_apart
+from mucore.statistics import SETTING
 from mucore.store.rows import Comparison
 
 # What Start and Results open on: of every family the methods that a reader is most likely to have
@@ -129,7 +129,7 @@ def pick_runs(
             )
             name = state.select("Forget set", "set", list(found), format_func=names.__getitem__)
             runs = runs[runs["scenario_parameters"].map(alike) == found.get(name, "")]
-    runs = _pick_hashes(runs, leader)
+    runs = pick_hashes(runs, leader)
     told = st.container()
     with place["methods"]:
         picked = pick_methods(runs, told, experiments=experiments, below=below, curves=curves)
@@ -259,59 +259,12 @@ def usual_runs(runs: pd.DataFrame) -> pd.DataFrame:
     runs = keep(
         runs, "scenario_parameters", next(iter(frames.setups(runs, "scenario_parameters")), "")
     )
-    runs = keep(runs, "hashes", next(iter(_newest_hashes(runs)), ""))
+    runs = keep(runs, "hashes", next(iter(newest_hashes(runs)), ""))
     ids = methods_of(runs)
     wanted = runs["method"].isin([*best_known(ids), *pinned()]) & has_settings(
         runs, usual_settings(settings_of(runs), beside=True)
     )
     return runs[wanted | ~runs["method"].isin(ids)]
-
-
-def _pick_hashes(runs: pd.DataFrame, leader: pd.DataFrame) -> pd.DataFrame:
-    """The runs on one content of the user's own data and files of weights. Where the runs have
-    several under the same names, a box says which: their numbers are of different experiments.
-    """
-    every = _newest_hashes(runs, leader)
-    if len(every) < 2:
-        return runs
-    names = dict(zip(every, _hashes_names(runs, every), strict=True))
-    ids = {labels.short_id(text): text for text in every}
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(
-            f":material/difference: These runs are on {len(every)} versions of data or weights of "
-            "the same name, which are never averaged."
-        )
-        chosen = state.select(
-            "Version of data or weights",
-            "hashes",
-            list(ids),
-            format_func=lambda name: names[ids[name]],
-            label_visibility="collapsed",
-            width=420,
-        )
-    return keep(runs, "hashes", ids[chosen])
-
-
-def _newest_hashes(runs: pd.DataFrame, leader: pd.DataFrame | None = None) -> list[str]:
-    """The distinct `hashes` of runs, that of the run `leader` first, then that of the newest
-    run.
-    """
-    newest = runs.groupby("hashes")["finished"].max().sort_values(ascending=False, kind="stable")
-    led = [] if leader is None else [text for text in leader["hashes"] if text in newest.index]
-    return list(dict.fromkeys([*led, *map(str, newest.index)]))
-
-
-def _hashes_names(runs: pd.DataFrame, hashes: Sequence[str]) -> list[str]:
-    """What a reader can choose among `hashes` by: what differs in them, and when the newest of the
-    runs ended.
-    """
-    newest = local_time(runs.groupby("hashes")["finished"].max())
-    told = told_apart([""] * len(hashes), hashes)
-    return [
-        f"{name.removeprefix(' · ') or 'no file of weights'}, last run "
-        f"{newest[text]:%Y-%m-%d %H:%M}"
-        for name, text in zip(told, hashes, strict=True)
-    ]
 
 
 def scenario_order(runs: pd.DataFrame) -> list[str]:
