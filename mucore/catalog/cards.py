@@ -9,7 +9,7 @@ parameters without defaults.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Literal
 
 # "budget" is a share (a float in (0, 1]) or a number of samples (an int); "ints" is a tuple of
@@ -20,16 +20,17 @@ Task = Literal["classes", "attributes"]  # one class an image, or several yes-or
 EVERY_TASK: frozenset[Task] = frozenset({"classes", "attributes"})
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Parameter:
     """One setting of a method or scenario, with enough to check a value and to draw a form."""
 
     name: str
     kind: Kind
     default: Any
-    help: str
+    help: str = field(kw_only=True)
     low: float | None = None  # inclusive
     high: float | None = None  # inclusive
+    _: KW_ONLY
     log: bool = False  # search and slider on a logarithmic scale
     unit: str = ""
     choices: tuple[str, ...] = ()

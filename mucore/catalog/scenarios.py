@@ -11,27 +11,21 @@ from typing import Any
 
 from mucore.catalog.cards import Parameter, ScenarioCard, Task
 from mucore.catalog.data import DATASETS
+from mucore.catalog.settings import choice, integer, real, setting
 
 MUBOX = "MUBox (Li, Thuraisingham, Wei; SACMAT 2025)"
 TRULY = "Are We Truly Forgetting? (Kim, Cha and Kim)"
 
 
 def _budget(default: float, of: str) -> Parameter:
-    return Parameter(
-        name="budget",
-        kind="budget",
-        default=default,
-        help=f"How much to forget: a share of {of} (0.2, 20%) or a number of samples (200).",
+    return setting("budget", "budget", default)(
+        f"How much to forget: a share of {of} (0.2, 20%) or a number of samples (200)."
     )
 
 
 def _seed(what: str = "samples") -> Parameter:
-    return Parameter(
-        name="seed",
-        kind="int",
-        default=0,
-        low=0,
-        help=f"Which random forget set. The same seed gives the same {what} on every machine.",
+    return integer("seed", 0, 0)(
+        f"Which random forget set. The same seed gives the same {what} on every machine."
     )
 
 
@@ -54,13 +48,7 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         "samples remain in training.",
         source=f"{MUBOX}, scenario 1",
         parameters=(
-            Parameter(
-                name="class_id",
-                kind="int",
-                default=0,
-                low=0,
-                help="The class, as a number from 0 (`class` in the paper).",
-            ),
+            integer("class_id", 0, 0)("The class, as a number from 0 (`class` in the paper)."),
             _budget(0.2, "the class"),
             _seed(),
         ),
@@ -83,13 +71,8 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         "where they should no longer be recognised.",
         source=f"{MUBOX}, scenario 3",
         parameters=(
-            Parameter(
-                name="class_ids",
-                kind="ints",
-                default=(0,),
-                low=0,
-                help="The classes, as numbers from 0, separated by commas (`classes` in the "
-                "paper).",
+            setting("class_ids", "ints", (0,), low=0)(
+                "The classes, as numbers from 0, separated by commas (`classes` in the paper)."
             ),
         ),
         class_wise=True,
@@ -127,16 +110,10 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         source=f"{MUBOX}, scenario 6 and section 5.3",
         parameters=(
             _budget(**_POISON),
-            Parameter(
-                name="pairs",
-                kind="pairs",
-                default=None,
-                optional=True,
-                help=(
-                    "Classes that swap labels, such as 0-9,1-8. None: the first with the last, "
-                    "the second with the last but one, and so on; with ten classes that is "
-                    "MUBox's 0-9, 1-8, 2-7, 3-6, 4-5."
-                ),
+            setting("pairs", "pairs", None, optional=True)(
+                "Classes that swap labels, such as 0-9,1-8. None: the first with the last, "
+                "the second with the last but one, and so on; with ten classes that is "
+                "MUBox's 0-9, 1-8, 2-7, 3-6, 4-5."
             ),
             _seed(),
         ),
@@ -156,36 +133,16 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         source=f"{MUBOX}, scenario 6 and section 5.3",
         parameters=(
             _budget(**_POISON),
-            Parameter(
-                name="target",
-                kind="int",
-                default=0,
-                low=0,
-                help="The class that the patch stands for, as a number from 0.",
+            integer("target", 0, 0)("The class that the patch stands for, as a number from 0."),
+            integer("size", 4, 1, unit="pixels")("Height and width of the patch."),
+            integer("value", 255, 0, 255)(
+                "Brightness of the patch in every channel; 255 is white."
             ),
-            Parameter(
-                name="size",
-                kind="int",
-                default=4,
-                low=1,
-                unit="pixels",
-                help="Height and width of the patch.",
-            ),
-            Parameter(
-                name="value",
-                kind="int",
-                default=255,
-                low=0,
-                high=255,
-                help="Brightness of the patch in every channel; 255 is white.",
-            ),
-            Parameter(
-                name="position",
-                kind="choice",
-                default="bottom_right",
-                choices=("bottom_right", "bottom_left", "top_right", "top_left", "centre"),
-                help="Where in the image the patch sits.",
-            ),
+            choice(
+                "position",
+                "bottom_right",
+                ("bottom_right", "bottom_left", "top_right", "top_left", "centre"),
+            )("Where in the image the patch sits."),
             _seed(),
         ),
         poisons=True,
@@ -201,13 +158,8 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         ),
         source=f"{TRULY}, random-N",
         parameters=(
-            Parameter(
-                name="n",
-                kind="int",
-                default=1,
-                low=1,
-                counts_classes=True,
-                help="How many classes. At least one class must be left.",
+            integer("n", 1, 1, counts_classes=True)(
+                "How many classes. At least one class must be left."
             ),
             _seed("classes"),
         ),
@@ -228,26 +180,21 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         ),
         source=f"{TRULY}, section 4.3, top-N",
         parameters=(
-            Parameter(
-                name="n",
-                kind="int",
-                default=1,
-                low=1,
-                counts_classes=True,
-                help="How many classes. At least one class must be left.",
+            integer("n", 1, 1, counts_classes=True)(
+                "How many classes. At least one class must be left."
             ),
-            Parameter(
-                name="downstream",
-                kind="choice",
-                default=None,
-                choices=tuple(
+            choice(
+                "downstream",
+                None,
+                tuple(
                     card.id
                     for card in DATASETS
                     if card.task == "classes" and not card.takes_path and not card.attribute
                 ),
                 optional=True,
-                help="The downstream data set, with images of the same shape. None: the first "
-                "that the data set's card names.",
+            )(
+                "The downstream data set, with images of the same shape. None: the first "
+                "that the data set's card names."
             ),
         ),
         class_wise=True,
@@ -264,19 +211,9 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         ),
         source="MUFAC and MUCAC (Choi and Na, Towards Machine Unlearning Benchmarks, 2023)",
         parameters=(
-            Parameter(
-                name="count",
-                kind="int",
-                default=10,
-                low=1,
-                help="How many persons, drawn at random.",
-            ),
-            Parameter(
-                name="persons",
-                kind="ints",
-                default=None,
-                optional=True,
-                help="These persons, by identity, instead of drawing any: 3,17.",
+            integer("count", 10, 1)("How many persons, drawn at random."),
+            setting("persons", "ints", None, optional=True)(
+                "These persons, by identity, instead of drawing any: 3,17."
             ),
             _seed("persons"),
         ),
@@ -292,21 +229,8 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         ),
         source="Becker and Liebig, Evaluating Machine Unlearning via Epistemic Uncertainty, 2022",
         parameters=(
-            Parameter(
-                name="class_id",
-                kind="int",
-                default=0,
-                low=0,
-                help="The class, as a number from 0 (`class` in the paper).",
-            ),
-            Parameter(
-                name="fraction",
-                kind="float",
-                default=0.1,
-                low=0.001,
-                high=1.0,
-                help="Share of the class; one sample at least.",
-            ),
+            integer("class_id", 0, 0)("The class, as a number from 0 (`class` in the paper)."),
+            real("fraction", 0.1, 0.001, 1.0)("Share of the class; one sample at least."),
             _seed(),
         ),
         tasks=OF_CLASSES,
@@ -324,14 +248,9 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         source="Triantafillou et al., Are We Making Progress in Unlearning? Findings from the "
         "First NeurIPS Unlearning Competition, 2024",
         parameters=(
-            Parameter(
-                name="fraction",
-                kind="float",
-                default=0.02,
-                low=0.001,
-                high=1.0,
-                help="Share of the training set. Whole persons go, as many as come nearest to it, "
-                "and one at least.",
+            real("fraction", 0.02, 0.001, 1.0)(
+                "Share of the training set. Whole persons go, as many as come nearest to it, "
+                "and one at least."
             ),
             _seed("persons"),
         ),
@@ -344,13 +263,8 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         meaning="A list of sample ids, uploaded or picked, is forgotten.",
         source="This project",
         parameters=(
-            Parameter(
-                name="ids",
-                kind="ids",
-                default=(),
-                low=0,
-                help="The ids of the training samples to forget, separated by commas, or a CSV "
-                "file.",
+            setting("ids", "ids", (), low=0)(
+                "The ids of the training samples to forget, separated by commas, or a CSV file."
             ),
         ),
     ),

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import (
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
+from mucore.catalog.settings import (
     MUBOX_EPOCHS,
     RETAIN_EPOCHS,
     batch,
+    choice,
     decay,
     epochs,
     lr,
     momentum,
+    real,
+    switch,
 )
 
 CARD = MethodCard(
@@ -39,31 +42,16 @@ CARD = MethodCard(
         momentum(0.0),
         decay(0.0),
         batch(128),
-        Parameter(
-            name="bn_forward",
-            kind="choice",
-            default="two",
-            choices=("two", "concat"),
-            help="One forward pass for each batch, or one for both together, which mixes "
-            "batch-norm statistics.",
+        choice("bn_forward", "two", ("two", "concat"))(
+            "One forward pass for each batch, or one for both together, which mixes "
+            "batch-norm statistics."
         ),
-        Parameter(
-            name="forget_loss_cap",
-            kind="float",
-            default=2.0,
-            low=0.1,
-            high=100.0,
-            optional=True,
-            unit="× ln C",
-            help="The forget loss stops pushing above this multiple of chance level. A guard "
-            "of ours.",
+        real("forget_loss_cap", 2.0, 0.1, 100.0, unit="× ln C", optional=True)(
+            "The forget loss stops pushing above this multiple of chance level. A guard of ours."
         ),
-        Parameter(
-            name="skip_unequal",
-            kind="bool",
-            default=False,
-            help="Skip steps whose two batches differ in size, as the official code does: a "
-            "small forget set then does nothing at all.",
+        switch("skip_unequal", False)(
+            "Skip steps whose two batches differ in size, as the official code does: a "
+            "small forget set then does nothing at all."
         ),
     ),
     search={

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import RETAIN_EPOCHS, batch, decay, lr, momentum
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
+from mucore.catalog.settings import RETAIN_EPOCHS, batch, choice, decay, integer, lr, momentum, real
 
 CARD = MethodCard(
     id="amnesiac",
@@ -32,35 +32,14 @@ CARD = MethodCard(
     tasks=EVERY_TASK,
     records=("running_sum", "per_step"),
     parameters=(
-        Parameter(
-            name="store",
-            kind="choice",
-            default="running_sum",
-            choices=("running_sum", "per_step", "replay"),
-            help=(
-                "What training keeps: the sum of the updates to take back, the forget set being "
-                "known beforehand; every update, for any request; or nothing, in which case the "
-                "method trains the original once more to find them."
-            ),
+        choice("store", "running_sum", ("running_sum", "per_step", "replay"))(
+            "What training keeps: the sum of the updates to take back, the forget set being "
+            "known beforehand; every update, for any request; or nothing, in which case the "
+            "method trains the original once more to find them."
         ),
-        Parameter(
-            name="disk_cap",
-            kind="float",
-            default=1.0,
-            low=0.001,
-            high=1000.0,
-            unit="GB",
-            help="Largest log that per_step may keep.",
-        ),
-        Parameter(
-            name="repair_epochs",
-            kind="int",
-            default=20,
-            low=0,
-            high=500,
-            unit="epochs",
-            scales_with_epochs=True,
-            help="Passes over the retain set after the updates are taken back.",
+        real("disk_cap", 1.0, 0.001, 1000.0, unit="GB")("Largest log that per_step may keep."),
+        integer("repair_epochs", 20, 0, 500, unit="epochs", scales_with_epochs=True)(
+            "Passes over the retain set after the updates are taken back."
         ),
         lr(0.01),
         momentum(),

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import (
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
+from mucore.catalog.settings import (
     MUBOX_EPOCHS,
     RETAIN_EPOCHS,
     batch,
+    choice,
     decay,
     epochs,
+    integer,
     lr,
     momentum,
+    real,
 )
 
 CARD = MethodCard(
@@ -40,50 +43,17 @@ CARD = MethodCard(
     parameters=(
         lr(0.01),
         epochs(10, "the training set", scaled=True),
-        Parameter(
-            name="decay_every",
-            kind="int",
-            default=1,
-            low=1,
-            high=500,
-            unit="epochs",
-            help="The rate falls to a tenth this often.",
-        ),
+        integer("decay_every", 1, 1, 500, unit="epochs")("The rate falls to a tenth this often."),
         momentum(),
         decay(),
         batch(128),
-        Parameter(
-            name="radius",
-            kind="float",
-            default=0.04,
-            low=1e-4,
-            high=10.0,
-            log=True,
-            help="First radius of the attack, Euclidean, of pixels in 0..1.",
+        real("radius", 0.04, 1e-4, 10.0, log=True)(
+            "First radius of the attack, Euclidean, of pixels in 0..1."
         ),
-        Parameter(
-            name="attack_steps",
-            kind="int",
-            default=50,
-            low=1,
-            high=1000,
-            help="Steps of the attack at each radius.",
-        ),
-        Parameter(
-            name="doublings",
-            kind="int",
-            default=10,
-            low=0,
-            high=20,
-            help="How often the radius may double. A guard of ours.",
-        ),
-        Parameter(
-            name="sets",
-            kind="choice",
-            default="all",
-            choices=("all", "no_retain", "no_forget"),
-            help="Train on retain, forget and adversarial images, or leave out one of the "
-            "first two.",
+        integer("attack_steps", 50, 1, 1000)("Steps of the attack at each radius."),
+        integer("doublings", 10, 0, 20)("How often the radius may double. A guard of ours."),
+        choice("sets", "all", ("all", "no_retain", "no_forget"))(
+            "Train on retain, forget and adversarial images, or leave out one of the first two."
         ),
     ),
     search={

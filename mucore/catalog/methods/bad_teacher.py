@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, bn, epochs, lr
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
+from mucore.catalog.settings import MUBOX_EPOCHS, batch, bn, choice, epochs, lr, real
 
 CARD = MethodCard(
     id="bad_teacher",
@@ -29,36 +29,14 @@ CARD = MethodCard(
     parameters=(
         lr(1e-4),
         epochs(1, "the forget set and the chosen part of the retain set", scaled=True),
-        Parameter(
-            name="retain_fraction",
-            kind="float",
-            default=0.3,
-            low=0.0,
-            high=1.0,
-            help="Share of the retain set that is used.",
-        ),
-        Parameter(
-            name="temperature",
-            kind="float",
-            default=1.0,
-            low=0.1,
-            high=20.0,
-            help="Distillation temperature.",
-        ),
+        real("retain_fraction", 0.3, 0.0, 1.0)("Share of the retain set that is used."),
+        real("temperature", 1.0, 0.1, 20.0)("Distillation temperature."),
         batch(256),
-        Parameter(
-            name="reduction",
-            kind="choice",
-            default="element_mean",
-            choices=("element_mean", "batchmean"),
-            help="Mean over samples and classes (official code) or over samples.",
+        choice("reduction", "element_mean", ("element_mean", "batchmean"))(
+            "Mean over samples and classes (official code) or over samples."
         ),
-        Parameter(
-            name="teacher",
-            kind="choice",
-            default="random_net",
-            choices=("random_net", "uniform"),
-            help="What the incompetent teacher says: a random network's outputs, or 1/C.",
+        choice("teacher", "random_net", ("random_net", "uniform"))(
+            "What the incompetent teacher says: a random network's outputs, or 1/C."
         ),
         bn("train"),
     ),

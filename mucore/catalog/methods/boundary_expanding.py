@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import batch, bn, decay, epochs, lr, momentum
+from mucore.catalog.cards import Among, Between, Footprint, MethodCard
+from mucore.catalog.settings import batch, bn, decay, epochs, lr, momentum, real
 
 CARD = MethodCard(
     id="boundary_expanding",
@@ -32,15 +32,9 @@ CARD = MethodCard(
         momentum(),
         decay(0.0),
         batch(64),
-        Parameter(
-            name="stop_share",
-            kind="float",
-            default=0.99,
-            low=0.0,
-            high=1.0,
-            optional=True,
-            help="Stop when this share of the forget set is in the shadow class; none: never. "
-            "A guard of ours.",
+        real("stop_share", 0.99, 0.0, 1.0, optional=True)(
+            "Stop when this share of the forget set is in the shadow class; none: never. "
+            "A guard of ours."
         ),
         bn("frozen"),
     ),

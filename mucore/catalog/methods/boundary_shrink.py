@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import batch, bn, decay, epochs, lr, momentum
+from mucore.catalog.cards import Among, Between, Footprint, MethodCard
+from mucore.catalog.settings import batch, bn, choice, decay, epochs, lr, momentum, real
 
 CARD = MethodCard(
     id="boundary_shrink",
@@ -30,35 +30,21 @@ CARD = MethodCard(
     tasks_reason="it moves a sample to the one class that lies nearest across a boundary, and "
     "attributes have a boundary each.",
     parameters=(
-        Parameter(
-            name="epsilon",
-            kind="float",
-            default=0.1,
-            low=0.0,
-            high=1.0,
-            unit="of the pixel range",
-            help="Size of the adversarial step at each pixel.",
+        real("epsilon", 0.1, 0.0, 1.0, unit="of the pixel range")(
+            "Size of the adversarial step at each pixel."
         ),
         lr(1e-5),
         epochs(10, "the forget set", scaled=False),
         momentum(),
         decay(0.0),
         batch(64),
-        Parameter(
-            name="on_fail",
-            kind="choice",
-            default="runner_up",
-            choices=("runner_up", "keep"),
-            help="Where the step does not cross a boundary: the original's runner-up class, "
-            "or the true label (official code).",
+        choice("on_fail", "runner_up", ("runner_up", "keep"))(
+            "Where the step does not cross a boundary: the original's runner-up class, "
+            "or the true label (official code)."
         ),
-        Parameter(
-            name="extra",
-            kind="choice",
-            default="plain",
-            choices=("plain", "curvature", "weights"),
-            help="Optional terms of the official code: keep the loss's curvature, or weigh "
-            "samples by how clearly they crossed.",
+        choice("extra", "plain", ("plain", "curvature", "weights"))(
+            "Optional terms of the official code: keep the loss's curvature, or weigh "
+            "samples by how clearly they crossed."
         ),
         bn("frozen"),
     ),

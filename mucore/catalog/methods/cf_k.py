@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import (
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
+from mucore.catalog.settings import (
     MUBOX_EPOCHS,
     RETAIN_EPOCHS,
     batch,
     bn,
+    choice,
     clip,
     decay,
     epochs,
+    integer,
     lr,
     momentum,
 )
@@ -38,22 +40,10 @@ CARD = MethodCard(
     parameters=(
         lr(0.01),
         epochs(10, "the retain set", scaled=True),
-        Parameter(
-            name="k_unit",
-            kind="choice",
-            default="block",
-            choices=("block", "layer"),
-            help="Count blocks of the network besides its classifier, or convolutions and "
-            "linear layers.",
+        choice("k_unit", "block", ("block", "layer"))(
+            "Count blocks of the network besides its classifier, or convolutions and linear layers."
         ),
-        Parameter(
-            name="k",
-            kind="int",
-            default=1,
-            low=1,
-            high=200,
-            help="How many of the last blocks or layers are trained.",
-        ),
+        integer("k", 1, 1, 200)("How many of the last blocks or layers are trained."),
         momentum(),
         decay(),
         batch(256),
@@ -69,9 +59,7 @@ CARD = MethodCard(
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it trains the last k layers or blocks, whichever those are.",
     confinable_when={"k_unit": ("layer",), "k": (1,)},
-    footprint=Footprint(
-        backward="epochs * retain",
-    ),
+    footprint=Footprint(backward="epochs * retain"),
     differs="Frozen batch norms keep their statistics; official code lets them drift, and "
     "restarts its rate from 0.1 again and again.",
     aliases=("CF-k",),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import batch, bn, epochs, lr, momentum
+from mucore.catalog.cards import Between, Footprint, MethodCard
+from mucore.catalog.settings import batch, bn, choice, epochs, integer, lr, momentum, real
 
 CARD = MethodCard(
     id="contrastive",
@@ -34,49 +34,16 @@ CARD = MethodCard(
     parameters=(
         lr(1e-3),
         epochs(30, "the forget set, at most", scaled=False),
-        Parameter(
-            name="temperature",
-            kind="float",
-            default=0.7,
-            low=0.01,
-            high=20.0,
-            log=True,
-            help="Temperature τ of similarities.",
-        ),
-        Parameter(
-            name="lambda_unlearn",
-            kind="float",
-            default=3.0,
-            low=0.0,
-            high=100.0,
-            help="Weight of the contrastive loss.",
-        ),
-        Parameter(
-            name="lambda_ce",
-            kind="float",
-            default=1.0,
-            low=0.0,
-            high=100.0,
-            help="Weight of the cross-entropy on the retain set.",
-        ),
-        Parameter(
-            name="repeats",
-            kind="int",
-            default=4,
-            low=1,
-            high=100,
-            help="Retain batches ω that each forget batch meets.",
-        ),
+        real("temperature", 0.7, 0.01, 20.0, log=True)("Temperature τ of similarities."),
+        real("lambda_unlearn", 3.0, 0.0, 100.0)("Weight of the contrastive loss."),
+        real("lambda_ce", 1.0, 0.0, 100.0)("Weight of the cross-entropy on the retain set."),
+        integer("repeats", 4, 1, 100)("Retain batches ω that each forget batch meets."),
         momentum(),
         batch(128),
         batch(64, "class_batch_size", "samples in class-wise scenarios"),
-        Parameter(
-            name="push",
-            kind="choice",
-            default="paper",
-            choices=("paper", "code"),
-            help="The push from the own class counts once (paper) or as often as there are "
-            "retained samples for each pull (code).",
+        choice("push", "paper", ("paper", "code"))(
+            "The push from the own class counts once (paper) or as often as there are "
+            "retained samples for each pull (code)."
         ),
         bn("train"),
     ),

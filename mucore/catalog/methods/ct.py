@@ -3,15 +3,7 @@
 from __future__ import annotations
 
 from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
-from mucore.catalog.methods._settings import (
-    MUBOX_EPOCHS,
-    RETAIN_EPOCHS,
-    batch,
-    decay,
-    epochs,
-    lr,
-    momentum,
-)
+from mucore.catalog.settings import MUBOX_EPOCHS, RETAIN_EPOCHS, batch, decay, epochs, lr, momentum
 
 CARD = MethodCard(
     id="ct",
@@ -34,13 +26,7 @@ CARD = MethodCard(
     ),
     reads=frozenset({"retain"}),
     tasks=EVERY_TASK,
-    parameters=(
-        lr(1e-3),
-        epochs(3, "the retain set", scaled=True),
-        momentum(),
-        decay(),
-        batch(64),
-    ),
+    parameters=(lr(1e-3), epochs(3, "the retain set", scaled=True), momentum(), decay(), batch(64)),
     search={
         "lr": Between(1e-3, 0.5, log=True),
         "epochs": RETAIN_EPOCHS,
@@ -48,9 +34,7 @@ CARD = MethodCard(
     },
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it mirrors the kernels of convolutions, and the classifier has none.",
-    footprint=Footprint(
-        backward="epochs * retain",
-    ),
+    footprint=Footprint(backward="epochs * retain"),
     differs="The other half of the authors' ensemble, pseudo-label fine-tuning, is left out, "
     "as in MUBox.",
     aliases=("Convolution transpose",),

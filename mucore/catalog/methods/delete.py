@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mucore.catalog.cards import Among, Between, Footprint, MethodCard
-from mucore.catalog.methods._settings import batch, bn, epochs, lr, momentum
+from mucore.catalog.settings import batch, bn, epochs, lr, momentum
 
 CARD = MethodCard(
     id="delete",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import batch, bn, epochs, lr
+from mucore.catalog.cards import Among, Between, Footprint, MethodCard
+from mucore.catalog.settings import batch, bn, epochs, integer, lr, real, setting, switch
 
 CARD = MethodCard(
     id="duck",
@@ -32,80 +32,28 @@ CARD = MethodCard(
     "attributes fall into no classes.",
     parameters=(
         lr(1e-3),
-        Parameter(
-            name="class_lr",
-            kind="float",
-            default=4e-4,
-            low=1e-6,
-            high=1.0,
-            log=True,
-            help="Learning rate in class-wise scenarios.",
-        ),
+        real("class_lr", 4e-4, 1e-6, 1.0, log=True)("Learning rate in class-wise scenarios."),
         epochs(10, "the forget set, at most", scaled=False),
-        Parameter(
-            name="lambda_1",
-            kind="float",
-            default=1.0,
-            low=0.0,
-            high=100.0,
-            help="Weight of the distance to the target centroids.",
-        ),
-        Parameter(
-            name="lambda_2",
-            kind="float",
-            default=1.4,
-            low=0.0,
-            high=100.0,
-            help="Weight of the cross-entropy on the retain set.",
-        ),
-        Parameter(
-            name="temperature",
-            kind="float",
-            default=2.0,
-            low=0.1,
-            high=20.0,
-            help="Divides the logits of the retain set.",
-        ),
-        Parameter(
-            name="retain_batches",
-            kind="int",
-            default=40,
-            low=1,
-            high=1000,
-            help="Retain batches for each forget batch, at most one pass over the retain set; "
-            "CIFAR-100 and TinyImageNet: 5.",
+        real("lambda_1", 1.0, 0.0, 100.0)("Weight of the distance to the target centroids."),
+        real("lambda_2", 1.4, 0.0, 100.0)("Weight of the cross-entropy on the retain set."),
+        real("temperature", 2.0, 0.1, 20.0)("Divides the logits of the retain set."),
+        integer("retain_batches", 40, 1, 1000)(
+            "Retain batches for each forget batch, at most one pass over the retain set; "
+            "CIFAR-100 and TinyImageNet: 5."
         ),
         batch(1024),
         batch(256, "class_batch_size", "samples in class-wise scenarios"),
-        Parameter(
-            name="class_stop",
-            kind="float",
-            default=0.01,
-            low=0.0,
-            high=1.0,
-            help="Forget accuracy below which a class-wise run stops; other scenarios take "
-            "the original's validation accuracy.",
+        real("class_stop", 0.01, 0.0, 1.0)(
+            "Forget accuracy below which a class-wise run stops; other scenarios take "
+            "the original's validation accuracy."
         ),
-        Parameter(
-            name="milestones",
-            kind="ints",
-            default=(25, 40),
-            help="Epochs after which the rate is multiplied by rho.",
+        setting("milestones", "ints", (25, 40))(
+            "Epochs after which the rate is multiplied by rho."
         ),
-        Parameter(
-            name="rho",
-            kind="float",
-            default=0.5,
-            low=0.0,
-            high=1.0,
-            help="Factor of the rate at each milestone.",
-        ),
-        Parameter(
-            name="polish",
-            kind="bool",
-            default=False,
-            help="Two more epochs with a tenth of the pull, as in the official code but not "
-            "in the paper.",
+        real("rho", 0.5, 0.0, 1.0)("Factor of the rate at each milestone."),
+        switch("polish", False)(
+            "Two more epochs with a tenth of the pull, as in the official code but not "
+            "in the paper."
         ),
         bn("train"),
     ),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import (
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
+from mucore.catalog.settings import (
     MUBOX_EPOCHS,
     RETAIN_EPOCHS,
     batch,
+    choice,
     clip,
     decay,
     epochs,
+    integer,
     lr,
     momentum,
 )
@@ -44,36 +46,18 @@ CARD = MethodCard(
     parameters=(
         lr(0.1),
         epochs(50, "the retain set", scaled=True),
-        Parameter(
-            name="k_unit",
-            kind="choice",
-            default="block",
-            choices=("block", "layer"),
-            help="Count blocks of the network besides its classifier, or convolutions and "
-            "linear layers.",
+        choice("k_unit", "block", ("block", "layer"))(
+            "Count blocks of the network besides its classifier, or convolutions and linear layers."
         ),
-        Parameter(
-            name="k",
-            kind="int",
-            default=1,
-            low=1,
-            high=200,
-            help="How many of the last blocks or layers are reset and trained again.",
+        integer("k", 1, 1, 200)(
+            "How many of the last blocks or layers are reset and trained again."
         ),
-        Parameter(
-            name="reset_from",
-            kind="choice",
-            default="theta_init",
-            choices=("theta_init", "kaiming"),
-            help="Start from the original's initial weights (pretrained ones where it had "
-            "them), or from newly drawn ones.",
+        choice("reset_from", "theta_init", ("theta_init", "kaiming"))(
+            "Start from the original's initial weights (pretrained ones where it had "
+            "them), or from newly drawn ones."
         ),
-        Parameter(
-            name="schedule",
-            kind="choice",
-            default="cosine",
-            choices=("constant", "cosine", "onecycle"),
-            help="How the learning rate moves.",
+        choice("schedule", "cosine", ("constant", "cosine", "onecycle"))(
+            "How the learning rate moves."
         ),
         momentum(),
         decay(),
@@ -90,8 +74,7 @@ CARD = MethodCard(
     not_confinable="it trains the last k layers or blocks again, whichever those are.",
     confinable_when={"k_unit": ("layer",), "k": (1,)},
     footprint=Footprint(
-        scratch="state if reset_from == 'theta_init' else 0",
-        backward="epochs * retain",
+        scratch="state if reset_from == 'theta_init' else 0", backward="epochs * retain"
     ),
     storage="0 with the seed of the initial weights, else one model",
     differs="Norms of the last layers are reset too. Official code trains as long as the original "

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import (
+from mucore.catalog.cards import EVERY_TASK, Between, Footprint, MethodCard
+from mucore.catalog.settings import (
     MUBOX_EPOCHS,
     RETAIN_EPOCHS,
     batch,
@@ -11,6 +11,7 @@ from mucore.catalog.methods._settings import (
     epochs,
     lr,
     momentum,
+    real,
 )
 
 CARD = MethodCard(
@@ -46,15 +47,7 @@ CARD = MethodCard(
             help="First learning rate of the contrast rounds; it falls along a cosine.",
         ),
         epochs(8, "the retain set, each after a contrast round", scaled=True),
-        Parameter(
-            name="temperature",
-            kind="float",
-            default=1.15,
-            low=0.01,
-            high=100.0,
-            log=True,
-            help="Divides the inner products.",
-        ),
+        real("temperature", 1.15, 0.01, 100.0, log=True)("Divides the inner products."),
         momentum(),
         decay(1e-2),
         batch(256, of="retain samples"),

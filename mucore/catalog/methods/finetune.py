@@ -3,15 +3,7 @@
 from __future__ import annotations
 
 from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
-from mucore.catalog.methods._settings import (
-    MUBOX_EPOCHS,
-    RETAIN_EPOCHS,
-    batch,
-    decay,
-    epochs,
-    lr,
-    momentum,
-)
+from mucore.catalog.settings import MUBOX_EPOCHS, RETAIN_EPOCHS, batch, decay, epochs, lr, momentum
 
 CARD = MethodCard(
     id="finetune",
@@ -48,7 +40,5 @@ CARD = MethodCard(
     },
     paper_epochs=MUBOX_EPOCHS,
     aliases=("FT", "Fine-tuning"),
-    footprint=Footprint(
-        backward="epochs * retain",
-    ),
+    footprint=Footprint(backward="epochs * retain"),
 )

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import batch
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
 from mucore.catalog.scenarios import POISONED
+from mucore.catalog.settings import batch, choice, integer, real
 
 # The forget set's place is taken by nothing, by other labels, by the flat target, or by what it was
 # before it was poisoned.
-COUNTERPART = Parameter(
-    name="counterpart",
-    kind="choice",
-    default="delete",
-    choices=("delete", "random_label", "soft_uniform", "true_label", "feature_mask"),
-    help=(
-        "What takes the forget set's place: nothing, the same images under other labels, or under "
-        "the flat target 1/C; of poisoned samples the same images under their true labels, or the "
-        "images with the training mean under the trigger, under their true labels."
-    ),
+COUNTERPART = choice(
+    "counterpart",
+    "delete",
+    ("delete", "random_label", "soft_uniform", "true_label", "feature_mask"),
     choice_scenarios={
         "true_label": (POISONED, "only poisoned samples have a true label other than their own."),
         "feature_mask": (
@@ -25,24 +19,17 @@ COUNTERPART = Parameter(
             "there is no trigger on the images that could be masked.",
         ),
     },
+)(
+    "What takes the forget set's place: nothing, the same images under other labels, or under "
+    "the flat target 1/C; of poisoned samples the same images under their true labels, or the "
+    "images with the training mean under the trigger, under their true labels."
 )
 # as in the official poisoning experiment
 TRUE_LABEL = dict.fromkeys(sorted(POISONED), {"counterpart": "true_label"})
-PARAM_SCOPE = Parameter(
-    name="param_scope",
-    kind="choice",
-    default="all",
-    choices=("all", "last_block", "head", "last_six_tensors"),
-    help="Which weights move. The official code moves the last six tensors.",
+PARAM_SCOPE = choice("param_scope", "all", ("all", "last_block", "head", "last_six_tensors"))(
+    "Which weights move. The official code moves the last six tensors."
 )
-UPDATES = Parameter(
-    name="steps",
-    kind="int",
-    default=1,
-    low=0,
-    high=100,
-    help="How often the update is repeated, recomputed each time.",
-)
+UPDATES = integer("steps", 1, 0, 100)("How often the update is repeated, recomputed each time.")
 
 CARD = MethodCard(
     id="first_order",
@@ -69,16 +56,10 @@ CARD = MethodCard(
     reads=frozenset({"forget"}),
     tasks=EVERY_TASK,
     parameters=(
-        Parameter(
-            name="tau",
-            kind="float",
-            default=2e-5,
-            low=1e-9,
-            high=10.0,
-            log=True,
-            help="Rate on the sum of gradients: it goes with the size of the forget set and "
+        real("tau", 2e-5, 1e-9, 10.0, log=True)(
+            "Rate on the sum of gradients: it goes with the size of the forget set and "
             "with how well the original fits it. Official: 2e-5, for corrected labels. "
-            "MUBox, on originals of 200 epochs: 0.04, all classes and class-wise 0.08.",
+            "MUBox, on originals of 200 epochs: 0.04, all classes and class-wise 0.08."
         ),
         COUNTERPART,
         UPDATES,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import batch
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
+from mucore.catalog.settings import batch, choice, real
 
 CARD = MethodCard(
     id="fisher",
@@ -30,32 +30,17 @@ CARD = MethodCard(
     reads=frozenset({"retain"}),
     tasks=EVERY_TASK,
     parameters=(
-        Parameter(
-            name="alpha",
-            kind="float",
-            default=1e-6,
-            low=1e-12,
-            high=1e-2,
-            log=True,
-            help="Scale of the noise's variance. A factor of ten decides between no effect and "
-            "ruin. Official: 1e-6.",
+        real("alpha", 1e-6, 1e-12, 1e-2, log=True)(
+            "Scale of the noise's variance. A factor of ten decides between no effect and "
+            "ruin. Official: 1e-6."
         ),
-        Parameter(
-            name="power",
-            kind="choice",
-            default="half",
-            choices=("half", "quarter"),
-            help="Power of 1/F in the standard deviation: one half in the code, one quarter "
-            "in the paper.",
+        choice("power", "half", ("half", "quarter"))(
+            "Power of 1/F in the standard deviation: one half in the code, one quarter "
+            "in the paper."
         ),
-        Parameter(
-            name="coverage",
-            kind="float",
-            default=0.999,
-            low=0.0,
-            high=1.0,
-            help="Share of the predictions' variance that is differentiated; 1: every class "
-            "of every sample, many times slower.",
+        real("coverage", 0.999, 0.0, 1.0)(
+            "Share of the predictions' variance that is differentiated; 1: every class "
+            "of every sample, many times slower."
         ),
         batch(128),
     ),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import batch, clip, lr
+from mucore.catalog.cards import Among, Between, Footprint, MethodCard
 from mucore.catalog.scenarios import CLASS_WISE
+from mucore.catalog.settings import batch, clip, integer, lr, real
 
 CARD = MethodCard(
     id="gkt",
@@ -31,83 +31,28 @@ CARD = MethodCard(
     reads=frozenset(),
     tasks_reason="it forgets whole classes, and attributes have none.",
     parameters=(
-        Parameter(
-            name="batches",
-            kind="int",
-            default=4000,
-            low=1,
-            high=100_000,
-            log=True,
-            help=(
-                "Batches of noise, each for all steps of generator and student. Official: 4,000, "
-                "here not scaled to the recipe, because a fresh student reads no data and learns "
-                "as slowly whatever the original took. That is the paper's price: where all "
-                "images pass the gate, 94 times the work of a Retrain on 9,000 images with the "
-                "preset standard, and the generator's own on top."
-            ),
+        integer("batches", 4000, 1, 100_000, log=True)(
+            "Batches of noise, each for all steps of generator and student. Official: 4,000, "
+            "here not scaled to the recipe, because a fresh student reads no data and learns "
+            "as slowly whatever the original took. That is the paper's price: where all "
+            "images pass the gate, 94 times the work of a Retrain on 9,000 images with the "
+            "preset standard, and the generator's own on top."
         ),
         lr(1e-3),
-        Parameter(
-            name="epsilon",
-            kind="float",
-            default=0.01,
-            low=1e-6,
-            high=1.0,
-            log=True,
-            help="Largest probability of a forgotten class with which an image passes the gate.",
+        real("epsilon", 0.01, 1e-6, 1.0, log=True)(
+            "Largest probability of a forgotten class with which an image passes the gate."
         ),
-        Parameter(
-            name="beta",
-            kind="float",
-            default=250.0,
-            low=0.0,
-            high=1e5,
-            help="Weight of the distance between attention maps.",
-        ),
-        Parameter(
-            name="generator_steps",
-            kind="int",
-            default=1,
-            low=0,
-            high=100,
-            help="Steps of the generator for each batch.",
-        ),
-        Parameter(
-            name="student_steps",
-            kind="int",
-            default=10,
-            low=1,
-            high=100,
-            help="Steps of the student for each batch.",
-        ),
-        Parameter(
-            name="latent",
-            kind="int",
-            default=128,
-            low=1,
-            high=4096,
-            log=True,
-            help="Size of the generator's input.",
-        ),
+        real("beta", 250.0, 0.0, 1e5)("Weight of the distance between attention maps."),
+        integer("generator_steps", 1, 0, 100)("Steps of the generator for each batch."),
+        integer("student_steps", 10, 1, 100)("Steps of the student for each batch."),
+        integer("latent", 128, 1, 4096, log=True)("Size of the generator's input."),
         batch(256),
-        Parameter(
-            name="check_every",
-            kind="int",
-            default=50,
-            low=1,
-            high=10_000,
-            log=True,
-            help="Batches between two looks at the student.",
+        integer("check_every", 50, 1, 10_000, log=True)(
+            "Batches between two looks at the student."
         ),
-        Parameter(
-            name="leak",
-            kind="float",
-            default=2.0,
-            low=0.1,
-            high=100.0,
-            unit="× 1/C",
-            help="Stops when the student's mean probability of a forgotten class is above "
-            "this multiple of chance.",
+        real("leak", 2.0, 0.1, 100.0, unit="× 1/C")(
+            "Stops when the student's mean probability of a forgotten class is above "
+            "this multiple of chance."
         ),
         clip(5.0),
     ),

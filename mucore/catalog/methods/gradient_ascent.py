@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import batch, bn, clip, decay, epochs, lr, momentum
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
+from mucore.catalog.settings import batch, bn, clip, decay, epochs, lr, momentum, real
 
 CARD = MethodCard(
     id="gradient_ascent",
@@ -32,16 +32,9 @@ CARD = MethodCard(
         momentum(),
         decay(),
         batch(256),
-        Parameter(
-            name="stop_loss",
-            kind="float",
-            default=2.0,
-            low=0.1,
-            high=10.0,
-            optional=True,
-            unit="× ln C",
-            help="Stop when the mean forget loss reaches this multiple of chance level; none: "
-            "never. A guard of ours.",
+        real("stop_loss", 2.0, 0.1, 10.0, unit="× ln C", optional=True)(
+            "Stop when the mean forget loss reaches this multiple of chance level; none: "
+            "never. A guard of ours."
         ),
         clip(1.0),
         bn("frozen"),
@@ -52,10 +45,7 @@ CARD = MethodCard(
         "stop_loss": Among((1.0, 2.0, 3.0)),
         "bn": Among(("frozen", "train")),
     },
-    footprint=Footprint(
-        forward="epochs * forget if stop_loss else 0",
-        backward="epochs * forget",
-    ),
+    footprint=Footprint(forward="epochs * forget if stop_loss else 0", backward="epochs * forget"),
     differs="Batch norm frozen, clipping and a loss limit by default; official code has none "
     "of them (bn=train, the others none).",
     aliases=("GA", "NegGrad"),

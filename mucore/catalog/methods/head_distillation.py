@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mucore.catalog.cards import Footprint, MethodCard
-from mucore.catalog.methods._settings import batch, epochs, lr
 from mucore.catalog.scenarios import CLASS_WISE
+from mucore.catalog.settings import batch, epochs, lr
 
 CARD = MethodCard(
     id="head_distillation",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import (
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
+from mucore.catalog.settings import (
     MUBOX_EPOCHS,
     RETAIN_EPOCHS,
     batch,
+    choice,
     decay,
     epochs,
+    integer,
     lr,
     momentum,
+    real,
 )
 
 CARD = MethodCard(
@@ -38,59 +41,33 @@ CARD = MethodCard(
     parameters=(
         lr(0.01),
         epochs(10, "the retain set", scaled=True),
-        Parameter(
-            name="alpha",
-            kind="float",
-            default=5e-4,
-            low=1e-8,
-            high=0.1,
-            log=True,
-            help="Weight of the sum of all absolute weights. Few steps need more: alpha × lr "
-            "× steps / (1 − momentum) is what counts.",
+        real("alpha", 5e-4, 1e-8, 0.1, log=True)(
+            "Weight of the sum of all absolute weights. Few steps need more: alpha × lr "
+            "× steps / (1 − momentum) is what counts."
         ),
-        Parameter(
-            name="plain_epochs",
-            kind="int",
-            default=0,
-            low=0,
-            high=500,
-            unit="epochs",
-            help="How many of the last epochs go without a penalty.",
+        integer("plain_epochs", 0, 0, 500, unit="epochs")(
+            "How many of the last epochs go without a penalty."
         ),
-        Parameter(
-            name="prune",
-            kind="float",
-            default=0.0,
-            low=0.0,
-            high=0.999,
-            help="Share of the convolution weights that is set to zero first and stays there; "
-            "see pruning.",
+        real("prune", 0.0, 0.0, 0.999)(
+            "Share of the convolution weights that is set to zero first and stays there; "
+            "see pruning."
         ),
         momentum(),
         decay(),
         batch(256),
-        Parameter(
-            name="pruning",
-            kind="choice",
-            default="magnitude",
-            choices=("magnitude", "omp", "imp", "synflow"),
+        choice(
+            "pruning",
+            "magnitude",
+            ("magnitude", "omp", "imp", "synflow"),
             omitted_when_default=True,
-            help=(
-                "The smallest weights of the given original; or another original, trained "
-                "with few weights: cut by magnitude (omp, official share 0.95), a fifth of "
-                "the rest at a time (imp), or before training by SynFlow."
-            ),
+        )(
+            "The smallest weights of the given original; or another original, trained "
+            "with few weights: cut by magnitude (omp, official share 0.95), a fifth of "
+            "the rest at a time (imp), or before training by SynFlow."
         ),
-        Parameter(
-            name="rewind",
-            kind="float",
-            default=0.044,
-            low=0.0,
-            high=0.99,
-            unit="of training",
-            omitted_when_default=True,
-            help="The point in training, in whole epochs, to which omp and imp rewind the weights "
-            "that they keep; official: epoch 8 of 182.",
+        real("rewind", 0.044, 0.0, 0.99, unit="of training", omitted_when_default=True)(
+            "The point in training, in whole epochs, to which omp and imp rewind the weights "
+            "that they keep; official: epoch 8 of 182."
         ),
     ),
     search={

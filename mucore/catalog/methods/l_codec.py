@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import batch
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
+from mucore.catalog.settings import batch, choice, integer, real
 
 CARD = MethodCard(
     id="l_codec",
@@ -32,100 +32,35 @@ CARD = MethodCard(
     tasks=EVERY_TASK,
     records=("final_epochs",),
     parameters=(
-        Parameter(
-            name="l2_reg",
-            kind="float",
-            default=None,
-            low=1e-4,
-            high=1e3,
-            log=True,
-            optional=True,
-            help=(
-                "Damping λ of the Hessian; the noise grows with 1 / (n² λ³). Official: 0.01 "
-                "for the 50,000 images of CIFAR; none: 0.01 · (50,000 / n)^⅔, which gives the "
-                "same noise for n."
-            ),
+        real("l2_reg", None, 1e-4, 1e3, log=True, optional=True)(
+            "Damping λ of the Hessian; the noise grows with 1 / (n² λ³). Official: 0.01 "
+            "for the 50,000 images of CIFAR; none: 0.01 · (50,000 / n)^⅔, which gives the "
+            "same noise for n."
         ),
-        Parameter(
-            name="perturbations",
-            kind="int",
-            default=100,
-            low=10,
-            high=5000,
-            help="Perturbed images a sample. Official: 1,000.",
+        integer("perturbations", 100, 10, 5000)("Perturbed images a sample. Official: 1,000."),
+        real("input_noise", 0.1, 1e-3, 2.0)(
+            "Standard deviation of the perturbation, in normalised pixels."
         ),
-        Parameter(
-            name="input_noise",
-            kind="float",
-            default=0.1,
-            low=1e-3,
-            high=2.0,
-            help="Standard deviation of the perturbation, in normalised pixels.",
+        integer("cap", 10, 1, 1000, unit="channels")(
+            "Most channels an update. Official: no limit."
         ),
-        Parameter(
-            name="cap",
-            kind="int",
-            default=10,
-            low=1,
-            high=1000,
-            unit="channels",
-            help="Most channels an update. Official: no limit.",
-        ),
-        Parameter(
-            name="candidates",
-            kind="int",
-            default=100,
-            low=1,
-            high=100_000,
-            optional=True,
-            unit="channels",
-            help="Choose only among this many channels, those that tell most on their own; none: "
-            "all. Official: all.",
+        integer("candidates", 100, 1, 100_000, unit="channels", optional=True)(
+            "Choose only among this many channels, those that tell most on their own; none: "
+            "all. Official: all."
         ),
         batch(10, "group", "samples an update"),
-        Parameter(
-            name="curvature",
-            kind="choice",
-            default="finite_difference",
-            choices=("finite_difference", "fisher"),
-            help="Where the curvature comes from: differences of gradients, or their outer "
-            "products.",
+        choice("curvature", "finite_difference", ("finite_difference", "fisher"))(
+            "Where the curvature comes from: differences of gradients, or their outer products."
         ),
-        Parameter(
-            name="epsilon",
-            kind="float",
-            default=0.1,
-            low=1e-6,
-            high=1e6,
-            log=True,
-            optional=True,
-            help="Privacy parameter of the noise: smaller is noisier; none: no noise.",
+        real("epsilon", 0.1, 1e-6, 1e6, log=True, optional=True)(
+            "Privacy parameter of the noise: smaller is noisier; none: no noise."
         ),
-        Parameter(
-            name="delta",
-            kind="float",
-            default=0.01,
-            low=1e-12,
-            high=0.5,
-            log=True,
-            help="The other privacy parameter of the noise.",
+        real("delta", 0.01, 1e-12, 0.5, log=True)("The other privacy parameter of the noise."),
+        real("val_gap", 0.05, 0.0, 1.0)(
+            "An update is undone if the validation accuracy falls by more than this."
         ),
-        Parameter(
-            name="val_gap",
-            kind="float",
-            default=0.05,
-            low=0.0,
-            high=1.0,
-            help="An update is undone if the validation accuracy falls by more than this.",
-        ),
-        Parameter(
-            name="validation_samples",
-            kind="int",
-            default=250,
-            low=1,
-            high=1_000_000,
-            unit="samples",
-            help="Validation samples that are asked after each update.",
+        integer("validation_samples", 250, 1, 1_000_000, unit="samples")(
+            "Validation samples that are asked after each update."
         ),
     ),
     search={

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, bn, decay, epochs, lr
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
+from mucore.catalog.settings import MUBOX_EPOCHS, batch, bn, decay, epochs, lr, real
 
 CARD = MethodCard(
     id="lotus",
@@ -33,30 +33,11 @@ CARD = MethodCard(
     parameters=(
         lr(1e-4),
         epochs(10, "the forget set and the chosen part of the retain set", scaled=True),
-        Parameter(
-            name="alpha",
-            kind="float",
-            default=8.0,
-            low=0.0,
-            high=100.0,
-            help="The temperature is exp(α · excess accuracy); 8 on CIFAR-10, 2 elsewhere.",
+        real("alpha", 8.0, 0.0, 100.0)(
+            "The temperature is exp(α · excess accuracy); 8 on CIFAR-10, 2 elsewhere."
         ),
-        Parameter(
-            name="tolerance",
-            kind="float",
-            default=0.01,
-            low=0.0,
-            high=1.0,
-            help="Stops this far below the target accuracy.",
-        ),
-        Parameter(
-            name="retain_fraction",
-            kind="float",
-            default=0.3,
-            low=0.0,
-            high=1.0,
-            help="Share of the retain set that is used.",
-        ),
+        real("tolerance", 0.01, 0.0, 1.0)("Stops this far below the target accuracy."),
+        real("retain_fraction", 0.3, 0.0, 1.0)("Share of the retain set that is used."),
         decay(),
         batch(128),
         bn("train"),

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import (
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
+from mucore.catalog.settings import (
     MUBOX_EPOCHS,
     RETAIN_EPOCHS,
     batch,
+    choice,
     decay,
     epochs,
     lr,
     momentum,
+    real,
 )
 
 CARD = MethodCard(
@@ -41,29 +43,12 @@ CARD = MethodCard(
     parameters=(
         lr(1e-3),
         epochs(5, "the retain set", scaled=True),
-        Parameter(
-            name="share",
-            kind="float",
-            default=0.3,
-            low=0.0,
-            high=1.0,
-            help="Share of the convolution weights that are redrawn.",
+        real("share", 0.3, 0.0, 1.0)("Share of the convolution weights that are redrawn."),
+        real("kept_factor", 0.1, 0.0, 1.0)(
+            "What multiplies the gradients of the convolution weights that were kept."
         ),
-        Parameter(
-            name="kept_factor",
-            kind="float",
-            default=0.1,
-            low=0.0,
-            high=1.0,
-            help="What multiplies the gradients of the convolution weights that were kept.",
-        ),
-        Parameter(
-            name="ranking",
-            kind="choice",
-            default="layer",
-            choices=("layer", "network"),
-            help="Rank gradients within each layer (the port) or over the whole network (the "
-            "write-up).",
+        choice("ranking", "layer", ("layer", "network"))(
+            "Rank gradients within each layer (the port) or over the whole network (the write-up)."
         ),
         momentum(),
         decay(),
@@ -77,10 +62,7 @@ CARD = MethodCard(
     },
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it redraws weights of convolutions, and the classifier has none.",
-    footprint=Footprint(
-        scratch="2 * weights",
-        backward="2 * forget + epochs * retain",
-    ),
+    footprint=Footprint(scratch="2 * weights", backward="2 * forget + epochs * retain"),
     storage="0 (one mask of the convolution weights while it runs)",
     differs="The gradients that choose weights come from eval mode; sources do not say.",
     aliases=("Kookmin",),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import (
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
+from mucore.catalog.settings import (
     MUBOX_EPOCHS,
     RETAIN_EPOCHS,
     batch,
@@ -12,6 +12,7 @@ from mucore.catalog.methods._settings import (
     epochs,
     lr,
     momentum,
+    real,
 )
 
 CARD = MethodCard(
@@ -44,15 +45,8 @@ CARD = MethodCard(
         momentum(),
         decay(),
         batch(256),
-        Parameter(
-            name="step_norm",
-            kind="float",
-            default=1.0,
-            low=1e-6,
-            high=1e6,
-            log=True,
-            optional=True,
-            help="Largest norm of a bargained gradient, which is √2 uncut; none: uncut.",
+        real("step_norm", 1.0, 1e-6, 1e6, log=True, optional=True)(
+            "Largest norm of a bargained gradient, which is √2 uncut; none: uncut."
         ),
         bn("train"),
     ),
@@ -65,9 +59,7 @@ CARD = MethodCard(
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it weighs gradients of the whole network against each other.",
     footprint=Footprint(
-        scratch="2 * weights",
-        graph="2 * batch_size",
-        backward="epochs * (retain + forget)",
+        scratch="2 * weights", graph="2 * batch_size", backward="epochs * (retain + forget)"
     ),
     differs="The symmetric solution of the bargain; the official formula fails for orthogonal "
     "gradients and then takes fixed weights.",

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import (
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
+from mucore.catalog.settings import (
     MUBOX_EPOCHS,
     RETAIN_EPOCHS,
     batch,
+    choice,
     decay,
     epochs,
     lr,
     momentum,
+    real,
 )
 
 CARD = MethodCard(
@@ -37,35 +39,18 @@ CARD = MethodCard(
     parameters=(
         lr(0.01),
         epochs(5, "the retain set", scaled=True),
-        Parameter(
-            name="retain_weight",
-            kind="float",
-            default=0.99,
-            low=0.0,
-            high=1.0,
-            help="Weight a of the retain loss; the forget loss gets 1 − a.",
+        real("retain_weight", 0.99, 0.0, 1.0)(
+            "Weight a of the retain loss; the forget loss gets 1 − a."
         ),
         momentum(),
         decay(),
         batch(128),
-        Parameter(
-            name="bn_forward",
-            kind="choice",
-            default="two",
-            choices=("two", "concat"),
-            help="One forward pass for each batch, or one for both together, which mixes "
-            "batch-norm statistics.",
+        choice("bn_forward", "two", ("two", "concat"))(
+            "One forward pass for each batch, or one for both together, which mixes "
+            "batch-norm statistics."
         ),
-        Parameter(
-            name="forget_loss_cap",
-            kind="float",
-            default=2.0,
-            low=0.1,
-            high=100.0,
-            optional=True,
-            unit="× ln C",
-            help="The forget loss stops pushing above this multiple of chance level. A guard "
-            "of ours.",
+        real("forget_loss_cap", 2.0, 0.1, 100.0, unit="× ln C", optional=True)(
+            "The forget loss stops pushing above this multiple of chance level. A guard of ours."
         ),
     ),
     search={

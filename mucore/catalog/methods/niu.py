@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from mucore.catalog.cards import EVERY_TASK, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, decay, lr, momentum
+from mucore.catalog.settings import (
+    MUBOX_EPOCHS,
+    batch,
+    choice,
+    decay,
+    integer,
+    lr,
+    momentum,
+    real,
+    switch,
+)
 
 
 def _stage(name: str, default: int, help: str) -> Parameter:
-    return Parameter(
-        name=name,
-        kind="int",
-        default=default,
-        low=0,
-        high=500,
-        unit="epochs",
-        scales_with_epochs=True,
-        help=help,
-    )
+    return integer(name, default, 0, 500, unit="epochs", scales_with_epochs=True)(help)
 
 
 CARD = MethodCard(
@@ -46,53 +47,19 @@ CARD = MethodCard(
     parameters=(
         lr(2e-4),
         lr(1e-3, name="last_lr", help="Learning rate of the very last epoch."),
-        _stage(
-            "reset_epochs",
-            1,
-            "Passes over the retain set after the output layer was redrawn.",
-        ),
+        _stage("reset_epochs", 1, "Passes over the retain set after the output layer was redrawn."),
         _stage("noise_epochs", 4, "Passes over the retain set that begin with noise."),
         _stage("fine_epochs", 4, "Passes over the retain set that train all weights at the end."),
-        Parameter(
-            name="chosen_tensors",
-            kind="int",
-            default=9,
-            low=1,
-            high=1000,
-            help="Weight tensors that train in an epoch with noise.",
-        ),
-        Parameter(
-            name="noise_share",
-            kind="float",
-            default=0.7,
-            low=0.0,
-            high=1.0,
-            help="Share of those tensors that get noise.",
-        ),
-        Parameter(
-            name="sigma",
-            kind="float",
-            default=0.04,
-            low=0.0,
-            high=10.0,
-            help="Standard deviation of the noise.",
-        ),
+        integer("chosen_tensors", 9, 1, 1000)("Weight tensors that train in an epoch with noise."),
+        real("noise_share", 0.7, 0.0, 1.0)("Share of those tensors that get noise."),
+        real("sigma", 0.04, 0.0, 10.0)("Standard deviation of the noise."),
         momentum(),
         decay(),
         batch(64),
-        Parameter(
-            name="reset_output",
-            kind="bool",
-            default=True,
-            help="Redraw the output layer first.",
-        ),
-        Parameter(
-            name="stage1",
-            kind="choice",
-            default="full",
-            choices=("full", "chosen"),
-            help="After the reset, train all weights (write-up) or a few tensors, perhaps "
-            "without the output layer (the port).",
+        switch("reset_output", True)("Redraw the output layer first."),
+        choice("stage1", "full", ("full", "chosen"))(
+            "After the reset, train all weights (write-up) or a few tensors, perhaps "
+            "without the output layer (the port)."
         ),
     ),
     search={
@@ -105,9 +72,7 @@ CARD = MethodCard(
     },
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it draws the layers that it trains, batch norms among them.",
-    footprint=Footprint(
-        backward="(reset_epochs + noise_epochs + fine_epochs) * retain",
-    ),
+    footprint=Footprint(backward="(reset_epochs + noise_epochs + fine_epochs) * retain"),
     differs="Batch norm is told by layer type, not by the name bn. The three stages are "
     "scaled to the recipe one by one.",
     aliases=("RNI", "Noise-injection unlearning"),

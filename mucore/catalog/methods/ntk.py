@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import batch
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
+from mucore.catalog.settings import batch, choice, integer, real
 
 CARD = MethodCard(
     id="ntk",
@@ -33,82 +33,33 @@ CARD = MethodCard(
     records=("initial",),
     no_records_when={"scale": ("fixed",), "linearise_at": ("trained",)},
     parameters=(
-        Parameter(
-            name="mu",
-            kind="float",
-            default=0.1,
-            low=1e-6,
-            high=1e3,
-            log=True,
-            help="Ridge, a sample; the authors' pull to the initial weights.",
+        real("mu", 0.1, 1e-6, 1e3, log=True)(
+            "Ridge, a sample; the authors' pull to the initial weights."
         ),
-        Parameter(
-            name="scale",
-            kind="choice",
-            default="trapezium",
-            choices=("trapezium", "fixed"),
-            help="Stretch the shift by the authors' trapezium rule, or by kappa.",
+        choice("scale", "trapezium", ("trapezium", "fixed"))(
+            "Stretch the shift by the authors' trapezium rule, or by kappa."
         ),
-        Parameter(
-            name="kappa",
-            kind="float",
-            default=1.0,
-            low=0.0,
-            high=1e4,
-            help="Stretch with scale fixed.",
+        real("kappa", 1.0, 0.0, 1e4)("Stretch with scale fixed."),
+        choice("linearise_at", "trained", ("trained", "initial"))(
+            "Where the network is taken as linear. Official: the trained weights."
         ),
-        Parameter(
-            name="linearise_at",
-            kind="choice",
-            default="trained",
-            choices=("trained", "initial"),
-            help="Where the network is taken as linear. Official: the trained weights.",
+        choice("residual", "softmax", ("softmax", "squared"))(
+            "Residuals: softmax minus one-hot, or logits minus one-hot."
         ),
-        Parameter(
-            name="residual",
-            kind="choice",
-            default="softmax",
-            choices=("softmax", "squared"),
-            help="Residuals: softmax minus one-hot, or logits minus one-hot.",
+        real("noise", 0.0, 0.0, 1e-2)(
+            "Fisher forgetting with this alpha on top; the official notebook also shows 1e-9."
         ),
-        Parameter(
-            name="noise",
-            kind="float",
-            default=0.0,
-            low=0.0,
-            high=1e-2,
-            help="Fisher forgetting with this alpha on top; the official notebook also shows 1e-9.",
+        integer("retain_samples", 500, 1, 1_000_000, log=True, optional=True)(
+            "Retain samples that are linearised, drawn once; none: all. The authors' "
+            "whole training set had 500."
         ),
-        Parameter(
-            name="retain_samples",
-            kind="int",
-            default=500,
-            low=1,
-            high=1_000_000,
-            log=True,
-            optional=True,
-            help="Retain samples that are linearised, drawn once; none: all. The authors' "
-            "whole training set had 500.",
+        integer("iterations", 300, 1, 10_000, log=True)(
+            "Conjugate gradients, for more than 4,000 logits or a Jacobian above 1 GiB: "
+            "steps of each of two solves at most."
         ),
-        Parameter(
-            name="iterations",
-            kind="int",
-            default=300,
-            low=1,
-            high=10_000,
-            log=True,
-            help="Conjugate gradients, for more than 4,000 logits or a Jacobian above 1 GiB: "
-            "steps of each of two solves at most.",
-        ),
-        Parameter(
-            name="tolerance",
-            kind="float",
-            default=1e-2,
-            low=1e-12,
-            high=0.5,
-            log=True,
-            help="Residual of the kernel's system, relative to its right-hand side, at which "
-            "a solve ends; unsolved above it.",
+        real("tolerance", 1e-2, 1e-12, 0.5, log=True)(
+            "Residual of the kernel's system, relative to its right-hand side, at which "
+            "a solve ends; unsolved above it."
         ),
         batch(256),
     ),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import batch, decay, epochs, lr
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
 from mucore.catalog.scenarios import CLASS_WISE, POISONED
+from mucore.catalog.settings import batch, choice, decay, epochs, lr, real
 
 # PGU's settings in the official depoisoning experiments.
 _DEPOISON = {"variant": "depoison", "lr": 0.1, "lr_end": 0.05, "offset": 0.1, "retained_var": 0.95}
@@ -41,56 +41,24 @@ CARD = MethodCard(
         lr(0.05, help="Learning rate at the start."),
         lr(0.01, name="lr_end", help="Learning rate at the end; it falls exponentially."),
         epochs(100, "the forget set, at most", scaled=False),
-        Parameter(
-            name="retained_var",
-            kind="float",
-            default=0.9,
-            low=0.0,
-            high=1.0,
-            help="Share of the singular values of a layer's inputs that is protected; 1: the "
-            "layer does not move.",
+        real("retained_var", 0.9, 0.0, 1.0)(
+            "Share of the singular values of a layer's inputs that is protected; 1: the "
+            "layer does not move."
         ),
-        Parameter(
-            name="offset",
-            kind="float",
-            default=0.05,
-            low=1e-3,
-            high=1.0,
-            help="Bounds the loss: it is at most minus its logarithm.",
-        ),
-        Parameter(
-            name="entropy_weight",
-            kind="float",
-            default=0.2,
-            low=0.0,
-            high=10.0,
-            help="Reward for a flat prediction.",
-        ),
+        real("offset", 0.05, 1e-3, 1.0)("Bounds the loss: it is at most minus its logarithm."),
+        real("entropy_weight", 0.2, 0.0, 10.0)("Reward for a flat prediction."),
         decay(0.0),
         batch(128),
-        Parameter(
-            name="class_stop",
-            kind="choice",
-            default="validation",
-            choices=("target", "validation", "retain"),
-            help=(
-                "Where whole classes go: the set whose accuracy may fall by 5 points "
-                "(official: the retain set), asked after every epoch; target: the validation "
-                "set, or a forget accuracy of 1 %, asked every fifth epoch of 500 samples of "
-                "each."
-            ),
+        choice("class_stop", "validation", ("target", "validation", "retain"))(
+            "Where whole classes go: the set whose accuracy may fall by 5 points "
+            "(official: the retain set), asked after every epoch; target: the validation "
+            "set, or a forget accuracy of 1 %, asked every fifth epoch of 500 samples of "
+            "each."
         ),
-        Parameter(
-            name="variant",
-            kind="choice",
-            default="forget",
-            choices=("forget", "depoison"),
-            help=(
-                "What the official code does to forget, or to remove poison: there the "
-                "prediction over the other classes is made sharp, protected directions are "
-                "mixed at a tenth of the rate, and it ends when accuracy has fallen by 5 "
-                "points."
-            ),
+        choice(
+            "variant",
+            "forget",
+            ("forget", "depoison"),
             choice_scenarios={
                 "depoison": (
                     POISONED,
@@ -98,6 +66,11 @@ CARD = MethodCard(
                 )
             },
             omitted_when_default=True,
+        )(
+            "What the official code does to forget, or to remove poison: there the "
+            "prediction over the other classes is made sharp, protected directions are "
+            "mixed at a tenth of the rate, and it ends when accuracy has fallen by 5 "
+            "points."
         ),
     ),
     search={

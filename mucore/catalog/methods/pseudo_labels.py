@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import batch, bn, decay, epochs, lr, momentum
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
+from mucore.catalog.settings import (
+    batch,
+    bn,
+    choice,
+    decay,
+    epochs,
+    integer,
+    lr,
+    momentum,
+    real,
+    switch,
+)
 
 CARD = MethodCard(
     id="pseudo_labels",
@@ -39,40 +50,18 @@ CARD = MethodCard(
         decay(),
         batch(128),
         bn("frozen"),
-        Parameter(
-            name="projection",
-            kind="choice",
-            default="off",
-            choices=("off", "null_space"),
-            omitted_when_default=True,
-            help=(
-                "Labels alone, or UNSC: weights move outside the inputs of the kept classes, "
-                "with a rate, epochs and batches of their own and neither momentum nor decay. "
-                "Reads a few samples of each class of the retain set."
-            ),
+        choice("projection", "off", ("off", "null_space"), omitted_when_default=True)(
+            "Labels alone, or UNSC: weights move outside the inputs of the kept classes, "
+            "with a rate, epochs and batches of their own and neither momentum nor decay. "
+            "Reads a few samples of each class of the retain set."
         ),
-        Parameter(
-            name="energy",
-            kind="float",
-            default=0.97,
-            low=0.0,
-            high=1.0,
-            omitted_when_default=True,
-            help="Null space: share of the energy of a layer's inputs that the first class "
-            "protects; it rises to 1 over the classes.",
+        real("energy", 0.97, 0.0, 1.0, omitted_when_default=True)(
+            "Null space: share of the energy of a layer's inputs that the first class "
+            "protects; it rises to 1 over the classes."
         ),
-        Parameter(
-            name="basis_samples",
-            kind="int",
-            default=125,
-            low=1,
-            high=100_000,
-            log=True,
-            unit="samples",
-            omitted_when_default=True,
-            help="Null space: retained samples of each class that the protected directions "
-            "come from.",
-        ),
+        integer(
+            "basis_samples", 125, 1, 100_000, unit="samples", log=True, omitted_when_default=True
+        )("Null space: retained samples of each class that the protected directions come from."),
         replace(
             lr(0.04, name="null_lr", help="Null space: learning rate."), omitted_when_default=True
         ),
@@ -84,12 +73,8 @@ CARD = MethodCard(
         replace(
             batch(512, "null_batch_size", "samples with the null space"), omitted_when_default=True
         ),
-        Parameter(
-            name="nesterov",
-            kind="bool",
-            default=False,
-            omitted_when_default=True,
-            help="Nesterov's momentum in place of plain; the null space has none.",
+        switch("nesterov", False, omitted_when_default=True)(
+            "Nesterov's momentum in place of plain; the null space has none."
         ),
     ),
     search={

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import (
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
+from mucore.catalog.settings import (
     MUBOX_EPOCHS,
     RETAIN_EPOCHS,
     batch,
+    choice,
     decay,
     epochs,
     lr,
@@ -39,13 +40,9 @@ CARD = MethodCard(
         momentum(),
         decay(),
         batch(256),
-        Parameter(
-            name="mode",
-            kind="choice",
-            default="sequential",
-            choices=("sequential", "mixed_fixed", "mixed_fresh", "forget_only"),
-            help="Forget then retain pass, labels of all classes; both mixed, wrong labels, "
-            "fixed or fresh; or forget pass only.",
+        choice("mode", "sequential", ("sequential", "mixed_fixed", "mixed_fresh", "forget_only"))(
+            "Forget then retain pass, labels of all classes; both mixed, wrong labels, "
+            "fixed or fresh; or forget pass only."
         ),
     ),
     search={
@@ -56,7 +53,5 @@ CARD = MethodCard(
     },
     paper_epochs=MUBOX_EPOCHS,
     aliases=("RL", "Random labelling"),
-    footprint=Footprint(
-        backward="epochs * (forget + (0 if mode == 'forget_only' else retain))",
-    ),
+    footprint=Footprint(backward="epochs * (forget + (0 if mode == 'forget_only' else retain))"),
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Footprint, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Footprint, MethodCard
+from mucore.catalog.settings import choice
 
 CARD = MethodCard(
     id="retrain",
@@ -26,17 +27,11 @@ CARD = MethodCard(
     reads=frozenset({"retain"}),
     tasks=EVERY_TASK,
     parameters=(
-        Parameter(
-            name="init_policy",
-            kind="choice",
-            default="same_init",
-            choices=("same_init", "fresh"),
-            help="Start from the original's initial weights (keeps weight distances "
-            "comparable) or from fresh ones.",
+        choice("init_policy", "same_init", ("same_init", "fresh"))(
+            "Start from the original's initial weights (keeps weight distances "
+            "comparable) or from fresh ones."
         ),
     ),
     aliases=("Retrained", "Retrain from scratch"),
-    footprint=Footprint(
-        backward="recipe_epochs * retain",
-    ),
+    footprint=Footprint(backward="recipe_epochs * retain"),
 )

@@ -5,41 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import batch, decay, lr, momentum
+from mucore.catalog.settings import batch, choice, decay, integer, lr, momentum, real
 
 
 def _method_of(third: str, default: str) -> Parameter:
-    return Parameter(
-        name=third,
-        kind="choice",
-        default=default,
-        choices=("nothing", "finetune", "neggrad_plus", "salun"),
-        help=f"How the {third} third by memorisation is forgotten.",
+    return choice(third, default, ("nothing", "finetune", "neggrad_plus", "salun"))(
+        f"How the {third} third by memorisation is forgotten."
     )
 
 
 def _rate_of(third: str, default: float) -> Parameter:
-    return Parameter(
-        name=f"{third}_lr",
-        kind="float",
-        default=default,
-        low=1e-6,
-        high=1.0,
-        log=True,
-        help=f"Learning rate for the {third} third.",
+    return real(f"{third}_lr", default, 1e-6, 1.0, log=True)(
+        f"Learning rate for the {third} third."
     )
 
 
 def _epochs_of(third: str, default: int) -> Parameter:
-    return Parameter(
-        name=f"{third}_epochs",
-        kind="int",
-        default=default,
-        low=0,
-        high=500,
-        unit="epochs",
-        scales_with_epochs=True,
-        help=f"Passes over the retain set for the {third} third.",
+    return integer(f"{third}_epochs", default, 0, 500, unit="epochs", scales_with_epochs=True)(
+        f"Passes over the retain set for the {third} third."
     )
 
 
@@ -70,23 +53,15 @@ CARD = MethodCard(
     no_records_when={"proxy": ("confidence", "curvature", "heldout_retrain")},
     tasks=EVERY_TASK,
     parameters=(
-        Parameter(
-            name="proxy",
-            kind="choice",
-            default="confidence",
-            choices=("confidence", "curvature", "learning_events", "heldout_retrain"),
-            help=(
-                "What stands for memorisation: a low confidence of the original, a sharply "
-                "bent loss around the image, a low mean confidence through training, or "
-                "answers that change when the validation set is trained on."
-            ),
+        choice(
+            "proxy", "confidence", ("confidence", "curvature", "learning_events", "heldout_retrain")
+        )(
+            "What stands for memorisation: a low confidence of the original, a sharply "
+            "bent loss around the image, a low mean confidence through training, or "
+            "answers that change when the validation set is trained on."
         ),
-        Parameter(
-            name="order",
-            kind="choice",
-            default="low_to_high",
-            choices=("low_to_high", "high_to_low"),
-            help="Which third goes first; those still to come are retained until then.",
+        choice("order", "low_to_high", ("low_to_high", "high_to_low"))(
+            "Which third goes first; those still to come are retained until then."
         ),
         _method_of("low", "nothing"),
         _rate_of("low", 0.01),
@@ -97,13 +72,8 @@ CARD = MethodCard(
         _method_of("high", "salun"),
         _rate_of("high", 0.1),
         _epochs_of("high", 5),
-        Parameter(
-            name="retain_weight",
-            kind="float",
-            default=0.97,
-            low=0.0,
-            high=1.0,
-            help="Weight of the retain loss in the steps by NegGrad+.",
+        real("retain_weight", 0.97, 0.0, 1.0)(
+            "Weight of the retain loss in the steps by NegGrad+."
         ),
         momentum(),
         decay(),
@@ -116,17 +86,11 @@ CARD = MethodCard(
             ),
             omitted_when_default=True,
         ),
-        Parameter(
-            name="heldout_epochs",
-            kind="int",
-            default=None,
-            low=0,
-            high=500,
-            unit="epochs",
-            optional=True,
-            omitted_when_default=True,
-            help="Passes over the validation set, at most (heldout_retrain); none: as many as "
-            "the original was trained for.",
+        integer(
+            "heldout_epochs", None, 0, 500, unit="epochs", optional=True, omitted_when_default=True
+        )(
+            "Passes over the validation set, at most (heldout_retrain); none: as many as "
+            "the original was trained for."
         ),
     ),
     search={

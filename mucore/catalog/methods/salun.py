@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import (
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
+from mucore.catalog.settings import (
     MUBOX_EPOCHS,
     RETAIN_EPOCHS,
     batch,
+    choice,
     decay,
     epochs,
     lr,
     momentum,
+    real,
 )
 
 CARD = MethodCard(
@@ -36,31 +38,16 @@ CARD = MethodCard(
     parameters=(
         lr(0.013),
         epochs(10, "the forget set and the retain set", scaled=True),
-        Parameter(
-            name="density",
-            kind="float",
-            default=0.5,
-            low=0.0,
-            high=1.0,
-            help="Share of the weights that may move.",
-        ),
+        real("density", 0.5, 0.0, 1.0)("Share of the weights that may move."),
         momentum(),
         decay(),
         batch(256),
-        Parameter(
-            name="label_pool",
-            kind="choice",
-            default="all",
-            choices=("all", "others"),
-            help="Draw labels from all classes, the true one too, or only from the other, not "
-            "forgotten ones.",
+        choice("label_pool", "all", ("all", "others"))(
+            "Draw labels from all classes, the true one too, or only from the other, not "
+            "forgotten ones."
         ),
-        Parameter(
-            name="mode",
-            kind="choice",
-            default="sequential",
-            choices=("sequential", "mixed"),
-            help="Forget pass then retain pass, or both sets shuffled together.",
+        choice("mode", "sequential", ("sequential", "mixed"))(
+            "Forget pass then retain pass, or both sets shuffled together."
         ),
     ),
     search={
@@ -71,10 +58,7 @@ CARD = MethodCard(
         "batch_size": Among((64, 128, 256)),
     },
     paper_epochs=MUBOX_EPOCHS,
-    footprint=Footprint(
-        scratch="1.25 * weights",
-        backward="forget + epochs * (forget + retain)",
-    ),
+    footprint=Footprint(scratch="1.25 * weights", backward="forget + epochs * (forget + retain)"),
     storage="one mask of the weights (MUBox: 0.09 GB for ResNet-18, an int64 mask)",
     differs="Masked weights stay put under weight decay and momentum too; official code let "
     "them drift until February 2026.",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import batch, bn, epochs, lr
+from mucore.catalog.cards import Among, Between, Footprint, MethodCard
 from mucore.catalog.scenarios import CLASS_WISE
+from mucore.catalog.settings import batch, bn, choice, epochs, integer, lr, real
 
 CARD = MethodCard(
     id="scar",
@@ -34,113 +34,33 @@ CARD = MethodCard(
     parameters=(
         lr(5e-4),
         epochs(30, "the forget set, at most", scaled=False),
-        Parameter(
-            name="lambda_1",
-            kind="float",
-            default=1.0,
-            low=0.0,
-            high=100.0,
-            help="Weight of the distance to the target class.",
+        real("lambda_1", 1.0, 0.0, 100.0)("Weight of the distance to the target class."),
+        real("lambda_2", 5.0, 0.0, 100.0)("Weight of the distillation."),
+        real("temperature", 1.0, 0.1, 20.0)("Divides the original's logits alone."),
+        real("delta", 0.5, 0.01, 2.0)("Power to which features are raised (Tukey)."),
+        real("gamma_1", 3.0, 0.0, 100.0)("Shrinkage of the covariance's diagonal."),
+        real("gamma_2", 3.0, 0.0, 100.0)("Shrinkage of the covariance's other entries."),
+        choice("surrogate", "retain", ("retain", "noise", "textures"))(
+            "What the original is distilled on: the retain set, or 10,000 made-up images "
+            "of noise or of clouds of several sizes (the retain set then gives class "
+            "statistics alone)."
         ),
-        Parameter(
-            name="lambda_2",
-            kind="float",
-            default=5.0,
-            low=0.0,
-            high=100.0,
-            help="Weight of the distillation.",
-        ),
-        Parameter(
-            name="temperature",
-            kind="float",
-            default=1.0,
-            low=0.1,
-            high=20.0,
-            help="Divides the original's logits alone.",
-        ),
-        Parameter(
-            name="delta",
-            kind="float",
-            default=0.5,
-            low=0.01,
-            high=2.0,
-            help="Power to which features are raised (Tukey).",
-        ),
-        Parameter(
-            name="gamma_1",
-            kind="float",
-            default=3.0,
-            low=0.0,
-            high=100.0,
-            help="Shrinkage of the covariance's diagonal.",
-        ),
-        Parameter(
-            name="gamma_2",
-            kind="float",
-            default=3.0,
-            low=0.0,
-            high=100.0,
-            help="Shrinkage of the covariance's other entries.",
-        ),
-        Parameter(
-            name="surrogate",
-            kind="choice",
-            default="retain",
-            choices=("retain", "noise", "textures"),
-            help=(
-                "What the original is distilled on: the retain set, or 10,000 made-up images "
-                "of noise or of clouds of several sizes (the retain set then gives class "
-                "statistics alone)."
-            ),
-        ),
-        Parameter(
-            name="surrogate_batches",
-            kind="int",
-            default=5,
-            low=1,
-            high=1000,
-            help="Stand-in batches for each forget batch.",
-        ),
-        Parameter(
-            name="class_surrogate_batches",
-            kind="int",
-            default=1,
-            low=1,
-            high=1000,
-            help="The same in class-wise scenarios.",
-        ),
+        integer("surrogate_batches", 5, 1, 1000)("Stand-in batches for each forget batch."),
+        integer("class_surrogate_batches", 1, 1, 1000)("The same in class-wise scenarios."),
         batch(1024),
-        Parameter(
-            name="class_stop",
-            kind="float",
-            default=0.01,
-            low=0.0,
-            high=1.0,
-            help="Forget accuracy below which a class-wise run stops.",
+        real("class_stop", 0.01, 0.0, 1.0)("Forget accuracy below which a class-wise run stops."),
+        real("margin", 0.015, 0.0, 1.0)(
+            "Other scenarios stop this far below the original's validation accuracy."
         ),
-        Parameter(
-            name="margin",
-            kind="float",
-            default=0.015,
-            low=0.0,
-            high=1.0,
-            help="Other scenarios stop this far below the original's validation accuracy.",
-        ),
-        Parameter(
-            name="still_known",
-            kind="float",
-            default=0.8,
-            low=0.0,
-            high=1.0,
-            help="A class below this forget accuracy stops moving; TinyImageNet: 0.4. Class-wise "
-            "runs do without it.",
+        real("still_known", 0.8, 0.0, 1.0)(
+            "A class below this forget accuracy stops moving; TinyImageNet: 0.4. Class-wise "
+            "runs do without it."
         ),
         bn("train"),
-        Parameter(
-            name="form",
-            kind="choice",
-            default="forget_set",
-            choices=("forget_set", "self"),
+        choice(
+            "form",
+            "forget_set",
+            ("forget_set", "self"),
             choice_scenarios={
                 "self": (
                     CLASS_WISE,
@@ -148,8 +68,9 @@ CARD = MethodCard(
                 )
             },
             omitted_when_default=True,
-            help="Move the forget set, or (SCAR-self) made-up images that the original takes "
-            "for a forgotten class: wants textures.",
+        )(
+            "Move the forget set, or (SCAR-self) made-up images that the original takes "
+            "for a forgotten class: wants textures."
         ),
     ),
     search={

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import (
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
+from mucore.catalog.settings import (
     MUBOX_EPOCHS,
     RETAIN_EPOCHS,
     batch,
+    choice,
     clip,
     decay,
     epochs,
+    integer,
     lr,
     momentum,
+    real,
+    setting,
 )
 
 CARD = MethodCard(
@@ -40,67 +44,25 @@ CARD = MethodCard(
     parameters=(
         lr(5e-4),
         epochs(5, "the retain set", scaled=True),
-        Parameter(
-            name="msteps",
-            kind="int",
-            default=3,
-            low=0,
-            high=100,
-            unit="epochs",
-            scales_with_epochs=True,
-            help="How many of the first epochs begin with a pass that maximises the distance on "
-            "the forget set.",
+        integer("msteps", 3, 0, 100, unit="epochs", scales_with_epochs=True)(
+            "How many of the first epochs begin with a pass that maximises the distance on "
+            "the forget set."
         ),
-        Parameter(
-            name="alpha",
-            kind="float",
-            default=0.5,
-            low=0.0,
-            high=10.0,
-            help="Weight of the distillation loss on the retain set.",
-        ),
-        Parameter(
-            name="gamma",
-            kind="float",
-            default=1.0,
-            low=0.0,
-            high=100.0,
-            help="Weight of the cross-entropy on the retain set.",
-        ),
-        Parameter(
-            name="temperature",
-            kind="float",
-            default=4.0,
-            low=0.1,
-            high=20.0,
-            help="Distillation temperature.",
-        ),
+        real("alpha", 0.5, 0.0, 10.0)("Weight of the distillation loss on the retain set."),
+        real("gamma", 1.0, 0.0, 100.0)("Weight of the cross-entropy on the retain set."),
+        real("temperature", 4.0, 0.1, 20.0)("Distillation temperature."),
         momentum(),
         decay(),
         batch(128, "retain_batch_size", "retain samples"),
         batch(64, "forget_batch_size", "forget samples"),
-        Parameter(
-            name="milestones",
-            kind="ints",
-            default=(3, 5, 9),
-            help="Epochs after which the rate is multiplied by rho.",
+        setting("milestones", "ints", (3, 5, 9))(
+            "Epochs after which the rate is multiplied by rho."
         ),
-        Parameter(
-            name="rho",
-            kind="float",
-            default=0.1,
-            low=0.0,
-            high=1.0,
-            help="Factor of the rate at each milestone.",
-        ),
+        real("rho", 0.1, 0.0, 1.0)("Factor of the rate at each milestone."),
         clip(10.0),
-        Parameter(
-            name="break_symmetry",
-            kind="choice",
-            default="bn_train",
-            choices=("bn_train", "min_first", "tiny_noise"),
-            help="At the start student and teacher agree and the gradient is zero; what makes them "
-            "differ.",
+        choice("break_symmetry", "bn_train", ("bn_train", "min_first", "tiny_noise"))(
+            "At the start student and teacher agree and the gradient is zero; what makes them "
+            "differ."
         ),
     ),
     search={

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Footprint, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Footprint, MethodCard
 from mucore.catalog.methods import scrub
-from mucore.catalog.methods._settings import MUBOX_EPOCHS
 from mucore.catalog.scenarios import SAMPLE_WISE
+from mucore.catalog.settings import MUBOX_EPOCHS, choice
 
 CARD = MethodCard(
     id="scrub_rewind",
@@ -33,20 +33,12 @@ CARD = MethodCard(
     tasks=EVERY_TASK,
     parameters=(
         *scrub.CARD.parameters,
-        Parameter(
-            name="granularity",
-            kind="choice",
-            default="epoch",
-            choices=("epoch", "half_epoch"),
-            help="Keep a checkpoint after each epoch, or after each of its passes.",
+        choice("granularity", "epoch", ("epoch", "half_epoch"))(
+            "Keep a checkpoint after each epoch, or after each of its passes."
         ),
-        Parameter(
-            name="reference",
-            kind="choice",
-            default="reweighted",
-            choices=("reweighted", "filtered"),
-            help="Unseen samples of the forget set's classes count as often as in the forget "
-            "set, or each once (official code).",
+        choice("reference", "reweighted", ("reweighted", "filtered"))(
+            "Unseen samples of the forget set's classes count as often as in the forget "
+            "set, or each once (official code)."
         ),
     ),
     search=scrub.CARD.search,

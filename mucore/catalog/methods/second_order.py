@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import batch
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
 from mucore.catalog.methods.first_order import COUNTERPART, PARAM_SCOPE, TRUE_LABEL, UPDATES
+from mucore.catalog.settings import batch, choice, integer, real
 
 CARD = MethodCard(
     id="second_order",
@@ -32,87 +32,35 @@ CARD = MethodCard(
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(
-        Parameter(
-            name="zeta",
-            kind="float",
-            default=1.0,
-            low=0.0,
-            high=1e6,
-            help="Multiplier of the step.",
+        real("zeta", 1.0, 0.0, 1e6)("Multiplier of the step."),
+        choice("solver", "cg_ggn", ("lissa", "cg_ggn", "cg_hessian"))(
+            "Conjugate gradients on the Gauss-Newton matrix (never negative) or on the "
+            "Hessian, or the official code's series."
         ),
-        Parameter(
-            name="solver",
-            kind="choice",
-            default="cg_ggn",
-            choices=("lissa", "cg_ggn", "cg_hessian"),
-            help="Conjugate gradients on the Gauss-Newton matrix (never negative) or on the "
-            "Hessian, or the official code's series.",
+        real("damping", 0.01953125, 1e-6, 100.0, log=True)(
+            "Added to the Hessian of the mean loss. Official: 1e-4 · 2e5 on sums over "
+            "batches of 1024."
         ),
-        Parameter(
-            name="damping",
-            kind="float",
-            default=0.01953125,
-            low=1e-6,
-            high=100.0,
-            log=True,
-            help="Added to the Hessian of the mean loss. Official: 1e-4 · 2e5 on sums over "
-            "batches of 1024.",
+        real("scale", 195.3125, 1.0, 1e6, log=True)(
+            "LiSSA only: more than half the largest eigenvalue of the Hessian. Official: "
+            "2e5 on sums over batches of 1024."
         ),
-        Parameter(
-            name="scale",
-            kind="float",
-            default=195.3125,
-            low=1.0,
-            high=1e6,
-            log=True,
-            help="LiSSA only: more than half the largest eigenvalue of the Hessian. Official: "
-            "2e5 on sums over batches of 1024.",
-        ),
-        Parameter(
-            name="iterations",
-            kind="int",
-            default=None,
-            low=1,
-            high=100_000,
-            optional=True,
-            help="Products at most, and where those that left samples out did not solve the "
+        integer("iterations", None, 1, 100_000, optional=True)(
+            "Products at most, and where those that left samples out did not solve the "
             "system as many again; none: 50 for conjugate gradients, 100 passes over the data for "
-            "LiSSA.",
+            "LiSSA."
         ),
-        Parameter(
-            name="patience",
-            kind="int",
-            default=20,
-            low=1,
-            high=1000,
-            help="LiSSA ends when its changes have not fallen for this long; its best iterate is "
-            "taken.",
+        integer("patience", 20, 1, 1000)(
+            "LiSSA ends when its changes have not fallen for this long; its best iterate is taken."
         ),
-        Parameter(
-            name="repetitions",
-            kind="int",
-            default=1,
-            low=1,
-            high=20,
-            help="LiSSA runs whose mean is taken.",
-        ),
-        Parameter(
-            name="hvp_samples",
-            kind="int",
-            default=5000,
-            low=1,
-            high=1_000_000,
-            log=True,
-            help="Conjugate gradients only: samples that stand for the Hessian, drawn once.",
+        integer("repetitions", 1, 1, 20)("LiSSA runs whose mean is taken."),
+        integer("hvp_samples", 5000, 1, 1_000_000, log=True)(
+            "Conjugate gradients only: samples that stand for the Hessian, drawn once."
         ),
         batch(1024, "hvp_batch_size", "samples of a Hessian product"),
-        Parameter(
-            name="hessian_scale",
-            kind="choice",
-            default="exact",
-            choices=("exact", "batch_sum"),
-            help="Invert the Hessian of the sum of losses, or of a batch's sum as the "
-            "official code does: a step n/batch times larger.",
+        choice("hessian_scale", "exact", ("exact", "batch_sum"))(
+            "Invert the Hessian of the sum of losses, or of a batch's sum as the "
+            "official code does: a step n/batch times larger."
         ),
         COUNTERPART,
         UPDATES,

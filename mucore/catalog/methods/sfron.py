@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import MUBOX_EPOCHS, batch, clip, decay, lr, momentum
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
+from mucore.catalog.settings import (
+    MUBOX_EPOCHS,
+    batch,
+    choice,
+    clip,
+    decay,
+    integer,
+    lr,
+    momentum,
+    real,
+)
 
 CARD = MethodCard(
     id="sfron",
@@ -32,66 +42,22 @@ CARD = MethodCard(
     tasks=EVERY_TASK,
     parameters=(
         lr(0.01),
-        Parameter(
-            name="iterations",
-            kind="int",
-            default=1500,
-            low=1,
-            high=100_000,
-            log=True,
-            unit="steps",
-            scales_with_epochs=True,
-            help="Steps on the retain set.",
+        integer("iterations", 1500, 1, 100_000, unit="steps", log=True, scales_with_epochs=True)(
+            "Steps on the retain set."
         ),
-        Parameter(
-            name="every",
-            kind="int",
-            default=5,
-            low=1,
-            high=1000,
-            help="A forget step comes before each group of this many retain steps.",
+        integer("every", 5, 1, 1000)(
+            "A forget step comes before each group of this many retain steps."
         ),
-        Parameter(
-            name="alpha",
-            kind="float",
-            default=25.0,
-            low=0.0,
-            high=1e4,
-            help="Strength of the ascent at the start.",
+        real("alpha", 25.0, 0.0, 1e4)("Strength of the ascent at the start."),
+        real("lam", 0.5, 0.0, 2.0)("Power of 1/loss in a forget sample's weight; 0: all alike."),
+        real("gamma", 1.0, 0.0, 1e3)(
+            "A weight may ascend if its Fisher information for the forget set is this "
+            "many times that for the retain set."
         ),
-        Parameter(
-            name="lam",
-            kind="float",
-            default=0.5,
-            low=0.0,
-            high=2.0,
-            help="Power of 1/loss in a forget sample's weight; 0: all alike.",
+        real("beta", 1.0, 0.0, 1.0)(
+            "Share of each iteration that is kept (slow weights); 1: all, as in the official code."
         ),
-        Parameter(
-            name="gamma",
-            kind="float",
-            default=1.0,
-            low=0.0,
-            high=1e3,
-            help="A weight may ascend if its Fisher information for the forget set is this "
-            "many times that for the retain set.",
-        ),
-        Parameter(
-            name="beta",
-            kind="float",
-            default=1.0,
-            low=0.0,
-            high=1.0,
-            help="Share of each iteration that is kept (slow weights); 1: all, as in the "
-            "official code.",
-        ),
-        Parameter(
-            name="optimizer",
-            kind="choice",
-            default="sgd",
-            choices=("sgd", "adamw"),
-            help="AdamW with 2e-5 for transformers.",
-        ),
+        choice("optimizer", "sgd", ("sgd", "adamw"))("AdamW with 2e-5 for transformers."),
         momentum(),
         decay(),
         clip(7.0),

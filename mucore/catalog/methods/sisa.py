@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Footprint, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Footprint, MethodCard
+from mucore.catalog.settings import choice, integer
 
 CARD = MethodCard(
     id="sisa",
@@ -31,41 +32,17 @@ CARD = MethodCard(
     tasks=EVERY_TASK,
     records=("shards",),
     parameters=(
-        Parameter(
-            name="shards",
-            kind="int",
-            default=5,
-            low=1,
-            high=100,
-            help="How many shards. With more of them forgetting costs less, and predictions are "
-            "worse.",
+        integer("shards", 5, 1, 100)(
+            "How many shards. With more of them forgetting costs less, and predictions are worse."
         ),
-        Parameter(
-            name="slices",
-            kind="int",
-            default=1,
-            low=1,
-            high=50,
-            help="How many slices a shard has, each with a checkpoint.",
+        integer("slices", 1, 1, 50)("How many slices a shard has, each with a checkpoint."),
+        integer("epochs", None, 1, 2000, unit="epochs", optional=True)(
+            "Passes over its shard that a model gets, shared out over the slices; none: "
+            "as many as the original had."
         ),
-        Parameter(
-            name="epochs",
-            kind="int",
-            default=None,
-            low=1,
-            high=2000,
-            optional=True,
-            unit="epochs",
-            help="Passes over its shard that a model gets, shared out over the slices; none: "
-            "as many as the original had.",
-        ),
-        Parameter(
-            name="vote",
-            kind="choice",
-            default="hard",
-            choices=("hard", "soft", "proportional"),
-            help="Predicted class by votes, by the mean probability, or by votes that count "
-            "as much as a shard has samples.",
+        choice("vote", "hard", ("hard", "soft", "proportional"))(
+            "Predicted class by votes, by the mean probability, or by votes that count "
+            "as much as a shard has samples."
         ),
     ),
     not_confinable="it trains the networks of its shards again.",

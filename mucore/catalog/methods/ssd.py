@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import batch
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
 from mucore.catalog.scenarios import CLASS_WISE
+from mucore.catalog.settings import batch, choice, real
 
 # The official script for whole classes reads them class by class, in batches of 64.
 SSD_CLASSES = dict.fromkeys(sorted(CLASS_WISE), {"batch_size": 64, "order": "by_class"})
@@ -31,58 +31,25 @@ CARD = MethodCard(
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(
-        Parameter(
-            name="alpha",
-            kind="float",
-            default=10.0,
-            low=0.01,
-            high=1e6,
-            log=True,
-            help="A weight is chosen when its forget importance is this many times its "
-            "overall one.",
+        real("alpha", 10.0, 0.01, 1e6, log=True)(
+            "A weight is chosen when its forget importance is this many times its overall one."
         ),
-        Parameter(
-            name="lam",
-            kind="float",
-            default=1.0,
-            low=0.0,
-            high=100.0,
-            help="Dampening constant λ.",
-        ),
-        Parameter(
-            name="fisher",
-            kind="choice",
-            default="batch",
-            choices=("batch", "sample", "output_norm"),
-            help=(
-                "Square the mean gradient of a batch (official code) or of each sample "
-                "(paper); or the gradient of the logits' squared norm, without labels "
-                "(loss-free SSD, 2024)."
-            ),
+        real("lam", 1.0, 0.0, 100.0)("Dampening constant λ."),
+        choice("fisher", "batch", ("batch", "sample", "output_norm"))(
+            "Square the mean gradient of a batch (official code) or of each sample "
+            "(paper); or the gradient of the logits' squared norm, without labels "
+            "(loss-free SSD, 2024)."
         ),
         batch(128),
-        Parameter(
-            name="order",
-            kind="choice",
-            default="mixed",
-            choices=("mixed", "by_class", "retain_then_forget", "shuffled"),
-            help=(
-                "Order in which batches are cut when their gradients are squared: retain set, "
-                "then forget set, each mixed (official for samples), class by class (official "
-                "for whole classes) or as in the data set; or both shuffled together."
-            ),
+        choice("order", "mixed", ("mixed", "by_class", "retain_then_forget", "shuffled"))(
+            "Order in which batches are cut when their gradients are squared: retain set, "
+            "then forget set, each mixed (official for samples), class by class (official "
+            "for whole classes) or as in the data set; or both shuffled together."
         ),
-        Parameter(
-            name="selection",
-            kind="choice",
-            default="alpha",
-            choices=("alpha", "percentile"),
-            omitted_when_default=True,
-            help=(
-                "Choose weights by alpha, or the ln(1 + 100 |D_f| / |D|) percent of them that "
-                "matter most for the forget set compared with the retain set (adaptive SSD, "
-                "Schoepf et al., 2024)."
-            ),
+        choice("selection", "alpha", ("alpha", "percentile"), omitted_when_default=True)(
+            "Choose weights by alpha, or the ln(1 + 100 |D_f| / |D|) percent of them that "
+            "matter most for the forget set compared with the retain set (adaptive SSD, "
+            "Schoepf et al., 2024)."
         ),
     ),
     search={
@@ -101,11 +68,7 @@ CARD = MethodCard(
     },
     scenario_values=SSD_CLASSES,
     not_confinable="it dampens weights in every layer, by their importance.",
-    footprint=Footprint(
-        scratch="2 * weights",
-        optimizer="0",
-        backward="2 * forget + retain",
-    ),
+    footprint=Footprint(scratch="2 * weights", optimizer="0", backward="2 * forget + retain"),
     storage="0 (one copy of the weights if the importance of the training set is kept)",
     differs=(
         "Nothing by default: batches are cut in the order of the official scripts, in 64 "

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import (
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
+from mucore.catalog.settings import (
     MUBOX_EPOCHS,
     RETAIN_EPOCHS,
     batch,
+    choice,
     decay,
     epochs,
     lr,
     momentum,
+    real,
 )
 
 CARD = MethodCard(
@@ -40,46 +42,23 @@ CARD = MethodCard(
     records=("initial",),
     no_records_when={"variant": ("posthoc",)},
     parameters=(
-        Parameter(
-            name="variant",
-            kind="choice",
-            default="init_grad_then_ft",
-            choices=("init_grad_then_ft", "posthoc", "two_stage"),
-            help=(
-                "Gradient at the initial weights, then fine-tune (MUBox); at the original, "
-                "after fine-tuning; or train without the forget set first, fine-tune on all "
-                "and take that back (the paper; costs a retraining)."
-            ),
+        choice("variant", "init_grad_then_ft", ("init_grad_then_ft", "posthoc", "two_stage"))(
+            "Gradient at the initial weights, then fine-tune (MUBox); at the original, "
+            "after fine-tuning; or train without the forget set first, fine-tune on all "
+            "and take that back (the paper; costs a retraining)."
         ),
         lr(0.01),
         epochs(5, "the retain set; also how often the gradient is added", scaled=True),
-        Parameter(
-            name="kappa",
-            kind="float",
-            default=1.0,
-            low=0.0,
-            high=1e4,
-            help="Multiplies the gradient that is added back.",
-        ),
+        real("kappa", 1.0, 0.0, 1e4)("Multiplies the gradient that is added back."),
         momentum(),
         decay(),
         batch(256),
-        Parameter(
-            name="ft_data",
-            kind="choice",
-            default="retain",
-            choices=("retain", "forget_first"),
-            help="What `posthoc` fine-tunes on: the retain set, or everything with the forget "
-            "set first.",
+        choice("ft_data", "retain", ("retain", "forget_first"))(
+            "What `posthoc` fine-tunes on: the retain set, or everything with the forget set first."
         ),
-        Parameter(
-            name="sd_weight",
-            kind="float",
-            default=0.0,
-            low=0.0,
-            high=250.0,
-            help="Weight of the spread of the logits in the loss of fine-tuning, divided by "
-            "the number of classes (official γ).",
+        real("sd_weight", 0.0, 0.0, 250.0)(
+            "Weight of the spread of the logits in the loss of fine-tuning, divided by "
+            "the number of classes (official γ)."
         ),
     ),
     search={
@@ -90,10 +69,7 @@ CARD = MethodCard(
     },
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it takes back steps that the training made in every layer.",
-    footprint=Footprint(
-        scratch="weights + state",
-        backward="forget + epochs * retain",
-    ),
+    footprint=Footprint(scratch="weights + state", backward="forget + epochs * retain"),
     storage="one model (the weights before training); 0 where their seed is kept, as here",
     differs="The original is trained as every other, with momentum and decay, and not with "
     "the paper's loss that shortens its path.",

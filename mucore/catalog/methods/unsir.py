@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.methods._settings import batch, lr
+from mucore.catalog.cards import EVERY_TASK, Between, Footprint, MethodCard
+from mucore.catalog.settings import batch, choice, integer, lr, real
 
 CARD = MethodCard(
     id="unsir",
@@ -31,106 +31,31 @@ CARD = MethodCard(
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(
-        Parameter(
-            name="form",
-            kind="choice",
-            default="auto",
-            choices=("auto", "class", "instance"),
-            help="For whole classes or for samples; auto: the class form where whole classes go.",
+        choice("form", "auto", ("auto", "class", "instance"))(
+            "For whole classes or for samples; auto: the class form where whole classes go."
         ),
-        Parameter(
-            name="class_noise_steps",
-            kind="int",
-            default=40,
-            low=0,
-            high=1000,
-            help="Class form: steps that make the noise.",
+        integer("class_noise_steps", 40, 0, 1000)("Class form: steps that make the noise."),
+        real("class_noise_lr", 0.1, 1e-4, 10.0, log=True)("Class form: rate of those steps."),
+        real("penalty", 0.1, 0.0, 10.0)("Class form: weight of the noise's squared norm."),
+        integer("noise_batches", 20, 1, 1000)("Class form: how often the noise batch is repeated."),
+        choice("noise_use", "full", ("full", "official60"))(
+            "Class form: use the whole noise batch, or as few images of it as the "
+            "official code's slip does."
         ),
-        Parameter(
-            name="class_noise_lr",
-            kind="float",
-            default=0.1,
-            low=1e-4,
-            high=10.0,
-            log=True,
-            help="Class form: rate of those steps.",
+        integer("retain_per_class", 1000, 1, 1_000_000, unit="samples", log=True)(
+            "Class form: retained samples of each class, at most."
         ),
-        Parameter(
-            name="penalty",
-            kind="float",
-            default=0.1,
-            low=0.0,
-            high=10.0,
-            help="Class form: weight of the noise's squared norm.",
-        ),
-        Parameter(
-            name="noise_batches",
-            kind="int",
-            default=20,
-            low=1,
-            high=1000,
-            help="Class form: how often the noise batch is repeated.",
-        ),
-        Parameter(
-            name="noise_use",
-            kind="choice",
-            default="full",
-            choices=("full", "official60"),
-            help="Class form: use the whole noise batch, or as few images of it as the "
-            "official code's slip does.",
-        ),
-        Parameter(
-            name="retain_per_class",
-            kind="int",
-            default=1000,
-            low=1,
-            high=1_000_000,
-            log=True,
-            unit="samples",
-            help="Class form: retained samples of each class, at most.",
-        ),
-        lr(
-            0.02,
-            name="impair_lr",
-            help="Class form: learning rate (Adam) of the impairing pass.",
-        ),
-        lr(
-            0.01,
-            name="repair_lr",
-            help="Class form: learning rate (Adam) of the repairing pass.",
-        ),
+        lr(0.02, name="impair_lr", help="Class form: learning rate (Adam) of the impairing pass."),
+        lr(0.01, name="repair_lr", help="Class form: learning rate (Adam) of the repairing pass."),
         batch(256),
-        Parameter(
-            name="instance_epochs",
-            kind="int",
-            default=2,
-            low=0,
-            high=500,
-            unit="epochs",
-            help="Instance form: passes over the forget set; one over the retain set follows.",
+        integer("instance_epochs", 2, 0, 500, unit="epochs")(
+            "Instance form: passes over the forget set; one over the retain set follows."
         ),
-        Parameter(
-            name="instance_noise_steps",
-            kind="int",
-            default=5,
-            low=0,
-            high=1000,
-            help="Instance form: steps that make the noise.",
+        integer("instance_noise_steps", 5, 0, 1000)("Instance form: steps that make the noise."),
+        real("instance_noise_lr", 0.01, 1e-4, 10.0, log=True)(
+            "Instance form: rate of those steps."
         ),
-        Parameter(
-            name="instance_noise_lr",
-            kind="float",
-            default=0.01,
-            low=1e-4,
-            high=10.0,
-            log=True,
-            help="Instance form: rate of those steps.",
-        ),
-        lr(
-            1e-3,
-            name="instance_lr",
-            help="Instance form: learning rate of SGD without momentum.",
-        ),
+        lr(1e-3, name="instance_lr", help="Instance form: learning rate of SGD without momentum."),
         batch(64, "instance_batch_size"),
     ),
     search={

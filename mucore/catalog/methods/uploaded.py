@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import MethodCard, Parameter
+from mucore.catalog.cards import MethodCard
+from mucore.catalog.settings import setting
 
 CARD = MethodCard(
     id="uploaded",
@@ -22,15 +23,10 @@ CARD = MethodCard(
     ),
     reads=frozenset(),
     parameters=(
-        Parameter(
-            name="file",
-            kind="file",
-            default="",
-            help=(
-                "Path of a file with the weights of the chosen model: safetensors, or what "
-                "torch.save makes of model.state_dict(). It is copied into the store; the "
-                "hash of its content stands in its place afterwards."
-            ),
+        setting("file", "file", "")(
+            "Path of a file with the weights of the chosen model: safetensors, or what "
+            "torch.save makes of model.state_dict(). It is copied into the store; the "
+            "hash of its content stands in its place afterwards."
         ),
     ),
     tasks=frozenset({"classes", "attributes"}),
