@@ -71,13 +71,11 @@ DATASETS: tuple[DatasetCard, ...] = (
         embedded=False,
         balanced=True,
         augmentation=False,
-        where=(
-            "Fetch the four files train-images-idx3-ubyte.gz, train-labels-idx1-ubyte.gz, "
-            "t10k-images-idx3-ubyte.gz and t10k-labels-idx1-ubyte.gz from "
-            "github.com/zalandoresearch/fashion-mnist and put them into FashionMNIST/raw of the "
-            "data folder (MUCORE_DATA, or ~/.mucore/data). On Debian and Ubuntu, the package "
-            "dataset-fashion-mnist is found automatically."
-        ),
+        where="Fetch the four files train-images-idx3-ubyte.gz, train-labels-idx1-ubyte.gz, "
+        "t10k-images-idx3-ubyte.gz and t10k-labels-idx1-ubyte.gz from "
+        "github.com/zalandoresearch/fashion-mnist and put them into FashionMNIST/raw of the data "
+        "folder (MUCORE_DATA, or ~/.mucore/data). On Debian and Ubuntu, the package "
+        "dataset-fashion-mnist is found automatically.",
         class_names=FASHION_CLASSES,
     ),
     DatasetCard(
@@ -92,10 +90,8 @@ DATASETS: tuple[DatasetCard, ...] = (
         embedded=False,
         balanced=True,
         augmentation=True,
-        where=(
-            "Fetch cifar-10-python.tar.gz (170 MB) from www.cs.toronto.edu/~kriz/cifar.html and "
-            "put it, packed or unpacked, into the data folder (MUCORE_DATA, or ~/.mucore/data)."
-        ),
+        where="Fetch cifar-10-python.tar.gz (170 MB) from www.cs.toronto.edu/~kriz/cifar.html and "
+        "put it, packed or unpacked, into the data folder (MUCORE_DATA, or ~/.mucore/data).",
         class_names=(
             "airplane",
             "automobile",
@@ -121,12 +117,10 @@ DATASETS: tuple[DatasetCard, ...] = (
         sizes=None,
         embedded=False,
         augmentation=False,
-        where=(
-            "The file holds x_train and x_test (uint8, [n, h, w] or [n, h, w, c]), y_train and "
-            "y_test (integers from 0, or 0 and 1 [n, attributes]), and may hold x_val and y_val, "
-            "identity_train and identity_test. Save it with numpy.savez. On the command line it "
-            "is npz:PATH."
-        ),
+        where="The file holds x_train and x_test (uint8, [n, h, w] or [n, h, w, c]), y_train and "
+        "y_test (integers from 0, or 0 and 1 [n, attributes]), and may hold x_val and y_val, "
+        "identity_train and identity_test. Save it with numpy.savez. On the command line it is "
+        "npz:PATH.",
         takes_path=True,
     ),
     DatasetCard(
@@ -140,12 +134,10 @@ DATASETS: tuple[DatasetCard, ...] = (
         sizes=None,
         embedded=False,
         augmentation=True,
-        where=(
-            "It holds train/CLASS/*.png and test/CLASS/*.png (or jpg, bmp, webp, gif), and may "
-            "hold val/CLASS/* and identities.csv with the columns file (train/CLASS/1.png) and "
-            "identity, a row an image. All images have the same size. On the command line it is "
-            "folder:PATH."
-        ),
+        where="It holds train/CLASS/*.png and test/CLASS/*.png (or jpg, bmp, webp, gif), and may "
+        "hold val/CLASS/* and identities.csv with the columns file (train/CLASS/1.png) and "
+        "identity, a row an image. All images have the same size. On the command line it is "
+        "folder:PATH.",
         takes_path=True,
     ),
 )
@@ -171,11 +163,9 @@ MODELS: tuple[ModelCard, ...] = (
     ModelCard(
         id="resnet18-0.4",
         title="ResNet-18, 40 % width",
-        source=(
-            "Golatkar et al., Eternal Sunshine of the Spotless Net, CVPR 2020, and their code; "
-            "MUBox takes it for Fisher forgetting, NTK scrubbing and L-CODEC. Pre-activation "
-            "blocks; CIFAR stem below 64 pixels"
-        ),
+        source="Golatkar et al., Eternal Sunshine of the Spotless Net, CVPR 2020, and their code; "
+        "MUBox takes it for Fisher forgetting, NTK scrubbing and L-CODEC. Pre-activation blocks; "
+        "CIFAR stem below 64 pixels",
         parameters_note="1.8 M parameters",
         macs=96_970,
         min_image_size=8,
@@ -191,11 +181,9 @@ MODELS: tuple[ModelCard, ...] = (
     ModelCard(
         id="allcnn",
         title="All-CNN",
-        source=(
-            "Springenberg et al., Striving for Simplicity, ICLR workshop 2015, All-CNN-C; with "
-            "batch norm and a linear layer behind the mean over positions (Golatkar et al., "
-            "2020), without dropout"
-        ),
+        source="Springenberg et al., Striving for Simplicity, ICLR workshop 2015, All-CNN-C; with "
+        "batch norm and a linear layer behind the mean over positions (Golatkar et al., 2020), "
+        "without dropout",
         parameters_note="1.4 M parameters",
         macs=274_470,
         min_image_size=8,
@@ -239,10 +227,8 @@ MODELS: tuple[ModelCard, ...] = (
     ModelCard(
         id="vit-tiny",
         title="ViT-Ti",
-        source=(
-            "Dosovitskiy et al., ICLR 2021, and Touvron et al. (DeiT), ICML 2021; patches of 16 "
-            "pixels from 128 pixels on, 8 from 64, 4 from 16, else 2"
-        ),
+        source="Dosovitskiy et al., ICLR 2021, and Touvron et al. (DeiT), ICML 2021; patches of "
+        "16 pixels from 128 pixels on, 8 from 64, 4 from 16, else 2",
         parameters_note="5.4 M parameters",
         macs=337_540,
         min_image_size=8,
@@ -306,10 +292,8 @@ PRESETS: tuple[PresetCard, ...] = (
     PresetCard(
         id="standard",
         title="Standard",
-        meaning=(
-            "15 epochs with a one-cycle rate. On two CPU cores the small ResNet-9 fits 10,000 "
-            "images of Fashion-MNIST in a little over half a minute."
-        ),
+        meaning="15 epochs with a one-cycle rate. On two CPU cores the small ResNet-9 fits 10,000 "
+        "images of Fashion-MNIST in a little over half a minute.",
         source="MUBox's optimiser with a one-cycle rate; batch and rate chosen by us, so that 15 "
         "epochs reach 100 % on the training images",
         recipe=_STANDARD,
@@ -325,10 +309,8 @@ PRESETS: tuple[PresetCard, ...] = (
     PresetCard(
         id="points",
         title="Points",
-        meaning=(
-            "60 epochs on points in the plane, about a second on one CPU core: long enough that "
-            "the small network learns its outliers by heart."
-        ),
+        meaning="60 epochs on points in the plane, about a second on one CPU core: long enough "
+        "that the small network learns its outliers by heart.",
         source="As standard, with more epochs of smaller batches; rate and length chosen by us",
         recipe={**_STANDARD, "epochs": 60, "batch_size": 32, "lr": 0.1},
         dataset="points-moons",
@@ -339,10 +321,8 @@ PRESETS: tuple[PresetCard, ...] = (
     PresetCard(
         id="truly-forgetting-glyphs",
         title="Are We Truly Forgetting?, small",
-        meaning=(
-            "The paper's question on a CPU, with the standard recipe: classes of drawn glyphs are "
-            "forgotten at random, or by three downstream sets."
-        ),
+        meaning="The paper's question on a CPU, with the standard recipe: classes of drawn glyphs "
+        "are forgotten at random, or by three downstream sets.",
         source="This project, after Kim, Cha and Kim, Are We Truly Forgetting?, Engineering "
         "Applications of AI",
         recipe=_STANDARD,

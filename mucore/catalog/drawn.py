@@ -96,10 +96,8 @@ DRAWN: tuple[DatasetCard, ...] = (
         id="glyphs",
         loader="glyphs:load",
         title="Glyphs",
-        source=(
-            "Drawn by this project: 20 letters each of six invented scripts; stands in for "
-            "ImageNet where classes are forgotten whose features other tasks use"
-        ),
+        source="Drawn by this project: 20 letters each of six invented scripts; stands in for "
+        "ImageNet where classes are forgotten whose features other tasks use",
         licence=_LICENCE,
         classes=len(SCRIPTS) * len(SOURCE_LETTERS),
         shape=(1, 32, 32),

@@ -92,8 +92,8 @@ _BECKER_METHODS: dict[str, dict[str, Any]] = {
     "fisher": {"alpha": 1e-7},
 }
 _BECKER_OPEN = (
-    "Its images are grey and its training holds nothing back: validation is up to "
-    "1,000 images of the test set."
+    "Its images are grey and its training holds nothing back: validation is up to 1,000 images of "
+    "the test set."
 )
 _TRULY: dict[str, Any] = {"batch_size": 256, "weight_decay": 5e-4, "validation_from": "test"}
 
@@ -246,11 +246,9 @@ PAPERS: tuple[PresetCard, ...] = (
     PresetCard(
         id="neurips-faces",
         title="NeurIPS 2023 competition",
-        meaning=(
-            "30 epochs with class weights and without augmentation, for ResNet-18; persons with "
-            "about 2 % of the images are forgotten. The competition's original reached 98.98 % on "
-            "training and 96.43 % on test images."
-        ),
+        meaning="30 epochs with class weights and without augmentation, for ResNet-18; persons "
+        "with about 2 % of the images are forgotten. The competition's original reached 98.98 % "
+        "on training and 96.43 % on test images.",
         source="Triantafillou et al., Are We Making Progress in Unlearning?, 2024",
         recipe={
             "epochs": 30,
@@ -268,10 +266,8 @@ PAPERS: tuple[PresetCard, ...] = (
         dataset="faces",
         model="resnet18",
         scenarios={"competition": {"fraction": 0.02}},
-        open_points=(
-            "The competition's faces (CASIA-SURF, ten age groups) were never given out; drawn "
-            "faces stand in, and MUFAC is the nearest public set. Optimiser, rate and batch are "
-            "ours."
-        ),
+        open_points="The competition's faces (CASIA-SURF, ten age groups) were never given out; "
+        "drawn faces stand in, and MUFAC is the nearest public set. Optimiser, rate and batch are "
+        "ours.",
     ),
 )

@@ -54,8 +54,8 @@ _TINY: dict[str, Any] = {
 }
 _HOME: dict[str, Any] = {
     "loader": "folders:office_home",
-    "source": "Venkateswara et al., Deep Hashing Network for Unsupervised Domain Adaptation, "
-    "CVPR 2017",
+    "source": "Venkateswara et al., Deep Hashing Network for Unsupervised Domain Adaptation, CVPR "
+    "2017",
     "licence": "Research and education, not commercial",
     "classes": 65,
     "streamed": True,
@@ -95,8 +95,7 @@ _DOMAINNET: dict[str, Any] = {
             "github.com/DianCh/AdaContrast. Put all into domainnet-126 of "
         )
         + DATA_FOLDER
-        + ": real/CLASS/*.jpg and "
-        "real_list.txt, and so on."
+        + ": real/CLASS/*.jpg and real_list.txt, and so on."
     ),
 }
 
@@ -104,11 +103,9 @@ _MUCAC = DatasetCard(
     id="mucac",
     loader="people:mucac",
     title="MUCAC, attributes of celebrities",
-    source=(
-        "Choi and Na, Towards Machine Unlearning Benchmarks, 2023, from CelebA-HQ (Karras et al., "
-        "ICLR 2018, and Lee et al., CVPR 2020): 30,000 images of 6,217 persons; below number 190 "
-        "for testing, from 4855 on unseen, the others for training, as in the authors' code"
-    ),
+    source="Choi and Na, Towards Machine Unlearning Benchmarks, 2023, from CelebA-HQ (Karras et "
+    "al., ICLR 2018, and Lee et al., CVPR 2020): 30,000 images of 6,217 persons; below number 190 "
+    "for testing, from 4855 on unseen, the others for training, as in the authors' code",
     licence="As CelebA: research, not commercial",
     classes=3,
     shape=(3, 128, 128),
@@ -270,8 +267,8 @@ PUBLISHED: tuple[DatasetCard, ...] = (
         augmentation=True,
         where=(
             (
-                "Fetch CUB_200_2011.tgz (1.1 GB) from www.vision.caltech.edu/datasets/cub_200_2011 "
-                "and unpack it in "
+                "Fetch CUB_200_2011.tgz (1.1 GB) from "
+                "www.vision.caltech.edu/datasets/cub_200_2011 and unpack it in "
             )
             + DATA_FOLDER
             + (
@@ -304,11 +301,9 @@ PUBLISHED: tuple[DatasetCard, ...] = (
         id="mufac",
         loader="people:mufac",
         title="MUFAC, age of Korean faces",
-        source=(
-            "Choi and Na, Towards Machine Unlearning Benchmarks, 2023, from AI Hub's Korean "
-            "families; 10,025 images for training, 1,539 for testing, 1,504 of unseen persons. A "
-            "person is one member of one family"
-        ),
+        source="Choi and Na, Towards Machine Unlearning Benchmarks, 2023, from AI Hub's Korean "
+        "families; 10,025 images for training, 1,539 for testing, 1,504 of unseen persons. A "
+        "person is one member of one family",
         licence="AI Hub's terms of use",
         classes=8,
         shape=(3, 128, 128),

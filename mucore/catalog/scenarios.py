@@ -102,18 +102,16 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         id="label_flip",
         title="Flipped labels",
         question="Which method heals a model that was taught wrong labels?",
-        meaning=(
-            "Before the original is trained, the same number of samples of each class get the "
-            "label of the class's partner. They are forgotten; Retrain trains without them, not "
-            "on their true labels."
-        ),
+        meaning="Before the original is trained, the same number of samples of each class get the "
+        "label of the class's partner. They are forgotten; Retrain trains without them, not on "
+        "their true labels.",
         source=f"{MUBOX}, scenario 6 and section 5.3",
         parameters=(
             _budget(**_POISON),
             setting("pairs", "pairs", None, optional=True)(
-                "Classes that swap labels, such as 0-9,1-8. None: the first with the last, "
-                "the second with the last but one, and so on; with ten classes that is "
-                "MUBox's 0-9, 1-8, 2-7, 3-6, 4-5."
+                "Classes that swap labels, such as 0-9,1-8. None: the first with the last, the "
+                "second with the last but one, and so on; with ten classes that is MUBox's 0-9, "
+                "1-8, 2-7, 3-6, 4-5."
             ),
             _seed(),
         ),
@@ -124,12 +122,10 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         id="backdoor",
         title="Backdoor",
         question="Which method closes a backdoor that was trained into a model?",
-        meaning=(
-            "Before the original is trained, random samples get a square patch and the label of "
-            "the target class. They are forgotten; Retrain trains without them. Samples that were "
-            "of the target class already are poisoned like the others: only their image changes. "
-            "A crop or flip while training moves the patch with its image."
-        ),
+        meaning="Before the original is trained, random samples get a square patch and the label "
+        "of the target class. They are forgotten; Retrain trains without them. Samples that were "
+        "of the target class already are poisoned like the others: only their image changes. A "
+        "crop or flip while training moves the patch with its image.",
         source=f"{MUBOX}, scenario 6 and section 5.3",
         parameters=(
             _budget(**_POISON),
@@ -152,10 +148,8 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         id="random_classes",
         title="Classes at random",
         question="Which method forgets classes that nobody picked with care?",
-        meaning=(
-            "Every sample of n classes is forgotten; the classes are drawn at random. With the "
-            "same seed, a smaller n takes some of the classes of a larger one."
-        ),
+        meaning="Every sample of n classes is forgotten; the classes are drawn at random. With "
+        "the same seed, a smaller n takes some of the classes of a larger one.",
         source=f"{TRULY}, random-N",
         parameters=(
             integer("n", 1, 1, counts_classes=True)(
@@ -171,13 +165,11 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         title="Classes near a downstream task",
         question="Which method forgets the classes on which the representation of another task "
         "rests?",
-        meaning=(
-            "Every sample of the n source classes most similar to a downstream data set is "
-            "forgotten. Similarity is the cosine between class means of the original's "
-            "penultimate features over the training samples. Each downstream class picks its "
-            "nearest source class; then the next most similar fill up to n. Where there are more "
-            "picks than n, the most similar of them go."
-        ),
+        meaning="Every sample of the n source classes most similar to a downstream data set is "
+        "forgotten. Similarity is the cosine between class means of the original's penultimate "
+        "features over the training samples. Each downstream class picks its nearest source "
+        "class; then the next most similar fill up to n. Where there are more picks than n, the "
+        "most similar of them go.",
         source=f"{TRULY}, section 4.3, top-N",
         parameters=(
             integer("n", 1, 1, counts_classes=True)(
@@ -193,8 +185,8 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
                 ),
                 optional=True,
             )(
-                "The downstream data set, with images of the same shape. None: the first "
-                "that the data set's card names."
+                "The downstream data set, with images of the same shape. None: the first that the "
+                "data set's card names."
             ),
         ),
         class_wise=True,
@@ -205,10 +197,8 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         id="identities",
         title="Persons",
         question="Which method forgets everything about a person?",
-        meaning=(
-            "All images of the chosen persons are forgotten. Only persons who are in no other "
-            "split can be chosen, so that neither validation nor test shows them."
-        ),
+        meaning="All images of the chosen persons are forgotten. Only persons who are in no other "
+        "split can be chosen, so that neither validation nor test shows them.",
         source="MUFAC and MUCAC (Choi and Na, Towards Machine Unlearning Benchmarks, 2023)",
         parameters=(
             integer("count", 10, 1)("How many persons, drawn at random."),
@@ -223,10 +213,8 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         id="class_fraction",
         title="A share of one class",
         question="How much of a class can go before a method notices?",
-        meaning=(
-            "A random share of one class is forgotten. The paper takes 0.01, 0.1, 0.25, 0.5, 0.8 "
-            "and 1; with the same seed, a smaller share is a part of a larger one."
-        ),
+        meaning="A random share of one class is forgotten. The paper takes 0.01, 0.1, 0.25, 0.5, "
+        "0.8 and 1; with the same seed, a smaller share is a part of a larger one.",
         source="Becker and Liebig, Evaluating Machine Unlearning via Epistemic Uncertainty, 2022",
         parameters=(
             integer("class_id", 0, 0)("The class, as a number from 0 (`class` in the paper)."),
@@ -239,18 +227,15 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         id="competition",
         title="Competition",
         question="Which method would have done well in the NeurIPS 2023 competition?",
-        meaning=(
-            "Whole persons are drawn until about the given share of the training set is "
-            "forgotten. Only persons who are in no other split are drawn. The competition trained "
-            "for 30 epochs with class weights and without augmentation, which are fields of the "
-            "recipe."
-        ),
+        meaning="Whole persons are drawn until about the given share of the training set is "
+        "forgotten. Only persons who are in no other split are drawn. The competition trained for "
+        "30 epochs with class weights and without augmentation, which are fields of the recipe.",
         source="Triantafillou et al., Are We Making Progress in Unlearning? Findings from the "
         "First NeurIPS Unlearning Competition, 2024",
         parameters=(
             real("fraction", 0.02, 0.001, 1.0)(
-                "Share of the training set. Whole persons go, as many as come nearest to it, "
-                "and one at least."
+                "Share of the training set. Whole persons go, as many as come nearest to it, and "
+                "one at least."
             ),
             _seed("persons"),
         ),

@@ -10,11 +10,9 @@ TERMS = (
     TermCard(
         id="noise",
         title="Noise on gradients",
-        meaning=(
-            "Gaussian noise of this standard deviation, added to every gradient while a method "
-            "unlearns; 0 is the plain method. It gives no guarantee of privacy. A method that "
-            "takes no step along a gradient says in a note that it changed nothing."
-        ),
+        meaning="Gaussian noise of this standard deviation, added to every gradient while a "
+        "method unlearns; 0 is the plain method. It gives no guarantee of privacy. A method that "
+        "takes no step along a gradient says in a note that it changed nothing.",
         flag="--noise 0,0.001,0.01",
         source="Are We Truly Forgetting? (Kim, Cha, Kim), Figure 11; where the noise comes in is "
         "ours",
@@ -22,22 +20,18 @@ TERMS = (
     TermCard(
         id="scope",
         title="Scope: what a method may change",
-        meaning=(
-            "Every layer, or the classifier alone, which is the last linear layer. With both, "
-            "each method stands beside itself, which shows what it does beyond the classifier. A "
-            "method that chooses its layers by rules of its own cannot be confined."
-        ),
+        meaning="Every layer, or the classifier alone, which is the last linear layer. With both, "
+        "each method stands beside itself, which shows what it does beyond the classifier. A "
+        "method that chooses its layers by rules of its own cannot be confined.",
         flag="--scope all,classifier",
         source="After Are We Truly Forgetting? (Kim, Cha, Kim), Figure 4b",
     ),
     TermCard(
         id="sweep",
         title="Sweep of a parameter",
-        meaning=(
-            "A method runs once with each of several values of one of its parameters; with "
-            "several parameters, once with each combination. It shows whether a result hangs on a "
-            "setting."
-        ),
+        meaning="A method runs once with each of several values of one of its parameters; with "
+        "several parameters, once with each combination. It shows whether a result hangs on a "
+        "setting.",
         flag="--sweep scrub.lr=0.001,0.01",
         source="After Are We Truly Forgetting? (Kim, Cha, Kim), Figure 10",
     ),
@@ -50,13 +44,11 @@ VERDICTS = (
     TermCard(
         id="forgot",
         title="Forgot",
-        meaning=(
-            "Every number on forgetting came as near to Retrain's as another Retrain would, or "
-            "nine tenths of the way from the original, and accuracy was kept. Only methods that "
-            "forgot may be called nearest, most useful or cheapest. “Forgot on outputs” says that "
-            "the features before the last layer still know it: a probe finds more in them than in "
-            "Retrain's, or they hardly moved from the original's."
-        ),
+        meaning="Every number on forgetting came as near to Retrain's as another Retrain would, "
+        "or nine tenths of the way from the original, and accuracy was kept. Only methods that "
+        "forgot may be called nearest, most useful or cheapest. “Forgot on outputs” says that the "
+        "features before the last layer still know it: a probe finds more in them than in "
+        "Retrain's, or they hardly moved from the original's.",
         source=_RULE,
     ),
     TermCard(
@@ -69,71 +61,57 @@ VERDICTS = (
     TermCard(
         id="too_much",
         title="Too much",
-        meaning=(
-            "The method went beyond Retrain by more than chance explains: on the forgotten "
-            "samples the model is now worse than one that never saw them, and that alone can give "
-            "them away."
-        ),
+        meaning="The method went beyond Retrain by more than chance explains: on the forgotten "
+        "samples the model is now worse than one that never saw them, and that alone can give "
+        "them away.",
         source=_RULE,
     ),
     TermCard(
         id="damaged",
         title="Damaged",
-        meaning=(
-            "Accuracy on what should stay fell below Retrain's by more than chance explains, and "
-            "by more than 3 % of what Retrain has above guessing; or the model calls nearly "
-            "everything one class where Retrain does not. It may have forgotten as well, or the "
-            "original may be no better, where poison had harmed it; the reason says so."
-        ),
+        meaning="Accuracy on what should stay fell below Retrain's by more than chance explains, "
+        "and by more than 3 % of what Retrain has above guessing; or the model calls nearly "
+        "everything one class where Retrain does not. It may have forgotten as well, or the "
+        "original may be no better, where poison had harmed it; the reason says so.",
         source=_RULE,
     ),
     TermCard(
         id="did_nothing",
         title="Did nothing",
-        meaning=(
-            "No number on forgetting moved a tenth of the way from the original to Retrain. The "
-            "untouched original gets this word, too, wherever it can be told from Retrain."
-        ),
+        meaning="No number on forgetting moved a tenth of the way from the original to Retrain. "
+        "The untouched original gets this word, too, wherever it can be told from Retrain.",
         source=_RULE,
     ),
     TermCard(
         id="nothing_to_forget",
         title="Nothing to forget",
-        meaning=(
-            "The original and Retrain are alike on these samples, so nobody can see whether a "
-            "method forgot them. Accuracy on the others was checked and is kept. Where a "
-            "method moved away from both on these samples, the verdict's reason says so."
-        ),
+        meaning="The original and Retrain are alike on these samples, so nobody can see whether a "
+        "method forgot them. Accuracy on the others was checked and is kept. Where a method moved "
+        "away from both on these samples, the verdict's reason says so.",
         source=_RULE,
     ),
     TermCard(
         id="cannot_tell",
         title="Cannot tell",
-        meaning=(
-            "Retrain is missing, or a number on one of the seeds, or the original and Retrain are "
-            "so near each other that what lies between them cannot be placed. More training seeds "
-            "of Retrain help."
-        ),
+        meaning="Retrain is missing, or a number on one of the seeds, or the original and Retrain "
+        "are so near each other that what lies between them cannot be placed. More training seeds "
+        "of Retrain help.",
         source=_RULE,
     ),
     TermCard(
         id="provisional",
         title="Question mark behind a verdict",
-        meaning=(
-            "The word is provisional: fewer than three Retrains or a single seed of the method "
-            "stand behind it, or its 95 % interval over seeds allows another word."
-        ),
+        meaning="The word is provisional: fewer than three Retrains or a single seed of the "
+        "method stand behind it, or its 95 % interval over seeds allows another word.",
         source=_RULE,
     ),
     TermCard(
         id="distance",
         title="Distance to Retrain",
-        meaning=(
-            "The mean size of the gaps to the Retrain of the same training seed, in points, over "
-            "the numbers that the verdict rests on: RA, TA, FA and the confidence attack; where "
-            "whole classes go RA, TRA, FA and TFA; with persons the forgetting score in the "
-            "attack's place; where data are poisoned TA, FA and FA true."
-        ),
+        meaning="The mean size of the gaps to the Retrain of the same training seed, in points, "
+        "over the numbers that the verdict rests on: RA, TA, FA and the confidence attack; where "
+        "whole classes go RA, TRA, FA and TFA; with persons the forgetting score in the attack's "
+        "place; where data are poisoned TA, FA and FA true.",
         source="Ours; mucore/verdicts/lines.py",
     ),
 )

@@ -23,17 +23,14 @@ CARD = MethodCard(
     source="Choi and Na, Towards Machine Unlearning Benchmarks, 2023 (MUFAC, MUCAC)",
     year=2023,
     code="ndb796/MachineUnlearning 01_MUFAC",
-    summary="Descends on a retain batch and ascends on a forget batch in the same step, both "
-    "at full weight.",
-    how=(
-        "From the original, it makes a few epochs over the retain set, with forget batches "
-        "cycled beside it. The loss of each step is the mean cross-entropy on the retain "
-        "batch minus that on the forget batch. What both batches would change alike cancels "
-        "out, so a step mainly follows what sets the forget set apart. Momentum and weight "
-        "decay are off by default, and the forget loss stops counting at twice the loss of "
-        "blind guessing. No small weight tames the ascent, so it soon dominates: more epochs "
-        "or a higher rate cost accuracy on all data."
-    ),
+    summary="Descends on a retain batch and ascends on a forget batch in the same step, both at "
+    "full weight.",
+    how="From the original, it makes a few epochs over the retain set, with forget batches cycled "
+    "beside it. The loss of each step is the mean cross-entropy on the retain batch minus that on "
+    "the forget batch. What both batches would change alike cancels out, so a step mainly follows "
+    "what sets the forget set apart. Momentum and weight decay are off by default, and the forget "
+    "loss stops counting at twice the loss of blind guessing. No small weight tames the ascent, "
+    "so it soon dominates: more epochs or a higher rate cost accuracy on all data.",
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(
@@ -43,15 +40,15 @@ CARD = MethodCard(
         decay(0.0),
         batch(128),
         choice("bn_forward", "two", ("two", "concat"))(
-            "One forward pass for each batch, or one for both together, which mixes "
-            "batch-norm statistics."
+            "One forward pass for each batch, or one for both together, which mixes batch-norm "
+            "statistics."
         ),
         real("forget_loss_cap", 2.0, 0.1, 100.0, unit="× ln C", optional=True)(
             "The forget loss stops pushing above this multiple of chance level. A guard of ours."
         ),
         switch("skip_unequal", False)(
-            "Skip steps whose two batches differ in size, as the official code does: a "
-            "small forget set then does nothing at all."
+            "Skip steps whose two batches differ in size, as the official code does: a small "
+            "forget set then does nothing at all."
         ),
     ),
     search={

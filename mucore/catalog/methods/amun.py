@@ -23,21 +23,16 @@ CARD = MethodCard(
     source="Ebrahimpour-Boroojeny, Sundaram, Chandrasekaran, AMUN, ICML 2025",
     year=2025,
     code="Ali-E/AMUN adversarial_unlearn.py, pgdl2_modified.py",
-    summary=(
-        "Finds for each forgotten sample a close adversarial image and trains on all data "
-        "plus those images, under the wrong classes that the original gives them. Made for "
-        "random samples: to remove a class or poison, leave its labels out (sets no_forget)."
-    ),
-    how=(
-        "Projected gradient ascent searches a small ball around each forgotten image, and the "
-        "radius doubles until the original's prediction changes. The image found there is "
-        "stored under the wrong class that the original sees in it. Fine-tuning then runs on "
-        "the retain set, the forget set under the labels it has and these images. Two labels "
-        "so close together lower the confidence on forgotten samples towards that on unseen "
-        "ones, while boundaries elsewhere hardly move. The aim is membership inference more "
-        "than accuracy. The search takes many gradients for each sample, and every epoch "
-        "reads all data."
-    ),
+    summary="Finds for each forgotten sample a close adversarial image and trains on all data "
+    "plus those images, under the wrong classes that the original gives them. Made for random "
+    "samples: to remove a class or poison, leave its labels out (sets no_forget).",
+    how="Projected gradient ascent searches a small ball around each forgotten image, and the "
+    "radius doubles until the original's prediction changes. The image found there is stored "
+    "under the wrong class that the original sees in it. Fine-tuning then runs on the retain set, "
+    "the forget set under the labels it has and these images. Two labels so close together lower "
+    "the confidence on forgotten samples towards that on unseen ones, while boundaries elsewhere "
+    "hardly move. The aim is membership inference more than accuracy. The search takes many "
+    "gradients for each sample, and every epoch reads all data.",
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(
@@ -66,10 +61,8 @@ CARD = MethodCard(
     paper_epochs=MUBOX_EPOCHS,
     footprint=Footprint(
         scratch="forget * (image + 8)",
-        backward=(
-            "3 * attack_steps * forget + epochs * ((retain if sets != 'no_retain' else 0) "
-            "+ (forget if sets != 'no_forget' else 0) + forget)"
-        ),
+        backward="3 * attack_steps * forget + epochs * ((retain if sets != 'no_retain' else 0) + "
+        "(forget if sets != 'no_forget' else 0) + forget)",
     ),
     storage="0 (the forget set's adversarial images while it runs; 61 MB for 5,000 of CIFAR-10)",
     differs="The attack's radius is bounded; a sample that never leaves its class gets its "

@@ -12,20 +12,18 @@ CARD = MethodCard(
     source="Chen et al., Boundary Unlearning, CVPR 2023",
     year=2023,
     code="TY-LEE-KR/Boundary-Unlearning-Code boundary_unlearning.py (a mirror)",
-    summary="Adds a shadow class to the output layer, trains the forget set alone towards it, "
-    "and removes it again.",
-    how=(
-        "The classifier gets one more row with random weights and no bias: a class that no image "
-        "has. All weights of the original train towards it on forgotten images, until nearly all "
-        "land there or the epochs are over. Their features thus leave the old class without being "
-        "pushed into any particular other one. After the extra row is cut off, another of the old "
-        "classes should win. Neither labels nor retain data nor a record are needed. The "
-        "forgotten class can come back with the cut, because the extra row took up the change, "
-        "and retained images of that class follow."
-    ),
+    summary="Adds a shadow class to the output layer, trains the forget set alone towards it, and "
+    "removes it again.",
+    how="The classifier gets one more row with random weights and no bias: a class that no image "
+    "has. All weights of the original train towards it on forgotten images, until nearly all land "
+    "there or the epochs are over. Their features thus leave the old class without being pushed "
+    "into any particular other one. After the extra row is cut off, another of the old classes "
+    "should win. Neither labels nor retain data nor a record are needed. The forgotten class can "
+    "come back with the cut, because the extra row took up the change, and retained images of "
+    "that class follow.",
     reads=frozenset({"forget"}),
-    tasks_reason="its shadow class takes the place of a sample's class, and an attribute has "
-    "no class beside yes and no.",
+    tasks_reason="its shadow class takes the place of a sample's class, and an attribute has no "
+    "class beside yes and no.",
     parameters=(
         lr(1e-5),
         epochs(10, "the forget set", scaled=False),
@@ -33,8 +31,8 @@ CARD = MethodCard(
         decay(0.0),
         batch(64),
         real("stop_share", 0.99, 0.0, 1.0, optional=True)(
-            "Stop when this share of the forget set is in the shadow class; none: never. "
-            "A guard of ours."
+            "Stop when this share of the forget set is in the shadow class; none: never. A guard "
+            "of ours."
         ),
         bn("frozen"),
     ),

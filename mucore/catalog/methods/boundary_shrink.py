@@ -12,20 +12,15 @@ CARD = MethodCard(
     source="Chen et al., Boundary Unlearning, CVPR 2023",
     year=2023,
     code="TY-LEE-KR/Boundary-Unlearning-Code boundary_unlearning.py (a mirror)",
-    summary=(
-        "Gives each forgotten sample the label of the nearest other class, found by one "
-        "adversarial step, and trains on the forget set alone."
-    ),
-    how=(
-        "One signed gradient step (FGSM) on the pixels of each forgotten image raises the "
-        "original's loss. The class that the original sees there lies just across the "
-        "decision boundary; if it is not allowed, the runner-up class serves. The original "
-        "trains on the unchanged images with these labels, so the region of the forgotten "
-        "class shrinks into its neighbours. Neither retain set nor record is needed, and a "
-        "few short epochs make it very cheap. It is designed for whole classes. If part of a "
-        "class goes, the retained part crosses the boundary too, and random samples of all "
-        "classes hardly change."
-    ),
+    summary="Gives each forgotten sample the label of the nearest other class, found by one "
+    "adversarial step, and trains on the forget set alone.",
+    how="One signed gradient step (FGSM) on the pixels of each forgotten image raises the "
+    "original's loss. The class that the original sees there lies just across the decision "
+    "boundary; if it is not allowed, the runner-up class serves. The original trains on the "
+    "unchanged images with these labels, so the region of the forgotten class shrinks into its "
+    "neighbours. Neither retain set nor record is needed, and a few short epochs make it very "
+    "cheap. It is designed for whole classes. If part of a class goes, the retained part crosses "
+    "the boundary too, and random samples of all classes hardly change.",
     reads=frozenset({"forget"}),
     tasks_reason="it moves a sample to the one class that lies nearest across a boundary, and "
     "attributes have a boundary each.",
@@ -39,12 +34,12 @@ CARD = MethodCard(
         decay(0.0),
         batch(64),
         choice("on_fail", "runner_up", ("runner_up", "keep"))(
-            "Where the step does not cross a boundary: the original's runner-up class, "
-            "or the true label (official code)."
+            "Where the step does not cross a boundary: the original's runner-up class, or the "
+            "true label (official code)."
         ),
         choice("extra", "plain", ("plain", "curvature", "weights"))(
-            "Optional terms of the official code: keep the loss's curvature, or weigh "
-            "samples by how clearly they crossed."
+            "Optional terms of the official code: keep the loss's curvature, or weigh samples by "
+            "how clearly they crossed."
         ),
         bn("frozen"),
     ),
@@ -55,14 +50,12 @@ CARD = MethodCard(
         "bn": Among(("frozen", "train")),
     },
     footprint=Footprint(
-        scratch=(
-            "forget * (8 + (4 if extra == 'weights' else 0)) + (state if extra == "
-            "'curvature' else 0)"
-        ),
+        scratch="forget * (8 + (4 if extra == 'weights' else 0)) + (state if extra == 'curvature' "
+        "else 0)",
         forward="forget",
         backward="(1 + epochs) * forget",
     ),
-    differs="Batch norm frozen and runner-up labels for failed attacks by default; the "
-    "official code has neither.",
+    differs="Batch norm frozen and runner-up labels for failed attacks by default; the official "
+    "code has neither.",
     aliases=("BS", "Boundary-S"),
 )

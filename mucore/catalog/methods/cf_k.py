@@ -27,14 +27,12 @@ CARD = MethodCard(
     code="shash42/Evaluating-Inexact-Unlearning src/methods.py",
     summary="Goes on training only the last layers, on the retain set alone. What earlier layers "
     "learned from the forget set stays.",
-    how=(
-        "All of the original is frozen but its last block and the classifier, or as many "
-        "blocks or layers as asked for. Frozen batch norms keep their statistics. The free "
-        "part trains with cross-entropy on the retain set, and the forget set is never read. "
-        "Late layers turn features into classes, so they should be the first to lose what is "
-        "no longer rehearsed, and few layers train quickly. On a well fitted network they "
-        "hardly move, so as a rule it forgets no more than fine-tuning of all layers."
-    ),
+    how="All of the original is frozen but its last block and the classifier, or as many blocks "
+    "or layers as asked for. Frozen batch norms keep their statistics. The free part trains with "
+    "cross-entropy on the retain set, and the forget set is never read. Late layers turn features "
+    "into classes, so they should be the first to lose what is no longer rehearsed, and few "
+    "layers train quickly. On a well fitted network they hardly move, so as a rule it forgets no "
+    "more than fine-tuning of all layers.",
     reads=frozenset({"retain"}),
     tasks=EVERY_TASK,
     parameters=(

@@ -12,22 +12,17 @@ CARD = MethodCard(
     source="Lee et al., Contrastive Unlearning, IJCAI 2025",
     year=2025,
     code="Hongkyu-Lee/Contrastive-Unlearning core/trainer/unlearn/unlearn.py",
-    summary=(
-        "Pushes the features of forgotten samples away from retained ones of their class and "
-        "towards those of other classes, with cross-entropy on the retained samples. Stops "
-        "when forgotten samples do no better than held-out ones, or held-out samples of "
-        "forgotten classes no better than chance."
-    ),
-    how=(
-        "A forget batch and a random retain batch pass through the original together, and their "
-        "features are scaled to length one. Contrastive learning is turned around: a forgotten "
-        "sample becomes less similar to retained ones of its class and more similar to all "
-        "others. It thus leaves its cluster and loses what training made it share with the class. "
-        "Cross-entropy on the retain batch, the other term of the loss, keeps the retained "
-        "clusters apart. It needs the retain set throughout, and validation data to know when to "
-        "stop. That is checked after whole epochs only, so a large forget set can go too far "
-        "within one."
-    ),
+    summary="Pushes the features of forgotten samples away from retained ones of their class and "
+    "towards those of other classes, with cross-entropy on the retained samples. Stops when "
+    "forgotten samples do no better than held-out ones, or held-out samples of forgotten classes "
+    "no better than chance.",
+    how="A forget batch and a random retain batch pass through the original together, and their "
+    "features are scaled to length one. Contrastive learning is turned around: a forgotten sample "
+    "becomes less similar to retained ones of its class and more similar to all others. It thus "
+    "leaves its cluster and loses what training made it share with the class. Cross-entropy on "
+    "the retain batch, the other term of the loss, keeps the retained clusters apart. It needs "
+    "the retain set throughout, and validation data to know when to stop. That is checked after "
+    "whole epochs only, so a large forget set can go too far within one.",
     reads=frozenset({"retain", "forget", "validation"}),
     tasks_reason="it tells samples of one class from those of the others, and images with "
     "attributes fall into no classes.",
@@ -42,8 +37,8 @@ CARD = MethodCard(
         batch(128),
         batch(64, "class_batch_size", "samples in class-wise scenarios"),
         choice("push", "paper", ("paper", "code"))(
-            "The push from the own class counts once (paper) or as often as there are "
-            "retained samples for each pull (code)."
+            "The push from the own class counts once (paper) or as often as there are retained "
+            "samples for each pull (code)."
         ),
         bn("train"),
     ),
@@ -58,15 +53,11 @@ CARD = MethodCard(
         stops=True,
         graph="2 * (class_batch_size if leaving else batch_size)",
         forward=("epochs * (validation * leaving / classes if leaving else forget + validation)"),
-        backward=(
-            "epochs * repeats * (forget + ceil(forget / (size := class_batch_size if "
-            "leaving else batch_size)) * min(size, retain))"
-        ),
+        backward="epochs * repeats * (forget + ceil(forget / (size := class_batch_size if leaving "
+        "else batch_size)) * min(size, retain))",
     ),
-    differs=(
-        "Normalised features of the network as it is; the official network has a projection "
-        "head. Stops on validation data. Retain batches come from shuffled passes, not drawn "
-        "with replacement."
-    ),
+    differs="Normalised features of the network as it is; the official network has a projection "
+    "head. Stops on validation data. Retain batches come from shuffled passes, not drawn with "
+    "replacement.",
     aliases=("CU", "contrastive_unlearning"),
 )

@@ -9,21 +9,19 @@ CARD = MethodCard(
     id="ct",
     title="CT",
     family="competition",
-    source="NeurIPS 2023 machine unlearning challenge, write-up 458531 (toshi_k's part), "
-    "fifth place",
+    source="NeurIPS 2023 machine unlearning challenge, write-up 458531 (toshi_k's part), fifth "
+    "place",
     year=2023,
     code="xcadet/deepunlearn munl/unlearning/kgltop5.py (third-party port)",
     summary="Convolution transpose. Mirrors every convolution kernel at its diagonal and "
     "fine-tunes on the retain set.",
-    how=(
-        "Rows and columns of each square kernel of the original change places, without a look "
-        "at any data. The network then answers as the original would for images mirrored the "
-        "same way, so its features no longer fit upright ones. Training on the retain set "
-        "makes them fit again, at a rate that falls along a cosine. What only the forget set "
-        "supported has no data to come back from, since that set is never read. With few "
-        "epochs or a low rate, accuracy stays far below what it was on all data. Kernels of "
-        "one pixel do not change, so a network without larger ones is merely fine-tuned."
-    ),
+    how="Rows and columns of each square kernel of the original change places, without a look at "
+    "any data. The network then answers as the original would for images mirrored the same way, "
+    "so its features no longer fit upright ones. Training on the retain set makes them fit again, "
+    "at a rate that falls along a cosine. What only the forget set supported has no data to come "
+    "back from, since that set is never read. With few epochs or a low rate, accuracy stays far "
+    "below what it was on all data. Kernels of one pixel do not change, so a network without "
+    "larger ones is merely fine-tuned.",
     reads=frozenset({"retain"}),
     tasks=EVERY_TASK,
     parameters=(lr(1e-3), epochs(3, "the retain set", scaled=True), momentum(), decay(), batch(64)),
@@ -35,7 +33,7 @@ CARD = MethodCard(
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it mirrors the kernels of convolutions, and the classifier has none.",
     footprint=Footprint(backward="epochs * retain"),
-    differs="The other half of the authors' ensemble, pseudo-label fine-tuning, is left out, "
-    "as in MUBox.",
+    differs="The other half of the authors' ensemble, pseudo-label fine-tuning, is left out, as "
+    "in MUBox.",
     aliases=("Convolution transpose",),
 )

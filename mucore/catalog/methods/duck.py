@@ -12,24 +12,19 @@ CARD = MethodCard(
     source="Cotogni et al., DUCK: Distance-based Unlearning via Centroid Kinematics, 2023",
     year=2023,
     code="OcraM17/DUCK src/Unlearning_methods.py",
-    summary=(
-        "Moves the features of each forgotten sample to the nearest centroid of another "
-        "class, while cross-entropy holds the retain set. Stops when the forget set is "
-        "predicted no better than held-out data, or not at all where classes go entirely."
-    ),
-    how=(
-        "Features are the inputs of the classifier, and their mean over the retained samples of a "
-        "class, taken at the original, is its centroid. The target of a forgotten sample is the "
-        "closest of these by cosine distance, its own class excepted. Adam pulls each forget "
-        "batch to its targets, up to 40 times by default, each time beside another retain batch "
-        "that holds its classes. Forgotten samples thus look like another class already in their "
-        "features. It needs the retain set, and validation data to know when to stop. Many retain "
-        "batches make an epoch expensive, and pulled samples become wrong where Retrain would "
-        "often be right."
-    ),
+    summary="Moves the features of each forgotten sample to the nearest centroid of another "
+    "class, while cross-entropy holds the retain set. Stops when the forget set is predicted no "
+    "better than held-out data, or not at all where classes go entirely.",
+    how="Features are the inputs of the classifier, and their mean over the retained samples of a "
+    "class, taken at the original, is its centroid. The target of a forgotten sample is the "
+    "closest of these by cosine distance, its own class excepted. Adam pulls each forget batch to "
+    "its targets, up to 40 times by default, each time beside another retain batch that holds its "
+    "classes. Forgotten samples thus look like another class already in their features. It needs "
+    "the retain set, and validation data to know when to stop. Many retain batches make an epoch "
+    "expensive, and pulled samples become wrong where Retrain would often be right.",
     reads=frozenset({"retain", "forget", "validation"}),
-    tasks_reason="it moves features to the centroid of another class, and images with "
-    "attributes fall into no classes.",
+    tasks_reason="it moves features to the centroid of another class, and images with attributes "
+    "fall into no classes.",
     parameters=(
         lr(1e-3),
         real("class_lr", 4e-4, 1e-6, 1.0, log=True)("Learning rate in class-wise scenarios."),
@@ -44,16 +39,16 @@ CARD = MethodCard(
         batch(1024),
         batch(256, "class_batch_size", "samples in class-wise scenarios"),
         real("class_stop", 0.01, 0.0, 1.0)(
-            "Forget accuracy below which a class-wise run stops; other scenarios take "
-            "the original's validation accuracy."
+            "Forget accuracy below which a class-wise run stops; other scenarios take the "
+            "original's validation accuracy."
         ),
         setting("milestones", "ints", (25, 40))(
             "Epochs after which the rate is multiplied by rho."
         ),
         real("rho", 0.5, 0.0, 1.0)("Factor of the rate at each milestone."),
         switch("polish", False)(
-            "Two more epochs with a tenth of the pull, as in the official code but not "
-            "in the paper."
+            "Two more epochs with a tenth of the pull, as in the official code but not in the "
+            "paper."
         ),
         bn("train"),
     ),
@@ -71,20 +66,15 @@ CARD = MethodCard(
         optimizer="2",
         graph="2 * (class_batch_size if leaving else batch_size)",
         forward="retain + forget + epochs * forget + (0 if leaving else validation)",
-        backward=(
-            "epochs * min(retain_batches, ceil(retain / (size := class_batch_size if "
-            "leaving else batch_size))) * (forget + ceil(forget / size) * min(size, "
-            "retain))"
-        ),
+        backward="epochs * min(retain_batches, ceil(retain / (size := class_batch_size if leaving "
+        "else batch_size))) * (forget + ceil(forget / size) * min(size, retain))",
     ),
     storage="C · d · 4 B (centroids)",
-    differs=(
-        "Targets are fixed for each sample and never a forgotten class; in the official code, "
-        "indices go astray. The target accuracy comes from validation data, the official one "
-        "from test data. At most 10 epochs also where classes go (official: 200). Centroids "
-        "are means over the whole retain set (official: over its first 50 batches). A forget "
-        "batch meets as many retain batches as the authors' ratio says, 40; the official loop "
-        "asks for the ratio too late and takes one more, 41. The number that they wrote down "
-        "is taken here; the two differ only where the retain set has more than 40 batches."
-    ),
+    differs="Targets are fixed for each sample and never a forgotten class; in the official code, "
+    "indices go astray. The target accuracy comes from validation data, the official one from "
+    "test data. At most 10 epochs also where classes go (official: 200). Centroids are means over "
+    "the whole retain set (official: over its first 50 batches). A forget batch meets as many "
+    "retain batches as the authors' ratio says, 40; the official loop asks for the ratio too late "
+    "and takes one more, 41. The number that they wrote down is taken here; the two differ only "
+    "where the retain set has more than 40 batches.",
 )

@@ -24,21 +24,16 @@ CARD = MethodCard(
     "Unlearning, 2022",
     year=2022,
     code="shash42/Evaluating-Inexact-Unlearning src/methods.py",
-    summary=(
-        "Puts the last layers back to where training began and trains them again on the retain "
-        "set, with the others frozen. Those layers have forgotten exactly; the early ones have "
-        "not."
-    ),
-    how=(
-        "The last block of the original and its classifier, or as many blocks or layers as "
-        "asked for, return to their initial weights. The seed of the training gives these "
-        "back; drawing new ones is a choice. The frozen front serves as a feature extractor, "
-        "and the reset part learns from the retain set at a rate that falls along a cosine. "
-        "No forgotten sample ever reaches this part, so only the features can carry "
-        "influence. More layers forget more and bring the cost nearer to that of retraining. "
-        "Random samples are often predicted as before, because the features were fitted to "
-        "them."
-    ),
+    summary="Puts the last layers back to where training began and trains them again on the "
+    "retain set, with the others frozen. Those layers have forgotten exactly; the early ones have "
+    "not.",
+    how="The last block of the original and its classifier, or as many blocks or layers as asked "
+    "for, return to their initial weights. The seed of the training gives these back; drawing new "
+    "ones is a choice. The frozen front serves as a feature extractor, and the reset part learns "
+    "from the retain set at a rate that falls along a cosine. No forgotten sample ever reaches "
+    "this part, so only the features can carry influence. More layers forget more and bring the "
+    "cost nearer to that of retraining. Random samples are often predicted as before, because the "
+    "features were fitted to them.",
     reads=frozenset({"retain", "training_record"}),
     tasks=EVERY_TASK,
     records=("initial",),
@@ -53,8 +48,8 @@ CARD = MethodCard(
             "How many of the last blocks or layers are reset and trained again."
         ),
         choice("reset_from", "theta_init", ("theta_init", "kaiming"))(
-            "Start from the original's initial weights (pretrained ones where it had "
-            "them), or from newly drawn ones."
+            "Start from the original's initial weights (pretrained ones where it had them), or "
+            "from newly drawn ones."
         ),
         choice("schedule", "cosine", ("constant", "cosine", "onecycle"))(
             "How the learning rate moves."

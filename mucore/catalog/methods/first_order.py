@@ -20,9 +20,9 @@ COUNTERPART = choice(
         ),
     },
 )(
-    "What takes the forget set's place: nothing, the same images under other labels, or under "
-    "the flat target 1/C; of poisoned samples the same images under their true labels, or the "
-    "images with the training mean under the trigger, under their true labels."
+    "What takes the forget set's place: nothing, the same images under other labels, or under the "
+    "flat target 1/C; of poisoned samples the same images under their true labels, or the images "
+    "with the training mean under the trigger, under their true labels."
 )
 # as in the official poisoning experiment
 TRUE_LABEL = dict.fromkeys(sorted(POISONED), {"counterpart": "true_label"})
@@ -38,28 +38,23 @@ CARD = MethodCard(
     source="Warnecke et al., Machine Unlearning of Features and Labels, NDSS 2023",
     year=2023,
     code="alewarne/MachineUnlearning Applications/Poisoning/unlearn/first_order.py",
-    summary=(
-        "One step up the summed gradients of the forget set, and down those of what replaces "
-        "it, if anything does. Where the original fits that set perfectly and nothing "
-        "replaces it, there is next to no step."
-    ),
-    how=(
-        "Influence functions ask how the weights would move if a sample counted less in "
-        "training. Here the Hessian is left out, and a sample's gradient stands for its "
-        "influence. The gradients of the forget set are summed at the original's weights, and "
-        "the weights move along this sum, scaled by τ. Against poisoning, the same images "
-        "with their true labels are the counterpart, and the step leads from the wrong labels "
-        "to these. It needs no retain data and no record, only a pass over the forget set. "
-        "One straight step cannot follow a curved loss, and τ has to fit the size of the "
-        "forget set."
-    ),
+    summary="One step up the summed gradients of the forget set, and down those of what replaces "
+    "it, if anything does. Where the original fits that set perfectly and nothing replaces it, "
+    "there is next to no step.",
+    how="Influence functions ask how the weights would move if a sample counted less in training. "
+    "Here the Hessian is left out, and a sample's gradient stands for its influence. The "
+    "gradients of the forget set are summed at the original's weights, and the weights move along "
+    "this sum, scaled by τ. Against poisoning, the same images with their true labels are the "
+    "counterpart, and the step leads from the wrong labels to these. It needs no retain data and "
+    "no record, only a pass over the forget set. One straight step cannot follow a curved loss, "
+    "and τ has to fit the size of the forget set.",
     reads=frozenset({"forget"}),
     tasks=EVERY_TASK,
     parameters=(
         real("tau", 2e-5, 1e-9, 10.0, log=True)(
-            "Rate on the sum of gradients: it goes with the size of the forget set and "
-            "with how well the original fits it. Official: 2e-5, for corrected labels. "
-            "MUBox, on originals of 200 epochs: 0.04, all classes and class-wise 0.08."
+            "Rate on the sum of gradients: it goes with the size of the forget set and with how "
+            "well the original fits it. Official: 2e-5, for corrected labels. MUBox, on originals "
+            "of 200 epochs: 0.04, all classes and class-wise 0.08."
         ),
         COUNTERPART,
         UPDATES,
@@ -79,10 +74,8 @@ CARD = MethodCard(
         optimizer="0",
         backward="steps * forget * (1 if counterpart == 'delete' else 2)",
     ),
-    differs=(
-        "All weights move, not the last six tensors; the given samples are forgotten, not "
-        "training points that the model gets wrong. A masked trigger comes with the true "
-        "label: the paper masks features of samples whose labels are right."
-    ),
+    differs="All weights move, not the last six tensors; the given samples are forgotten, not "
+    "training points that the model gets wrong. A masked trigger comes with the true label: the "
+    "paper masks features of samples whose labels are right.",
     aliases=("First-order", "First"),
 )

@@ -12,35 +12,31 @@ CARD = MethodCard(
     source="Golatkar et al., Eternal Sunshine of the Spotless Net, CVPR 2020",
     year=2020,
     code="AdityaGolatkar/SelectiveForgetting Forgetting.ipynb",
-    summary=(
-        "Adds noise to every weight: the less a weight matters to the predictions on the retain "
-        "set, the more noise it gets (inverse Fisher information). A class that goes entirely "
-        "also loses its row of the classifier."
-    ),
-    how=(
-        "At the original, the Fisher information of its predictions for retained samples is "
-        "estimated, one number for each weight. A weight with little information hardly "
-        "affects those predictions, so it can bear much noise. Normal noise with a variance "
-        "inverse to the information, up to a limit, is added once; classifier, biases and "
-        "batch norms get more. What weights knew about the forget set alone should drown in "
-        "it, although that set is never read. A well fitted network has almost no "
-        "information: then the limit alone rules, and accuracy falls for retained samples "
-        "too. The estimate takes gradients of single samples over the retain set."
-    ),
+    summary="Adds noise to every weight: the less a weight matters to the predictions on the "
+    "retain set, the more noise it gets (inverse Fisher information). A class that goes entirely "
+    "also loses its row of the classifier.",
+    how="At the original, the Fisher information of its predictions for retained samples is "
+    "estimated, one number for each weight. A weight with little information hardly affects those "
+    "predictions, so it can bear much noise. Normal noise with a variance inverse to the "
+    "information, up to a limit, is added once; classifier, biases and batch norms get more. What "
+    "weights knew about the forget set alone should drown in it, although that set is never read. "
+    "A well fitted network has almost no information: then the limit alone rules, and accuracy "
+    "falls for retained samples too. The estimate takes gradients of single samples over the "
+    "retain set.",
     reads=frozenset({"retain"}),
     tasks=EVERY_TASK,
     parameters=(
         real("alpha", 1e-6, 1e-12, 1e-2, log=True)(
-            "Scale of the noise's variance. A factor of ten decides between no effect and "
-            "ruin. Official: 1e-6."
+            "Scale of the noise's variance. A factor of ten decides between no effect and ruin. "
+            "Official: 1e-6."
         ),
         choice("power", "half", ("half", "quarter"))(
-            "Power of 1/F in the standard deviation: one half in the code, one quarter "
-            "in the paper."
+            "Power of 1/F in the standard deviation: one half in the code, one quarter in the "
+            "paper."
         ),
         real("coverage", 0.999, 0.0, 1.0)(
-            "Share of the predictions' variance that is differentiated; 1: every class "
-            "of every sample, many times slower."
+            "Share of the predictions' variance that is differentiated; 1: every class of every "
+            "sample, many times slower."
         ),
         batch(128),
     ),
@@ -52,10 +48,8 @@ CARD = MethodCard(
         forward="2 * retain if coverage < 1 else retain",
         backward="retain * min(classes, 4) if coverage < 1 else retain * classes",
     ),
-    differs=(
-        "The classifier is found by its place, not by its shape. Predictions with the last "
-        "thousandth of the variance are skipped. Several draws of the noise are several "
-        "unlearning seeds."
-    ),
+    differs="The classifier is found by its place, not by its shape. Predictions with the last "
+    "thousandth of the variance are skipped. Several draws of the noise are several unlearning "
+    "seeds.",
     aliases=("Fisher", "FF"),
 )

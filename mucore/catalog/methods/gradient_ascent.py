@@ -13,17 +13,15 @@ CARD = MethodCard(
     "al., NeurIPS 2023)",
     year=2020,
     code="OPTML-Group/Unlearn-Sparse unlearn/GA.py",
-    summary="Climbs the loss of the forget set in a few small steps. Nothing holds the retain "
-    "set in place.",
-    how=(
-        "It takes the original and batches of the forget set, and no other data. Each step "
-        "goes up the gradient of the cross-entropy instead of down, so the network loses its "
-        "fit to these samples. Batch norm is frozen and gradients are clipped by default, "
-        "because the loss has no upper limit and its gradient grows as predictions fail. "
-        "After each epoch the forget loss is measured, and the ascent ends once it reaches a "
-        "multiple of the loss of blind guessing. On well fitted samples gradients are tiny, "
-        "so a low rate changes nothing. A high rate soon ruins predictions on all classes."
-    ),
+    summary="Climbs the loss of the forget set in a few small steps. Nothing holds the retain set "
+    "in place.",
+    how="It takes the original and batches of the forget set, and no other data. Each step goes "
+    "up the gradient of the cross-entropy instead of down, so the network loses its fit to these "
+    "samples. Batch norm is frozen and gradients are clipped by default, because the loss has no "
+    "upper limit and its gradient grows as predictions fail. After each epoch the forget loss is "
+    "measured, and the ascent ends once it reaches a multiple of the loss of blind guessing. On "
+    "well fitted samples gradients are tiny, so a low rate changes nothing. A high rate soon "
+    "ruins predictions on all classes.",
     reads=frozenset({"forget"}),
     tasks=EVERY_TASK,
     parameters=(
@@ -33,8 +31,8 @@ CARD = MethodCard(
         decay(),
         batch(256),
         real("stop_loss", 2.0, 0.1, 10.0, unit="× ln C", optional=True)(
-            "Stop when the mean forget loss reaches this multiple of chance level; none: "
-            "never. A guard of ours."
+            "Stop when the mean forget loss reaches this multiple of chance level; none: never. A "
+            "guard of ours."
         ),
         clip(1.0),
         bn("frozen"),
@@ -46,7 +44,7 @@ CARD = MethodCard(
         "bn": Among(("frozen", "train")),
     },
     footprint=Footprint(forward="epochs * forget if stop_loss else 0", backward="epochs * forget"),
-    differs="Batch norm frozen, clipping and a loss limit by default; official code has none "
-    "of them (bn=train, the others none).",
+    differs="Batch norm frozen, clipping and a loss limit by default; official code has none of "
+    "them (bn=train, the others none).",
     aliases=("GA", "NegGrad"),
 )

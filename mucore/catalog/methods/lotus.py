@@ -9,25 +9,21 @@ CARD = MethodCard(
     id="lotus",
     title="LoTUS",
     family="teacher",
-    source="Spartalis et al., LoTUS: Large-Scale Machine Unlearning with a Taste of "
-    "Uncertainty, CVPR 2025",
+    source="Spartalis et al., LoTUS: Large-Scale Machine Unlearning with a Taste of Uncertainty, "
+    "CVPR 2025",
     year=2025,
     code="cspartalis/LoTUS src/unlearning_methods/lotus_class.py",
-    summary=(
-        "Learns the original's own predictions with Gumbel noise: one drawn class on a part "
-        "of the retain set, smooth probabilities on the forget set, the smoother the further "
-        "its accuracy lies above that on held-out data. Stops when it falls below."
-    ),
-    how=(
-        "Teacher and student both begin as the original, and true labels serve only to "
-        "measure accuracy. On 30 percent of the retain set, by default, the student learns "
-        "classes drawn at random from the teacher's predictions. On the forget set it learns "
-        "those predictions with random noise, at a temperature that flattens them. The "
-        "temperature grows with the gap between forget accuracy and the teacher's validation "
-        "accuracy; the latter counts as zero where whole classes go. A network that never saw "
-        "the forget set would show no gap, so smoothing ends where the gap closes. If the "
-        "original generalises well, the gap is small and hardly anything is forgotten."
-    ),
+    summary="Learns the original's own predictions with Gumbel noise: one drawn class on a part "
+    "of the retain set, smooth probabilities on the forget set, the smoother the further its "
+    "accuracy lies above that on held-out data. Stops when it falls below.",
+    how="Teacher and student both begin as the original, and true labels serve only to measure "
+    "accuracy. On 30 percent of the retain set, by default, the student learns classes drawn at "
+    "random from the teacher's predictions. On the forget set it learns those predictions with "
+    "random noise, at a temperature that flattens them. The temperature grows with the gap "
+    "between forget accuracy and the teacher's validation accuracy; the latter counts as zero "
+    "where whole classes go. A network that never saw the forget set would show no gap, so "
+    "smoothing ends where the gap closes. If the original generalises well, the gap is small and "
+    "hardly anything is forgotten.",
     reads=frozenset({"retain", "forget", "validation"}),
     tasks=EVERY_TASK,
     parameters=(
@@ -50,10 +46,8 @@ CARD = MethodCard(
     },
     paper_epochs=MUBOX_EPOCHS,
     footprint=Footprint(
-        scratch=(
-            "state + (said if (said := 4 * classes * (forget + retain_fraction * retain)) "
-            "<= state else 0)"
-        ),
+        scratch="state + (said if (said := 4 * classes * (forget + retain_fraction * retain)) <= "
+        "state else 0)",
         optimizer="2",
         forward="epochs * forget + (0 if leaving else validation)",
         backward="epochs * (forget + retain_fraction * retain)",

@@ -24,16 +24,13 @@ CARD = MethodCard(
     code="meghdadk/SCRUB helper/loops.py",
     summary="Descends on the retain set and ascends on the forget set in one step, the retain "
     "loss weighted far higher.",
-    how=(
-        "Starting from the original, each step takes one batch of the retain set and one of "
-        "the forget set, which is cycled beside it. By default the loss is the cross-entropy "
-        "on the former times 0.99, less that on the latter times 0.01. Ascent makes the "
-        "forgotten labels unlikely, and descent at the same time restores what this costs on "
-        "other samples. The forget loss stops pushing at twice the loss of blind guessing by "
-        "default, since it would grow without end. All depends on the weight: too little "
-        "ascent is plain fine-tuning, too much lowers accuracy everywhere. The cost is a few "
-        "epochs over the retain set."
-    ),
+    how="Starting from the original, each step takes one batch of the retain set and one of the "
+    "forget set, which is cycled beside it. By default the loss is the cross-entropy on the "
+    "former times 0.99, less that on the latter times 0.01. Ascent makes the forgotten labels "
+    "unlikely, and descent at the same time restores what this costs on other samples. The forget "
+    "loss stops pushing at twice the loss of blind guessing by default, since it would grow "
+    "without end. All depends on the weight: too little ascent is plain fine-tuning, too much "
+    "lowers accuracy everywhere. The cost is a few epochs over the retain set.",
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(
@@ -46,8 +43,8 @@ CARD = MethodCard(
         decay(),
         batch(128),
         choice("bn_forward", "two", ("two", "concat"))(
-            "One forward pass for each batch, or one for both together, which mixes "
-            "batch-norm statistics."
+            "One forward pass for each batch, or one for both together, which mixes batch-norm "
+            "statistics."
         ),
         real("forget_loss_cap", 2.0, 0.1, 100.0, unit="× ln C", optional=True)(
             "The forget loss stops pushing above this multiple of chance level. A guard of ours."

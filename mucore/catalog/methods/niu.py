@@ -24,24 +24,20 @@ CARD = MethodCard(
     id="niu",
     title="NIU",
     family="competition",
-    source="NeurIPS 2023 machine unlearning challenge, write-up 459095 (Sun), seventh "
-    "place; RNI in Deep Unlearn (Cadet et al., 2024)",
+    source="NeurIPS 2023 machine unlearning challenge, write-up 459095 (Sun), seventh place; RNI "
+    "in Deep Unlearn (Cadet et al., 2024)",
     year=2023,
     code="xcadet/deepunlearn munl/unlearning/kgltop7.py (third-party port)",
-    summary=(
-        "Noise-injection unlearning. Re-initialises the output layer, then adds noise to a "
-        "few weight tensors at a time and trains those on the retain set, and in the end "
-        "fine-tunes all."
-    ),
-    how=(
-        "All of the original but the classifier is kept, and at first an epoch on the retain set "
-        "trains the whole network. Each noise epoch then draws nine weight tensors by default, "
-        "adds normal noise to some, and trains only these nine and batch norm. In the last epochs "
-        "everything trains, and no noise is added. Noise erases details at random, and only those "
-        "that the retain set supports can be learned again. No forgotten sample is read, so "
-        "nothing aims at the forget set, and random samples are often still known. All tensors "
-        "get noise of one size, which hurts those with small weights most."
-    ),
+    summary="Noise-injection unlearning. Re-initialises the output layer, then adds noise to a "
+    "few weight tensors at a time and trains those on the retain set, and in the end fine-tunes "
+    "all.",
+    how="All of the original but the classifier is kept, and at first an epoch on the retain set "
+    "trains the whole network. Each noise epoch then draws nine weight tensors by default, adds "
+    "normal noise to some, and trains only these nine and batch norm. In the last epochs "
+    "everything trains, and no noise is added. Noise erases details at random, and only those "
+    "that the retain set supports can be learned again. No forgotten sample is read, so nothing "
+    "aims at the forget set, and random samples are often still known. All tensors get noise of "
+    "one size, which hurts those with small weights most.",
     reads=frozenset({"retain"}),
     tasks=EVERY_TASK,
     parameters=(
@@ -58,8 +54,8 @@ CARD = MethodCard(
         batch(64),
         switch("reset_output", True)("Redraw the output layer first."),
         choice("stage1", "full", ("full", "chosen"))(
-            "After the reset, train all weights (write-up) or a few tensors, perhaps "
-            "without the output layer (the port)."
+            "After the reset, train all weights (write-up) or a few tensors, perhaps without the "
+            "output layer (the port)."
         ),
     ),
     search={
@@ -73,7 +69,7 @@ CARD = MethodCard(
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it draws the layers that it trains, batch norms among them.",
     footprint=Footprint(backward="(reset_epochs + noise_epochs + fine_epochs) * retain"),
-    differs="Batch norm is told by layer type, not by the name bn. The three stages are "
-    "scaled to the recipe one by one.",
+    differs="Batch norm is told by layer type, not by the name bn. The three stages are scaled to "
+    "the recipe one by one.",
     aliases=("RNI", "Noise-injection unlearning"),
 )

@@ -12,22 +12,17 @@ CARD = MethodCard(
     source="Golatkar et al., Forgetting Outside the Box, ECCV 2020",
     year=2020,
     code="AdityaGolatkar/SelectiveForgetting Forgetting.ipynb",
-    summary=(
-        "Treats the network as linear in its weights, works out how the solution would move "
-        "without the forget set, and moves the weights that way, stretched because a real "
-        "network has moved further than a linear one."
-    ),
-    how=(
-        "Around the original, the network is replaced by its linear approximation, whose "
-        "Jacobian defines the neural tangent kernel. For a linear model, training is a system "
-        "of equations, so the solutions with and without the forget set can be compared. Each "
-        "logit of each sample gives one equation; few are solved exactly by Cholesky, many by "
-        "conjugate gradients without a Jacobian. The difference of both solutions is added to "
-        "the weights, stretched by how far training really went from the initial weights. A "
-        "random part of the retain set, 500 samples by default, stands for all of it. Where "
-        "the linear picture fits badly, little is forgotten, and the two solves can cost as "
-        "much as retraining."
-    ),
+    summary="Treats the network as linear in its weights, works out how the solution would move "
+    "without the forget set, and moves the weights that way, stretched because a real network has "
+    "moved further than a linear one.",
+    how="Around the original, the network is replaced by its linear approximation, whose Jacobian "
+    "defines the neural tangent kernel. For a linear model, training is a system of equations, so "
+    "the solutions with and without the forget set can be compared. Each logit of each sample "
+    "gives one equation; few are solved exactly by Cholesky, many by conjugate gradients without "
+    "a Jacobian. The difference of both solutions is added to the weights, stretched by how far "
+    "training really went from the initial weights. A random part of the retain set, 500 samples "
+    "by default, stands for all of it. Where the linear picture fits badly, little is forgotten, "
+    "and the two solves can cost as much as retraining.",
     reads=frozenset({"retain", "forget", "training_record"}),
     tasks=EVERY_TASK,
     records=("initial",),
@@ -50,16 +45,16 @@ CARD = MethodCard(
             "Fisher forgetting with this alpha on top; the official notebook also shows 1e-9."
         ),
         integer("retain_samples", 500, 1, 1_000_000, log=True, optional=True)(
-            "Retain samples that are linearised, drawn once; none: all. The authors' "
-            "whole training set had 500."
+            "Retain samples that are linearised, drawn once; none: all. The authors' whole "
+            "training set had 500."
         ),
         integer("iterations", 300, 1, 10_000, log=True)(
-            "Conjugate gradients, for more than 4,000 logits or a Jacobian above 1 GiB: "
-            "steps of each of two solves at most."
+            "Conjugate gradients, for more than 4,000 logits or a Jacobian above 1 GiB: steps of "
+            "each of two solves at most."
         ),
         real("tolerance", 1e-2, 1e-12, 0.5, log=True)(
-            "Residual of the kernel's system, relative to its right-hand side, at which "
-            "a solve ends; unsolved above it."
+            "Residual of the kernel's system, relative to its right-hand side, at which a solve "
+            "ends; unsolved above it."
         ),
         batch(256),
     ),
@@ -74,39 +69,27 @@ CARD = MethodCard(
     not_confinable="it moves all weights at once, by the gradients of the whole network.",
     footprint=Footprint(
         stops=True,
-        scratch=(
-            "rows * weights + 16 * rows ** 2 if (rows := classes * (forget + min(retain, "
-            "retain_samples or retain))) <= 4000 and rows * weights <= 2 ** 30 else 3 * "
-            "weights + 2040 * rows"
-        ),
+        scratch="rows * weights + 16 * rows ** 2 if (rows := classes * (forget + min(retain, "
+        "retain_samples or retain))) <= 4000 and rows * weights <= 2 ** 30 else 3 * weights + "
+        "2040 * rows",
         optimizer="0",
         graph="3 * min(batch_size, chunk)",
         # 50 products of the sketch, one more than `iterations` for each system, which measures what
         # is left, and the residuals before or the shifts after
-        forward=(
-            "(used := forget + min(retain, retain_samples or retain)) * (1 if classes * "
-            "used <= 4000 and classes * used * weights <= 2 ** 30 else 53 + 2 * "
-            "iterations)"
-        ),
-        backward=(
-            "(used := forget + min(retain, retain_samples or retain)) * (classes + 2 if "
-            "classes * used <= 4000 and classes * used * weights <= 2 ** 30 else 54 + 2 * "
-            "iterations)"
-        ),
+        forward="(used := forget + min(retain, retain_samples or retain)) * (1 if classes * used "
+        "<= 4000 and classes * used * weights <= 2 ** 30 else 53 + 2 * iterations)",
+        backward="(used := forget + min(retain, retain_samples or retain)) * (classes + 2 if "
+        "classes * used <= 4000 and classes * used * weights <= 2 ** 30 else 54 + 2 * iterations)",
         # the residuals, the 50 products of the sketch, two of each system, and one for the shift
-        least=(
-            "used * 4 / 3 if classes * (used := forget + (kept := min(retain, retain_samples or "
-            "retain))) <= 4000 and classes * used * weights <= 2 ** 30 else (53 * used + 2 * "
-            "kept) * 4 / 3"
-        ),
+        least="used * 4 / 3 if classes * (used := forget + (kept := min(retain, retain_samples or "
+        "retain))) <= 4000 and classes * used * weights <= 2 ** 30 else (53 * used + 2 * kept) * "
+        "4 / 3",
     ),
     storage="Jacobians on disk, 2 · weights · samples · classes · 4 bytes (MUBox: 36 GB)",
-    differs=(
-        "Nothing is stored. Above 4,000 logits no Jacobian or kernel is formed either: two "
-        "solves by conjugate gradients with products of the kernel, preconditioned by a "
-        "Nyström sketch. Batch norm trained as usual, weights not pulled to their start, no "
-        "pretraining: the originals are those of every other method."
-    ),
+    differs="Nothing is stored. Above 4,000 logits no Jacobian or kernel is formed either: two "
+    "solves by conjugate gradients with products of the kernel, preconditioned by a Nyström "
+    "sketch. Batch norm trained as usual, weights not pulled to their start, no pretraining: the "
+    "originals are those of every other method.",
     revision=2,
     aliases=("NTK",),
 )

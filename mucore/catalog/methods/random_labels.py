@@ -18,20 +18,18 @@ CARD = MethodCard(
     id="random_labels",
     title="Random labels",
     family="relabelling",
-    source="Graves et al., AAAI 2021; Golatkar et al., CVPR 2020; settings of SalUn (Fan et "
-    "al., ICLR 2024)",
+    source="Graves et al., AAAI 2021; Golatkar et al., CVPR 2020; settings of SalUn (Fan et al., "
+    "ICLR 2024)",
     year=2021,
     code="OPTML-Group/Unlearn-Saliency Classification/unlearn/RL.py",
     summary="Gives the forget set random labels and trains on both sets.",
-    how=(
-        "The original trains on, and by default each epoch begins with a pass over the forget "
-        "set. Whenever a sample comes up there, a new label is drawn for it from all classes, the "
-        "true one included. Contradictory labels undo the link between image and class, so "
-        "predictions on the forget set become flat. A pass over the retain set with its true "
-        "labels follows and repairs the rest. It needs no record and no second network, but an "
-        "epoch reads the whole training set. Flat predictions are a trace in themselves, since "
-        "Retrain is surer of most such samples; membership inference by confidence notices."
-    ),
+    how="The original trains on, and by default each epoch begins with a pass over the forget "
+    "set. Whenever a sample comes up there, a new label is drawn for it from all classes, the "
+    "true one included. Contradictory labels undo the link between image and class, so "
+    "predictions on the forget set become flat. A pass over the retain set with its true labels "
+    "follows and repairs the rest. It needs no record and no second network, but an epoch reads "
+    "the whole training set. Flat predictions are a trace in themselves, since Retrain is surer "
+    "of most such samples; membership inference by confidence notices.",
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(
@@ -41,8 +39,8 @@ CARD = MethodCard(
         decay(),
         batch(256),
         choice("mode", "sequential", ("sequential", "mixed_fixed", "mixed_fresh", "forget_only"))(
-            "Forget then retain pass, labels of all classes; both mixed, wrong labels, "
-            "fixed or fresh; or forget pass only."
+            "Forget then retain pass, labels of all classes; both mixed, wrong labels, fixed or "
+            "fresh; or forget pass only."
         ),
     ),
     search={

@@ -33,21 +33,16 @@ CARD = MethodCard(
     source="Zhao et al., What Makes Unlearning Hard and What to Do About It, NeurIPS 2024",
     year=2024,
     code="kairanzhao/RUM main_rum.py",
-    summary=(
-        "Sorts the forget set by how memorised each sample seems and splits it in three. The "
-        "least memorised third is left alone, the middle one is forgotten by fine-tuning, the "
-        "most memorised one by SalUn, in this order."
-    ),
-    how=(
-        "Each forgotten sample gets a score, by default the higher the less sure the original "
-        "is of its label. Samples that fit the general pattern would be predicted alike "
-        "without them, so there is little to forget, while memorised ones need real effort. "
-        "Each group therefore gets a treatment of its own strength, and samples whose turn is "
-        "still to come count as retained. The retain set is needed, and some other scores "
-        "read validation data or a record of training. The score only stands in for true "
-        "memorisation, which would take many retrained networks. Later steps can undo what "
-        "earlier ones reached, and their costs add up."
-    ),
+    summary="Sorts the forget set by how memorised each sample seems and splits it in three. The "
+    "least memorised third is left alone, the middle one is forgotten by fine-tuning, the most "
+    "memorised one by SalUn, in this order.",
+    how="Each forgotten sample gets a score, by default the higher the less sure the original is "
+    "of its label. Samples that fit the general pattern would be predicted alike without them, so "
+    "there is little to forget, while memorised ones need real effort. Each group therefore gets "
+    "a treatment of its own strength, and samples whose turn is still to come count as retained. "
+    "The retain set is needed, and some other scores read validation data or a record of "
+    "training. The score only stands in for true memorisation, which would take many retrained "
+    "networks. Later steps can undo what earlier ones reached, and their costs add up.",
     reads=frozenset({"retain", "forget", "training_record"}),
     records=("learning_events",),
     no_records_when={"proxy": ("confidence", "curvature", "heldout_retrain")},
@@ -56,9 +51,9 @@ CARD = MethodCard(
         choice(
             "proxy", "confidence", ("confidence", "curvature", "learning_events", "heldout_retrain")
         )(
-            "What stands for memorisation: a low confidence of the original, a sharply "
-            "bent loss around the image, a low mean confidence through training, or "
-            "answers that change when the validation set is trained on."
+            "What stands for memorisation: a low confidence of the original, a sharply bent loss "
+            "around the image, a low mean confidence through training, or answers that change "
+            "when the validation set is trained on."
         ),
         choice("order", "low_to_high", ("low_to_high", "high_to_low"))(
             "Which third goes first; those still to come are retained until then."
@@ -89,8 +84,8 @@ CARD = MethodCard(
         integer(
             "heldout_epochs", None, 0, 500, unit="epochs", optional=True, omitted_when_default=True
         )(
-            "Passes over the validation set, at most (heldout_retrain); none: as many as "
-            "the original was trained for."
+            "Passes over the validation set, at most (heldout_retrain); none: as many as the "
+            "original was trained for."
         ),
     ),
     search={
@@ -108,12 +103,10 @@ CARD = MethodCard(
         forward=(
             "forget if proxy == 'confidence' else 2 * forget if proxy == 'heldout_retrain' else 0"
         ),
-        backward=(
-            "(11 * forget if proxy == 'curvature' else (heldout_epochs or recipe_epochs) * "
-            "validation if proxy == 'heldout_retrain' else 0) + retain * ((low_epochs if low "
-            "!= 'nothing' else 0) + (medium_epochs if medium != 'nothing' else 0) + "
-            "(high_epochs if high != 'nothing' else 0)) + forget"
-        ),
+        backward="(11 * forget if proxy == 'curvature' else (heldout_epochs or recipe_epochs) * "
+        "validation if proxy == 'heldout_retrain' else 0) + retain * ((low_epochs if low != "
+        "'nothing' else 0) + (medium_epochs if medium != 'nothing' else 0) + (high_epochs if high "
+        "!= 'nothing' else 0)) + forget",
     ),
     storage="one score a sample",
     differs="Scores by proxies; held-out data are the validation set; images augmented. Other "

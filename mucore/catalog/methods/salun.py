@@ -24,15 +24,13 @@ CARD = MethodCard(
     code="OPTML-Group/Unlearn-Saliency Classification/unlearn/RL.py",
     summary="Random labels, but only the half of the weights to which the forget loss is most "
     "sensitive may move.",
-    how=(
-        "The gradient of the forget set's loss is summed at the original's weights. By default "
-        "half of the weights, those with the largest absolute sums, may move, and all others keep "
-        "their exact values. Each epoch passes over the forget set under newly drawn labels, then "
-        "over the retain set under its own. The mask confines the change to weights that act on "
-        "the forget set, so other abilities should suffer less than under plain relabelling. Too "
-        "low a learning rate forgets next to nothing. Unsure answers where Retrain is sure are a "
-        "trace that membership inference by confidence can find."
-    ),
+    how="The gradient of the forget set's loss is summed at the original's weights. By default "
+    "half of the weights, those with the largest absolute sums, may move, and all others keep "
+    "their exact values. Each epoch passes over the forget set under newly drawn labels, then "
+    "over the retain set under its own. The mask confines the change to weights that act on the "
+    "forget set, so other abilities should suffer less than under plain relabelling. Too low a "
+    "learning rate forgets next to nothing. Unsure answers where Retrain is sure are a trace that "
+    "membership inference by confidence can find.",
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(
@@ -60,6 +58,6 @@ CARD = MethodCard(
     paper_epochs=MUBOX_EPOCHS,
     footprint=Footprint(scratch="1.25 * weights", backward="forget + epochs * (forget + retain)"),
     storage="one mask of the weights (MUBox: 0.09 GB for ResNet-18, an int64 mask)",
-    differs="Masked weights stay put under weight decay and momentum too; official code let "
-    "them drift until February 2026.",
+    differs="Masked weights stay put under weight decay and momentum too; official code let them "
+    "drift until February 2026.",
 )

@@ -13,24 +13,19 @@ CARD = MethodCard(
     source="Bonato et al., Is Retain Set All You Need in Machine Unlearning?, ECCV 2024",
     year=2024,
     code="jbonato1/SCAR src/Unlearning_methods.py",
-    summary=(
-        "Moves the features of each forgotten sample to the nearest other class by "
-        "Mahalanobis distance, while the original's outputs on stand-in images hold the rest. "
-        "Classes that are forgotten already stop moving. Stops below an accuracy target."
-    ),
-    how=(
-        "From the original's features, mean and covariance of every kept class are computed over "
-        "the retain set. Mahalanobis distance takes the shape of these clusters into account, and "
-        "each forgotten sample gets its target once, at the start. A student lowers this distance "
-        "and, on other images, its divergence from the frozen original. Forgotten samples thus "
-        "end up in foreign clusters while other answers should stay. The retain set provides "
-        "those images by default; made-up ones can take their place but say less about real ones. "
-        "Validation data are needed to stop, and moved samples become wrong where Retrain would "
-        "often be right."
-    ),
+    summary="Moves the features of each forgotten sample to the nearest other class by "
+    "Mahalanobis distance, while the original's outputs on stand-in images hold the rest. Classes "
+    "that are forgotten already stop moving. Stops below an accuracy target.",
+    how="From the original's features, mean and covariance of every kept class are computed over "
+    "the retain set. Mahalanobis distance takes the shape of these clusters into account, and "
+    "each forgotten sample gets its target once, at the start. A student lowers this distance "
+    "and, on other images, its divergence from the frozen original. Forgotten samples thus end up "
+    "in foreign clusters while other answers should stay. The retain set provides those images by "
+    "default; made-up ones can take their place but say less about real ones. Validation data are "
+    "needed to stop, and moved samples become wrong where Retrain would often be right.",
     reads=frozenset({"retain", "forget", "validation"}),
-    tasks_reason="it moves features to the cluster of another class, and images with "
-    "attributes fall into no classes.",
+    tasks_reason="it moves features to the cluster of another class, and images with attributes "
+    "fall into no classes.",
     parameters=(
         lr(5e-4),
         epochs(30, "the forget set, at most", scaled=False),
@@ -41,9 +36,8 @@ CARD = MethodCard(
         real("gamma_1", 3.0, 0.0, 100.0)("Shrinkage of the covariance's diagonal."),
         real("gamma_2", 3.0, 0.0, 100.0)("Shrinkage of the covariance's other entries."),
         choice("surrogate", "retain", ("retain", "noise", "textures"))(
-            "What the original is distilled on: the retain set, or 10,000 made-up images "
-            "of noise or of clouds of several sizes (the retain set then gives class "
-            "statistics alone)."
+            "What the original is distilled on: the retain set, or 10,000 made-up images of noise "
+            "or of clouds of several sizes (the retain set then gives class statistics alone)."
         ),
         integer("surrogate_batches", 5, 1, 1000)("Stand-in batches for each forget batch."),
         integer("class_surrogate_batches", 1, 1, 1000)("The same in class-wise scenarios."),
@@ -53,8 +47,8 @@ CARD = MethodCard(
             "Other scenarios stop this far below the original's validation accuracy."
         ),
         real("still_known", 0.8, 0.0, 1.0)(
-            "A class below this forget accuracy stops moving; TinyImageNet: 0.4. Class-wise "
-            "runs do without it."
+            "A class below this forget accuracy stops moving; TinyImageNet: 0.4. Class-wise runs "
+            "do without it."
         ),
         bn("train"),
         choice(
@@ -69,8 +63,8 @@ CARD = MethodCard(
             },
             omitted_when_default=True,
         )(
-            "Move the forget set, or (SCAR-self) made-up images that the original takes "
-            "for a forgotten class: wants textures."
+            "Move the forget set, or (SCAR-self) made-up images that the original takes for a "
+            "forgotten class: wants textures."
         ),
     ),
     search={
@@ -83,25 +77,19 @@ CARD = MethodCard(
     },
     footprint=Footprint(
         stops=True,
-        scratch=(
-            "(said if (said := 4 * classes * (retain if surrogate == 'retain' else "
-            "10_000)) <= state else 0) + (0 if said <= state and surrogate == 'retain' "
-            "else state) + 4 * features * (forget + 3 * (members := retain / classes) + "
-            "min(classes - leaving, forget) * (2 + min(2 + members, features)))"
-        ),
+        scratch="(said if (said := 4 * classes * (retain if surrogate == 'retain' else 10_000)) "
+        "<= state else 0) + (0 if said <= state and surrogate == 'retain' else state) + 4 * "
+        "features * (forget + 3 * (members := retain / classes) + min(classes - leaving, forget) "
+        "* (2 + min(2 + members, features)))",
         optimizer="2",
         graph="2 * batch_size",
         forward="retain + forget + epochs * forget + (0 if leaving else validation)",
-        backward=(
-            "epochs * (class_surrogate_batches if leaving else surrogate_batches) * "
-            "(forget + ceil(forget / batch_size) * min(batch_size, retain))"
-        ),
+        backward="epochs * (class_surrogate_batches if leaving else surrogate_batches) * (forget "
+        "+ ceil(forget / batch_size) * min(batch_size, retain))",
     ),
     storage="C · (d + d²) · 4 B (class statistics) and 10,000 surrogate images",
-    differs=(
-        "The official surrogates are ImageNet images, which are not at hand: the retain set "
-        "stands in (the form with retain data), or made-up images. The stop rule is asked "
-        "once an epoch and on validation data, in the self-forget form on those images, where "
-        "the official code reads the forget set and the test set."
-    ),
+    differs="The official surrogates are ImageNet images, which are not at hand: the retain set "
+    "stands in (the form with retain data), or made-up images. The stop rule is asked once an "
+    "epoch and on validation data, in the self-forget form on those images, where the official "
+    "code reads the forget set and the test set.",
 )

@@ -25,28 +25,23 @@ CARD = MethodCard(
     source="Kurmanji et al., Towards Unbounded Machine Unlearning, NeurIPS 2023",
     year=2023,
     code="meghdadk/SCRUB thirdparty/repdistiller/helper/loops.py",
-    summary=(
-        "A student starts as a copy of the original. It moves away from it on the forget set and "
-        "back towards it on the retain set, in turn; after a few epochs it only moves back."
-    ),
-    how=(
-        "Teacher and student both begin as the original, and only the student trains. In the "
-        "early epochs, a pass over the forget set maximises the divergence between their "
-        "predictions. Each epoch then passes over the retain set, where the student lowers "
-        "its cross-entropy and its divergence from the teacher. The first kind of pass drives "
-        "out what was learned from the forget set, and the second restores what suffered with "
-        "it. The divergence has no upper limit, so rate and number of these passes decide "
-        "between no effect and collapse. Too many errors on the forget set are a trace as "
-        "well, which membership inference can use."
-    ),
+    summary="A student starts as a copy of the original. It moves away from it on the forget set "
+    "and back towards it on the retain set, in turn; after a few epochs it only moves back.",
+    how="Teacher and student both begin as the original, and only the student trains. In the "
+    "early epochs, a pass over the forget set maximises the divergence between their predictions. "
+    "Each epoch then passes over the retain set, where the student lowers its cross-entropy and "
+    "its divergence from the teacher. The first kind of pass drives out what was learned from the "
+    "forget set, and the second restores what suffered with it. The divergence has no upper "
+    "limit, so rate and number of these passes decide between no effect and collapse. Too many "
+    "errors on the forget set are a trace as well, which membership inference can use.",
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(
         lr(5e-4),
         epochs(5, "the retain set", scaled=True),
         integer("msteps", 3, 0, 100, unit="epochs", scales_with_epochs=True)(
-            "How many of the first epochs begin with a pass that maximises the distance on "
-            "the forget set."
+            "How many of the first epochs begin with a pass that maximises the distance on the "
+            "forget set."
         ),
         real("alpha", 0.5, 0.0, 10.0)("Weight of the distillation loss on the retain set."),
         real("gamma", 1.0, 0.0, 100.0)("Weight of the cross-entropy on the retain set."),
@@ -81,6 +76,6 @@ CARD = MethodCard(
         graph="max(retain_batch_size, forget_batch_size)",
         backward="epochs * retain + msteps * forget",
     ),
-    differs="Gradients are clipped at norm 10; the clip option of the official code has no "
-    "effect there.",
+    differs="Gradients are clipped at norm 10; the clip option of the official code has no effect "
+    "there.",
 )

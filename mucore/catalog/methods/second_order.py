@@ -13,42 +13,36 @@ CARD = MethodCard(
     source="Warnecke et al., Machine Unlearning of Features and Labels, NDSS 2023",
     year=2023,
     code="alewarne/MachineUnlearning Applications/Poisoning/unlearn/second_order.py",
-    summary=(
-        "The gradients of First-order influence, multiplied by the inverse Hessian of the retain "
-        "set: a Newton step to where training without the forget set would end. Exact for a "
-        "quadratic loss; next to nothing for a deep network that fits everything."
-    ),
-    how=(
-        "Leaving out the forget set changes the training loss, and the inverse Hessian says "
-        "how its minimum moves in response. That Hessian, of the retain set and whatever "
-        "replaces the forget set, is never formed. Conjugate gradients use only products with "
-        "vectors, by default those of the Gauss-Newton matrix, which has no negative curvature "
-        "and rests on samples near a boundary, read first. "
-        "Weights then move far where the retain loss is flat, as far as damping lets them, and "
-        "little where it is steep. LiSSA, the official code's series of products on random "
-        "batches, is a choice that seldom solves a deep network's system (status: unsolved). "
-        "Many passes over retain data make it expensive."
-    ),
+    summary="The gradients of First-order influence, multiplied by the inverse Hessian of the "
+    "retain set: a Newton step to where training without the forget set would end. Exact for a "
+    "quadratic loss; next to nothing for a deep network that fits everything.",
+    how="Leaving out the forget set changes the training loss, and the inverse Hessian says how "
+    "its minimum moves in response. That Hessian, of the retain set and whatever replaces the "
+    "forget set, is never formed. Conjugate gradients use only products with vectors, by default "
+    "those of the Gauss-Newton matrix, which has no negative curvature and rests on samples near "
+    "a boundary, read first. Weights then move far where the retain loss is flat, as far as "
+    "damping lets them, and little where it is steep. LiSSA, the official code's series of "
+    "products on random batches, is a choice that seldom solves a deep network's system (status: "
+    "unsolved). Many passes over retain data make it expensive.",
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(
         real("zeta", 1.0, 0.0, 1e6)("Multiplier of the step."),
         choice("solver", "cg_ggn", ("lissa", "cg_ggn", "cg_hessian"))(
-            "Conjugate gradients on the Gauss-Newton matrix (never negative) or on the "
-            "Hessian, or the official code's series."
+            "Conjugate gradients on the Gauss-Newton matrix (never negative) or on the Hessian, "
+            "or the official code's series."
         ),
         real("damping", 0.01953125, 1e-6, 100.0, log=True)(
-            "Added to the Hessian of the mean loss. Official: 1e-4 · 2e5 on sums over "
-            "batches of 1024."
+            "Added to the Hessian of the mean loss. Official: 1e-4 · 2e5 on sums over batches of "
+            "1024."
         ),
         real("scale", 195.3125, 1.0, 1e6, log=True)(
-            "LiSSA only: more than half the largest eigenvalue of the Hessian. Official: "
-            "2e5 on sums over batches of 1024."
+            "LiSSA only: more than half the largest eigenvalue of the Hessian. Official: 2e5 on "
+            "sums over batches of 1024."
         ),
         integer("iterations", None, 1, 100_000, optional=True)(
-            "Products at most, and where those that left samples out did not solve the "
-            "system as many again; none: 50 for conjugate gradients, 100 passes over the data for "
-            "LiSSA."
+            "Products at most, and where those that left samples out did not solve the system as "
+            "many again; none: 50 for conjugate gradients, 100 passes over the data for LiSSA."
         ),
         integer("patience", 20, 1, 1000)(
             "LiSSA ends when its changes have not fallen for this long; its best iterate is taken."
@@ -59,8 +53,8 @@ CARD = MethodCard(
         ),
         batch(1024, "hvp_batch_size", "samples of a Hessian product"),
         choice("hessian_scale", "exact", ("exact", "batch_sum"))(
-            "Invert the Hessian of the sum of losses, or of a batch's sum as the "
-            "official code does: a step n/batch times larger."
+            "Invert the Hessian of the sum of losses, or of a batch's sum as the official code "
+            "does: a step n/batch times larger."
         ),
         COUNTERPART,
         UPDATES,
@@ -85,16 +79,14 @@ CARD = MethodCard(
         forward="steps * min(hvp_samples, retain) if solver == 'cg_ggn' else 0",
         backward=(
             # one product more measures the residual
-            "steps * ((1 if counterpart == 'delete' else 2) * forget + ((iterations or 50) + 1) "
-            "* (min(hvp_samples, retain) if solver != 'lissa' else hvp_batch_size))"
+            "steps * ((1 if counterpart == 'delete' else 2) * forget + ((iterations or 50) + 1) * "
+            "(min(hvp_samples, retain) if solver != 'lissa' else hvp_batch_size))"
         ),
     ),
-    differs=(
-        "All weights move, not the last six tensors; the Hessian is that of the sum of "
-        "losses, not of a batch; conjugate gradients on the Gauss-Newton matrix take the "
-        "place of LiSSA, whose best iterate counts, not its last. Above a residual of 1 % of "
-        "the gradient the status is unsolved."
-    ),
+    differs="All weights move, not the last six tensors; the Hessian is that of the sum of "
+    "losses, not of a batch; conjugate gradients on the Gauss-Newton matrix take the place of "
+    "LiSSA, whose best iterate counts, not its last. Above a residual of 1 % of the gradient the "
+    "status is unsolved.",
     revision=2,
     aliases=("Second-order", "Second"),
 )

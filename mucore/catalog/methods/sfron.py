@@ -23,21 +23,15 @@ CARD = MethodCard(
     "Enhancement, NeurIPS 2024",
     year=2024,
     code="K1nght/Unified-Unlearning-w-Remain-Geometry Classification/unlearn/sfron.py",
-    summary=(
-        "Ascends on forget samples, the well fitted ones weighted most, moving only weights "
-        "that matter more to them than to the retain set; descends on the retain set in "
-        "between."
-    ),
-    how=(
-        "At the original, the diagonal Fisher information of all weights is estimated once "
-        "for each of the two sets. Weights with at least as much information for the forget "
-        "set as for the retain set form the mask of the ascent. By default one masked step "
-        "precedes five free ones on the retain set, and its strength falls to zero, so the "
-        "end is repair alone. Small losses weigh most, which spares samples that are "
-        "forgotten already, and the mask should leave retained knowledge alone. The retain "
-        "steps make up most of the cost. Too much strength forgets far more than Retrain and "
-        "lowers accuracy."
-    ),
+    summary="Ascends on forget samples, the well fitted ones weighted most, moving only weights "
+    "that matter more to them than to the retain set; descends on the retain set in between.",
+    how="At the original, the diagonal Fisher information of all weights is estimated once for "
+    "each of the two sets. Weights with at least as much information for the forget set as for "
+    "the retain set form the mask of the ascent. By default one masked step precedes five free "
+    "ones on the retain set, and its strength falls to zero, so the end is repair alone. Small "
+    "losses weigh most, which spares samples that are forgotten already, and the mask should "
+    "leave retained knowledge alone. The retain steps make up most of the cost. Too much strength "
+    "forgets far more than Retrain and lowers accuracy.",
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(
@@ -51,8 +45,8 @@ CARD = MethodCard(
         real("alpha", 25.0, 0.0, 1e4)("Strength of the ascent at the start."),
         real("lam", 0.5, 0.0, 2.0)("Power of 1/loss in a forget sample's weight; 0: all alike."),
         real("gamma", 1.0, 0.0, 1e3)(
-            "A weight may ascend if its Fisher information for the forget set is this "
-            "many times that for the retain set."
+            "A weight may ascend if its Fisher information for the forget set is this many times "
+            "that for the retain set."
         ),
         real("beta", 1.0, 0.0, 1.0)(
             "Share of each iteration that is kept (slow weights); 1: all, as in the official code."
@@ -73,10 +67,8 @@ CARD = MethodCard(
     footprint=Footprint(
         scratch="max(2 * weights, weights / 4 + (weights if beta < 1 else 0))",
         optimizer="2 if optimizer == 'adamw' else 1 if momentum else 0",
-        backward=(
-            "forget + retain + iterations * batch_size + ceil(iterations / every) * "
-            "min(batch_size, forget)"
-        ),
+        backward="forget + retain + iterations * batch_size + ceil(iterations / every) * "
+        "min(batch_size, forget)",
     ),
     differs="Batches come from endless shuffled streams, so all have the same size.",
     aliases=("SFR-on",),

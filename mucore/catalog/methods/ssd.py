@@ -16,18 +16,15 @@ CARD = MethodCard(
     source="Foster et al., Selective Synaptic Dampening, AAAI 2024",
     year=2024,
     code="if-loops/selective-synaptic-dampening src/ssd.py",
-    summary="Shrinks the weights that matter more for the forget set than for the training "
-    "set, by Fisher information. No training.",
-    how=(
-        "Every weight of the original gets two importances, one from the forget set and one "
-        "from the whole training set. Importance is the diagonal of the Fisher information, "
-        "by default from squared gradients of whole batches. A weight is selected if the "
-        "first is more than α times the second. Selected weights are multiplied by the ratio "
-        "of second to first, so the most specialised shrink most while shared knowledge "
-        "should survive. The cost is little more than one pass of gradients over all data, "
-        "but nothing repairs the retain set afterwards. A low α wrecks the network, and a "
-        "high one selects nothing."
-    ),
+    summary="Shrinks the weights that matter more for the forget set than for the training set, "
+    "by Fisher information. No training.",
+    how="Every weight of the original gets two importances, one from the forget set and one from "
+    "the whole training set. Importance is the diagonal of the Fisher information, by default "
+    "from squared gradients of whole batches. A weight is selected if the first is more than α "
+    "times the second. Selected weights are multiplied by the ratio of second to first, so the "
+    "most specialised shrink most while shared knowledge should survive. The cost is little more "
+    "than one pass of gradients over all data, but nothing repairs the retain set afterwards. A "
+    "low α wrecks the network, and a high one selects nothing.",
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(
@@ -36,20 +33,19 @@ CARD = MethodCard(
         ),
         real("lam", 1.0, 0.0, 100.0)("Dampening constant λ."),
         choice("fisher", "batch", ("batch", "sample", "output_norm"))(
-            "Square the mean gradient of a batch (official code) or of each sample "
-            "(paper); or the gradient of the logits' squared norm, without labels "
-            "(loss-free SSD, 2024)."
+            "Square the mean gradient of a batch (official code) or of each sample (paper); or "
+            "the gradient of the logits' squared norm, without labels (loss-free SSD, 2024)."
         ),
         batch(128),
         choice("order", "mixed", ("mixed", "by_class", "retain_then_forget", "shuffled"))(
-            "Order in which batches are cut when their gradients are squared: retain set, "
-            "then forget set, each mixed (official for samples), class by class (official "
-            "for whole classes) or as in the data set; or both shuffled together."
+            "Order in which batches are cut when their gradients are squared: retain set, then "
+            "forget set, each mixed (official for samples), class by class (official for whole "
+            "classes) or as in the data set; or both shuffled together."
         ),
         choice("selection", "alpha", ("alpha", "percentile"), omitted_when_default=True)(
-            "Choose weights by alpha, or the ln(1 + 100 |D_f| / |D|) percent of them that "
-            "matter most for the forget set compared with the retain set (adaptive SSD, "
-            "Schoepf et al., 2024)."
+            "Choose weights by alpha, or the ln(1 + 100 |D_f| / |D|) percent of them that matter "
+            "most for the forget set compared with the retain set (adaptive SSD, Schoepf et al., "
+            "2024)."
         ),
     ),
     search={
@@ -70,10 +66,7 @@ CARD = MethodCard(
     not_confinable="it dampens weights in every layer, by their importance.",
     footprint=Footprint(scratch="2 * weights", optimizer="0", backward="2 * forget + retain"),
     storage="0 (one copy of the weights if the importance of the training set is kept)",
-    differs=(
-        "Nothing by default: batches are cut in the order of the official scripts, in 64 "
-        "where whole classes go and in 128 elsewhere. That order selects few weights. "
-        "Shuffled batches, which no official script has, average gradients away and select "
-        "many."
-    ),
+    differs="Nothing by default: batches are cut in the order of the official scripts, in 64 "
+    "where whole classes go and in 128 elsewhere. That order selects few weights. Shuffled "
+    "batches, which no official script has, average gradients away and select many.",
 )

@@ -19,33 +19,29 @@ CARD = MethodCard(
     id="unrolling",
     title="Unrolling SGD",
     family="gradient_ascent",
-    source="Thudi et al., Unrolling SGD, EuroS&P 2022; E and the initial weights as MUBox "
-    "(SACMAT 2025) words it",
+    source="Thudi et al., Unrolling SGD, EuroS&P 2022; E and the initial weights as MUBox (SACMAT "
+    "2025) words it",
     year=2022,
     code="cleverhans-lab/unrolling-sgd Unlearning/correlation_verification.py",
-    summary=(
-        "Adds the gradients that the forget set had at the start of training back to the "
-        "final weights, as if those first steps had never been taken, and fine-tunes on the "
-        "retain set."
-    ),
-    how=(
-        "To first order, SGD moves the weights against each batch's gradient at the initial "
-        "weights, once in every epoch. The part of the forget set in this is its gradient there, "
-        "times learning rate and epochs. The initial weights come from their seed or a record of "
-        "training, and the gradients of the forget batches are summed at them. Multiplied by the "
-        "chosen rate and epochs, the sum goes onto the original's weights, and a few epochs on "
-        "the retain set follow. The expansion ignores that later steps build on earlier ones, so "
-        "little is often forgotten after a long training with momentum."
-    ),
+    summary="Adds the gradients that the forget set had at the start of training back to the "
+    "final weights, as if those first steps had never been taken, and fine-tunes on the retain "
+    "set.",
+    how="To first order, SGD moves the weights against each batch's gradient at the initial "
+    "weights, once in every epoch. The part of the forget set in this is its gradient there, "
+    "times learning rate and epochs. The initial weights come from their seed or a record of "
+    "training, and the gradients of the forget batches are summed at them. Multiplied by the "
+    "chosen rate and epochs, the sum goes onto the original's weights, and a few epochs on the "
+    "retain set follow. The expansion ignores that later steps build on earlier ones, so little "
+    "is often forgotten after a long training with momentum.",
     reads=frozenset({"retain", "forget", "training_record"}),
     tasks=EVERY_TASK,
     records=("initial",),
     no_records_when={"variant": ("posthoc",)},
     parameters=(
         choice("variant", "init_grad_then_ft", ("init_grad_then_ft", "posthoc", "two_stage"))(
-            "Gradient at the initial weights, then fine-tune (MUBox); at the original, "
-            "after fine-tuning; or train without the forget set first, fine-tune on all "
-            "and take that back (the paper; costs a retraining)."
+            "Gradient at the initial weights, then fine-tune (MUBox); at the original, after "
+            "fine-tuning; or train without the forget set first, fine-tune on all and take that "
+            "back (the paper; costs a retraining)."
         ),
         lr(0.01),
         epochs(5, "the retain set; also how often the gradient is added", scaled=True),
@@ -57,8 +53,8 @@ CARD = MethodCard(
             "What `posthoc` fine-tunes on: the retain set, or everything with the forget set first."
         ),
         real("sd_weight", 0.0, 0.0, 250.0)(
-            "Weight of the spread of the logits in the loss of fine-tuning, divided by "
-            "the number of classes (official γ)."
+            "Weight of the spread of the logits in the loss of fine-tuning, divided by the number "
+            "of classes (official γ)."
         ),
     ),
     search={
@@ -71,7 +67,7 @@ CARD = MethodCard(
     not_confinable="it takes back steps that the training made in every layer.",
     footprint=Footprint(scratch="weights + state", backward="forget + epochs * retain"),
     storage="one model (the weights before training); 0 where their seed is kept, as here",
-    differs="The original is trained as every other, with momentum and decay, and not with "
-    "the paper's loss that shortens its path.",
+    differs="The original is trained as every other, with momentum and decay, and not with the "
+    "paper's loss that shortens its path.",
     aliases=("Unrolling", "USGD"),
 )

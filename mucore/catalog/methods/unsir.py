@@ -13,21 +13,17 @@ CARD = MethodCard(
     "Choi and Na (MUFAC and MUCAC), 2023",
     year=2023,
     code="vikram2000b/Fast-Machine-Unlearning; ndb796/MachineUnlearning 01_MUFAC",
-    summary=(
-        "Makes noise against what is to be forgotten, impairs the network by training on it, "
-        "and repairs it on the retain set. For whole classes the noise carries the label of a "
-        "forgotten class and no forgotten image is read. For samples the noise is driven away "
-        "from their outputs and carries retained labels."
-    ),
-    how=(
-        "Both forms start from the original, and learning nonsense is meant to overwrite what the "
-        "weights hold of the forgotten part. For whole classes, noise images are optimised for a "
-        "high loss of the original on that class. One epoch trains on this noise and up to 1,000 "
-        "retained samples of each class, another on those samples alone. For single samples, each "
-        "forgotten batch gets fresh noise, which is trained together with a retain batch. An "
-        "epoch over the retain set ends this form. The rate of the impairing steps is delicate: a "
-        "high one lowers accuracy on retained data, and a low one leaves the forget set intact."
-    ),
+    summary="Makes noise against what is to be forgotten, impairs the network by training on it, "
+    "and repairs it on the retain set. For whole classes the noise carries the label of a "
+    "forgotten class and no forgotten image is read. For samples the noise is driven away from "
+    "their outputs and carries retained labels.",
+    how="Both forms start from the original, and learning nonsense is meant to overwrite what the "
+    "weights hold of the forgotten part. For whole classes, noise images are optimised for a high "
+    "loss of the original on that class. One epoch trains on this noise and up to 1,000 retained "
+    "samples of each class, another on those samples alone. For single samples, each forgotten "
+    "batch gets fresh noise, which is trained together with a retain batch. An epoch over the "
+    "retain set ends this form. The rate of the impairing steps is delicate: a high one lowers "
+    "accuracy on retained data, and a low one leaves the forget set intact.",
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(
@@ -39,8 +35,8 @@ CARD = MethodCard(
         real("penalty", 0.1, 0.0, 10.0)("Class form: weight of the noise's squared norm."),
         integer("noise_batches", 20, 1, 1000)("Class form: how often the noise batch is repeated."),
         choice("noise_use", "full", ("full", "official60"))(
-            "Class form: use the whole noise batch, or as few images of it as the "
-            "official code's slip does."
+            "Class form: use the whole noise batch, or as few images of it as the official code's "
+            "slip does."
         ),
         integer("retain_per_class", 1000, 1, 1_000_000, unit="samples", log=True)(
             "Class form: retained samples of each class, at most."
@@ -69,13 +65,11 @@ CARD = MethodCard(
         scratch="0 if form == 'instance' or not leaving else leaving * batch_size * image",
         optimizer="0 if form == 'instance' or not leaving else 2",
         graph="2 * instance_batch_size if form == 'instance' or not leaving else batch_size",
-        backward=(
-            "instance_epochs * ((1 + instance_noise_steps) * forget + ceil(forget / "
-            "instance_batch_size) * min(instance_batch_size, retain)) + retain if form == "
-            "'instance' or not leaving else leaving * batch_size * (class_noise_steps + "
-            "noise_batches) + 2 * min(retain, retain_per_class * (classes - leaving))"
-        ),
+        backward="instance_epochs * ((1 + instance_noise_steps) * forget + ceil(forget / "
+        "instance_batch_size) * min(instance_batch_size, retain)) + retain if form == 'instance' "
+        "or not leaving else leaving * batch_size * (class_noise_steps + noise_batches) + 2 * "
+        "min(retain, retain_per_class * (classes - leaving))",
     ),
-    differs="The official class form uses 60 noise images, made in train mode, and calls "
-    "every forgotten class 0; here all are used.",
+    differs="The official class form uses 60 noise images, made in train mode, and calls every "
+    "forgotten class 0; here all are used.",
 )

@@ -15,11 +15,9 @@ CARDS: tuple[MetricCard, ...] = (
         meaning="Share of the test samples that the model gets right.",
         ideal="retrain",
         source=MUBOX,
-        caveat=(
-            "Forgotten classes stay in the test set, so Retrain cannot reach the original's value "
-            "there; TRA leaves them out. Where images have attributes, this and the other "
-            "accuracies are means over them."
-        ),
+        caveat="Forgotten classes stay in the test set, so Retrain cannot reach the original's "
+        "value there; TRA leaves them out. Where images have attributes, this and the other "
+        "accuracies are means over them.",
     ),
     MetricCard(
         id="ra",
@@ -40,11 +38,9 @@ CARDS: tuple[MetricCard, ...] = (
         meaning="Share of the forgotten samples that the model still gets right.",
         ideal="retrain",
         source=MUBOX,
-        caveat=(
-            "Good is Retrain's value, not 0: a model can get a sample right that it never saw. "
-            "MUBox prints the difference to Retrain. Of poisoned samples the labels are the "
-            "attacker's, so this is the success of the attack."
-        ),
+        caveat="Good is Retrain's value, not 0: a model can get a sample right that it never saw. "
+        "MUBox prints the difference to Retrain. Of poisoned samples the labels are the "
+        "attacker's, so this is the success of the attack.",
     ),
     MetricCard(
         id="tfa",

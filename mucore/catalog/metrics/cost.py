@@ -17,28 +17,23 @@ CARDS: tuple[MetricCard, ...] = (
         high=None,
         unit="ratio",
         source=COSTS,
-        caveat=(
-            "Missing where Retrain ran on another device, with another precision or number of "
-            "threads, or was timed by another clock. Evaluation is not counted, nor is the making "
-            "of training records: see Preparation."
-        ),
+        caveat="Missing where Retrain ran on another device, with another precision or number of "
+        "threads, or was timed by another clock. Evaluation is not counted, nor is the making of "
+        "training records: see Preparation.",
     ),
     MetricCard(
         id="rte_work",
         title="Work relative to Retrain",
         short="RTE, work",
         group="cost",
-        meaning="Work of this method divided by Retrain's; the same on every machine, however busy "
-        "it is.",
+        meaning="Work of this method divided by Retrain's; the same on every machine, however "
+        "busy it is.",
         ideal="low",
         high=None,
         unit="ratio",
         source="This project",
-        caveat=(
-            "Counts the samples that are read, not how many networks look at them, nor what is "
-            "computed beside: a method with teachers or large matrices takes more time than this "
-            "says."
-        ),
+        caveat="Counts the samples that are read, not how many networks look at them, nor what is "
+        "computed beside: a method with teachers or large matrices takes more time than this says.",
     ),
     MetricCard(
         id="unlearning_seconds",
@@ -51,10 +46,8 @@ CARDS: tuple[MetricCard, ...] = (
         high=None,
         unit="seconds",
         source="This project",
-        caveat=(
-            "Depends on the machine; on a GPU, where seconds are those of the clock on the wall, "
-            "also on what else ran on it."
-        ),
+        caveat="Depends on the machine; on a GPU, where seconds are those of the clock on the "
+        "wall, also on what else ran on it.",
     ),
     MetricCard(
         id="prepared_seconds",
@@ -81,11 +74,9 @@ CARDS: tuple[MetricCard, ...] = (
         high=None,
         unit="seconds",
         source="This project",
-        caveat=(
-            "Not part of any run time, because the published method keeps its record while the "
-            "original is trained. Here the training is replayed with the forget set known, which "
-            "takes far less storage."
-        ),
+        caveat="Not part of any run time, because the published method keeps its record while the "
+        "original is trained. Here the training is replayed with the forget set known, which "
+        "takes far less storage.",
     ),
     MetricCard(
         id="work",

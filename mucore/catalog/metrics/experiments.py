@@ -9,17 +9,17 @@ from mucore.catalog.cards import MetricCard
 EXPERIMENT = "experiment"  # the group of these cards: no run has them in its table
 
 COMPETITION = (
-    "Triantafillou et al., Are We Making Progress in Unlearning? Findings from the "
-    "First NeurIPS Unlearning Competition, 2024"
+    "Triantafillou et al., Are We Making Progress in Unlearning? Findings from the First NeurIPS "
+    "Unlearning Competition, 2024"
 )
 ULIRA = (
-    "Hayes et al., Inexact Unlearning Needs More Careful Evaluations to Avoid a False Sense "
-    "of Privacy, 2024"
+    "Hayes et al., Inexact Unlearning Needs More Careful Evaluations to Avoid a False Sense of "
+    "Privacy, 2024"
 )
 
 _SHADOWS = (
-    "50 % is a guess. Below 64 models of a kind all samples share one variance, and the "
-    "figure is rough."
+    "50 % is a guess. Below 64 models of a kind all samples share one variance, and the figure is "
+    "rough."
 )
 
 CARDS: tuple[MetricCard, ...] = (
@@ -33,8 +33,8 @@ CARDS: tuple[MetricCard, ...] = (
         ideal="high",
         source=COMPETITION,
         caveat="Chance tells few models apart: even Retrain against Retrain is below 1. Read it "
-        "beside that figure and compare equal N. Thresholds are searched exactly, by sorting, "
-        "not on the organisers' grid; `organisers` limits the intervals too.",
+        "beside that figure and compare equal N. Thresholds are searched exactly, by sorting, not "
+        "on the organisers' grid; `organisers` limits the intervals too.",
     ),
     MetricCard(
         id="competition_score",

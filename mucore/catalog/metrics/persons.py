@@ -43,8 +43,8 @@ CARDS: tuple[MetricCard, ...] = (
         ideal="retrain",
         high=0.5,
         source=MUFAC,
-        caveat="The paper takes 0 for best, but Retrain itself may lie above it: persons differ by "
-        "who they are. An attack worse than guessing counts as much as a good one. With few "
+        caveat="The paper takes 0 for best, but Retrain itself may lie above it: persons differ "
+        "by who they are. An attack worse than guessing counts as much as a good one. With few "
         "samples a side it is above 0 by chance.",
         scenarios=PERSONS,
     ),

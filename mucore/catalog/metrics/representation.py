@@ -12,9 +12,9 @@ from mucore.catalog.scenarios import CLASS_WISE
 CKA = "Are We Truly Forgetting? (Kim, Cha, Kim), section 3.3; Kornblith et al., ICML 2019"
 SETS = {"forget": "forget set", "retain": "retain set", "test": "test set"}
 _FEATURES = (
-    "On 4,000 of the samples that are kept, the first ones or, where these lack a class, the first "
-    "of each class. Biased upwards where they are not many "
-    "more than the features. None for an ensemble."
+    "On 4,000 of the samples that are kept, the first ones or, where these lack a class, the "
+    "first of each class. Biased upwards where they are not many more than the features. None for "
+    "an ensemble."
 )
 _IMAGES = "On up to 1,000 training and 500 test images of {sets}. None for an ensemble."
 _DOWNSTREAM = (
@@ -112,12 +112,9 @@ CARDS: tuple[MetricCard, ...] = (
         ideal="retrain",
         source="Knowledge retention in the encoder; logistic regression on standardised features, "
         "this project",
-        caveat=(
-            "High means that the encoder still tells the classes apart, but Retrain's often does "
-            "so too. The layer learns from up to 200 training samples of each class, forgotten "
-            "ones included, among the 4,000 of a set whose features are kept. None for an "
-            "ensemble."
-        ),
+        caveat="High means that the encoder still tells the classes apart, but Retrain's often "
+        "does so too. The layer learns from up to 200 training samples of each class, forgotten "
+        "ones included, among the 4,000 of a set whose features are kept. None for an ensemble.",
         scenarios=CLASS_WISE,
     ),
     MetricCard(
