@@ -404,9 +404,7 @@ def _sparse(counts: np.ndarray) -> dict[str, list[int]]:
     return {"shape": list(counts.shape), "at": at.tolist(), "counts": counts.ravel()[at].tolist()}
 
 
-def _dense(stored: Mapping[str, Sequence[int]] | Sequence[Any]) -> np.ndarray:
-    if not isinstance(stored, Mapping):  # files of earlier versions have all counts
-        return np.array(stored, dtype=np.int64)
+def _dense(stored: Mapping[str, Sequence[int]]) -> np.ndarray:
     counts = np.zeros(stored["shape"], dtype=np.int64)
     counts.flat[stored["at"]] = stored["counts"]
     return counts

@@ -5,7 +5,7 @@ A pack is a folder of `pack.json` (what it is, who made it, the hashes of the ot
 `comparisons.jsonl` and `results/`, a gzipped file a comparison: where one comparison grows, the
 files of the others stay as they are. Weights stay behind. Predictions and features of chosen runs
 come along as ordinary artifacts, thinned to some samples of each split and rounded; the metrics of
-a result were measured on all samples as they were. Format 1 had all results in one file.
+a result were measured on all samples as they were.
 """
 
 from __future__ import annotations
@@ -128,12 +128,10 @@ def write_pack(
 
 
 def _clear(folder: Path) -> None:
-    """Remove what an earlier pack left, of either format."""
+    """Remove what an earlier pack left."""
     for name in (ARTIFACTS, _RESULTS):
         shutil.rmtree(folder / name, ignore_errors=True)
-    for pattern in (_COMPARISONS, _RESULTS):
-        for file in folder.glob(f"{pattern}.jsonl*"):
-            file.unlink()
+    (folder / f"{_COMPARISONS}.jsonl").unlink(missing_ok=True)
 
 
 def _by_comparison(
@@ -210,7 +208,7 @@ def open_pack(path: Path | str) -> Store:
     """A store in memory with the pack's content, everything marked `demo`; writing to it raises
     `ReadOnly`.
 
-    Raises `BadFile` for a folder that is no pack, a damaged one, or one of a newer format.
+    Raises `BadFile` for a folder that is no pack, a damaged one, or one of another format.
     """
     folder = Path(path)
     about = pack_provenance(folder)
@@ -268,10 +266,10 @@ def pack_provenance(path: Path | str) -> dict[str, Any]:
         raise BadFile(f"{path} is no pack of results: it has no pack.json.") from None
     except NO_RECORD as error:
         raise BadFile(f"{file} cannot be read: {error}. Make the pack again.") from error
-    if number > FORMAT:
+    if number != FORMAT:
         raise BadFile(
-            f"The pack {path} is of format {number}; this mucore reads up to {FORMAT}. Update "
-            "mucore."
+            f"The pack {path} is of format {number}; this mucore reads format {FORMAT}. Update "
+            "mucore, or make the pack again."
         )
     if any(".." in Path(name).parts for name in names):
         raise BadFile(f"{file} names a file outside the pack. Get the pack from its makers.")

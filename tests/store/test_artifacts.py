@@ -101,18 +101,6 @@ def test_outputs_come_back_as_they_went_in(
     _same(outputs, artifacts.get_outputs(artifacts.put_outputs(outputs)))
 
 
-def test_outputs_of_an_earlier_version_are_read(
-    artifacts: Artifacts, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They have confusion counts in full."""
-    outputs = make_outputs()
-    with monkeypatch.context() as patch:
-        patch.setattr("mucore.store.artifacts._sparse", np.ndarray.tolist)
-        name = artifacts.put_outputs(outputs)
-    assert name != artifacts.put_outputs(outputs)
-    _same(outputs, artifacts.get_outputs(name))
-
-
 def test_many_classes_with_few_samples_take_little_room(artifacts: Artifacts) -> None:
     """300 classes have 90,000 confusion counts; of 40 samples at most 40 are not zero."""
     generator = np.random.default_rng(0)
