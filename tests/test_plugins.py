@@ -105,14 +105,6 @@ def test_own_methods_stand_at_the_end_of_the_catalogue(folder):
     assert catalog.plugin_problems() == ()
 
 
-def test_fields_of_a_card_may_have_their_earlier_names(folder):
-    fields = 'own_layers="it moves all.", confined={"factor": (0.5,)}'
-    write(folder, "mine", ("reads=frozenset()", f"reads=frozenset(), {fields}"))
-    card = catalog.method("mine")
-    assert (card.not_confinable, card.confinable_when) == ("it moves all.", {"factor": (0.5,)})
-    assert callable(methods.load("mine"))
-
-
 def test_several_folders_one_after_the_other(folder, tmp_path, monkeypatch):
     write(folder, "zeta")
     write(tmp_path / "more", "alpha")

@@ -47,8 +47,6 @@ GROUP = "mucore.methods"
 READS = frozenset({"retain", "forget", "validation", "training_record"})
 # Beside the studies of a task's methods a file of this name has what they share (mucore/tuning).
 RESERVED = frozenset({"task"})
-# Fields of a card by the names that docs/add-a-method.md once had for them: such files still run.
-RENAMED = {"own_layers": "not_confinable", "confined": "confinable_when"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +221,7 @@ def read(path: Path, module: str | None = None) -> Plugin:
     except OSError as error:
         raise BadFile(f"{path} cannot be read: {error.strerror}.") from None
     try:
-        tree = _parsed(source, path)
+        tree = written.parse(source, str(path))
     except written.Unreadable as problem:
         raise BadFile(f"{path} is no Python file: {problem}.") from None
     card = _card(tree, path)
@@ -235,21 +233,6 @@ def read(path: Path, module: str | None = None) -> Plugin:
             f"def {card.id}(model, data, run)."
         )
     return Plugin(card, path.absolute(), _hash(source), module)
-
-
-def _parsed(source: bytes, path: Path) -> ast.Module:
-    """The syntax tree of a file, with the fields of its card by the names that they have now."""
-    tree = written.parse(source, str(path))
-    for node in tree.body:
-        _, value = _assignment(node)
-        called = getattr(value, "func", None)  # MethodCard or cards.MethodCard
-        if isinstance(value, ast.Call) and "MethodCard" in (
-            getattr(called, "id", None),
-            getattr(called, "attr", None),
-        ):
-            for keyword in value.keywords:
-                keyword.arg = RENAMED.get(keyword.arg or "", keyword.arg)
-    return tree
 
 
 def _hash(source: bytes) -> str:
@@ -497,8 +480,7 @@ def function(plugin: Plugin) -> Callable[..., Any]:
         module.__package__ = (plugin.module or "").rpartition(".")[0]
         sys.modules[module.__name__] = module  # dataclasses and pickle look their module up
         try:
-            tree = _parsed(source, plugin.path)
-            exec(compile(tree, str(plugin.path), "exec", dont_inherit=True), module.__dict__)
+            exec(compile(source, str(plugin.path), "exec", dont_inherit=True), module.__dict__)
         except Exception as error:  # the boundary to somebody else's code
             del sys.modules[module.__name__]
             raise BadFile(
