@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import scipy  # its parts load when they are named
@@ -72,40 +71,6 @@ def _inverse(value: float) -> float:
     # 1 / 1e-320 overflows to infinity, which is what it should be.
     with np.errstate(over="ignore", divide="ignore"):
         return float(np.float64(1.0) / np.float64(value))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Distribution:
-    """Efficacies of several runs on a log scale. Quantiles count infinite ones; None where there is
-    no finite value to average.
-    """
-
-    count: int
-    infinite: int
-    low: float  # quartiles, in efficacy, each a value of some run
-    median: float
-    high: float
-    log10_mean: float | None  # of the finite ones
-    log10_std: float | None  # sample standard deviation, from two finite ones on
-
-
-def distribution(efficacies: Sequence[float]) -> Distribution:
-    """Summary of efficacies of runs that differ in seed. Each must be above 0; infinity is
-    allowed.
-    """
-    values = np.sort(_positive(efficacies))
-    logs = np.log10(values[np.isfinite(values)])
-    # Inverted-CDF quantiles are values themselves, so that infinities need no arithmetic.
-    low, median, high = (float(values[math.ceil(q * len(values)) - 1]) for q in (0.25, 0.5, 0.75))
-    return Distribution(
-        count=len(values),
-        infinite=len(values) - len(logs),
-        low=low,
-        median=median,
-        high=high,
-        log10_mean=float(logs.mean()) if len(logs) else None,
-        log10_std=float(logs.std(ddof=1)) if len(logs) > 1 else None,
-    )
 
 
 def log_density(efficacies: Sequence[float], *, points: int = 200) -> tuple[np.ndarray, np.ndarray]:

@@ -54,39 +54,6 @@ def test_what_is_no_squared_norm_is_refused(norms: list[float], sentence: str):
         efficacy.efficacy(squared_norms=np.array(norms))
 
 
-def test_distribution_by_hand():
-    """Logs 1, 2, 4, 5 and one infinity: the quartiles of five runs are the second, third and
-    fourth.
-    """
-    found = efficacy.distribution([1e5, math.inf, 1e1, 1e4, 1e2])
-    assert (found.count, found.infinite) == (5, 1)
-    assert (found.low, found.median, found.high) == (1e2, 1e4, 1e5)
-    assert found.log10_mean == pytest.approx(3) and found.log10_std == pytest.approx(
-        math.sqrt(10 / 3)
-    )
-
-
-def test_distribution_of_few_and_of_infinite_runs():
-    one = efficacy.distribution([100.0])
-    assert (one.low, one.median, one.high, one.log10_mean, one.log10_std) == (
-        100.0,
-        100.0,
-        100.0,
-        2.0,
-        None,
-    )
-    none = efficacy.distribution([math.inf, math.inf])
-    assert (none.infinite, none.median, none.log10_mean, none.log10_std) == (
-        2,
-        math.inf,
-        None,
-        None,
-    )
-    for bad in ([], [0.0], [1.0, math.nan]):
-        with pytest.raises(BadValue, match="each is above 0"):
-            efficacy.distribution(bad)
-
-
 def test_density_integrates_to_one_over_decades_and_peaks_where_the_runs_are():
     runs = [10.0**x for x in (2, 2.1, 2.2, 2.1, 7)] + [math.inf]
     places, density = efficacy.log_density(runs, points=400)
@@ -94,3 +61,6 @@ def test_density_integrates_to_one_over_decades_and_peaks_where_the_runs_are():
     assert 1e1 < places[density.argmax()] < 1e4 and (np.diff(places) > 0).all()
     with pytest.raises(BadValue, match="two different finite efficacies"):
         efficacy.log_density([5.0, 5.0, math.inf])
+    for bad in ([], [0.0], [1.0, math.nan]):
+        with pytest.raises(BadValue, match="each is above 0"):
+            efficacy.log_density(bad)
