@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from sklearn.svm import SVC
 
 ATTACKS = ("correctness", "confidence", "entropy", "m_entropy", "prob")
-PREDICTORS = ("svc", "logistic", "threshold")
+PREDICTORS = ("svc", "logistic")
 LOW_RATES = (0.001, 0.01)  # false-positive rates at which the true-positive rate is told
 LOG_FLOOR = 1e-30
 # decisions of the machine are 0 within the rounding of its solver, some 1e-15 to 1e-11; real ones
 # are far from it
 TIE = 1e-9
 _ROWS = 128  # features scored at once, so that their bells stay in the processor's cache
-Predictor = Literal["svc", "logistic", "threshold"]
+Predictor = Literal["svc", "logistic"]
 Scorer = Callable[[np.ndarray], np.ndarray]  # feature (n, d) -> score (n,)
 
 
@@ -152,11 +152,8 @@ def fit_predictor(predictor: Predictor, *, members: np.ndarray, nonmembers: np.n
     """Learn to tell two features (m, d) and (k, d) apart; the result scores features.
 
     `svc`: SVC(C=3, gamma="auto", kernel="rbf"), the papers' choice. `logistic`: logistic
-    regression, features standardised. `threshold`: the one cut through a scalar feature, in either
-    direction, with the best balanced accuracy on the given samples (the lowest of equals).
+    regression, features standardised.
     """
-    if predictor == "threshold":
-        return _best_threshold(members, nonmembers)
     samples = np.concatenate([members, nonmembers])
     is_member = np.repeat([1, 0], [len(members), len(nonmembers)])
     if predictor == "svc":
@@ -225,19 +222,9 @@ def _once_each(score: Scorer, features: np.ndarray) -> np.ndarray:
     return score(rows)[where.reshape(-1)]
 
 
-def _best_threshold(members: np.ndarray, nonmembers: np.ndarray) -> Scorer:
-    if members.shape[1] != 1:
-        raise BadValue(
-            f"A threshold cuts one number a sample, but the feature has {members.shape[1]}. Use "
-            "svc or logistic."
-        )
-    cut, sign = best_cut(members=members[:, 0], nonmembers=nonmembers[:, 0])
-    return lambda features: sign * (features[:, 0] - cut)
-
-
 def best_cut(*, members: np.ndarray, nonmembers: np.ndarray) -> tuple[float, float]:
-    """The cut through two samples (m,) and (k,) with the best balanced accuracy, and 1 where
-    members lie above it, −1 where below.
+    """The cut through two samples (m,) and (k,) with the best balanced accuracy, the lowest of
+    equals, and 1 where members lie above it, −1 where below.
     """
     inside, outside = np.sort(members), np.sort(nonmembers)
     values = np.unique(np.concatenate([inside, outside]))
@@ -335,20 +322,19 @@ def run_attack(
     members: tuple[np.ndarray, np.ndarray],
     nonmembers: tuple[np.ndarray, np.ndarray],
     split: AttackSplit,
-    predictor: Predictor = "svc",
 ) -> Attacked:
     """Fit one attack and ask it about the forget set. Each role is (probabilities, labels).
 
     AUC and TPR take the forget set as positives and all non-members as negatives. They are free of
     any fit for the scalar features, whose score is the feature itself (entropies negated). `prob`
-    has no order of its own, so its score is the predictor's, and its negatives are the non-members
+    has no order of its own, so its score is the machine's, and its negatives are the non-members
     that did not fit it. A perfectly forgotten set scores as Retrain's does, near 0.5 for AUC and
     near `fpr` for TPR.
     """
     inside = feature(attack, probabilities=members[0], labels=members[1])
     outside = feature(attack, probabilities=nonmembers[0], labels=nonmembers[1])
     score = fit_predictor(
-        predictor, members=inside[split.member_fit], nonmembers=outside[split.nonmember_fit]
+        "svc", members=inside[split.member_fit], nonmembers=outside[split.nonmember_fit]
     )
     # of `prob` all that did not fit it are negatives below, so they are scored here, once
     unseen = (
@@ -409,7 +395,7 @@ def score_samples(
     nonmembers: tuple[np.ndarray, np.ndarray],
     split: AttackSplit,
 ) -> Scores:
-    """The scores behind AUC and TPR of `run_attack` with its usual predictor, sample by sample.
+    """The scores behind AUC and TPR of `run_attack`, sample by sample.
     Arguments are the same.
     """
     asked, inside, outside = (

@@ -227,15 +227,16 @@ def test_probability_vectors_are_scored_once_for_accuracy_and_rates():
     )
 
 
-def test_threshold_takes_the_best_cut_in_either_direction():
+def test_the_best_cut_in_either_direction():
     """Members 0.6 0.8 0.9, others 0.1 0.2 0.7. Cuts 0.4 and 0.75 both err once in six; the first
     wins.
     """
-    inside, outside = np.array([[0.6], [0.8], [0.9]]), np.array([[0.1], [0.2], [0.7]])
-    score = membership.fit_predictor("threshold", members=inside, nonmembers=outside)
-    np.testing.assert_allclose(score(np.array([[0.4], [0.5], [0.3]])), [0.0, 0.1, -0.1], atol=1e-12)
-    turned = membership.fit_predictor("threshold", members=-inside, nonmembers=-outside)
-    assert (turned(np.array([[-0.9], [-0.1]])) > 0).tolist() == [True, False]
+    inside, outside = np.array([0.6, 0.8, 0.9]), np.array([0.1, 0.2, 0.7])
+    assert membership.best_cut(members=inside, nonmembers=outside) == (pytest.approx(0.4), 1.0)
+    assert membership.best_cut(members=-inside, nonmembers=-outside) == (
+        pytest.approx(-0.75),
+        -1.0,
+    )
 
 
 @pytest.mark.parametrize("predictor", membership.PREDICTORS)
@@ -257,8 +258,6 @@ def test_bad_names_and_shapes_are_refused():
         membership.feature("entropi", probabilities=P, labels=Y)
     with pytest.raises(UnknownName, match="predictor"):
         membership.fit_predictor("forest", members=P, nonmembers=P)  # ty: ignore[invalid-argument-type]
-    with pytest.raises(BadValue, match="Use svc or logistic"):
-        membership.fit_predictor("threshold", members=P, nonmembers=P)
 
 
 # -- rates
