@@ -17,6 +17,7 @@ from postgres import running_server
 from sqlalchemy import event
 from waiting import wait_for
 
+from mucore import catalog
 from mucore.runner import jobs as jobs_module
 from mucore.runner.executors import start_worker
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, launch, make_plan
@@ -153,6 +154,43 @@ def test_a_stopped_worker_is_lost_and_drops_its_work_when_it_wakes(store):
     process.terminate()
     assert process.wait(timeout=30) == 0
     assert {job.state for job in store.jobs()} == {"done"}
+
+
+@posix
+@pytest.mark.slow
+def test_what_killed_workers_compute_is_what_an_undisturbed_one_does(store, tmp_path):
+    with open_store(tmp_path / "undisturbed") as other:
+        work(other, device="cpu", only=set(planned(other, epochs=40).keys), until_done=True)
+        undisturbed = {each.key: each for each in other.results()}
+    with store.write() as connection:  # who writes or removes a result is noted
+        connection.exec_driver_sql("CREATE TABLE noted (key TEXT, change INTEGER)")
+        for event_, row, change in (("INSERT", "NEW", 1), ("DELETE", "OLD", -1)):
+            connection.exec_driver_sql(
+                f"CREATE TRIGGER noted_{event_} AFTER {event_} ON result BEGIN "
+                f"INSERT INTO noted VALUES ({row}.key, {change}); END"
+            )
+    made = planned(store, epochs=40)
+    for pause in (0.0, 0.3, 0.6):
+        process = start_worker(store, device="cpu", threads=1)
+        wait_for(lambda: store.jobs(states=["running"]))
+        time.sleep(pause)
+        process.kill()
+        process.wait()
+        assert len(store.reap()) <= 1  # one run is lost at most, and is taken up again
+    work(store, device="cpu", only=set(made.keys), until_done=True)
+    assert {job.state for job in store.jobs()} == {"done"} and store.workers() == []
+    with store.read() as connection:
+        noted = connection.exec_driver_sql("SELECT key, change FROM noted").all()
+    assert sorted(map(tuple, noted)) == sorted((key, 1) for key in made.keys)
+    for result in store.results(keys=list(made.keys)):
+        alone = undisturbed[result.key]
+        assert (result.weights, result.outputs) == (alone.weights, alone.outputs)
+        for name, each in result.metrics.items():
+            if catalog.metric(name).group != "cost":
+                assert (each.value, each.gap) == (
+                    alone.metrics[name].value,
+                    alone.metrics[name].gap,
+                )
 
 
 @posix
