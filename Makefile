@@ -71,8 +71,6 @@ test-all: lint
 bench: $(VENV)/.stamp-app
 	$(PY) -m mucore bench --write $(ARGS)
 	$(PY) scripts/bench_pages.py --write
-	$(PY) scripts/bench_lessons.py --write
-	$(PY) scripts/bench_guests.py --write
 
 demo: $(VENV)/.stamp-app
 	$(PY) scripts/make_demo.py --fresh $(ARGS)

@@ -1,17 +1,15 @@
-"""A page of the application in the hands of a program instead of a browser: what rehearses a class
-(bench_class.py) and what tries a guest's doors (tests/browser/test_votes.py) look through it.
+"""A page of the application in the hands of a program instead of a browser, which tries a reader's
+doors.
 
 It speaks the protocol of Streamlit's own page. As a browser does, it keeps the address and the
-elements, says with every message what was set in fields before, draws parts of the page anew when
-the page asks for that, and takes its session up again after a break. It draws nothing.
+elements, and says with every message what was set in fields before. It draws nothing, and draws no
+part anew by itself.
 """
 
 from __future__ import annotations
 
 import asyncio
 import http.cookiejar
-import json
-import time
 import urllib.request
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -19,7 +17,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import websockets
-from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
@@ -50,10 +47,8 @@ class Page:
         self.drawn = asyncio.Condition()
         self.full_runs = 0
         self.part_runs: Counter[str] = Counter()
-        self.finished = 0.0  # when the whole page was drawn last
         self._set: dict[str, WidgetState] = {}
-        self._timers: dict[str, asyncio.Task[None]] = {}
-        self._session, self._run, self._hash = "", "", ""
+        self._run, self._hash = "", ""
 
     async def __aenter__(self) -> Page:
         await self._connect()
@@ -63,24 +58,7 @@ class Page:
     async def __aexit__(self, *_: object) -> None:
         await self._disconnect()
 
-    async def sleep(self, seconds: float) -> None:
-        """What a phone does that is put away: the connection ends, and the session is taken up
-        again.
-        """
-        await self._disconnect()
-        await asyncio.sleep(seconds)
-        await self._connect()
-        await self.run()
-
-    async def go(self, name: str, query: str) -> None:
-        """Open another address in the same tab, as a link does, and wait until it is drawn."""
-        self.name, self.query, self._hash = name, query, ""
-        self._set.clear()
-        await self._whole()
-
-    async def run(
-        self, *states: Mapping[str, Any], part: str = "", by_itself: bool = False
-    ) -> None:
+    async def run(self, *states: Mapping[str, Any], part: str = "") -> None:
         """Ask for the page, or a part of it, after fields were set or buttons pressed: by each of
         `states`, an id and a value under the protocol's name of its kind.
         """
@@ -102,20 +80,15 @@ class Page:
             wish.rerun_script.page_name = self.name
         wish.rerun_script.query_string = self.query
         wish.rerun_script.fragment_id = part
-        wish.rerun_script.is_auto_rerun = by_itself
         wish.rerun_script.widget_states.widgets.extend(said.values())
         await self._socket.send(wish.SerializeToString())
 
-    async def press(self, label: str) -> float:
-        """Seconds until the whole page was drawn that came of pressing a button."""
+    async def press(self, label: str) -> None:
+        """Press a button, and wait until the whole page was drawn that comes of it."""
         button = await self.until(lambda: self.find("button", label))
-        return await self._whole({"id": button.element.id, "trigger_value": True})
-
-    async def tell(self, component: Shown, event: str, value: Any) -> None:
-        """Say something in the name of an element with a script of its own."""
-        base = f"$$STREAMLIT_INTERNAL_KEY_{component.element.id}__events"
-        told = json.dumps([{"event": event, "value": value}])
-        await self.run({"id": base, "json_trigger_value": told}, part=component.part)
+        before = self.full_runs
+        await self.run({"id": button.element.id, "trigger_value": True})
+        await self.until(lambda: self.full_runs > before)
 
     async def until(self, condition: Callable[[], Any], patience: float = PATIENCE) -> Any:
         """What `condition` gives as soon as that is something. Raises what ended the connection,
@@ -136,33 +109,15 @@ class Page:
         found = self.of_kind(kind)
         return next((one for one in found if one.element.label.startswith(label)), None)
 
-    def error(self) -> str:
-        """What the page says in red in place of what failed, "" where nothing did."""
-        found = [one.element for one in self.of_kind("alert")]
-        return next((one.body for one in found if one.format == Alert.ERROR), "")
-
     def forms(self) -> set[str]:
         """The ids of the forms that can be sent on this page."""
         buttons = [one.element for one in self.of_kind("button")]
         return {button.form_id for button in buttons if button.is_form_submitter}
 
-    def says(self, text: str, part: str | None = None) -> bool:
-        """Whether the page, or a part of it that is drawn anew by itself, has these words."""
-        found = self.of_kind("markdown")
-        return any(text in one.element.body for one in found if part in (None, one.part))
-
-    async def _whole(self, *states: Mapping[str, Any]) -> float:
-        before, began = self.full_runs, time.perf_counter()
-        await self.run(*states)
-        await self.until(lambda: self.full_runs > before)
-        return time.perf_counter() - began
-
     async def _connect(self) -> None:
-        # the third name is the session that a browser goes on with, the second a place holder
-        names = ["streamlit", *(["none", self._session] if self._session else [])]
         self._socket = await websockets.connect(
             self._url,
-            subprotocols=[websockets.Subprotocol(name) for name in names],
+            subprotocols=[websockets.Subprotocol("streamlit")],
             additional_headers=self._headers,
             max_size=None,
             open_timeout=PATIENCE,
@@ -171,11 +126,8 @@ class Page:
         self._listener = asyncio.create_task(self._listen())
 
     async def _disconnect(self) -> None:
-        tasks = [self._listener, *self._timers.values()]
-        self._timers.clear()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        self._listener.cancel()
+        await asyncio.gather(self._listener, return_exceptions=True)
         await self._socket.close()
 
     async def _listen(self) -> None:
@@ -193,10 +145,7 @@ class Page:
     async def _take(self, message: ForwardMsg) -> None:
         kind, parts = message.WhichOneof("type"), set(message.metadata.run.fragment_ids)
         if kind == "new_session":
-            self._session = message.new_session.initialize.session_id
             self._run = message.metadata.run.script_run_id
-            if not parts:
-                self._stop(*self._timers)
         elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
             element = message.delta.new_element
             if element.HasField("exception"):
@@ -209,18 +158,10 @@ class Page:
             self._hash = message.navigation.page_script_hash
         elif kind == "page_info_changed":
             self.query = message.page_info_changed.query_string
-        elif kind == "auto_rerun":
-            self._stop(message.auto_rerun.fragment_id)
-            again = self._again(message.auto_rerun.fragment_id, message.auto_rerun.interval)
-            self._timers[message.auto_rerun.fragment_id] = asyncio.create_task(again)
-        elif kind == "stop_auto_rerun":
-            self._stop(*message.stop_auto_rerun.fragment_ids)
         elif kind == "script_finished":
             async with self.drawn:
                 self._finish(message, parts)
                 self.drawn.notify_all()
-            if not parts:
-                self._look()
 
     def _finish(self, message: ForwardMsg, parts: set[str]) -> None:
         """What was not drawn again is gone, unless the run was broken off for another one."""
@@ -235,45 +176,13 @@ class Page:
         self.part_runs.update(parts)
         if message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
             self.full_runs += 1
-            self.finished = time.perf_counter()
             ids = {getattr(one.element, "id", "") for one in self.shown.values()}
             self._set = {name: value for name, value in self._set.items() if name in ids}
-
-    def _look(self) -> None:
-        """A reader's page looks where the presenter is, as dashboard/assets/room.js does."""
-        found = self.of_kind("bidi_component")
-        for one in found:
-            if one.element.component_name.endswith("mucore_room"):
-                self._stop("room")
-                told = json.loads(one.element.json)
-                self._timers["room"] = asyncio.create_task(self._looking(one, told))
-
-    async def _looking(self, component: Shown, told: Mapping[str, Any]) -> None:
-        until = 0.0
-        while True:
-            await asyncio.sleep(told["pause"] / 1000)
-            try:
-                place = await asyncio.to_thread(self.fetched, told["address"])
-            except OSError:  # no answer: the next look may have one
-                continue
-            if place != told["place"] and time.monotonic() > until:
-                until = time.monotonic() + 20.0
-                await self.tell(component, "moved", until)
 
     def fetched(self, address: str) -> str:
         request = urllib.request.Request(f"{self._base}{address}", headers=self._headers)
         with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return answer.read().decode()
-
-    def _stop(self, *parts: str) -> None:
-        for part in parts:
-            if (timer := self._timers.pop(part, None)) is not None:
-                timer.cancel()
-
-    async def _again(self, part: str, interval: float) -> None:
-        while True:
-            await asyncio.sleep(interval)
-            await self.run(part=part, by_itself=True)
 
 
 def cookie_of(address: str) -> str:
