@@ -31,7 +31,7 @@ from mucore.catalog.scenarios import SCENARIOS
 from mucore.catalog.terms import TERMS, VERDICTS
 from mucore.errors import BadFile, UnknownName
 
-HIDDEN_CLASS = Path(__file__).with_name("hidden_class.json")  # by scripts/hidden_class_page.py
+HIDDEN_CLASS = Path(__file__).with_name("hidden_class.json")  # from docs/hidden-class.md
 
 __all__ = [
     "FAMILIES",
