@@ -1,270 +1,335 @@
-"""docs/findings.md: what the results that come with mucore say together, from the demo results and
-the files in data/findings. No number on the page is written by hand. Its parts are in
-findings_*.py beside this file.
+"""docs/findings.md: what the demo's runs say together, as plain tables. No number on the page is
+written by hand.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import fmean, median
 
-import findings_claims
-import findings_data as data
+import numpy as np
+from demo_results import MODEL, PRESET, Line, Task, tasks
 from docs_text import listed, page, table
-from findings_data import Task
-from findings_machines import machines
-from findings_metrics import cheater, metrics
-from findings_order import order, seeds
-from findings_settings import settings
-from findings_words import between, number
-from make_tuned import STUDIES
+from scipy.stats import binomtest, t
 
+from dashboard.papers.mubox import MUBOX
+from mucore import catalog
+from mucore.metrics.registry import RELATIVE_TO_RETRAIN
 from mucore.spec import make_recipe
-from mucore.suite import description
-from mucore.suite.lines import REFERENCES, methods_of, runs_of
+from mucore.statistics.kendall import kendall
+from mucore.statistics.significance import holm
+from mucore.suite.scores import noise, paired_p, scores_of, values_of
 from mucore.tuning import objective
-from mucore.tuning.study import Study, studies_in
+from mucore.verdicts import rules_of
 
 MADE = (
-    "<!-- Made by scripts/make_docs.py from the demo results and data/findings; change those and "
-    "run it again. -->"
+    "<!-- Made by scripts/make_docs.py from the demo results; make those anew and run it again. -->"
 )
-BENCHMARKS = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
-LAPTOP = "mucore-bench-1"  # the suite of which the demo has runs
+Rows = Iterable[Sequence[str]]
 
 
 def findings_page() -> str:
-    files = data.summaries()
-    bases = {"demo": listed(data.demo_machines())} | {
-        each["suite"]: data.said_of(each["machine"]) for each in files if "machine" in each
-    }
-    return write(
-        data.demo_tasks(),
-        data.pack_tasks(),
-        files,
-        data.machine_tasks(),
-        studies=studies_in(STUDIES),
-        bases=bases,
-    )
+    return write(tasks())
 
 
-def write(
-    demo: Sequence[Task],
-    packed: Sequence[Task],
-    files: Sequence[Mapping[str, Any]],
-    elsewhere: Sequence[tuple[str, Task]] = (),
-    *,
-    studies: Sequence[Study] = (),
-    bases: Mapping[str, str] | None = None,
-) -> str:
-    """The page from these tasks; what they cannot answer stands there as missing. What a suite has
-    is not taken from the demo as well. `elsewhere` are tasks of other machines, `bases` what
-    computed the others, by source.
-    """
-    every = data.one_each([*packed, *demo])
-    every.sort(key=lambda task: task.source != "demo")
+def write(every: Sequence[Task]) -> str:
+    """The page from these tasks."""
     return page(
         [
             "# Findings",
             MADE,
             (
-                "Machine unlearning makes a trained network forget a part of its training data "
-                "without being trained anew. There are dozens of methods, and papers compare them "
-                "by a few numbers on a few runs. This page asks what such a comparison may "
-                "conclude, and answers from our own runs. Each part has a question, what was "
-                "measured, an answer, and what limits it. Every number is computed by "
-                "`scripts/findings.py`; intervals are of 95 %."
+                "What a comparison of methods may conclude, from the runs that come with the "
+                f"program: `{MODEL}`, {make_recipe(PRESET).epochs} epochs. A method *forgot* where "
+                "its verdict says so ([metrics.md](metrics.md#verdicts)). Its *distance*: over the "
+                "numbers that its verdict rests on, the mean gap to the Retrain of the same seed, "
+                "in units of how far two Retrains lie apart (at least "
+                f"{100 * objective.FLOOR:g} points; a gap counts as {objective.CAP:g} units at "
+                "most), so that harm and lack of forgetting add up."
             ),
+            "## The runs",
+            "Another Retrain, untouched original: their mean distances.",
+            table(
+                ("Task", "Settings", "Methods", "Seeds", "Another Retrain")
+                + ("Untouched original", "Forgot"),
+                map(_run, every),
+            ),
+            "## Does the order of methods on one task predict another?",
             (
-                "*Retrain* is the network that was trained anew without the forgotten data; every "
-                "method is meant to end where it does. A method *forgot* where its verdict says so "
-                "([metrics.md](metrics.md#verdicts)) and all its runs ended as planned: in "
-                "forgetting and in accuracy it ended about where Retrain does. A *task* is a "
-                "scenario, which says what is to be forgotten ([scenarios.md](scenarios.md)), on a "
-                "data set. *Settings*, such as a learning rate, are those of a method's authors or "
-                "tuned ones."
+                "Kendall's τ between the distances of the methods that two tasks share, with "
+                "authors' settings, and its p after Holm's correction; and how many methods forgot "
+                "in both, of those that forgot in one. Tasks whose verdicts cannot tell who forgot "
+                "are left out."
             ),
-            distance(every),
-            *sources(every, files),
-            *order(every),
-            *seeds(every),
-            *metrics(every),
-            *settings(every, studies),
-            *cheater(every),
-            *findings_claims.section(every),
-            *machines(BENCHMARKS.read_text(encoding="utf-8"), every, elsewhere, bases),
-            *missing(every),
+            table(("Task", "Other task", "Methods", "τ", "p", "Forgot in both"), order(every)),
+            "## How many seeds tell neighbours apart?",
+            (
+                "Neighbours in the order of distance, by their paired differences: the share that "
+                f"{listed(map(str, ENOUGH))} seeds would tell apart by a t interval, the seeds "
+                "that the median pair needs, and the share of all pairs that five tell apart."
+            ),
+            table(
+                ("Task", "Settings", "Methods", "Neighbours")
+                + (*(f"{k} seeds" for k in ENOUGH), "Median", "All pairs, 5 seeds"),
+                seeds(every),
+            ),
+            "## Which single metric agrees best with the verdict?",
+            (
+                f"Where {FEWEST} methods or more forgot and as many did not: how often one that "
+                "forgot lies nearer to Retrain in this number than one that did not (1 always, 0.5 "
+                "a guess; mean over the sets of runs). τ is of this number and the distance. Where "
+                "a metric decides the verdict itself, or is derived from what does, its agreement "
+                "is no finding: the last column says in how many sets."
+            ),
+            table(("Metric", "Id", "Agreement", "τ", "Sets", "Decides in"), metrics(every)),
+            "## Authors' settings against tuned ones",
+            (
+                "Methods that ran with both on the same seeds, on which no search ran: how many "
+                "are nearer to Retrain with the tuned setting (sign test), for how many the paired "
+                "difference excludes zero after Holm's correction (nearer and further), the median "
+                "distance, and how many forgot."
+            ),
+            table(
+                ("Task", "Methods", "Nearer", "Certain: nearer and further")
+                + ("Median, authors'", "Median, tuned", "Forgot, authors'", "Forgot, tuned"),
+                settings(every),
+            ),
+            "## Methods that papers name",
+            (
+                "Of those that a paper finds to forget, and of those that it finds not to, how "
+                "many forgot here. What the papers say is judged in [fidelity.md](fidelity.md)."
+            ),
+            table(("Paper", "It finds", "Task", "Settings", "Should", "Should not"), claims(every)),
         ]
     )
 
 
-def distance(tasks: Sequence[Task]) -> str:
-    """What the word means."""
-    apart = [it for task in tasks if (it := task.retrain_apart) is not None]
-    better = sum(
-        task.untouched is not None and any(line.score > task.untouched for line in task.forgot())
-        for task in tasks
-    )
-    some = sum(bool(task.forgot()) for task in tasks)
-    return (
-        "A method's *distance*: over the numbers that its verdict rests on, the mean gap to the "
-        "Retrain of the same seed, each in units of how far two Retrains lie apart (at least "
-        f"{100 * objective.FLOOR:g} points; a gap counts as {objective.CAP:g} units at most). "
-        + (
-            f"Another Retrain lies at {between(apart)}, depending on the task, and less where "
-            "Retrains agree to within that least unit. "
-            if apart
-            else ""
-        )
-        + "The distance adds up harm and lack of forgetting, so a method that does nothing may lie "
-        "nearer than one that forgot"
-        + (
-            f": in {better} of {some} sets of runs in which some forgot, the untouched original "
-            "is nearer than at least one of them."
-            if some
-            else "."
-        )
-        + " The score J of [tuning.md](tuning.md) is made like it, of other numbers: those that a "
-        "search may see."
-    )
-
-
-# -- where the numbers are from
-
-
-def sources(tasks: Sequence[Task], files: Sequence[Mapping[str, Any]]) -> list[str]:
-    rows = [
-        [
-            task.source,
-            task.division,
-            f"`{task.scenario}`",
-            task.dataset,
-            str(len(task.ran)),
-            seeds_text(task),
-            *("–" if it is None else number(it) for it in (task.retrain_apart, task.untouched)),
-            count(task),
-        ]
-        for task in tasks
-    ]
-    on = {task.dataset for task in tasks if task.source == "demo"}
-    quick = any(task.source.endswith("-quick") for task in tasks)
-    return [
-        "## The runs",
-        table(
-            ("Source", "Settings", "Task", "Data", "Methods", "Seeds")
-            + ("Another Retrain", "Untouched original", "Forgot"),
-            rows,
-        ),
-        (
-            "Another Retrain, untouched original: their mean distances. The demo's runs are those "
-            f"of [results.md](results.md) and [tuning.md](tuning.md): `{data.RECIPE['model']}` for "
-            f"{make_recipe(data.RECIPE['preset']).epochs} epochs. They cover the tasks of the "
-            f"suite `{LAPTOP}` ([submit.md](submit.md)) on {listed(sorted(on))}, and add more "
-            "Retrains where five leave a verdict undecided, and scenarios that the suite does "
-            "without. "
-            + (
-                f"`{LAPTOP}-quick` is that suite's quick twin: a perceptron on digits, to check an "
-                "installation and to rank nothing. "
-                if quick
-                else ""
-            )
-            + (
-                f"The others are from data/findings.[^1]\n\n[^1]: {hashes(files)}"
-                if files
-                else "There is no pack of a suite yet."
-            )
-        ),
-    ]
-
-
-def hashes(files: Sequence[Mapping[str, Any]]) -> str:
-    packs = [
-        f"`{each['suite']}`, {each['division']} ({each['runs']} runs{origin(each)}; this file "
-        f"`{each['digest'][:16]}`)"
-        for each in files
-    ]
-    return f"With the first digits of SHA-256 hashes: {listed(packs)}."
-
-
-def origin(file: Mapping[str, Any]) -> str:
-    """The suite and the pack's rows that a file was made from; nothing of runs of our own."""
-    if not file["hash"]:
-        return ""
-    rows = next(name for name in file["rows"] if name.startswith("results/"))
-    return f" of the suite `{file['hash']}`; the pack's rows `{file['rows'][rows][:16]}`"
-
-
-def seeds_text(task: Task) -> str:
-    counts = Counter(len(line.scores) for line in task.ran.values())
+def _run(task: Task) -> list[str]:
+    counts = [len(line.scores) for line in task.lines if line.scores and not line.cheats]
     low, high = min(counts, default=0), max(counts, default=0)
-    return str(high) if low == high else f"{low} to {high}"
-
-
-def count(task: Task) -> str:
-    """How many methods forgot, or why none can have."""
-    if task.idle:
-        return "nothing to forget"
-    return "cannot be told" if task.unclear else str(len(task.forgot()))
-
-
-# -- what is missing
-
-
-def missing(tasks: Sequence[Task]) -> list[str]:
-    there = {
-        (LAPTOP if task.source == "demo" else task.source, task.division, task.title): task
-        for task in tasks
-    }
-    lacking = []
-    for name in description.names():
-        suite = description.load(name)
-        own: set[str] = set()  # keys of the authors' runs, which a search may have kept
-        for division in suite.divisions:
-            gone = []
-            for asked in runs_of(suite, division, methods_of(["all"])):
-                title = f"`{asked.task.scenario}` on {asked.task.dataset}"
-                specs = [
-                    spec
-                    for spec in asked.specs
-                    if spec.scenario and spec.method not in REFERENCES and spec.key not in own
-                ]
-                own |= {spec.key for spec in specs}
-                runs = [(spec.method, spec.training_seed) for spec in specs]
-                if not runs:
-                    gone.append(f"{title} (no search has found settings)")
-                elif said := lacks(runs, there.get((name, division, title))):
-                    gone.append(f"{title} ({said})")
-            if gone:
-                lacking.append(f"- `{name}`, division {division}: {'; '.join(gone)}.")
+    untouched = scores_of(task.original, task.retrain, task.scenario).values()
     return [
-        "## What is missing",
-        (
-            "These tasks of the [suites](submit.md) have no runs here yet, or lack some. "
-            "`python scripts/findings_data.py PACK` takes a pack in, and `python "
-            "scripts/make_docs.py` writes this page again with it:"
-            if lacking
-            else "Every division of every suite has its runs."
-        ),
-        "\n".join(lacking),
+        task.title,
+        task.settings,
+        str(len(counts)),
+        str(high) if low == high else f"{low} to {high}",
+        number(noise(task.retrain, rules_of(task.scenario).metrics)[1]),
+        number(fmean(untouched) if untouched else None),
+        "cannot be told" if task.unclear else str(len(task.forgot())),
     ]
 
 
-def lacks(asked: Sequence[tuple[str, int]], task: Task | None) -> str:
-    """What a task lacks of the methods and seeds that a suite asks for, in words."""
-    if task is None:
-        return "all methods"
-    gone: dict[str, list[int]] = {}
-    for method, seed in asked:
-        line = task.line(method)
-        if line is None or seed not in line.scores:
-            gone.setdefault(method, []).append(seed)
-    alike: dict[tuple[int, ...], list[str]] = {}
-    for method, seeds_ in gone.items():
-        alike.setdefault(tuple(seeds_), []).append(f"`{method}`")
-    told = [
-        f"{listed(methods)} on {'seed' if len(seeds_) == 1 else 'seeds'} {listed(map(str, seeds_))}"
-        for seeds_, methods in alike.items()
+def number(value: float | None, digits: int = 2) -> str:
+    """With a minus sign; what rounds to nothing has none."""
+    if value is None or math.isnan(value):
+        return "–"
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
+
+
+def p_text(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+# -- the order of methods
+
+
+def tau(x: Sequence[float], y: Sequence[float]) -> tuple[float, float]:
+    """Kendall's τ-b of two columns and its p; NaN where one of them never varies."""
+    found, p = kendall(np.array([x, y], dtype=float))
+    return float(found[0, 1]), float(p[0, 1])
+
+
+def order(every: Sequence[Task]) -> Rows:
+    found = []
+    authors = [task for task in every if task.settings == "authors" and not task.unclear]
+    for one, other in itertools.combinations(authors, 2):
+        names = [name for name in one.methods if name in other.methods]
+        if len(names) < 4 or one.dataset != other.dataset and one.scenario != other.scenario:
+            continue
+        value, p = tau(*([each.methods[n].score for n in names] for each in (one, other)))
+        sides = [(one.methods[n].qualified, other.methods[n].qualified) for n in names]
+        if not math.isnan(value):
+            found.append((value, p, one.title, other.title, sides))
+    for (value, _, one, other, sides), p in zip(found, holm([it[1] for it in found]), strict=True):
+        both = f"{sum(map(all, sides))} of {sum(map(any, sides))}"
+        yield one, other, str(len(sides)), number(value), p_text(p), both
+
+
+# -- seeds
+
+ENOUGH = (3, 5, 10, 20)
+COUNTS = np.arange(2, 1001)
+HALVES = t.ppf(0.975, COUNTS - 1) / np.sqrt(COUNTS)  # of an interval of unit spread
+
+
+def seeds_needed(differences: Sequence[float]) -> float:
+    """The smallest number of seeds, two at least, with which the paired t interval of this mean
+    difference and this spread excludes zero; infinity where 1,000 do not suffice.
+    """
+    mean, spread = float(np.mean(differences)), float(np.std(differences, ddof=1))
+    enough = np.flatnonzero(spread * HALVES < abs(mean))
+    return int(COUNTS[enough[0]]) if len(enough) else math.inf
+
+
+def needed(pairs: Iterable[tuple[Line, Line]]) -> list[float]:
+    """The seeds that each of these pairs needs, of which three are shared."""
+    shared = [(a.scores, b.scores, a.scores.keys() & b.scores.keys()) for a, b in pairs]
+    return [seeds_needed([a[s] - b[s] for s in both]) for a, b, both in shared if len(both) > 2]
+
+
+def seeds(every: Sequence[Task]) -> Rows:
+    for task in every:
+        groups = {"all methods": [*task.methods.values()], "those that forgot": task.forgot()}
+        for name, lines in groups.items():
+            ordered = sorted(lines, key=lambda line: (line.score, line.method))
+            near = needed(itertools.pairwise(ordered))
+            if len(near) > 1:
+                middle = median(near)
+                yield [
+                    *(task.title, task.settings, name, str(len(near))),
+                    *(_share(near, k) for k in ENOUGH),
+                    "over 1,000" if middle > 1000 else f"{middle:.0f}",
+                    _share(needed(itertools.combinations(lines, 2)), 5),
+                ]
+
+
+def _share(found: Sequence[float], count: int) -> str:
+    return f"{100 * sum(it <= count for it in found) / len(found):.0f} %"
+
+
+# -- single metrics
+
+FEWEST = 3  # methods on either side, from which a metric can be said to tell them apart
+GROUPS = ("accuracy", "agreement", "depoisoning", "distance", "membership inference", "persons")
+GROUPS += ("representation",)
+# Made of the very numbers that decide: means of gaps; the attack by correctness, which is forget
+# accuracy under another name; and NoMUS, a mean of test accuracy and forgetting score.
+DERIVED = ("average_gap", "average_gap_classes", "mia_correctness", "nomus")
+
+
+def metrics(every: Sequence[Task]) -> Rows:
+    judged = [it for it in every if min(len(it.forgot()), len(it.forgot(False))) >= FEWEST]
+    rows = []
+    for card in catalog.metrics():
+        if card.group not in GROUPS or card.ideal == "none":
+            continue
+        agreed, taus = [], []
+        for task in judged:
+            gaps = gaps_of(task, card.id)
+            sides = [
+                [gaps[m.method] for m in task.forgot(s) if m.method in gaps] for s in (True, False)
+            ]
+            if len(set(gaps.values())) > 1 and min(map(len, sides)) >= FEWEST:
+                agreed.append(agreement(*sides))
+                taus.append(tau([*gaps.values()], [task.methods[n].score for n in gaps])[0])
+        if 2 * len(agreed) > len(judged):
+            decides = sum(
+                card.id in rules_of(task.scenario).metrics or card.id.startswith(DERIVED)
+                for task in judged
+            )
+            known = [it for it in taus if not math.isnan(it)]
+            beside = (number(fmean(known) if known else None), str(len(agreed)))
+            row = (card.title, f"`{card.id}`", number(fmean(agreed)), *beside, str(decides or "–"))
+            rows.append((-fmean(agreed), card.id, row))
+    return [row for *_, row in sorted(rows)]
+
+
+def agreement(forgot: Sequence[float], others: Sequence[float]) -> float:
+    """How often one that forgot is nearer than another that did not, ties half."""
+    apart = np.subtract.outer(others, forgot)
+    return float(((apart > 0) + 0.5 * (apart == 0)).mean())
+
+
+def gaps_of(task: Task, metric: str) -> dict[str, float]:
+    """By method, the mean distance to Retrain of the same seed in a metric; to the ideal where the
+    metric is a comparison with Retrain in itself.
+    """
+    found, base = {}, values_of(task.retrain, metric)
+    for name, line in task.methods.items():
+        values = values_of(line.runs, metric)
+        if metric in RELATIVE_TO_RETRAIN:
+            high = catalog.metric(metric).ideal == "high"
+            away = [-value if high else abs(value) for value in values.values()]
+        else:
+            away = [abs(value - base[seed]) for seed, value in values.items() if seed in base]
+        if away:
+            found[name] = fmean(away)
+    return found
+
+
+# -- settings
+
+
+def settings(every: Sequence[Task]) -> Rows:
+    by_name = {(task.title, task.settings): task for task in every}
+    for tuned in (task for task in every if task.settings == "tuned"):
+        authors = by_name[tuned.title, "authors"]
+        pairs = {
+            name: [before.scores[s] - line.scores[s] for s in before.scores if s in line.scores]
+            for name, line in tuned.methods.items()
+            if (before := authors.methods.get(name)) is not None
+        }
+        pairs = {name: each for name, each in pairs.items() if len(each) > 1}
+        if pairs:
+            yield (
+                [tuned.title, *compared(pairs)]
+                + [
+                    f"{median(task.methods[name].score for name in pairs):.1f}"
+                    for task in (authors, tuned)
+                ]
+                + [
+                    str(sum(task.methods[name].qualified for name in pairs))
+                    for task in (authors, tuned)
+                ]
+            )
+
+
+def compared(pairs: Mapping[str, Sequence[float]]) -> list[str]:
+    """How many there are, how many are above 0 by their mean, and certainly above and below."""
+    means = [fmean(each) for each in pairs.values()]
+    wins, losses = sum(it > 0 for it in means), sum(it < 0 for it in means)
+    p = float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
+    zero = dict.fromkeys(range(max(map(len, pairs.values()))), 0.0)
+    ps = holm([paired_p(dict(enumerate(each)), zero) for each in pairs.values()])
+    sure = [it for it, corrected in zip(means, ps, strict=True) if corrected <= 0.05]
+    above = sum(it > 0 for it in sure)
+    return [
+        str(len(pairs)),
+        f"{wins} (p {p_text(p)})",
+        f"{above} and {len(sure) - above}",
     ]
-    return "; ".join(told)
+
+
+# -- what papers say of methods
+
+EASY = ("unrolling", "scrub", "first_order", "ssd", "bad_teacher", "salun", "fcs", "niu")
+BY_GRADIENT = ("unrolling", "amnesiac", "first_order", "second_order", "l_codec")
+KEEPING = ("pgu", "l1_sparse", "first_order", "second_order")
+F5, F8, F11 = (MUBOX.findings[name] for name in ("F5", "F8", "F11"))
+# a paper, what it finds, and the methods that should forget under a scenario and should not
+CLAIMS: Sequence[tuple[str, str, str, Sequence[str], Sequence[str]]] = (
+    ("MUBox", F5, "class_wise", EASY, ("pgu", "l1_sparse", "second_order", "ntk", "unsir")),
+    ("MUBox", F8, "label_flip", ("unrolling", "scrub", "salun", "fcs", "niu"), KEEPING),
+    ("MUBox", F11, "one_class", (), BY_GRADIENT),
+    ("MUBox", F11, "class_wise", (), BY_GRADIENT),
+    ("DeepUnlearn", "MSG and CT do best of 18 methods.", "all_classes", ("msg", "ct"), ()),
+)
+
+
+def claims(every: Sequence[Task]) -> Iterator[Sequence[str]]:
+    for paper, text, scenario, should, should_not in CLAIMS:
+        for task in every:
+            if task.scenario == scenario:
+                sides = (counted(task, names) for names in (should, should_not))
+                yield paper, text, task.title, task.settings, *sides
+
+
+def counted(task: Task, names: Sequence[str]) -> str:
+    """How many of these that ran forgot, and which."""
+    there = [name for name in names if name in task.methods]
+    forgot = [catalog.method(n).title for n in there if task.methods[n].qualified]
+    return (
+        f"{len(forgot)} of {len(there)}" + f" ({listed(forgot)})" * bool(forgot) if names else "–"
+    )

@@ -1,6 +1,5 @@
 """Write docs/methods.md, docs/metrics.md, docs/scenarios.md, docs/models.md from the catalogue's
-cards, docs/results.md and docs/tuning.md from the demo results, docs/findings.md from these and
-data/findings.
+cards, docs/results.md, docs/tuning.md and docs/findings.md from the demo results.
 
     python scripts/make_docs.py
 

@@ -24,7 +24,8 @@ def test_a_data_set_has_its_tables_once_there_are_runs_of_it(tmp_path, monkeypat
                 store.put_result(make_result(spec, metrics=metrics, gaps={"ta": 0.125}))
         write_pack(store, tmp_path / "pack")
     monkeypatch.setattr(demo_results, "DEMO", tmp_path / "pack")
-    page = results_page.results_page()
-    assert ("(`identities` on `faces`)" in page) == persons
-    assert page.count("| `scrub` | 62.5 (+12.5) |") == 1 + persons
-    assert "(`one_class`)" in page
+    made = demo_results.tasks.__wrapped__()
+    assert [(task.dataset, task.scenario) for task in made] == places
+    page = results_page.write(made)
+    assert page.count("| 62.5 (+12.5) | 62.5 |") == 1 + persons
+    assert all(f"(`{scenario}` on {dataset})" in page for dataset, scenario in places)

@@ -1,9 +1,8 @@
 """Make one run of a pack again, its original and its Retrain with it, and say what differs.
 
 On the machine that made the pack the predictions come out bit by bit. Another processor adds up in
-another order, and for a convolutional network that is nearly as much as another seed
-(docs/findings.md). So there a run counts as repeated where every number that a verdict rests on
-lies within a band: how far two Retrains lie apart by chance, or two seeds of the method, where that
+another order, and for a convolutional network that is nearly as much as another seed. So there a
+run counts as repeated where every number that a verdict rests on lies within a band: how far two Retrains lie apart by chance, or two seeds of the method, where that
 is more. No verdict rests on the training of an original: of it the accuracies are compared, with
 those of trainings with other seeds. A run that is repeated has no part in its own band, since a lie
 would widen it.

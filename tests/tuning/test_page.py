@@ -17,7 +17,11 @@ from mucore.tuning import report
 from mucore.tuning.study import BEST, Facts, Folder, Study, Trial, studies_in
 from mucore.tuning.task import tasks_of
 
-SETTING = tuning_page.SETTING
+SETTING = {
+    "dataset": "fashion-mnist-10k",
+    "model": demo_results.MODEL,
+    "preset": demo_results.PRESET,
+}
 UNITS = {"ra": 0.01, "fa": 0.02, "va": 0.01, "mia": 0.05}
 ORIGINAL = {"ra": 1.0, "fa": 1.0, "fa_true": 0.0, "va": 0.9, "mia": 0.1}
 RETRAIN = {"ra": 1.0, "fa": 0.8, "fa_true": 0.8, "va": 0.9, "mia": 0.3}
@@ -67,38 +71,6 @@ def demo(tmp_path, monkeypatch):
     return put
 
 
-def test_the_page_compares_both_presets_over_the_seeds_that_have_tuned_runs(demo, monkeypatch):
-    def fill(store):
-        for seed in (0, 1, 2):
-            measured(store, "retrain", "authors", seed, (0.0, 0.0, 0.0, 0.0))
-        measured(store, "scrub", "authors", 0, (0.1, 0.3, -0.2, -0.2))  # 20 points: 1.41 units
-        # another forget set
-        measured(store, "scrub", "authors", 0, (0.9, 0.9, 0.9, 0.9), budget=0.05)
-        measured(store, "scrub", "authors", 1, (0.0, 0.4, 0.0, 0.0))  # 10 points
-        measured(store, "scrub", "authors", 2, (0.9, 0.9, 0.9, 0.9))  # no tuned run of this seed
-        measured(store, "scrub", "tuned", 0, (0.0, -0.1, 0.1, 0.0))  # 5 points
-        measured(store, "scrub", "tuned", 1, (0.0, 0.1, -0.1, 0.0))
-        measured(store, "salun", "authors", 0, (0.0, 0.0, 0.0, 0.0))
-        # 3 points, and one seed of two
-        measured(store, "salun", "tuned", 0, (0.04, 0.04, 0.04, 0.0))
-        measured(store, "pgu", "authors", 0, (0.04, 0.0, 0.0, 0.0))  # 1 point
-        measured(store, "pgu", "tuned", 0, (0.08, 0.0, 0.0, 0.0))  # 2 points
-        # a seed that the authors' settings did not run on
-        measured(store, "pgu", "tuned", 1, (0.0, 0.0, 0.0, 0.0))
-
-    page = demo(fill)
-    assert "| `scrub` | 1.06 (+35.0), RTE 0.1 | 0.35 (+0.0), RTE 0.1 |" in page
-    assert (
-        "| `salun` | 0.00 (+0.0), RTE 0.1, 1 of 2 seeds | 0.21 (+4.0), RTE 0.1, 1 of 2 seeds |"
-    ) in page
-    (said,) = (line for line in page.splitlines() if line.startswith("- `one_class`"))
-    # PGU, whose two one digit would not tell apart, and SalUn
-    assert facts.numbers(said)[:6] == ["1", "3", "0.07", "0.14", "0.0", "0.2"]
-    assert "training seeds 0 and 1" in page and "| `gkt` | refused | refused |" in page
-    # no column of a scenario that was not searched
-    assert "| one_class: authors' | one_class: tuned |\n" in page
-
-
 def studied(root, method, scores, *, still=(), later=(), scenario="one_class", units=UNITS):
     """A finished study whose n-th trial has the rate n/100 and the n-th score;
     `later` trials with a score above 50 moved nothing.
@@ -142,35 +114,32 @@ def test_a_study_shows_how_the_best_fell_and_what_came_of_it(demo, tmp_path):
         measured(store, "finetune", "tuned", 2, (0.9, 0.9, 0.9, 0.9), rate=0.3)
 
     page = demo(fill)
-    row = next(line for line in page.splitlines() if line.startswith("| `finetune` | 24"))
-    cells = [cell.strip() for cell in row.strip("|").split("|")]
-    assert cells == [
+    rows = {
+        line.split("`")[1]: [cell.strip() for cell in line.strip("|").split("|")]
+        for line in page.splitlines()
+        if line.startswith("| `")
+    }
+    assert rows["finetune"] == [
         "`finetune`",
-        "24 + 4 (2 still)",
+        "24 + 4",
         "9.00",
-        "4.00, 3.00, 2.00",
         "2.00, 2.50, 3.50",
         "3.00 (2)",  # 1.5 and 4.5
         "0.10",
         "–",
+        "lr 0.2, epochs 2, batch_size 128",
     ]
-    assert "| `cf_k` | 24 + 0 (24 still) | 9.00 | –, –, – | none |" in page
-    (said,) = (line for line in page.splitlines() if "finished searches" in line)
-    # one of two has a setting, better than the authors' and found as number 20 of 24; the mean of
-    # 2.5 and 3.5 is 1 above the score that was chosen by
-    assert facts.numbers(said) == ["1", "2", "1", "100", "1", *"101 102 100".split(), "1", "1", "1"]
-    (none,) = (line for line in page.splitlines() if line.startswith("- `cf_k`"))
-    assert facts.numbers(none)[:2] == ["24", "24"]  # settings, and those that moved nothing
-    assert "Doing nothing has J = 6." in page and "`scrub`" in page.split("Not searched")[1]
+    assert rows["cf_k"][1:4] == ["24 + 0", "9.00", "none"] and len(rows) == 2
+    assert "Doing nothing: 6." in page
 
 
 @pytest.mark.parametrize(
-    ("scenario", "extra", "fresh", "unasked"),
+    ("scenario", "extra", "fresh"),
     # gaps of 1, 1, 2, 1 and 5 units; stamped validation images have no twin on test data
-    [("label_flip", ["ta_flipped"], "2.00 (1)", False), ("backdoor", [], "–", True)],
+    [("label_flip", ["ta_flipped"], "2.00 (1)"), ("backdoor", [], "–")],
 )
 def test_a_poisoned_search_is_held_against_fresh_seeds_where_a_metric_says_the_same(
-    demo, tmp_path, scenario, extra, fresh, unasked
+    demo, tmp_path, scenario, extra, fresh
 ):
     units = {"ra": 0.01, "fa": 0.02, "va": 0.01, "fa_true": 0.01, "va_poisoned": 0.02}
     scores = [2.0, *[9.0] * 23]
@@ -184,39 +153,10 @@ def test_a_poisoned_search_is_held_against_fresh_seeds_where_a_metric_says_the_s
         )
     )
     (row,) = (line for line in page.splitlines() if line.startswith("| `finetune` | 24"))
-    assert [cell.strip() for cell in row.split("|")][6] == fresh
-    (said,) = (line for line in page.splitlines() if line.startswith("Numbers of the score"))
-    assert ("`va_poisoned` on test data" in said) == unasked
+    assert [cell.strip() for cell in row.split("|")][5] == fresh
 
 
-def test_a_longer_search_is_named_with_its_trials_and_both_of_its_scores(demo, tmp_path):
-    scores = [9.0] * 30
-    scores[4], scores[27] = 4.0, 2.0  # trials 5 and 28
-    later = [(28, 2.0, 101), (28, 2.0, 102), (5, 5.0, 101)]
-    studied(tmp_path / "studies", "finetune", scores, later=later)
-    studied(tmp_path / "studies", "cf_k", [9.0] * 24, still=range(1, 25))
-    page = demo(lambda _: None)
-    assert (
-        "| `finetune` | 30 + 3 | 9.00 | 4.00, 4.00, 4.00; of 30: 2.00 | 2.00, 2.00, 2.00 |" in page
-    )
-    (said,) = (line for line in page.splitlines() if "`python -m mucore tune` searches" in line)
-    assert "24 trials (30 for `finetune` under `one_class`)" in said
-
-
-def test_where_the_authors_settings_won_their_runs_stand_for_both(demo, tmp_path):
-    scores = [2.0, *[9.0] * 23]
-    later = [(1, 2.0, 101), (1, 2.0, 102)]
-    studied(tmp_path / "studies", "finetune", scores, later=later)
-    page = demo(
-        lambda store: measured(store, "finetune", "authors", 0, (0.0, 0.0, 0.0, 0.0), rate=0.01)
-    )
-    (row,) = (
-        line for line in page.splitlines() if line.startswith("| `finetune` |") and "the" in line
-    )
-    assert row.count("the same") == 1
-
-
-def test_settings_that_hold_on_some_seeds_alone_are_told_in_words(demo, tmp_path):
+def test_settings_that_hold_on_some_seeds_alone_are_told_in_words(tmp_path):
     """As SSD's once: right on two seeds, and on the third it selected nothing."""
     scores = [60.0] * 24
     scores[4], scores[11] = 0.13, 0.25
@@ -227,18 +167,12 @@ def test_settings_that_hold_on_some_seeds_alone_are_told_in_words(demo, tmp_path
     assert (held.scores, second.scores) == ((0.13, 0.59, 52.0), (0.25, 0.32, 51.0))
     assert facts.numbers(held.said(100)) == ["0.13", "100", "0.59", "101", "102", "52"]
     assert made.choice() is None and made.next_check() is not None  # others wait for their turn
-    page = demo(lambda _: None)
-    assert "`finetune`" in page.split("Not searched to the end yet")[1].splitlines()[0]
 
     others = [(number, 40.0, seed) for number in (1, 2, 3) for seed in (101, 102)]
     studied(tmp_path / "studies", "finetune", scores, later=[*later, *others])
     made = next(iter(studies_in(tmp_path / "studies")))
     chosen = made.choice()
     assert chosen is not None and chosen.scores == (60.0, 40.0, 40.0) and report.off(made)
-    page = demo(lambda _: None)
-    (told,) = (line for line in page.splitlines() if line.startswith("- `finetune`"))
-    assert facts.numbers(told)[:6] == ["5", "100", "2", "0.13", "100", "0.59"]
-    assert "`finetune` (60, 40, 40)" in page
 
 
 def test_a_parameter_that_is_searched_no_more_has_no_edge():
@@ -285,7 +219,7 @@ def test_those_of_the_best_that_fell_are_counted(best):
     assert beginning == (["100"] if best == 1 else [str(best), "100", "1"])
 
 
-def test_a_search_that_found_none_is_told_with_what_became_of_each_setting(demo, tmp_path):
+def test_a_search_that_found_none_is_told_with_what_became_of_each_setting(tmp_path):
     scores = [60.0] * 24
     later = [(5, 52.0, 101)]
     studied(tmp_path / "studies", "ssd", scores, still=range(6, 25), later=later)
@@ -294,8 +228,5 @@ def test_a_search_that_found_none_is_told_with_what_became_of_each_setting(demo,
     studied(tmp_path / "studies", "ssd", scores, still=range(6, 25), later=rest)
     made = next(iter(studies_in(tmp_path / "studies")))
     assert made.finished(24) and made.choice() is None and len(report.fallen(made)) == 5
-    page = demo(lambda _: None)
-    none, gone = (line for line in page.splitlines() if line.startswith("- `ssd`"))
-    assert facts.numbers(none)[:2] == ["24", "19"] and facts.numbers(gone)[:3] == ["5", "100", "5"]
-    (row,) = (line for line in page.splitlines() if line.startswith("| `ssd` | 24"))
-    assert "| none |" in row
+    assert facts.numbers(report.why_none(made))[0] == "19"
+    assert facts.numbers(report.of_the_best(5, BEST, 100))[:3] == ["5", "100", "5"]

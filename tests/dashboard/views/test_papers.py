@@ -409,19 +409,6 @@ def test_fidelity_is_read_from_its_tables():
     assert {name for paper in papers.PAPERS for name in paper.findings} <= set(document)
 
 
-def test_fidelity_judges_as_findings_do():
-    """Claims that docs/findings.md decides by rule have its word on the page, too."""
-    standings = papers.fidelity((ROOT / "docs" / "fidelity.md").read_text(encoding="utf-8"))
-    claims = {text: name for paper in papers.PAPERS for name, text in paper.findings.items()}
-    decided = {}
-    for line in (ROOT / "docs" / "findings.md").read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if len(cells) == 4 and cells[1] in claims:
-            decided[claims[cells[1]]] = "appears" if cells[2] == "yes" else cells[2]
-    assert len(decided) == 9
-    assert {name: standings[name].here[: len(word)] for name, word in decided.items()} == decided
-
-
 def test_coverage_counts_what_has_a_page_and_runs():
     link = (Link("Results", "results"),)
     exhibits = (
