@@ -2,8 +2,7 @@
 and what each prints.
 
 data/papers/tables.csv has a line for each table of a paper under one setting, data/papers/cells.csv
-one for each number; scripts/make_papers_table.py makes both. What a paper draws and does not print
-is not here.
+one for each number. What a paper draws and does not print is not here.
 """
 
 from __future__ import annotations

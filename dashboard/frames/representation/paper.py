@@ -68,7 +68,7 @@ class Paper:
     """What the paper prints for one method; None where it does not. `cka` is CKA to Retrain and
     `knn` the k-NN accuracy, means over its downstream sets. Where `computed`, it prints no
     agreements and these are made of its accuracies and CKAs, by its own formulas
-    (scripts/make_papers_table.py).
+    (data/papers/README.md).
     """
 
     method: str
