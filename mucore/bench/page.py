@@ -66,11 +66,6 @@ def say(what: str) -> None:
     print(f"{what} ...", file=sys.stderr, flush=True)
 
 
-def note(text: str) -> None:
-    """What came of it, for whoever watches."""
-    print(text, file=sys.stderr, flush=True)
-
-
 def machine(device: str) -> dict[str, str]:
     """What the figures depend on, by name."""
     return {

@@ -26,13 +26,14 @@ from torch import Tensor, nn
 
 from mucore.bench import page
 from mucore.bench.clock import Spread, Stopwatch
-from mucore.bench.runs import Setting, kept, measure, one_line, work
+from mucore.bench.runs import Setting, measure, one_line, work
 from mucore.engine.data import Samples
-from mucore.engine.memory import give_back
+from mucore.engine.memory import give_back, keep_freed
 from mucore.engine.run import Run
 from mucore.errors import BadValue
 from mucore.runner.session import Session
 from mucore.spec import make_recipe
+from mucore.store import default_home, open_store
 
 GOAL = 1.2  # theirs / ours, for each shared method
 BATCH = 128
@@ -170,7 +171,10 @@ def benchmark_peers(
     page.refuse_quick_figures(quick, write)
     peer = imported()
     rounds = repeats or (1 if quick else 3)
-    with kept("peers", device) as (session, _):
+    with open_store(default_home() / "bench") as store:
+        session = Session(store, device)
+        if session.device.type == "cpu":
+            keep_freed()  # as a worker does
         found = [compare(pair, peer, setting(quick), session, rounds) for pair in PAIRS]
         if write:
             text = section(found, peer, rounds, page.machine(device))

@@ -6,8 +6,7 @@ are for a run of the queue (mucore/runner/execute.py).
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,21 +14,15 @@ from torch import nn
 
 from mucore import catalog, training
 from mucore.bench.clock import Stopwatch, now
-from mucore.bench.ledger import Ledger, conditions
-from mucore.engine.memory import give_back, keep_freed
+from mucore.engine.memory import give_back
 from mucore.engine.run import Callbacks
 from mucore.engine.state import state_bytes
-from mucore.errors import Cancelled
 from mucore.metrics import cost
 from mucore.runner.execute import unlearn
 from mucore.runner.session import Session
 from mucore.runner.training_records import training_records
 from mucore.spec import Recipe, RunSpec, make_spec
-from mucore.store import default_home, open_store
 from mucore.userfiles import datasets
-
-# Share of the training set that goes; one class of ten is as much.
-SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -46,7 +39,7 @@ class Setting:
         """
         if catalog.serves(catalog.method(method), "class_wise"):
             return self.of(method, "class_wise", {"class_ids": (0,)})
-        return self.of(method, "all_classes", {"budget": SHARE})
+        return self.of(method, "all_classes", {"budget": 0.1})
 
     def of(
         self,
@@ -65,32 +58,6 @@ class Setting:
             method=method,
             parameters=parameters,
         )
-
-
-@contextmanager
-def kept(
-    name: str, device: str, *, fresh: bool = False, folder: str = ""
-) -> Generator[tuple[Session, Ledger]]:
-    """A session on a store of the benchmark's own, and the ledger of that name beside it, in the
-    folder `bench` of the home or in one below: both outlive an interrupted pass. `fresh` forgets
-    the figures of the ledger.
-    """
-    home = default_home() / "bench" / folder
-    ledger = Ledger(home / f"{name}.jsonl", fresh=fresh)
-    with open_store(home) as store:
-        session = Session(store, device)
-        if session.device.type == "cpu":
-            keep_freed()  # as a worker does
-        yield session, ledger
-
-
-def compared(names: list[str] | None) -> list[str]:
-    """The methods that a benchmark measures: those named, else "all" without Retrain.
-    Raises `UnknownName`.
-    """
-    if names:
-        return list(dict.fromkeys(catalog.method(name).id for name in names))
-    return [card.id for card in catalog.all_methods() if card.family != "reference"]
 
 
 def measure(spec: RunSpec, session: Session, *, limit: float | None = None) -> dict[str, Any]:
@@ -137,33 +104,6 @@ def work(figures: Mapping[str, Any]) -> float:
     """Passes of a sample through the network, as a run's cost counts them."""
     reads = {f"all/{kind}": figures[kind] for kind in ("forward", "backward")}
     return cost.work(cost={"reads": reads})
-
-
-def recorded(
-    ledger: Ledger,
-    spec: RunSpec,
-    session: Session,
-    *,
-    repeat: int = 0,
-    limit: float | None = None,
-) -> dict[str, Any]:
-    """Figures from the ledger, or measured and written there.
-
-    Where the run fails, `error` says why in one line, and it is tried again next time; `stopped`
-    are the seconds after which it was ended.
-    """
-    name = f"{spec.key}/{conditions(spec.method, session.device_name)}/{repeat}"
-    known = ledger.get(name)
-    if known is not None and (limit is None or known.get("stopped", limit) >= limit):
-        return known
-    try:
-        figures = measure(spec, session, limit=limit)
-    except Cancelled:
-        figures = {"stopped": limit}
-    except Exception as problem:  # one method that fails must not cost the others' figures
-        return {"error": one_line(problem)}
-    ledger.put(name, figures)
-    return figures
 
 
 def one_line(problem: BaseException) -> str:
