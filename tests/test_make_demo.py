@@ -69,19 +69,14 @@ def parts(monkeypatch):
     monkeypatch.setattr(
         make_demo,
         "PARTS",
-        tuple(
-            make_demo.Part(name, "", grids, inside=inside, without=("worst_case",))
-            for name, inside in names.items()
-        ),
+        tuple(make_demo.Part(name, "", grids, inside=inside) for name, inside in names.items()),
     )
 
 
-def packed(
-    home: Path, out: Path, *, busy: bool = False
-) -> dict[tuple[str, str, int], datetime | None]:
+def packed(home: Path, out: Path) -> dict[tuple[str, str, int], datetime | None]:
     """Pack a home over what is in `out`: when each run of the pack was finished."""
     with open_store(home) as store:
-        make_demo.pack(store, out, fresh=False, busy=busy)
+        make_demo.pack(store, out, fresh=False)
     with open_pack(out) as pack:
         return {
             (
@@ -208,13 +203,16 @@ def test_runs_of_an_earlier_recipe_stay_until_their_retrain_is_made_anew(tmp_pat
     training = run("one_class", "retrain", 1).original()
     before = {spec.key: make_result(spec) for spec in (training, *earlier)}
     with open_store(tmp_path) as store:
-        assert make_demo.outdated(before, (), store) == set()
+        assert make_demo.staying(before, (), store) == before.keys()
         store.put_result(make_result(run("class_wise", "ssd", REVISION)))  # not a Retrain
-        assert make_demo.outdated(before, (), store) == set()
-        store.put_result(make_result(run("class_wise", "retrain", REVISION)))
-        assert make_demo.outdated(before, (), store) == {spec.key for spec in earlier[2:]}
-        store.put_result(make_result(run("one_class", "retrain", REVISION)))
-        assert make_demo.outdated(before, (), store) == before.keys()
+        assert make_demo.staying(before, (), store) == before.keys()
+        anew = make_result(run("class_wise", "retrain", REVISION), losses=(1.5, 0.25))
+        store.put_result(anew)
+        gone = {spec.key for spec in earlier[2:]}
+        assert make_demo.staying(before, (), store) == before.keys() - gone
+        store.put_result(make_result(run("one_class", "retrain", REVISION), losses=(1.5, 0.25)))
+        store.put_result(make_result(run(None, "original", REVISION), losses=(1.5, 0.25)))
+        assert make_demo.staying(before, (), store) == set()
 
 
 def test_parts_ask_for_each_of_their_runs(tmp_path, monkeypatch):
@@ -275,7 +273,7 @@ def test_predictions_travel_with_the_first_runs_that_pages_open_on(tmp_path, par
         tmp_path / "home",
         NEW,
         {
-            "ten (2)": [("one_class", "finetune", 0), ("worst_case", "finetune", 0)],
+            "ten (2)": [("one_class", "finetune", 0)],
             "every": [("one_class", "scrub", 0), ("one_class", "scrub", 1)],
             "every (2)": [("one_class", "fisher", 0)],
             "numbers": [("one_class", "ssd", 0)],
@@ -298,18 +296,6 @@ def test_predictions_travel_with_the_first_runs_that_pages_open_on(tmp_path, par
             if r.outputs is not None
         ]
     assert sorted(inside) == [("finetune", 0, "authors"), ("scrub", 0, "tuned")]
-
-
-def test_times_of_a_busy_machine_are_left_out_with_the_reason(tmp_path, parts):
-    store_of(tmp_path / "home", NEW, {"every": [("one_class", "scrub", 0)]})
-    packed(tmp_path / "home", tmp_path / "out", busy=True)
-    with open_pack(tmp_path / "out") as pack:
-        (result,) = pack.results()
-    assert (
-        result.metrics["rte"].value is None
-        and result.metrics["rte"].error == make_demo.BUSY == result.notes[-1]
-    )
-    assert result.metrics["ta"].value == 0.9
 
 
 def test_the_demo_has_the_features_that_lessons_look_at():
