@@ -295,11 +295,7 @@ def compared(pairs: Mapping[str, Sequence[float]]) -> list[str]:
     ps = holm([paired_p(dict(enumerate(each)), zero) for each in pairs.values()])
     sure = [it for it, corrected in zip(means, ps, strict=True) if corrected <= 0.05]
     above = sum(it > 0 for it in sure)
-    return [
-        str(len(pairs)),
-        f"{wins} (p {p_text(p)})",
-        f"{above} and {len(sure) - above}",
-    ]
+    return [str(len(pairs)), f"{wins} (p {p_text(p)})", f"{above} and {len(sure) - above}"]
 
 
 # -- what papers say of methods

@@ -169,10 +169,7 @@ def every(scenario: str) -> tuple[Grid, ...]:
     """Every method with the authors' settings, and with tuned ones where a search of this very task
     found some.
     """
-    return (
-        grid([scenario], SWIFT, SEEDS, tuned=found(scenario)),
-        grid([scenario], DEAR, SEEDS),
-    )
+    return (grid([scenario], SWIFT, SEEDS, tuned=found(scenario)), grid([scenario], DEAR, SEEDS))
 
 
 def searched(*scenarios: str) -> tuple[Grid, ...]:

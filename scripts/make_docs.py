@@ -9,8 +9,9 @@ A test holds the committed files against what this makes.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -96,9 +97,8 @@ def methods_page() -> str:
         cards = [card for card in METHODS if card.family == family]
         parts += [f"## {title}"] * bool(cards)
         for card in cards:
-            head = f'### <a id="{card.id}"></a>{card.title}'
             parts += [
-                head,
+                f'### <a id="{card.id}"></a>{card.title}',
                 card.summary,
                 card.how,
                 method_paragraph(card),
@@ -109,35 +109,39 @@ def methods_page() -> str:
 
 def method_paragraph(card: MethodCard) -> str:
     """What is on the card beside how it works, in the order in which a reader asks."""
-    sentences = []
-    if card.aliases:
-        sentences.append(f"Also called {listed(card.aliases)}.")
-    sentences.append(f"Source: {sentence(card.source)}")
-    if card.code:
-        sentences.append(f"Official code: {sentence(card.code)}")
-    sentences.append(f"Reads the {reads(card)}." if card.reads else "Reads no samples.")
-    for found in tuning.shipped():
-        if found.method == card.id:
-            chosen = ", ".join(f"`{name}` {value(it)}" for name, it in found.values.items())
-            sentences.append(f"Tuned for `{found.scenario}`: {chosen}.")
-    for name, values in card.scenario_values.items():
-        sentences.append(
-            f"The authors' values under `{name}`: "
-            f"{', '.join(f'`{key}` {value(it)}' for key, it in values.items())}."
-        )
-    sentences.append(f"Published storage: {sentence(card.storage)}")
-    if card.footprint.scratch != "0":
-        sentences.append(f"Holds for itself, in bytes: `{card.footprint.scratch}`.")
-    if card.scenarios is not None:
-        sentences.append(
-            f"Runs under {listed(f'`{name}`' for name in sorted(card.scenarios))} only: "
-            f"{sentence(card.scenarios_reason)}"
-        )
-    if "attributes" not in card.tasks:
-        sentences.append(f"Not for images with attributes: {sentence(card.tasks_reason)}")
-    if card.differs:
-        sentences.append(f"Differs from the source: {sentence(card.differs)}")
-    return " ".join(sentences)
+    chosen = [found for found in tuning.shipped() if found.method == card.id]
+    return said(
+        card.aliases and f"Also called {listed(card.aliases)}.",
+        f"Source: {sentence(card.source)}",
+        card.code and f"Official code: {sentence(card.code)}",
+        f"Reads the {reads(card)}." if card.reads else "Reads no samples.",
+        *(f"Tuned for `{each.scenario}`: {values(each.values)}." for each in chosen),
+        *(
+            f"The authors' values under `{name}`: {values(each)}."
+            for name, each in card.scenario_values.items()
+        ),
+        f"Published storage: {sentence(card.storage)}",
+        card.footprint.scratch != "0"
+        and f"Holds for itself, in bytes: `{card.footprint.scratch}`.",
+        card.scenarios is not None
+        and f"Runs under {names(card.scenarios)} only: {sentence(card.scenarios_reason)}",
+        "attributes" not in card.tasks
+        and f"Not for images with attributes: {sentence(card.tasks_reason)}",
+        card.differs and f"Differs from the source: {sentence(card.differs)}",
+    )
+
+
+def said(*parts: object) -> str:
+    """Those sentences that there are."""
+    return " ".join(str(part) for part in parts if part)
+
+
+def values(settings: Mapping[str, Any]) -> str:
+    return ", ".join(f"`{name}` {value(it)}" for name, it in settings.items())
+
+
+def names(ids: Iterable[str]) -> str:
+    return listed(f"`{name}`" for name in sorted(ids))
 
 
 def settings(parameters: Iterable[Parameter], paper_epochs: int | None = None) -> str:
@@ -174,20 +178,16 @@ def metrics_page() -> str:
         parts.append(f"## {group[0].upper()}{group[1:]}")
         for card in metrics():
             if card.group == group:
-                where = (
-                    f"Only under {listed(f'`{name}`' for name in sorted(card.scenarios))}."
-                    if card.scenarios is not None
-                    else ""
+                parts.append(
+                    said(
+                        f"**{card.title}** (`{card.id}`).",
+                        card.meaning,
+                        card.scenarios is not None and f"Only under {names(card.scenarios)}.",
+                        f"Source: {sentence(card.source)}",
+                        card.caveat,
+                        card.id in blind_to_a_hidden_class() and BLIND,
+                    )
                 )
-                known = [
-                    f"**{card.title}** (`{card.id}`).",
-                    card.meaning,
-                    where,
-                    f"Source: {sentence(card.source)}",
-                    card.caveat,
-                    BLIND if card.id in blind_to_a_hidden_class() else "",
-                ]
-                parts.append(" ".join(filter(None, known)))
     parts += [
         "## Verdicts",
         (
@@ -224,23 +224,17 @@ def scenarios_page() -> str:
         ),
     ]
     for card in scenarios():
-        test_set = (
-            "The test set splits into forgotten and remaining classes." if card.class_wise else ""
-        )
-        task = (
-            ""
-            if "attributes" in card.tasks
-            else "Not for images with attributes, which fall into no classes."
-        )
-        needs = (
-            f"Needs {listed(NEEDS.get(name, name) for name in sorted(card.needs))}."
-            if card.needs
-            else ""
-        )
-        known = [card.meaning, test_set, task, needs, f"Source: {sentence(card.source)}"]
         parts += [
             f"## {card.title} (`{card.id}`)",
-            " ".join(filter(None, known)),
+            said(
+                card.meaning,
+                card.class_wise and "The test set splits into forgotten and remaining classes.",
+                "attributes" not in card.tasks
+                and "Not for images with attributes, which fall into no classes.",
+                card.needs
+                and f"Needs {listed(NEEDS.get(name, name) for name in sorted(card.needs))}.",
+                f"Source: {sentence(card.source)}",
+            ),
             settings(card.parameters),
         ]
     return page(parts)
@@ -296,11 +290,7 @@ def models_page() -> str:
 
 
 def reads(card: MethodCard) -> str:
-    return (
-        listed(text for name, text in SETS.items() if name in card.reads)
-        if card.reads
-        else "nothing"
-    )
+    return listed(text for name, text in SETS.items() if name in card.reads) or "nothing"
 
 
 PAGES = {
