@@ -19,14 +19,8 @@ DEMO = Path(__file__).resolve().parents[1] / "data" / "demo"
 MODEL, PRESET = "resnet9-small", "standard"
 # of each data set the scenarios; what has no runs yet is left out
 TASKS = {
-    "fashion-mnist-10k": (
-        "one_class",
-        "all_classes",
-        "class_wise",
-        "worst_case",
-        "best_case",
-        "label_flip",
-        "backdoor",
+    "fashion-mnist-10k": tuple(
+        "one_class all_classes class_wise worst_case best_case label_flip backdoor".split()
     ),
     "faces": ("identities",),
 }
@@ -123,7 +117,10 @@ def task_of(results: Sequence[Result], *, dataset: str, scenario: str, settings:
     the one with more seeds.
     """
     by_key = {result.key: result for result in results}
-    references = {name: _of(results, name) for name in ("retrain", "original")}
+    retrain, original = (
+        {each.spec["training_seed"]: each for each in results if each.spec["method"] == name}
+        for name in ("retrain", "original")
+    )
     lines: dict[str, Line] = {}
     for each in judge(results):
         if each.method in REFERENCES or each.verdict is None:
@@ -136,7 +133,7 @@ def task_of(results: Sequence[Result], *, dataset: str, scenario: str, settings:
             qualified=each.qualified,
             cheats=each.verdict.cheats,
             runs=mine,
-            scores=scores_of(mine, references["retrain"], scenario),
+            scores=scores_of(mine, retrain, scenario),
         )
         if each.method not in lines or len(made.scores) > len(lines[each.method].scores):
             lines[each.method] = made
@@ -145,13 +142,9 @@ def task_of(results: Sequence[Result], *, dataset: str, scenario: str, settings:
         scenario=scenario,
         settings=settings,
         lines=tuple(lines.values()),
-        retrain=references["retrain"],
-        original=references["original"],
+        retrain=retrain,
+        original=original,
     )
-
-
-def _of(results: Sequence[Result], method: str) -> dict[int, Result]:
-    return {r.spec["training_seed"]: r for r in results if r.spec["method"] == method}
 
 
 @lru_cache(maxsize=1)
@@ -162,10 +155,11 @@ def tasks() -> list[Task]:
         for scenario in scenarios:
             found = runs(dataset=dataset, scenarios=(scenario,))
             for settings in ("authors", "tuned"):
+                kinds = (settings, *REFERENCES)
                 chosen = [
                     each
                     for each in found
-                    if each.spec["method"] in REFERENCES or each.spec["method_preset"] == settings
+                    if each.spec["method"] in kinds or each.spec["method_preset"] in kinds
                 ]
                 if any(each.spec["method"] not in REFERENCES for each in chosen):
                     made.append(

@@ -178,10 +178,11 @@ def searched(*scenarios: str) -> tuple[Grid, ...]:
 
 
 BOTH = f"{AUTHORS} {SEARCHED} {LEFT_OUT}"
+Numbers = functools.partial(Part, inside=0)
 PARTS = (
     Part("Every method, part of one class", BOTH, every("one_class")),
     Part("Every method, whole classes", BOTH, every("class_wise"), layers="class_wise"),
-    Part(
+    Numbers(
         "Every method, three more scenarios",
         f"{AUTHORS} {SEARCHED} GKT runs under whole classes alone. Under the worst and the best "
         "case Second-order and NTK, which take a Retrain and more, have no runs.",
@@ -192,14 +193,12 @@ PARTS = (
             grid(EXTREMES, ELSEWHERE, (0, 1, 2)),
             *searched("all_classes"),
         ),
-        inside=0,
     ),
-    Part(
+    Numbers(
         "More Retrains",
         "Retrain alone, on seeds that no method has: how far two Retrains lie apart decides how "
         "much a verdict can tell.",
         (grid(("one_class", "all_classes"), ("retrain",), range(len(SEEDS), 10)),),
-        inside=0,
     ),
     Part("Ten methods, five scenarios", AUTHORS, (grid(SCENARIOS, TEN, (0, 1, 2)),)),
     Part(
@@ -213,13 +212,12 @@ PARTS = (
         ),
         inside=2,
     ),
-    Part(
+    Numbers(
         "Depoisoning, half as much",
         f"A twentieth of the training images with flipped labels. {AUTHORS}",
         (grid([choice("label_flip", budget=0.05)], POISON),),
-        inside=0,
     ),
-    Part(
+    Numbers(
         "Budgets",
         f"2, 5, 10 and 20 % of one class, and of all. {AUTHORS}",
         tuple(
@@ -229,7 +227,6 @@ PARTS = (
             )
             for scenario in ("one_class", "all_classes")
         ),
-        inside=0,
     ),
     Part(
         "Persons",
@@ -244,7 +241,7 @@ PARTS = (
         ),
         inside=1,
     ),
-    Part(
+    Numbers(
         "Persons, attributes",
         "Three attributes of drawn faces, and two of them alone; the recipe does not learn the "
         f"third alone. {AUTHORS}",
@@ -253,15 +250,13 @@ PARTS = (
             faces(PERSONS, dataset="faces-attributes-male", preset="quick"),
             faces(PERSONS, dataset="faces-attributes-young", preset="quick"),
         ),
-        inside=0,
     ),
-    Part(
+    Numbers(
         "Competition",
         "Persons of drawn faces, as the NeurIPS 2023 competition asked, its four entries among "
         f"the methods. {AUTHORS} SSD and L-CODEC are left out: their defaults have changed, and "
         "they were not run again here.",
         (grid(("competition",), COMPETITION, dataset="faces", preset="quick"),),
-        inside=0,
     ),
     Part(
         "Encoders",
@@ -270,7 +265,7 @@ PARTS = (
         (letters(FIFTH, ENCODER), *SENSITIVITY),
         inside=1,
     ),
-    Part(
+    Numbers(
         "Encoders, other letters",
         f"A tenth and three tenths at random, and the fifth nearest to another style. {AUTHORS}",
         (
@@ -282,7 +277,6 @@ PARTS = (
                 (*ENCODER, *SLOW),
             ),
         ),
-        inside=0,
     ),
     Part(
         "Efficacy",
@@ -404,12 +398,13 @@ def unfinished(specs: Iterable[RunSpec], before: Mapping[str, Result], store: St
     Machines round differently, so a Retrain of another machine may be another network, and the gaps
     of a line must be to one.
     """
-    lacking = set()
-    for name, keys in _groups(specs).items():
-        if not keys <= before.keys():
-            same = agree(store.get_result(name), before.get(name))
-            lacking |= keys - before.keys() if same else keys
-    return lacking
+    return {
+        key
+        for name, keys in _groups(specs).items()
+        if not keys <= before.keys()
+        for key in keys
+        if key not in before or not agree(store.get_result(name), before.get(name))
+    }
 
 
 def agree(one: Result | None, other: Result | None) -> bool:

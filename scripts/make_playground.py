@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -80,9 +81,7 @@ class Trials:
         assert data is not None
         sizes = {
             "train": len(data.forget) + len(data.retain),
-            "forget": len(data.forget),
-            "retain": len(data.retain),
-            "validation": len(data.validation),
+            **{name: len(getattr(data, name)) for name in ("forget", "retain", "validation")},
         }
         facts = {"batch_size": recipe.batch_size} | values_of(
             network(MODEL, played.splits.shape),
@@ -126,41 +125,36 @@ class Trials:
 
 def chosen(trials: Trials, method: str, kind: str, count: int) -> dict[str, Any] | None:
     """The setting that left least; None where the method refuses all presets of the kind."""
-    presets = KINDS[kind]
     tried: list[tuple[dict[str, Any], float]] = []
     space = None
-    while len(tried) < count:
-        if space is None:
-            for preset in presets:
-                try:
-                    space = trials.space(method, preset)
-                    break
-                except MucoreError:
-                    continue
-            if space is None:
-                return None
+    for preset in KINDS[kind]:
+        with suppress(MucoreError):
+            space = space or trials.space(method, preset)
+    while space is not None and len(tried) < count:
         values = space.authors() if not tried else draw(space, tried, seed=SEED, most=float("inf"))
         if values is None:
             break
         # the authors' epochs are scaled already; a setting is what differs from their values
-        found = {each: trials.left(method, values, each, MOST) for each in presets}
+        found = {each: trials.left(method, values, each, MOST) for each in KINDS[kind]}
         known = [each for each in found.values() if each is not None]
         tried.append((values, sum(known) / len(known) if known else WORST))
         print(f"  {method}, {kind}: {values} left {found}", flush=True)
         if not known or not space.search:
             break
-    values, score = min(tried, key=lambda each: each[1])
+    values, score = min(tried, key=lambda each: each[1], default=(None, WORST))
     return values if score < WORST else None
 
 
 def measured(checks: list[Trials], method: str, kind: str, values: dict[str, Any]) -> Any:
     """A setting, and what it leaves in the kind's presets on each seed that did not choose it."""
-    left: dict[str, list[float]] = {}
-    for preset in KINDS[kind]:
-        found = [each.left(method, values, preset) for each in checks]
-        if known := [round(each, 3) for each in found if each is not None]:
-            left[preset] = known
-    return {"parameters": values, "left": left}
+    left = {
+        preset: [each.left(method, values, preset) for each in checks] for preset in KINDS[kind]
+    }
+    known = {
+        preset: [round(each, 3) for each in found if each is not None]
+        for preset, found in left.items()
+    }
+    return {"parameters": values, "left": {name: each for name, each in known.items() if each}}
 
 
 def main() -> None:

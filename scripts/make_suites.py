@@ -34,15 +34,13 @@ DIVISIONS = {
 }
 # what only a later comparison of many models or another data set can give
 ELSEWHERE = ("experiment", "downstream")
+FIVE = ("one_class", "all_classes", "class_wise", "label_flip", "backdoor")
 SUITES: dict[str, dict[str, Any]] = {
     "mucore-bench-1": {
         "title": "mucore bench 1",
         "meaning": "Whole classes, parts of one and of all, poison and persons, on a small ResNet.",
         "tasks": [
-            *(
-                ("fashion-mnist-10k", "resnet9-small", "standard", name)
-                for name in ("one_class", "all_classes", "class_wise", "label_flip", "backdoor")
-            ),
+            *(("fashion-mnist-10k", "resnet9-small", "standard", name) for name in FIVE),
             ("faces", "resnet9-small", "standard", "identities"),
         ],
     },
@@ -57,10 +55,7 @@ SUITES: dict[str, dict[str, Any]] = {
         "title": "mucore bench 1, paper",
         "meaning": "The paper twin, as MUBox (2025) sets it: ResNet-18 on CIFAR-10 for 200 epochs, "
         "with its amounts to forget. For those with a GPU.",
-        "tasks": [
-            ("cifar10", "resnet18", "mubox-cifar10", name)
-            for name in ("one_class", "all_classes", "class_wise", "label_flip", "backdoor")
-        ],
+        "tasks": [("cifar10", "resnet18", "mubox-cifar10", name) for name in FIVE],
     },
 }
 
@@ -68,15 +63,9 @@ SUITES: dict[str, dict[str, Any]] = {
 def spec_of(dataset: str, model: str, preset: str, scenario: str) -> RunSpec:
     """Of a task's Retrain, with the amounts that the preset sets."""
     amounts = dict(catalog.preset(preset).scenarios.get(scenario, {}))
-    grid = Grid(
-        dataset=dataset,
-        model=model,
-        preset=preset,
-        scenarios=[ScenarioChoice(id=scenario, parameters=amounts)],
-        methods=[],
-    )
-    specs, _ = expand(grid)
-    (spec,) = [each for each in specs if each.method == "retrain"]
+    scenarios = [ScenarioChoice(id=scenario, parameters=amounts)]
+    grid = Grid(dataset=dataset, model=model, preset=preset, scenarios=scenarios, methods=[])
+    (spec,) = [each for each in expand(grid)[0] if each.method == "retrain"]
     return spec
 
 
@@ -144,9 +133,7 @@ def main() -> None:
                 suite = suite_of(name, session)
             except MucoreError as error:
                 raise SystemExit(f"{name} cannot be frozen here: {error}") from None
-            content = suite.model_dump(mode="json")
-            text = json.dumps(content, indent=1, ensure_ascii=False)
-            FOLDER.mkdir(exist_ok=True)
+            text = json.dumps(suite.model_dump(mode="json"), indent=1, ensure_ascii=False)
             (FOLDER / f"{name}.json").write_text(text + "\n", encoding="utf-8")
             print(name, suite.hash)
 
