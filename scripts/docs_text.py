@@ -1,8 +1,11 @@
-"""Words, lists and tables of the pages in docs/ that scripts write."""
+"""Words, lists and tables of the pages in docs/ that scripts write. What a page says in words is in
+scripts/pages.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 
@@ -31,5 +34,11 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     )
 
 
-def page(parts: Iterable[str]) -> str:
-    return "\n\n".join(filter(None, parts)) + "\n"
+def filled(name: str, **parts: object) -> str:
+    """The page of that name with these in its gaps."""
+    text = Path(__file__).with_name("pages") / name
+    return text.read_text(encoding="utf-8").format(**parts)
+
+
+def paragraphs(parts: Iterable[str]) -> str:
+    return "\n\n".join(filter(None, parts))

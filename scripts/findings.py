@@ -11,7 +11,7 @@ from statistics import fmean, median
 
 import numpy as np
 from demo_results import MODEL, PRESET, Line, Task, tasks
-from docs_text import listed, page, table
+from docs_text import filled, listed, table
 from scipy.stats import binomtest, t
 
 from dashboard.papers.mubox import MUBOX
@@ -24,9 +24,6 @@ from mucore.suite.scores import noise, paired_p, scores_of, values_of
 from mucore.tuning import objective
 from mucore.verdicts import rules_of
 
-MADE = (
-    "<!-- Made by scripts/make_docs.py from the demo results; make those anew and run it again. -->"
-)
 Rows = Iterable[Sequence[str]]
 
 
@@ -36,73 +33,30 @@ def findings_page() -> str:
 
 def write(every: Sequence[Task]) -> str:
     """The page from these tasks."""
-    return page(
-        [
-            "# Findings",
-            MADE,
-            (
-                "What a comparison of methods may conclude, from the runs that come with the "
-                f"program: `{MODEL}`, {make_recipe(PRESET).epochs} epochs. A method *forgot* where "
-                "its verdict says so ([metrics.md](metrics.md#verdicts)). Its *distance*: over the "
-                "numbers that its verdict rests on, the mean gap to the Retrain of the same seed, "
-                "in units of how far two Retrains lie apart (at least "
-                f"{100 * objective.FLOOR:g} points; a gap counts as {objective.CAP:g} units at "
-                "most), so that harm and lack of forgetting add up."
-            ),
-            "## The runs",
-            "Another Retrain, untouched original: their mean distances.",
-            table(
-                ("Task", "Settings", "Methods", "Seeds", "Another Retrain")
-                + ("Untouched original", "Forgot"),
-                map(_run, every),
-            ),
-            "## Does the order of methods on one task predict another?",
-            (
-                "Kendall's τ between the distances of the methods that two tasks share, with "
-                "authors' settings, and its p after Holm's correction; and how many methods forgot "
-                "in both, of those that forgot in one. Tasks whose verdicts cannot tell who forgot "
-                "are left out."
-            ),
-            table(("Task", "Other task", "Methods", "τ", "p", "Forgot in both"), order(every)),
-            "## How many seeds tell neighbours apart?",
-            (
-                "Neighbours in the order of distance, by their paired differences: the share that "
-                f"{listed(map(str, ENOUGH))} seeds would tell apart by a t interval, the seeds "
-                "that the median pair needs, and the share of all pairs that five tell apart."
-            ),
-            table(
-                ("Task", "Settings", "Methods", "Neighbours")
-                + (*(f"{k} seeds" for k in ENOUGH), "Median", "All pairs, 5 seeds"),
-                seeds(every),
-            ),
-            "## Which single metric agrees best with the verdict?",
-            (
-                f"Where {FEWEST} methods or more forgot and as many did not: how often one that "
-                "forgot lies nearer to Retrain in this number than one that did not (1 always, 0.5 "
-                "a guess; mean over the sets of runs). τ is of this number and the distance. Where "
-                "a metric decides the verdict itself, or is derived from what does, its agreement "
-                "is no finding: the last column says in how many sets."
-            ),
-            table(("Metric", "Id", "Agreement", "τ", "Sets", "Decides in"), metrics(every)),
-            "## Authors' settings against tuned ones",
-            (
-                "Methods that ran with both on the same seeds, on which no search ran: how many "
-                "are nearer to Retrain with the tuned setting (sign test), for how many the paired "
-                "difference excludes zero after Holm's correction (nearer and further), the median "
-                "distance, and how many forgot."
-            ),
-            table(
-                ("Task", "Methods", "Nearer", "Certain: nearer and further")
-                + ("Median, authors'", "Median, tuned", "Forgot, authors'", "Forgot, tuned"),
-                settings(every),
-            ),
-            "## Methods that papers name",
-            (
-                "Of those that a paper finds to forget, and of those that it finds not to, how "
-                "many forgot here. What the papers say is judged in [fidelity.md](fidelity.md)."
-            ),
-            table(("Paper", "It finds", "Task", "Settings", "Should", "Should not"), claims(every)),
-        ]
+    seeds_heads = ("Task", "Settings", "Methods", "Neighbours", *(f"{k} seeds" for k in ENOUGH))
+    both = ("Median, authors'", "Median, tuned", "Forgot, authors'", "Forgot, tuned")
+    return filled(
+        "findings.md",
+        model=MODEL,
+        epochs=make_recipe(PRESET).epochs,
+        least=100 * objective.FLOOR,
+        most=objective.CAP,
+        enough=listed(map(str, ENOUGH)),
+        fewest=FEWEST,
+        runs=table(
+            ("Task", "Settings", "Methods", "Seeds", "Another Retrain")
+            + ("Untouched original", "Forgot"),
+            map(_run, every),
+        ),
+        order=table(("Task", "Other task", "Methods", "τ", "p", "Forgot in both"), order(every)),
+        seeds=table((*seeds_heads, "Median", "All pairs, 5 seeds"), seeds(every)),
+        metrics=table(("Metric", "Id", "Agreement", "τ", "Sets", "Decides in"), metrics(every)),
+        settings=table(
+            ("Task", "Methods", "Nearer", "Certain: nearer and further", *both), settings(every)
+        ),
+        claims=table(
+            ("Paper", "It finds", "Task", "Settings", "Should", "Should not"), claims(every)
+        ),
     )
 
 

@@ -127,12 +127,17 @@ def grid(
     )
 
 
+def part(name: str, note: str, *grids: Grid, **more: Any) -> Part:
+    return Part(name, note, grids, **more)
+
+
 def choice(scenario: str, **parameters) -> ScenarioChoice:
     return ScenarioChoice(id=scenario, parameters=parameters)
 
 
 # Small digits with the network of the efficacy paper, whose preset is written for MNIST, which does
 # not come with the program; drawn letters; drawn faces.
+numbers = functools.partial(part, inside=0)
 digits = functools.partial(grid, dataset="digits", model="mlp")
 letters = functools.partial(grid, dataset="glyphs", preset="quick")
 faces = functools.partial(grid, ("identities",), dataset="faces")
@@ -178,49 +183,44 @@ def searched(*scenarios: str) -> tuple[Grid, ...]:
 
 
 BOTH = f"{AUTHORS} {SEARCHED} {LEFT_OUT}"
-Numbers = functools.partial(Part, inside=0)
 PARTS = (
-    Part("Every method, part of one class", BOTH, every("one_class")),
-    Part("Every method, whole classes", BOTH, every("class_wise"), layers="class_wise"),
-    Numbers(
+    part("Every method, part of one class", BOTH, *every("one_class")),
+    part("Every method, whole classes", BOTH, *every("class_wise"), layers="class_wise"),
+    numbers(
         "Every method, three more scenarios",
         f"{AUTHORS} {SEARCHED} GKT runs under whole classes alone. Under the worst and the best "
         "case Second-order and NTK, which take a Retrain and more, have no runs.",
-        (
-            grid(("all_classes",), SWIFT, SEEDS),
-            grid(EXTREMES, SWIFT, (0, 1, 2)),
-            grid(("all_classes",), DEAR, SEEDS),
-            grid(EXTREMES, ELSEWHERE, (0, 1, 2)),
-            *searched("all_classes"),
-        ),
+        grid(("all_classes",), SWIFT, SEEDS),
+        grid(EXTREMES, SWIFT, (0, 1, 2)),
+        grid(("all_classes",), DEAR, SEEDS),
+        grid(EXTREMES, ELSEWHERE, (0, 1, 2)),
+        *searched("all_classes"),
     ),
-    Numbers(
+    numbers(
         "More Retrains",
         "Retrain alone, on seeds that no method has: how far two Retrains lie apart decides how "
         "much a verdict can tell.",
-        (grid(("one_class", "all_classes"), ("retrain",), range(len(SEEDS), 10)),),
+        grid(("one_class", "all_classes"), ("retrain",), range(len(SEEDS), 10)),
     ),
-    Part("Ten methods, five scenarios", AUTHORS, (grid(SCENARIOS, TEN, (0, 1, 2)),)),
-    Part(
+    part("Ten methods, five scenarios", AUTHORS, grid(SCENARIOS, TEN, (0, 1, 2))),
+    part(
         "Depoisoning",
         f"A tenth of the training images poisoned. {AUTHORS} {SEARCHED}",
-        (
-            grid(POISONED, POISON, SEEDS),
-            grid(POISONED, [name for name in SWIFT if name not in POISON], SEEDS),
-            grid(POISONED, DEAR, SEEDS),
-            *searched(*POISONED),
-        ),
+        grid(POISONED, POISON, SEEDS),
+        grid(POISONED, [name for name in SWIFT if name not in POISON], SEEDS),
+        grid(POISONED, DEAR, SEEDS),
+        *searched(*POISONED),
         inside=2,
     ),
-    Numbers(
+    numbers(
         "Depoisoning, half as much",
         f"A twentieth of the training images with flipped labels. {AUTHORS}",
-        (grid([choice("label_flip", budget=0.05)], POISON),),
+        grid([choice("label_flip", budget=0.05)], POISON),
     ),
-    Numbers(
+    numbers(
         "Budgets",
         f"2, 5, 10 and 20 % of one class, and of all. {AUTHORS}",
-        tuple(
+        *(
             grid(
                 [choice(scenario, budget=budget) for budget in (0.02, 0.05, 0.1, 0.2)],
                 (*TEN, "amnesiac", "fisher"),  # which vary most with it in MUBox, beside SSD
@@ -228,76 +228,69 @@ PARTS = (
             for scenario in ("one_class", "all_classes")
         ),
     ),
-    Part(
+    part(
         "Persons",
         f"Drawn faces, the persons task of mucore bench 1. {AUTHORS} NTK, which takes long on "
         "images of this size, ran on one seed; Second-order, which takes longer, was not run. "
         "GKT forgets whole classes alone.",
-        (
-            faces(PERSONS, SEEDS),
-            faces([name for name in SWIFT if name not in PERSONS], SEEDS),
-            faces(ELSEWHERE, SEEDS),
-            faces(("ntk",)),
-        ),
+        faces(PERSONS, SEEDS),
+        faces([name for name in SWIFT if name not in PERSONS], SEEDS),
+        faces(ELSEWHERE, SEEDS),
+        faces(("ntk",)),
         inside=1,
     ),
-    Numbers(
+    numbers(
         "Persons, attributes",
         "Three attributes of drawn faces, and two of them alone; the recipe does not learn the "
         f"third alone. {AUTHORS}",
-        (
-            faces(PERSONS, (0, 1, 2), dataset="faces-attributes", preset="quick"),
-            faces(PERSONS, dataset="faces-attributes-male", preset="quick"),
-            faces(PERSONS, dataset="faces-attributes-young", preset="quick"),
-        ),
+        faces(PERSONS, (0, 1, 2), dataset="faces-attributes", preset="quick"),
+        faces(PERSONS, dataset="faces-attributes-male", preset="quick"),
+        faces(PERSONS, dataset="faces-attributes-young", preset="quick"),
     ),
-    Numbers(
+    numbers(
         "Competition",
         "Persons of drawn faces, as the NeurIPS 2023 competition asked, its four entries among "
         f"the methods. {AUTHORS} SSD and L-CODEC are left out: their defaults have changed, and "
         "they were not run again here.",
-        (grid(("competition",), COMPETITION, dataset="faces", preset="quick"),),
+        grid(("competition",), COMPETITION, dataset="faces", preset="quick"),
     ),
-    Part(
+    part(
         "Encoders",
         "A fifth of 120 drawn letters, at random; the classifier alone, other learning rates, "
         f"noise. {AUTHORS}",
-        (letters(FIFTH, ENCODER), *SENSITIVITY),
+        letters(FIFTH, ENCODER),
+        *SENSITIVITY,
         inside=1,
     ),
-    Numbers(
+    numbers(
         "Encoders, other letters",
         f"A tenth and three tenths at random, and the fifth nearest to another style. {AUTHORS}",
-        (
-            letters(
-                [
-                    *(choice("random_classes", n=n) for n in (12, 36)),
-                    choice("top_classes", n=24, downstream="glyphs-hand"),
-                ],
-                (*ENCODER, *SLOW),
-            ),
+        letters(
+            [
+                *(choice("random_classes", n=n) for n in (12, 36)),
+                choice("top_classes", n=24, downstream="glyphs-hand"),
+            ],
+            (*ENCODER, *SLOW),
         ),
     ),
-    Part(
+    part(
         "Efficacy",
         "Six fractions of the threes of small digits under the paper's preset: 100 images of each "
         "class, 50 epochs, its methods' settings.",
-        (
-            digits(
-                [
-                    choice("class_fraction", class_id=3, fraction=fraction)
-                    for fraction in (0.01, 0.1, 0.25, 0.5, 0.8, 1.0)
-                ],
-                ("retrain", "amnesiac", "fisher"),
-                range(10),
-                preset="efficacy-mnist",
-            ),
+        digits(
+            [
+                choice("class_fraction", class_id=3, fraction=fraction)
+                for fraction in (0.01, 0.1, 0.25, 0.5, 0.8, 1.0)
+            ],
+            ("retrain", "amnesiac", "fisher"),
+            range(10),
+            preset="efficacy-mnist",
         ),
     ),
-    Part(
+    part(
         "Forgetting quality",
         f"{FEW_MODELS} models of each method on small digits. {AUTHORS}",
-        (digits(["one_class"], ("finetune", "neggrad_plus", "scrub", "ssd"), preset="quick"),),
+        digits(["one_class"], ("finetune", "neggrad_plus", "scrub", "ssd"), preset="quick"),
         models=FEW_MODELS,
     ),
 )

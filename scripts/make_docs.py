@@ -15,32 +15,17 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from docs_text import listed, page, sentence, table, value
+from docs_text import filled, listed, paragraphs, sentence, table, value
 from findings import findings_page
 from results_page import results_page
 from tuning_page import tuning_page
 
-from mucore.catalog import (
-    FAMILIES,
-    METHODS,
-    MethodCard,
-    MetricCard,
-    Parameter,
-    blind_to_a_hidden_class,
-    metrics,
-    models,
-    scenarios,
-    tuning,
-    verdicts,
-)
+from mucore import catalog
+from mucore.catalog import MethodCard, MetricCard, Parameter
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 BLIND = (
     "It does not see a [hidden class](hidden-class.md): Head distillation passes for Retrain here."
-)
-MADE = (
-    "<!-- Made by scripts/make_docs.py from the cards in mucore/catalog; change those and run "
-    "it again. -->"
 )
 IDEALS = {
     "retrain": "as near to Retrain's as possible",
@@ -64,37 +49,13 @@ NEEDS = {
 
 def methods_page() -> str:
     rows = [
-        [
-            f"[{card.title}](#{card.id})",
-            f"`{card.id}`",
-            FAMILIES[card.family],
-            str(card.year or ""),
-            reads(card),
-            card.storage,
-        ]
-        for card in METHODS
+        [f"[{card.title}](#{card.id})", f"`{card.id}`", catalog.FAMILIES[card.family]]
+        + [str(card.year or ""), reads(card), card.storage]
+        for card in catalog.METHODS
     ]
-    parts = [
-        "# Methods",
-        MADE,
-        (
-            f"{sum(not card.cheats for card in METHODS)} methods, by family and year, and "
-            f"{sum(card.cheats for card in METHODS)} baseline that cheats, which is none: it "
-            "shows [which metrics do not see a hidden class](hidden-class.md). Values are the "
-            "authors', as far as their paper or code states them; epochs marked as scaled were "
-            "chosen for a longer training and shrink with the recipe, to one at least. Storage is "
-            "what the published method "
-            "keeps between training and request; what ours keeps is measured in every run. What a "
-            "method holds for itself is a formula of `weights` and `state` (bytes of a network's "
-            "weights, and with its statistics), of the sizes of data and network, and of its own "
-            "parameters; plans compute from it what a run will take "
-            "(mucore/catalog/formulas.py). A "
-            "method of your own: [add-a-method.md](add-a-method.md)."
-        ),
-        table(("Method", "Id", "Family", "Year", "Reads", "Published storage"), rows),
-    ]
-    for family, title in FAMILIES.items():
-        cards = [card for card in METHODS if card.family == family]
+    parts = []
+    for family, title in catalog.FAMILIES.items():
+        cards = [card for card in catalog.METHODS if card.family == family]
         parts += [f"## {title}"] * bool(cards)
         for card in cards:
             parts += [
@@ -104,12 +65,18 @@ def methods_page() -> str:
                 method_paragraph(card),
                 settings(card.parameters, card.paper_epochs),
             ]
-    return page(parts)
+    return filled(
+        "methods.md",
+        methods=sum(not card.cheats for card in catalog.METHODS),
+        cheats=sum(card.cheats for card in catalog.METHODS),
+        table=table(("Method", "Id", "Family", "Year", "Reads", "Published storage"), rows),
+        cards=paragraphs(parts),
+    )
 
 
 def method_paragraph(card: MethodCard) -> str:
     """What is on the card beside how it works, in the order in which a reader asks."""
-    chosen = [found for found in tuning.shipped() if found.method == card.id]
+    chosen = [found for found in catalog.tuning.shipped() if found.method == card.id]
     return said(
         card.aliases and f"Also called {listed(card.aliases)}.",
         f"Source: {sentence(card.source)}",
@@ -163,44 +130,33 @@ def settings(parameters: Iterable[Parameter], paper_epochs: int | None = None) -
 def metrics_page() -> str:
     rows = [
         [f"`{card.id}`", card.title, card.group, IDEALS[card.ideal], span(card), card.unit]
-        for card in metrics()
+        for card in catalog.metrics()
     ]
-    parts = [
-        "# Metrics",
-        MADE,
-        (
-            "Values are fractions, seconds, bytes or plain numbers; percent exists only on screen. "
-            "The gap of a metric is its value minus that of the Retrain of the same training seed."
-        ),
-        table(("Id", "Metric", "Group", "Good is", "Range", "Unit"), rows),
-    ]
-    for group in dict.fromkeys(card.group for card in metrics()):
+    parts = []
+    for group in dict.fromkeys(card.group for card in catalog.metrics()):
         parts.append(f"## {group[0].upper()}{group[1:]}")
-        for card in metrics():
-            if card.group == group:
-                parts.append(
-                    said(
-                        f"**{card.title}** (`{card.id}`).",
-                        card.meaning,
-                        card.scenarios is not None and f"Only under {names(card.scenarios)}.",
-                        f"Source: {sentence(card.source)}",
-                        card.caveat,
-                        card.id in blind_to_a_hidden_class() and BLIND,
-                    )
-                )
-    parts += [
-        "## Verdicts",
-        (
-            "Each line of a comparison except Retrain has a verdict, computed from the metrics "
-            "above whenever it is shown. The rule is ours; it stands with its limits and their "
-            "reasons in mucore/verdicts/rule.py. JSON has the words as they are in brackets."
-        ),
-        *(
-            f"**{card.title}** (`{card.id.replace('_', ' ')}`). {card.meaning}"
-            for card in verdicts()
-        ),
+        parts += [metric_paragraph(card) for card in catalog.metrics() if card.group == group]
+    verdicts = [
+        f"**{card.title}** (`{card.id.replace('_', ' ')}`). {card.meaning}"
+        for card in catalog.verdicts()
     ]
-    return page(parts)
+    return filled(
+        "metrics.md",
+        table=table(("Id", "Metric", "Group", "Good is", "Range", "Unit"), rows),
+        cards=paragraphs(parts),
+        verdicts=paragraphs(verdicts),
+    )
+
+
+def metric_paragraph(card: MetricCard) -> str:
+    return said(
+        f"**{card.title}** (`{card.id}`).",
+        card.meaning,
+        card.scenarios is not None and f"Only under {names(card.scenarios)}.",
+        f"Source: {sentence(card.source)}",
+        card.caveat,
+        card.id in catalog.blind_to_a_hidden_class() and BLIND,
+    )
 
 
 def span(card: MetricCard) -> str:
@@ -211,19 +167,9 @@ def span(card: MetricCard) -> str:
 
 
 def scenarios_page() -> str:
-    parts = [
-        "# Scenarios",
-        MADE,
-        (
-            "A scenario is the rule that turns a training set into a forget set. On the command "
-            "line its settings are written `--set scenario.NAME=VALUE`."
-        ),
-        table(
-            ("Id", "Scenario", "Question"),
-            [[f"`{card.id}`", card.title, card.question] for card in scenarios()],
-        ),
-    ]
-    for card in scenarios():
+    rows = [[f"`{card.id}`", card.title, card.question] for card in catalog.scenarios()]
+    parts = []
+    for card in catalog.scenarios():
         parts += [
             f"## {card.title} (`{card.id}`)",
             said(
@@ -237,56 +183,16 @@ def scenarios_page() -> str:
             ),
             settings(card.parameters),
         ]
-    return page(parts)
+    heads = ("Id", "Scenario", "Question")
+    return filled("scenarios.md", table=table(heads, rows), cards=paragraphs(parts))
 
 
 def models_page() -> str:
-    rows = [
-        [
-            f"`{card.id}`",
-            card.title,
-            card.parameters_note,
-            f"{card.min_image_size} pixel{'s' * (card.min_image_size > 1)}",
-            card.source,
-        ]
-        for card in models()
-    ]
-    return page(
-        [
-            "# Models",
-            MADE,
-            (
-                "Each takes square images with one or three channels from the size given on and "
-                "is initialised from a seed alone. Dropout and drop-path are off: they would draw "
-                "from a generator that belongs to nobody. Parameters are counted for ten classes "
-                "on colour images of 32 pixels."
-            ),
-            table(("Id", "Model", "Size", "Images from", "Source"), rows),
-            "## Pretrained weights",
-            (
-                "`--set recipe.pretrained=true` starts the original and Retrain from pretrained "
-                "weights: from `weights/MODEL.safetensors` (or .pt, .pth) in the data folder "
-                "(`MUCORE_DATA`, or `~/.mucore/data`), else from those that timm publishes, "
-                "fetched on first use. Where there is no network, the error says which file to "
-                "put where. A head for other classes is replaced and what does not fit in shape "
-                "starts anew; a note of the result says so. Students and incompetent teachers of "
-                "methods start from scratch all the same."
-            ),
-            "## Weights of your own",
-            (
-                "`--original FILE` takes the weights in a file as the original, which is then not "
-                "trained; Retrain is. Methods that need something of the original's training (its "
-                "initial weights, a record) say so and stay out. The method `uploaded` measures "
-                "weights as the result of a method: `--methods uploaded --set "
-                "uploaded.file=FILE`; what it cost is left blank. Files are safetensors, or what "
-                "`torch.save` makes of `model.state_dict()`; nothing is ever unpickled. A file of "
-                "more than 4 GiB, or whose header is another one, is neither hashed nor copied. "
-                "They are "
-                "copied into the store under the hash of their content, so that their place does "
-                "not matter afterwards, and stay there whatever `gc` removes."
-            ),
-        ]
-    )
+    rows = []
+    for card in catalog.models():
+        size = f"{card.min_image_size} pixel{'s' * (card.min_image_size > 1)}"
+        rows.append([f"`{card.id}`", card.title, card.parameters_note, size, card.source])
+    return filled("models.md", table=table(("Id", "Model", "Size", "Images from", "Source"), rows))
 
 
 def reads(card: MethodCard) -> str:

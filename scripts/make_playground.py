@@ -1,6 +1,6 @@
 """Write mucore/playground/settings.json: what methods are played with in the playground.
 
-    python scripts/make_playground.py [--methods finetune,scrub] [--trials 5] [--measure]
+    python scripts/make_playground.py [--methods finetune,scrub] [--measure]
 
 The authors chose their values for networks of millions of weights; most of them move a network of
 4,482 weights hardly at all, or destroy it. So each method gets a few settings from the ranges of
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 import tempfile
 import time
@@ -42,6 +43,7 @@ SEED, CHECKS = 0, (1, 2, 3, 4, 5)
 KINDS = {"few": ("outlier", "twin"), "many": ("cluster", "class")}
 MOST = 4.0  # seconds of the processor for one run; what takes longer is no play
 WORST = 9.0
+TRIALS = 10  # settings a method and kind
 HIGHER = 20.0
 
 
@@ -54,9 +56,8 @@ class Wide(Space):
         found = dict(super().search)
         for name, each in found.items():
             if name.endswith("lr") and isinstance(each, Between) and isinstance(each.high, float):
-                most = cards[name].high
-                high = HIGHER * each.high
-                found[name] = replace(each, high=high if most is None else min(high, most))
+                most = cards[name].high or math.inf
+                found[name] = replace(each, high=min(HIGHER * each.high, most))
         return found
 
 
@@ -67,7 +68,7 @@ class Trials:
         self.played = {
             each.id: Playing(stage, store, each.at(seed), self._late) for each in PRESETS
         }
-        self.until = float("inf")
+        self.until = math.inf
         for each in self.played.values():
             for _ in [*each.original(), *each.retrain()]:
                 pass
@@ -83,19 +84,16 @@ class Trials:
             "train": len(data.forget) + len(data.retain),
             **{name: len(getattr(data, name)) for name in ("forget", "retain", "validation")},
         }
-        facts = {"batch_size": recipe.batch_size} | values_of(
-            network(MODEL, played.splits.shape),
-            shape=played.splits.shape,
-            classes=played.splits.classes,
-            sizes=sizes,
-            leaving=len(data.forgotten_classes),
-            recipe_epochs=recipe.epochs,
-            recipe_batch=recipe.batch_size,
-        )
+        shape, classes = played.splits.shape, played.splits.classes
+        recipes = {"recipe_epochs": recipe.epochs, "recipe_batch": recipe.batch_size}
+        about: dict[str, Any] = {"shape": shape, "classes": classes, "sizes": sizes, **recipes}
+        leaving = len(data.forgotten_classes)
+        found = values_of(network(MODEL, shape), leaving=leaving, **about)
+        facts = {"batch_size": recipe.batch_size} | found
         return Wide(method, facts, played.spec_of(method, {}).parameters)
 
     def left(
-        self, method: str, values: Mapping[str, Any], preset: str, seconds: float = float("inf")
+        self, method: str, values: Mapping[str, Any], preset: str, seconds: float = math.inf
     ) -> float | None:
         """The share of the way to Retrain that is left: of the mean difference over the plane, and
         at the forgotten points, the mean of the two. For the twin there is no way to go, so it is
@@ -113,7 +111,7 @@ class Trials:
             print(f"  {method}, {preset}: {problem}", flush=True)
             return None
         finally:
-            self.until = float("inf")
+            self.until = math.inf
         original, retrain = played.references["original"], played.references["retrain"]
         way, now = original.difference(retrain), found.difference(retrain)
         if preset == "twin":
@@ -131,7 +129,7 @@ def chosen(trials: Trials, method: str, kind: str, count: int) -> dict[str, Any]
         with suppress(MucoreError):
             space = space or trials.space(method, preset)
     while space is not None and len(tried) < count:
-        values = space.authors() if not tried else draw(space, tried, seed=SEED, most=float("inf"))
+        values = space.authors() if not tried else draw(space, tried, seed=SEED, most=math.inf)
         if values is None:
             break
         # the authors' epochs are scaled already; a setting is what differs from their values
@@ -160,7 +158,6 @@ def measured(checks: list[Trials], method: str, kind: str, values: dict[str, Any
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--methods", default="", help="those to choose anew, separated by commas")
-    parser.add_argument("--trials", type=int, default=10, help="settings a method and kind")
     parser.add_argument("--measure", action="store_true", help="keep the values, measure them")
     asked = parser.parse_args()
     torch.set_num_threads(1)
@@ -172,16 +169,16 @@ def main() -> None:
         trials = None if asked.measure else Trials(stage, store, SEED)
         checks = [Trials(stage, store, seed) for seed in CHECKS]
         for method in wanted:
-            values = {
-                kind: chosen(trials, method, kind, asked.trials)
-                if trials is not None
-                else content.get(method, {}).get(kind, {}).get("parameters")
-                for kind in KINDS
-            }
+            known = content.get(method, {})
             content[method] = {
-                kind: measured(checks, method, kind, each)
-                for kind, each in values.items()
-                if each is not None
+                kind: measured(checks, method, kind, values)
+                for kind in KINDS
+                if (
+                    values := chosen(trials, method, kind, TRIALS)
+                    if trials is not None
+                    else known.get(kind, {}).get("parameters")
+                )
+                is not None
             }
             print(method, content[method], flush=True)
             FILE.write_text(json.dumps(dict(sorted(content.items())), indent=1) + "\n", "utf-8")

@@ -96,13 +96,12 @@ def forget_set(spec: RunSpec, session: Session) -> Any:
 
 
 def suite_of(name: str, session: Session) -> Suite:
-    about = SUITES[name]
+    about = dict(SUITES[name])
+    about["tasks"] = tuple(task_of(*each, session) for each in about["tasks"])
     return Suite(
         id=name,
-        title=about["title"],
-        meaning=about["meaning"],
+        **about,
         divisions=DIVISIONS,
-        tasks=tuple(task_of(*each, session) for each in about["tasks"]),
         training_seeds=(0, 1, 2, 3, 4),
         unlearning_seed=0,
         evaluation_seed=0,

@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from statistics import mean, stdev
 
 from demo_results import MODEL, PRESET, Runs, Task, tasks
-from docs_text import page, table
+from docs_text import filled, paragraphs, table
 
 from mucore import catalog
 from mucore.spec import make_recipe
 from mucore.statistics.significance import apart
 from mucore.suite.scores import values_of
 
-MADE = (
-    "<!-- Made by scripts/make_docs.py from the demo results; make those anew and run it again. -->"
-)
 ATTACKED = ("ta", "ra", "fa")
 # what is shown of a scenario
 METRICS = {
@@ -31,21 +28,7 @@ def results_page() -> str:
 
 
 def write(every: Sequence[Task]) -> str:
-    parts = [
-        "# Every method, scenario by scenario",
-        MADE,
-        (
-            f"The runs that come with the program: `{MODEL}`, preset `{PRESET}` of "
-            f"{make_recipe(PRESET).epochs} epochs, authors' settings with epochs scaled to the "
-            "recipe. Tuned settings are in [tuning.md](tuning.md). Verdict and distance are "
-            "those of [metrics.md](metrics.md#verdicts) and [findings.md](findings.md). Metrics "
-            "are percent, ± one standard deviation over seeds, and in brackets the gap to the "
-            "Retrain of the same seed in points; FA after an attack is on the attacker's labels. "
-            "RTE is the run time relative to Retrain, of two workers side by side on two cores "
-            "(–: not timed alone). The first line of a table is how far Retrains of two seeds lie "
-            "apart: 95 % of the differences between those that ran."
-        ),
-    ]
+    parts = []
     for task in every:
         metrics = METRICS.get(task.scenario, OTHERS)
         titles = [catalog.metric(name).short for name in metrics]
@@ -53,7 +36,8 @@ def write(every: Sequence[Task]) -> str:
             f"## {catalog.scenario(task.scenario).title} ({task.title})",
             table(("Method", "Verdict", "Distance", *titles, "RTE", "Seeds"), _rows(task, metrics)),
         ]
-    return page(parts)
+    epochs = make_recipe(PRESET).epochs
+    return filled("results.md", model=MODEL, preset=PRESET, epochs=epochs, tables=paragraphs(parts))
 
 
 def _rows(task: Task, metrics: Sequence[str]) -> list[list[str]]:

@@ -24,6 +24,7 @@ from playwright.sync_api import Page, ViewportSize, sync_playwright
 from dashboard import pages
 
 PAGES = tuple(page.id for page in pages.PAGES)
+THEMES, WIDTHS = ("light", "dark"), (1280, 1920)
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -37,14 +38,8 @@ FLAGS = (
 
 def find_browser() -> str | None:
     """The path of a Chromium or Chrome on this machine."""
-    return next(
-        (
-            path
-            for name in ("chromium", "chromium-browser", "google-chrome")
-            if (path := shutil.which(name))
-        ),
-        None,
-    )
+    names = ("chromium", "chromium-browser", "google-chrome")
+    return next(filter(None, map(shutil.which, names)), None)
 
 
 def settle(page: Page) -> None:
@@ -65,7 +60,7 @@ def take(given: argparse.Namespace) -> Iterator[Path]:
     given.out.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=given.browser, args=list(FLAGS))
-        for theme, width in itertools.product(given.themes, given.widths):
+        for theme, width in itertools.product(THEMES, WIDTHS):
             window = ViewportSize(width=width, height=900)
             context = chromium.new_context(viewport=window, color_scheme=theme)
             page = context.new_page()
@@ -103,8 +98,6 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--url", default="http://127.0.0.1:8501")
     parser.add_argument("--pages", nargs="+", default=PAGES, choices=PAGES)
-    parser.add_argument("--widths", nargs="+", type=int, default=(1280, 1920))
-    parser.add_argument("--themes", nargs="+", default=("light", "dark"), choices=("light", "dark"))
     parser.add_argument(
         "--query", default="", help="appended to every address, such as ?comparison=1"
     )

@@ -2,73 +2,25 @@
 
 from dataclasses import replace
 
-import demo_results
 import facts
 import pytest
 import tuning_page
-from builders import make_result, make_spec_row
 
 from mucore import catalog
 from mucore.catalog.cards import Between
 from mucore.runner.plan import parse_grid
-from mucore.spec import make_recipe
-from mucore.store import open_store, write_pack
 from mucore.tuning import report
 from mucore.tuning.study import BEST, Facts, Folder, Study, Trial, studies_in
 from mucore.tuning.task import tasks_of
 
 SETTING = {
     "dataset": "fashion-mnist-10k",
-    "model": demo_results.MODEL,
-    "preset": demo_results.PRESET,
+    "model": "resnet9-small",
+    "preset": "standard",
 }
 UNITS = {"ra": 0.01, "fa": 0.02, "va": 0.01, "mia": 0.05}
 ORIGINAL = {"ra": 1.0, "fa": 1.0, "fa_true": 0.0, "va": 0.9, "mia": 0.1}
 RETRAIN = {"ra": 1.0, "fa": 0.8, "fa_true": 0.8, "va": 0.9, "mia": 0.3}
-
-
-NAMES = ("ra", "fa", "ta", "mia_confidence")
-
-
-def measured(
-    store, method, preset, seed, gaps, scenario="one_class", rate=None, names=NAMES, **of_scenario
-):
-    """A result with gaps of retain, forget and test accuracy and the attack, or of `names`."""
-    spec = make_spec_row(
-        dataset=SETTING["dataset"],
-        model=SETTING["model"],
-        scenario=scenario,
-        method=method,
-        training_seed=seed,
-        scenario_parameters=of_scenario,
-    )
-    lr = rate if rate is not None else {"authors": 0.1, "tuned": 0.2}[preset]
-    spec = spec.model_copy(
-        update={
-            "recipe": make_recipe("standard"),
-            "method_preset": preset,
-            "parameters": {**spec.parameters, "lr": lr, "epochs": 2, "batch_size": 128},
-        }
-    )
-    # two Retrains lie 0.1 times the root of two apart, which is the unit
-    base = 0.3 + 0.1 * seed
-    values = {"rte": 0.1} | {name: base + gap for name, gap in zip(names, gaps, strict=True)}
-    store.put_result(make_result(spec, metrics=values, gaps=dict(zip(names, gaps, strict=True))))
-
-
-@pytest.fixture
-def demo(tmp_path, monkeypatch):
-    """A demo of what `put` puts into its store, and a folder of studies."""
-    monkeypatch.setattr(tuning_page, "STUDIES", tmp_path / "studies")
-
-    def put(fill):
-        with open_store(tmp_path / "home") as store:
-            fill(store)
-            write_pack(store, tmp_path / "pack")
-        monkeypatch.setattr(demo_results, "DEMO", tmp_path / "pack")
-        return tuning_page.tuning_page()
-
-    return put
 
 
 def studied(root, method, scores, *, still=(), later=(), scenario="one_class", units=UNITS):
@@ -98,7 +50,7 @@ def studied(root, method, scores, *, still=(), later=(), scenario="one_class", u
     folder.write(Study(task.content(), method, "1", 100, 1 / 3, False, (*first, *rest)))
 
 
-def test_a_study_shows_how_the_best_fell_and_what_came_of_it(demo, tmp_path):
+def test_a_study_shows_what_came_of_it(tmp_path, monkeypatch):
     scores = [9.0] * 24
     scores[4], scores[11], scores[19] = 4.0, 3.0, 2.0  # trials 5, 12 and 20
     # what has come to more than 8 before its last seed goes no further
@@ -107,13 +59,8 @@ def test_a_study_shows_how_the_best_fell_and_what_came_of_it(demo, tmp_path):
     scores = [9.0] * 24
     studied(tmp_path / "studies", "cf_k", scores, still=range(1, 25))
 
-    def fill(store):
-        # gaps of 1, 2, 1 and 2 units: J = 1.5; another rate is another setting
-        measured(store, "finetune", "tuned", 0, (0.01, -0.04, 0.01, 0.1), rate=0.2)
-        measured(store, "finetune", "tuned", 1, (0.03, -0.12, 0.03, 0.3), rate=0.2)
-        measured(store, "finetune", "tuned", 2, (0.9, 0.9, 0.9, 0.9), rate=0.3)
-
-    page = demo(fill)
+    monkeypatch.setattr(tuning_page, "STUDIES", tmp_path / "studies")
+    page = tuning_page.tuning_page()
     rows = {
         line.split("`")[1]: [cell.strip() for cell in line.strip("|").split("|")]
         for line in page.splitlines()
@@ -124,36 +71,12 @@ def test_a_study_shows_how_the_best_fell_and_what_came_of_it(demo, tmp_path):
         "24 + 4",
         "9.00",
         "2.00, 2.50, 3.50",
-        "3.00 (2)",  # 1.5 and 4.5
         "0.10",
         "–",
         "lr 0.2, epochs 2, batch_size 128",
     ]
     assert rows["cf_k"][1:4] == ["24 + 0", "9.00", "none"] and len(rows) == 2
     assert "Doing nothing: 6." in page
-
-
-@pytest.mark.parametrize(
-    ("scenario", "extra", "fresh"),
-    # gaps of 1, 1, 2, 1 and 5 units; stamped validation images have no twin on test data
-    [("label_flip", ["ta_flipped"], "2.00 (1)"), ("backdoor", [], "–")],
-)
-def test_a_poisoned_search_is_held_against_fresh_seeds_where_a_metric_says_the_same(
-    demo, tmp_path, scenario, extra, fresh
-):
-    units = {"ra": 0.01, "fa": 0.02, "va": 0.01, "fa_true": 0.01, "va_poisoned": 0.02}
-    scores = [2.0, *[9.0] * 23]
-    later = [(1, 2.0, 101), (1, 2.0, 102)]
-    studied(tmp_path / "studies", "finetune", scores, later=later, scenario=scenario, units=units)
-    names = ["ra", "fa", "ta", "fa_true", *extra]
-    gaps = [0.01, 0.02, -0.02, 0.01, -0.1][: len(names)]
-    page = demo(
-        lambda store: measured(
-            store, "finetune", "tuned", 0, gaps, scenario=scenario, rate=0.01, names=names
-        )
-    )
-    (row,) = (line for line in page.splitlines() if line.startswith("| `finetune` | 24"))
-    assert [cell.strip() for cell in row.split("|")][5] == fresh
 
 
 def test_settings_that_hold_on_some_seeds_alone_are_told_in_words(tmp_path):
