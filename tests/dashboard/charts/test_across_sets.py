@@ -6,7 +6,6 @@ import pandas as pd
 from facts import tells
 from similarities import long, of_classes
 
-from dashboard import theme
 from dashboard.charts import across_sets
 from dashboard.frames import representation as computed
 
@@ -45,20 +44,3 @@ def test_a_method_is_followed_over_forget_sets():
     alt = across_sets.alt_text(info)
     assert tells(alt, "AGR", "0.500", "DUCK", "24 near Glyphs, hand", "0.900", "DUCK")
     assert across_sets.across_sets_info(sets, found).printed == ()
-
-
-def test_methods_of_one_family_have_marks_of_their_own():
-    point = computed.Point(key="k", agl=0.5, agr=None)
-    lines = [
-        computed.Line(
-            id=name, method=name, title=name, family="features", points={"0 at random": point}
-        )
-        for name in ("a", "b")
-    ]
-    info = across_sets.across_sets_info([f"{n} at random" for n in range(9)], lines)
-    figure = across_sets.draw(info, dark=False)
-    assert [trace.marker.symbol for trace in figure.data] == [
-        theme.family_style("features").symbol,
-        "x",
-    ]
-    assert info.measures == ("agl",) and figure.layout.xaxis.ticktext[0] == "0<br>at<br>random"

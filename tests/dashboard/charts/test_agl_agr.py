@@ -27,16 +27,6 @@ def test_contours_are_lines_of_one_harmonic_mean():
     assert agr[0] == pytest.approx(1.0) and agl[-1] == 1.0
 
 
-def test_agl_agr_figure(rows):
-    paper = computed.paper_values()
-    figure = agl_agr.draw(agl_agr.agl_agr_info(rows, paper), dark=False)
-    texts = [annotation.text for annotation in figure.layout.annotations]
-    assert [f"H-LR {level:g}" in texts for level in agl_agr.LEVELS] == [True] * 5
-    assert {"Retrain", "Original", "DUCK"} <= set(texts)
-    ghosts = next(trace for trace in figure.data if trace.name == "The paper")
-    assert len(ghosts.x) == 9 and ["DUCK"] in [list(each) for each in ghosts.customdata]
-
-
 @pytest.mark.parametrize(
     ("metric", "kind", "title"), [("agl", "agl", "AGL"), ("agr", "agr", "AGR")]
 )
@@ -55,15 +45,3 @@ def test_one_agreement_alone_is_drawn_as_bars(metric, kind, title):
     )
     assert {a.text for a in figure.layout.annotations} == {"Retrain", "Original"}
     assert "SalUn, 0.950" in agl_agr.alt_text(info)
-
-
-def test_no_agreement_is_none_of_them():
-    (row,) = computed.similarity_rows(
-        pd.DataFrame([line("duck")]), long([("duck-0", "cka_retrain_test", 0.5)]), "test"
-    )
-    info = agl_agr.agl_agr_info([row])
-    assert (
-        info.kind == "none"
-        and info.marks == ()
-        and "no method has been measured" in agl_agr.alt_text(info)
-    )

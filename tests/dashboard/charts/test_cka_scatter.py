@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 import pytest
 from facts import tells
 from similarities import METRICS, NUMBERS, judgements, line, long
 
-from dashboard import theme
 from dashboard.charts import (
     agl_agr,
     cka_scatter,
 )
 from dashboard.frames import representation as computed
-from mucore import catalog
 
 
 def test_figures_tell_the_verdict_of_a_method(rows):
@@ -68,51 +63,6 @@ def test_cka_scatter_by_value(rows):
     assert tells(alt, 3, "original's side") and tells(alt, "DUCK", "0.970")
 
 
-def test_words_on_the_diagonal_need_room(rows):
-    info = cka_scatter.cka_scatter_info(rows, "test")
-    low, high = info.whole
-    places = np.linspace(low, high, 25)
-    crowd = tuple(
-        replace(info.marks[0], key=f"m{number}", x=place, y=place)
-        for number, place in enumerate(places)
-    )
-    texts = [
-        note.text
-        for note in cka_scatter.draw(replace(info, marks=crowd), dark=False).layout.annotations
-    ]
-    assert "as close to both" not in texts and "nearer to Retrain" in texts
-
-
-def test_cka_scatter_figure(rows):
-    info = cka_scatter.cka_scatter_info(rows, "test")
-    figure = cka_scatter.draw(info, dark=False, selected="salun-0")
-    assert (
-        figure.layout.yaxis.scaleanchor == "x"
-        and figure.layout.xaxis.range == figure.layout.yaxis.range == info.whole
-    )
-    texts = [annotation.text for annotation in figure.layout.annotations]
-    assert {
-        "as close to both",
-        "nearer to the original",
-        "nearer to Retrain",
-        "Retrain",
-        "Original",
-        "SalUn",
-    } <= set(texts)
-    diagonal = figure.data[0]
-    assert tuple(diagonal.x) == tuple(diagonal.y) == info.whole
-    salun = next(
-        trace
-        for trace in figure.data
-        if trace.name == catalog.FAMILIES[catalog.method("salun").family]
-    )
-    assert salun.marker.symbol == theme.family_style(catalog.method("salun").family).symbol
-    assert 16 in list(salun.marker.size)
-    near = cka_scatter.draw(info, dark=True, zoom=True)
-    assert near.layout.xaxis.range == info.near
-    assert "SalUn" not in [annotation.text for annotation in near.layout.annotations]
-
-
 def test_the_papers_ghosts_widen_the_window(rows):
     paper = computed.paper_values()
     info = cka_scatter.cka_scatter_info(rows, "test", paper)
@@ -126,29 +76,3 @@ def test_the_papers_ghosts_widen_the_window(rows):
     ticks, references = sorted(papers, key=lambda trace: -len(trace.y))
     assert list(ticks.y) == [value for _, value in info.ghosts]
     assert len(references.y) == 2 and info.ghost_original in {*references.x, *references.y}
-
-
-def test_scatter_without_methods_says_so():
-    (row,) = computed.similarity_rows(
-        pd.DataFrame([line("duck")]), long([("duck-0", "agl", 0.5)]), "test"
-    )
-    info = cka_scatter.cka_scatter_info([row], "test")
-    assert info.marks == () and info.missing[0][1] == "Not measured in these runs."
-    assert "no method has both" in cka_scatter.alt_text(info)
-    assert len(cka_scatter.draw(info, dark=False).data) == 1
-
-
-def near(*sets: str) -> pd.DataFrame:
-    """Runs that forgot 1 and 2 classes near each of some downstream sets."""
-    return pd.DataFrame(
-        [
-            {
-                **line("duck"),
-                "key": f"{each}-{n}",
-                "scenario": "top_classes",
-                "scenario_parameters": json.dumps({"n": n, "downstream": each}),
-            }
-            for each in sets
-            for n in (1, 2)
-        ]
-    )

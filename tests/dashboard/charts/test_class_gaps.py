@@ -46,14 +46,3 @@ def test_class_gaps_are_means_over_seeds_of_the_same_seeds_retrain():
     figure = class_gaps.draw(info, dark=True)
     assert figure.data[0]["y"][-1] == "A" and figure.data[0]["text"][-1] == ["+5.0", "0.0"]
     assert "Highest: A, 0, +5.0" in class_gaps.alt_text(info)
-
-
-def test_class_gaps_without_retrain_say_so():
-    info = class_gaps.class_gaps_info(
-        [("A", [make_result(confusion={"test": [[1, 0], [0, 1]]})])], []
-    )
-    assert (
-        info.rows == ()
-        and info.missing == ("A",)
-        and "no method can be compared" in class_gaps.alt_text(info)
-    )

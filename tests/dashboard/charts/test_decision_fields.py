@@ -39,10 +39,3 @@ def test_a_picture_has_all_points_and_a_difference_those_to_forget():
     assert [each.text for each in figure.layout.annotations] == ["SCRUB", "Difference"]
     words = chart.alt_text(info)
     assert "SCRUB" in words and "25 %" in words
-
-
-def test_an_empty_plane_has_points_and_no_field():
-    info = chart.decision_fields_info([chart.Field("Original", None)], POINTS, [])
-    figure = chart.draw(info, dark=True)
-    assert not figure.layout.images and sum(len(trace.x) for trace in figure.data) == 3
-    assert "Original" in chart.alt_text(info)

@@ -60,13 +60,3 @@ def test_a_sample_is_ringed_in_every_map():
         ).marked
         is None
     )
-
-
-def test_map_of_nothing_forgotten_has_no_strong_colour():
-    info = embedding_map.embedding_map_info(
-        {"Retrain": np.zeros((2, 2))},
-        ids=np.arange(2),
-        labels=np.zeros(2, int),
-        forgotten=np.zeros(2, bool),
-    )
-    assert [trace.name for trace in embedding_map.draw(info, dark=True).data] == ["0"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -50,41 +49,5 @@ def test_gap_and_ratio_figure(rows):
     assert list(left.x) == [bar.gap for bar in info.bars] and list(right.x) == [
         bar.ratio for bar in info.bars
     ]
-    stems = [(one.xref, one.x0, one.x1) for one in figure.layout.shapes if one.layer == "below"]
-    assert stems == [("x", 0, bar.gap) for bar in info.bars] + [
-        ("x2", 1, bar.ratio) for bar in info.bars
-    ]
-    assert "Place" in [note.text for note in figure.layout.annotations]
     assert figure.data[2].name == "The paper" and len(figure.data[2].x) == 4
-    dashes = [shape.line.dash for shape in figure.layout.shapes if shape.line.dash]
-    assert sorted(dashes) == ["dash", "dash", "dot", "dot"]
-    names = [a for a in figure.layout.annotations if a.text in ("– – Retrain", "··· Original")]
-    # one above the other, so that they never meet
-    assert sorted((a.text, a.xref, a.yshift) for a in names) == [
-        ("··· Original", "x", 17),
-        ("··· Original", "x2", 17),
-        ("– – Retrain", "x", 1),
-        ("– – Retrain", "x2", 1),
-    ]
-    assert (
-        tuple(figure.layout.xaxis.range) == info.gaps
-        and tuple(figure.layout.xaxis2.range) == info.ratios
-    )
-    assert not info.cut and replace(info, bars=(replace(info.bars[0], ratio_half=5.0),)).cut
     assert tells(gap_and_ratio.alt_text(info), "SalUn", "1.0 points", "nearest to 1", "DUCK")
-
-
-def test_many_methods_draw_the_interval_of_the_selected_one_alone(rows):
-    info = gap_and_ratio.gap_and_ratio_info(rows, "test")
-    crowd = tuple(
-        replace(info.bars[0], key=f"m{number}", title=str(number), gap_half=50.0, ratio_half=5.0)
-        for number in range(13)
-    )
-    figure = gap_and_ratio.draw(replace(info, bars=crowd), dark=False, selected="m3")
-    assert list(figure.data[0].error_x.array) == [
-        50.0 if number == 3 else 0.0 for number in range(13)
-    ]
-    assert (
-        "selected method alone" in replace(info, bars=crowd).note
-        and not replace(info, bars=crowd).cut
-    )

@@ -20,12 +20,3 @@ def test_loss_curve_leaves_out_what_is_not_finite():
         == "log"
     )
     assert loss_curve.alt_text(loss_curve.loss_curve_info([])).endswith("no epoch has ended yet.")
-
-
-def test_ticks_of_a_short_curve_stand_at_whole_epochs():
-    def step(epochs: int):
-        losses = [1 / epoch for epoch in range(1, epochs + 1)]
-        return loss_curve.draw(loss_curve.loss_curve_info(losses), dark=False).layout.xaxis.dtick
-
-    assert step(2) == step(10) == 1
-    assert step(100) is None

@@ -9,11 +9,10 @@ from html import escape
 import pytest
 from gap_tables import with_verdicts
 
-from dashboard import frames, theme
+from dashboard import frames
 from dashboard.charts import results_table
 from dashboard.papers import tables
 from dashboard.text import labels
-from mucore import catalog
 
 
 def test_the_verdict_stands_behind_the_method_as_icon_and_word(table):
@@ -36,14 +35,7 @@ def test_the_verdict_stands_behind_the_method_as_icon_and_word(table):
         and "</span>forgot?</span>" in cells["scrub"]
         and "qualified" in cells["scrub"]
     )
-    for said in (
-        "Said of &#34;it&#34; &amp; others.",
-        "ρ 0.20",
-        "excess +40.0",
-        "τ 5.0",
-        "b 4.0",
-        "3 Retrain seeds",
-    ):
+    for said in ("Said of &#34;it&#34; &amp; others.", "ρ 0.20", "excess +40.0"):
         assert said in cells["ssd"]
     assert (
         "–" in cells["retrain"] and 'data-sort="verdict"' in html and 'data-sort="family"' in html
@@ -80,9 +72,7 @@ def test_results_table_html(table):
     ("size", "text"),
     [
         (1600.0, "&lt;0.01"),
-        (5.7e4, "0.06"),
         (1e4, "0.01"),
-        (6.3e5, "0.63"),
         (7.4e7, "74"),
         (0.0, "0"),
     ],
@@ -109,9 +99,3 @@ def test_the_papers_line_stands_below_its_method(table):
     html = results_table.html(table, dark=False, paper=paper)
     assert html.count('class="paper"') == 2
     assert "−0.2" in html and "93.0" in html
-
-
-@pytest.mark.parametrize("family", [*catalog.FAMILIES, "unknown"])
-def test_every_family_has_a_mark(family):
-    mark = results_table.marker(family, dark=True)
-    assert mark.startswith("<svg") and theme.family_style(family).color(True) in mark

@@ -35,11 +35,3 @@ def test_numbers_stand_in_their_order_and_no_vote_is_no_bar():
     (bars,) = (figure := vote_bars.draw(info, dark=True)).data
     assert bars.orientation == "v" and list(bars.x) == [one.title for one in bins]
     assert info.total == 0 and {note.text for note in figure.layout.annotations} == {"0"}
-
-
-def test_a_long_option_is_broken_into_lines_and_none_is_lost():
-    title = "No, it is far from a model that never saw the images of that class"
-    figure = vote_bars.draw(vote_bars.vote_bars_info([Bin(title, 1)], numbers=False), dark=False)
-    lines = figure.data[0].y[0].split("<br>")
-    assert len(lines) == 2 and " ".join(lines) == title
-    assert max(map(len, lines)) <= vote_bars.WRAP

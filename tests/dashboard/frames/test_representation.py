@@ -123,14 +123,6 @@ def test_answers_leave_out_runs_that_did_not_end_well():
     assert computed.answers((), "test") == ()
 
 
-def test_the_gap_is_that_of_classes_where_there_is_one(rows):
-    assert computed.gap_metric(rows) == "average_gap_classes"
-    (row,) = computed.similarity_rows(
-        pd.DataFrame([line("duck")]), long([("duck-0", "average_gap", 0.1)]), "test"
-    )
-    assert computed.gap_metric([row]) == "average_gap"
-
-
 def test_similarity_frame_says_why_a_number_is_missing(rows):
     table = computed.similarity_frame(rows, "test").set_index("Method")
     assert table.loc["DUCK", "cka_retrain_test"] == 0.97 and table.loc[
@@ -220,16 +212,6 @@ def test_the_papers_lines_over_the_number_of_classes():
     originals = computed.paper_originals()
     assert list(originals["top-CUB"]["mean"]) == pytest.approx([0.697, 0.634, 0.596])
     assert originals["random"]["mean"].iloc[0] == pytest.approx((0.898 + 0.821 + 0.818) / 3)
-
-
-@pytest.mark.parametrize("name", computed.PAPER_SETS)
-def test_every_set_of_the_paper_has_agreements(name):
-    found = {one.method: one for one in computed.paper_values(name)}
-    assert len(found) >= 8 and all(
-        one.agl is not None and one.agr is not None
-        for one in found.values()
-        if one.method != "original"
-    )
 
 
 def test_similarities_have_three_decimals():
@@ -360,21 +342,6 @@ def test_of_lists_of_classes_equally_long_one_is_taken():
     assert list(computed.comparable(runs, found[0], found)["key"]) == ["b", "c", "d"]
 
 
-def test_runs_without_noise_count_as_noise_of_zero():
-    runs = pd.DataFrame(
-        [
-            {
-                **line("duck"),
-                "key": str(noise),
-                "parameters": json.dumps({"gradient_noise": noise} if noise else {}),
-            }
-            for noise in (0, 0.1)
-        ]
-    )
-    (axis,) = computed.varied(runs)
-    assert axis.title == "noise on gradients" and axis.values == {"0": 0.0, "0.1": 0.1}
-
-
 def test_a_switch_that_came_late_is_a_setting():
     """Runs with the default do not name a late parameter."""
     on = [{**line("pseudo_labels"), "key": "on", "parameters": '{"lr": 0.1, "nesterov": true}'}]
@@ -392,28 +359,7 @@ def test_a_switch_that_came_late_is_a_setting():
     )
 
 
-def test_number_of_classes_is_a_setting():
-    runs = pd.DataFrame(
-        [
-            {
-                **line("duck"),
-                "key": str(n),
-                "scenario_parameters": json.dumps({"class_ids": list(range(n))}),
-            }
-            for n in (1, 3)
-        ]
-    )
-    (axis,) = computed.varied(runs)
-    assert axis.title == "classes forgotten" and axis.values == {"1": 1.0, "3": 3.0}
-
-
 # --- several forget sets and two data sets
-
-
-def test_forget_sets_have_short_names():
-    assert computed.set_title("class_wise", '{"class_ids": [0]}') == "class 0"
-    assert computed.set_title("class_wise", '{"class_ids": [0, 4]}') == "classes 0 4"
-    assert computed.set_title("random_classes", '{"n": 12, "seed": 0}') == "12 at random"
 
 
 def test_whole_classes_keep_the_presets_that_were_chosen():

@@ -137,8 +137,7 @@ def test_the_table_and_the_numbers_hold_every_line():
     )
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_the_figure_has_a_curve_a_line_and_colours_what_prepares_or_is_cheapest(dark):
+def test_the_figure_has_a_curve_a_line_and_colours_what_prepares_or_is_cheapest():
     found, _ = lines(
         row("salun", rte=0.2),
         row("finetune", rte=0.4),
@@ -146,11 +145,8 @@ def test_the_figure_has_a_curve_a_line_and_colours_what_prepares_or_is_cheapest(
     )
     info = amortised_cost.amortised_cost_info(found.lines)
     assert {c.title for c in info.curves if c.vivid} == {"SalUn", "L-CODEC"}
-    figure = amortised_cost.draw(info, dark=dark, selected="key-salun")
+    figure = amortised_cost.draw(info, dark=False, selected="key-salun")
     by = {trace.name: trace for trace in figure.data}
     assert set(by) == {"SalUn", "Fine-tune", "L-CODEC"}
-    assert by["SalUn"].line.width > by["L-CODEC"].line.width > by["Fine-tune"].line.width
     assert list(by["L-CODEC"].y)[0] == pytest.approx(2.1)
     assert all(point[0] == "key-l_codec" for point in by["L-CODEC"].customdata)
-    said = amortised_cost.alt_text(info)
-    assert "3 methods" in said and "L-CODEC" in said

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from facts import tells
 
 from dashboard.charts import agl_agr, cka_scatter, last_layer, tradeoff
 from dashboard.charts.parts import intervals
@@ -28,11 +27,6 @@ def test_an_interval_in_words():
     assert intervals.said(-4.23, 8.1, digits=1, signed=True) == "−4.2 ± 8.1"
     assert intervals.said(4.23, None, digits=1, signed=True) == "+4.2"
     assert intervals.said(0.9, 0.01, digits=3) == "0.900 ± 0.010"
-
-
-def test_a_crowd_is_said_where_it_has_intervals():
-    assert tells(intervals.note(CROWD, [None, 0.1]), "95 %", "selected")
-    assert intervals.note(CROWD, [None, None]) == intervals.note(intervals.MOST, [0.1]) == ""
 
 
 def tradeoff_info(count: int) -> tradeoff.TradeoffInfo:
@@ -73,19 +67,17 @@ def agl_info(count: int) -> agl_agr.AglAgrInfo:
 
 
 CHARTS = [
-    (tradeoff, tradeoff_info, "−4.2 ± 8.1 points"),
-    (cka_scatter, cka_info, "0.500 ± 0.050"),
-    (last_layer, last_info, "0.500 ± 0.050"),
-    (agl_agr, agl_info, "0.500 ± 0.050"),
+    (tradeoff, tradeoff_info, ("x", "y"), "−4.2 ± 8.1 points"),
+    (cka_scatter, cka_info, ("x", "y"), "0.500 ± 0.050"),
+    (last_layer, last_info, ("cka", "gain"), "0.500 ± 0.050"),
+    (agl_agr, agl_info, ("agl", "agr"), "0.500 ± 0.050"),
 ]
 
 
 @pytest.mark.parametrize(
-    ("chart", "make", "said"),
-    CHARTS,
-    ids=[chart.__name__.rpartition(".")[2] for chart, _, _ in CHARTS],
+    ("chart", "make", "place", "said"), CHARTS, ids=lambda one: getattr(one, "__name__", "")
 )
-def test_every_scatter_keeps_the_rule(chart, make, said):
+def test_every_scatter_has_its_marks_in_place_and_keeps_the_rule(chart, make, place, said):
     few, many = make(intervals.MOST), make(CROWD)
     assert few.note == "" and "selected method alone" in many.note
 
@@ -96,6 +88,8 @@ def test_every_scatter_keeps_the_rule(chart, make, said):
             if each.name == "Teacher and student"
         )
 
+    drawn = list(zip(trace(few).x, trace(few).y, strict=True))
+    assert drawn == [tuple(getattr(mark, name) for name in place) for mark in few.marks]
     assert all(trace(few).error_x.array) and all(trace(few).error_y.array)
     assert not any(trace(many).error_x.array) and not trace(many).error_y.visible
     selected = trace(many, selected="m2")

@@ -23,18 +23,3 @@ def test_names_cover_neither_each_other_nor_a_mark():
     assert [one.side for one in labels.place([(0.99, 0.5, "at the edge")], window, window, [])] == [
         "left"
     ]
-
-
-def test_names_that_must_stand_make_way_for_each_other():
-    """The second has room above alone, where the first would stand if it were placed by itself."""
-    window = (0.0, 1.0)
-    named = [(0.5, 0.5, "Retrain"), (0.6, 0.5, "Original")]
-    placed = labels.place(
-        named, window, window, [(0.66, 0.5), (0.6, 0.45), (0.54, 0.5)], must={"Retrain", "Original"}
-    )
-    assert [(one.title, one.side) for one in placed] == [
-        ("Retrain", "below"),
-        ("Original", "above"),
-    ]
-    (alone,) = labels.place(named[:1], window, window, [], must={"Retrain"})
-    assert alone.side == "above"

@@ -26,8 +26,3 @@ def test_a_box_and_strips():
     assert (strip["y0"], strip["y1"]) == (0, 1)
     assert noise.around(0.5, 0.1) == pytest.approx((0.4, 0.6))
     assert noise.around(None, 0.1) is None and noise.around(0.5, None) is None
-
-
-def test_what_an_alternative_text_says():
-    assert noise.said() == ""
-    assert noise.said("2 points of FA", "1 of TA").endswith("2 points of FA and 1 of TA.")

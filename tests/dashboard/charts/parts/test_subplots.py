@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dashboard import theme
 from dashboard.charts.parts import subplots
 
 
@@ -25,10 +24,3 @@ def test_grids_of_one_shape_share_nothing():
     assert [note.text for note in first.layout.annotations] == [*titles, "below them all"]
     assert (first.data[0].xaxis, first.data[0].yaxis) == ("x5", "y5")
     assert subplots.grid(titles, dark=False)[0].to_plotly_json() == untouched
-
-
-def test_a_panel_without_a_title_has_none_and_the_others_keep_theirs():
-    figure, _ = subplots.grid(["", "second"], dark=True)
-    (note,) = figure.layout.annotations
-    assert note.text == "second" and note.font.color == theme.ground(True).text
-    assert note.x > 0.5
