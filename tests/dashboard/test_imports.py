@@ -1,4 +1,4 @@
-"""What the dashboard may import where, read from its sources in one pass: each test lists who breaks
+"""What the dashboard may import where, read from its sources in one pass: a test lists who breaks
 its rule.
 """
 
