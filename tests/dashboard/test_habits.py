@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from builders import full_results, make_result, make_spec_row
-from pages import fill, open_page, words_on
+from pages import open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from mucore import catalog
@@ -110,11 +110,6 @@ def rows(at: AppTest) -> list[str]:
     return sorted(found, key=found.__getitem__)
 
 
-def test_what_no_method_is_called_hides_nothing(filled: Path) -> None:
-    at = open_page("results", scenario="one_class", hide=["nobody", "retrain"], pin="../x")
-    assert not at.exception and "Hidden" not in words_on(at) and "Pinned" not in words_on(at)
-
-
 @pytest.fixture
 def tagged(filled: Path) -> Path:
     """Two comparisons: one of a single method for a talk, one of another."""
@@ -161,8 +156,3 @@ def test_guests_read_notes_and_change_none(tagged: Path, become) -> None:
     at = open_page("queue", comparison="1")
     assert "#talk one" in words_on(at)
     assert not [one for one in at.button if str(one.key).startswith("comparison_")]
-
-
-def test_without_tags_there_is_no_box_for_them(home: Path) -> None:
-    fill(home, "full")
-    assert not [one for one in open_page("queue").selectbox if one.key == "url:tag"]

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import streamlit as st
 from builders import make_result
-from pages import fill, open_page, words_on
+from pages import fill, open_page
 
 from dashboard import data
 from mucore.store import open_store
@@ -50,13 +50,6 @@ def test_a_page_on_many_results_says_that_it_reads_them_until_it_was_drawn_once(
     assert spun[1:] == [f"Reading {count + 1:,} results"]
 
 
-def test_a_page_on_few_results_says_nothing_and_keeps_nothing(home, spun):
-    fill(home, "full")
-    assert not open_page("results", view="x").exception and not spun
-    store = data.own_store()
-    assert not data._opened(str(store.home), store.change_counter("results"))
-
-
 def test_of_what_readers_write_into_addresses_little_is_kept(home, spun, monkeypatch):
     fill(home, "full")
     monkeypatch.setattr(data, "MANY", 1)
@@ -66,11 +59,6 @@ def test_of_what_readers_write_into_addresses_little_is_kept(home, spun, monkeyp
     store = data.own_store()
     kept = data._opened(str(store.home), store.change_counter("results"))
     assert len(kept) == data.OPENED and max(map(len, kept)) == data.LETTERS
-
-
-def test_a_page_on_a_store_that_cannot_be_read_says_so_itself(home, spun):
-    home.write_text("a file where the folder should be")
-    assert "folder" in words_on(open_page("results")).lower() and not spun
 
 
 def test_a_choice_of_runs_has_a_short_name_of_its_own():

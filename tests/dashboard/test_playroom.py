@@ -183,23 +183,6 @@ def test_a_process_that_hangs_is_replaced() -> None:
         room.close()
 
 
-def test_a_process_that_cannot_be_started_is_tried_again_with_the_next_scene() -> None:
-    room = Room(command=("/there/is/no/such/program",))
-    try:
-        events = whole(room, room.submit(Scene(seed=5), "a"))
-        assert [event["kind"] for event in events] == ["error", "end"]
-        room._command = (sys.executable, "-c", ACTING)
-        again = whole(room, room.submit(Scene(seed=5), "a"))
-        assert [event["kind"] for event in again] == ["scene", "end"]
-    finally:
-        room.close()
-
-
-def test_what_a_library_prints_is_no_event(room: Room) -> None:
-    events = whole(room, room.submit(Scene(seed=4), "a"))
-    assert [event["kind"] for event in events] == ["scene", "end"]
-
-
 def test_only_so_many_wait_and_only_the_latest_stay() -> None:
     room = acting(most_waiting=2, kept=3)
     try:

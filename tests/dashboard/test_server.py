@@ -180,19 +180,13 @@ def test_the_lists_know_every_message_of_streamlit():
     assert known - {None} == kinds
 
 
-@pytest.mark.parametrize("what", NEEDED)
-def test_messages_that_pages_send_get_in(what):
-    assert connect(None, NEEDED[what])[0].received == [NEEDED[what]]
-
-
-@pytest.mark.parametrize("what", UNNEEDED)
-def test_messages_that_no_page_sends_are_left_out(what):
+def test_messages_that_pages_send_get_in_and_no_others():
+    """What is no message is left to Streamlit, which ends the connection."""
+    for sent in (*NEEDED.values(), b"\xff\xff"):
+        assert connect(None, sent)[0].received == [sent]
     rerun = NEEDED["rerun"]
-    assert connect(None, UNNEEDED[what], rerun)[0].received == [rerun]
-
-
-def test_what_is_no_message_is_left_to_streamlit_which_ends_the_connection():
-    assert connect(None, b"\xff\xff")[0].received == [b"\xff\xff"]
+    for what, sent in UNNEEDED.items():
+        assert connect(None, sent, rerun)[0].received == [rerun], what
 
 
 def uploaded(session: str, key: str = KEY) -> tuple[Inside, list[Any]]:
@@ -232,15 +226,12 @@ def test_browsers_are_not_told_where_the_pages_lie():
     assert str(server.APP.parent).encode() not in sent[0]["bytes"]
 
 
-@pytest.mark.parametrize("path", ["health", "host-config", "bidi-components/x/y.js"])
-def test_what_pages_need_is_served(path):
-    assert ask(f"/_stcore/{path}")[0].asked
-
-
-@pytest.mark.parametrize("path", ["metrics", "script-health-check", "agent/interact", "", "new"])
-def test_what_no_page_needs_is_not(path):
-    inside, sent = ask(f"/_stcore/{path}")
-    assert inside.asked == [] and sent[0]["status"] == 403
+def test_what_pages_need_is_served_and_what_no_page_needs_is_not():
+    for path in ("health", "host-config", "bidi-components/x/y.js"):
+        assert ask(f"/_stcore/{path}")[0].asked
+    for path in ("metrics", "script-health-check", "agent/interact", "", "new"):
+        inside, sent = ask(f"/_stcore/{path}")
+        assert inside.asked == [] and sent[0]["status"] == 403, path
 
 
 @pytest.mark.parametrize(
@@ -277,26 +268,18 @@ def test_a_wrong_key_is_none(key):
     assert inside.asked == ["/"] and sent == []
 
 
-@pytest.mark.parametrize("host", ["a b", "evil.example", "mucore.example.org"])
-def test_a_strange_host_breaks_nothing(host):
-    assert ask("/", headers={"host": host})[0].asked == ["/"]
-
-
 OWN_NAMES = ["localhost", "127.0.0.1", "::1"]  # as the launcher says them without a word on others
 
 
-@pytest.mark.parametrize("host", ["localhost:8501", "127.0.0.1:8501", "[::1]:8501", "LOCALHOST"])
-def test_names_of_this_machine_are_served(host):
-    config.set_option("server.allowedHosts", OWN_NAMES)
-    assert ask("/", headers={"host": host})[0].asked == ["/"]
-
-
-@pytest.mark.parametrize("host", ["evil.example:8501", "localhost.evil.example", HOST, "", "["])
-def test_a_name_that_is_none_of_this_machines_gets_a_sentence(host):
+def test_names_of_this_machine_are_served_and_no_others():
     """Such as one that a foreign site made point here."""
+    assert ask("/", headers={"host": "a b"})[0].asked == ["/"]  # where all names are allowed
     config.set_option("server.allowedHosts", OWN_NAMES)
-    inside, sent = ask("/", headers={"host": host}, query=f"{hosting.PARAMETER}={KEY}")
-    assert inside.asked == [] and sent[0]["status"] == 403
+    for host in ("localhost:8501", "127.0.0.1:8501", "[::1]:8501", "LOCALHOST"):
+        assert ask("/", headers={"host": host})[0].asked == ["/"], host
+    for host in ("evil.example:8501", "localhost.evil.example", HOST, "", "["):
+        inside, sent = ask("/", headers={"host": host}, query=f"{hosting.PARAMETER}={KEY}")
+        assert inside.asked == [] and sent[0]["status"] == 403, host
 
 
 def test_who_sits_at_this_machine_uploads_and_no_key_is_known(monkeypatch):
@@ -338,18 +321,13 @@ def test_a_readers_browser_gets_a_name_once():
     assert given("/lessons") != first
 
 
-@pytest.mark.parametrize(
-    "path", ["/_stcore/health", "/static/js/index.abc.js", "/a/_stcore/stream"]
-)
-def test_only_pages_give_a_name(path):
-    assert given(path) == ""
-
-
-@pytest.mark.parametrize("terms", ["own", "open", "login"])
-def test_where_no_audience_votes_by_browser_no_name_is_given(terms, monkeypatch):
-    monkeypatch.setattr(access, "_server", access._Server(terms, "", behind_door=True))
+def test_only_pages_give_a_name_and_only_where_an_audience_votes_by_browser(monkeypatch):
+    for path in ("/_stcore/health", "/static/js/index.abc.js", "/a/_stcore/stream"):
+        assert given(path) == "", path
     config.set_option("server.allowedHosts", [HOST.partition(":")[0]])
-    assert given("/") == ""
+    for terms in ("own", "open", "login"):
+        monkeypatch.setattr(access, "_server", access._Server(terms, "", behind_door=True))
+        assert given("/") == "", terms
 
 
 def test_a_readers_page_hears_where_the_presenter_is_and_nobody_else_does(home):

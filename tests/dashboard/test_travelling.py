@@ -67,14 +67,6 @@ def test_a_choice_goes_along_and_stays_in_the_address(filled):
     assert scenario_of(at) == "one_class"
 
 
-def test_a_default_that_was_chosen_goes_along_too(filled):
-    usual = scenario_of(open_page("results"))
-    at = open_page("results", scenario="one_class")
-    assert scenario_of(at) != usual
-    at.selectbox(key="url:scenario").select(usual).run()
-    assert at.query_params["scenario"] == usual
-
-
 def test_arriving_writes_nothing_so_that_the_back_button_leads_back(filled):
     for query in (
         {"scenario": "one_class"},
@@ -96,12 +88,6 @@ def test_a_page_says_what_it_cannot_show_and_passes_it_on(filled):
     assert scenario_of(at) == "class_wise" and "no results on this page" not in words_on(at)
     to(at, "depoisoning")
     assert scenario_of(at) == "label_flip"
-
-
-def test_methods_that_have_no_run_here_are_no_reason_to_show_none(filled):
-    at = open_page("depoisoning", methods=["finetune"])
-    assert set(at.multiselect(key="url:methods").value) == {"salun", "scrub"}
-    assert "chosen methods have no results on this page" in words_on(at)
 
 
 def test_a_link_with_parameters_wins(filled):

@@ -16,7 +16,6 @@ from mucore.spec import make_recipe
     [
         (5e-8, 1, "5 × 10⁻⁸"),
         (9.7e-9, 1, "10⁻⁸"),
-        (1e-5, 2, "1.0 × 10⁻⁵"),
         (3.14e-12, 2, "3.1 × 10⁻¹²"),
     ],
 )
@@ -47,17 +46,3 @@ def test_settings_of_another_amount_are_told_by_it():
         "one_class", ("ssd",), replace(found, recipe=None), ("recipe", "scenario_parameters")
     )
     assert unsaid.unsaid and tells(labels.borrowed_text(unsaid), "earlier version")
-
-
-@pytest.mark.parametrize(
-    ("request_before", "said"),
-    [
-        ("class_wise class_ids=[0]", "class 3, after Whole classes (class 0)"),
-        ("one_class budget=0.2 class_id=1 seed=0", "class 3, after Part of one class ("),
-        ("of_another_version a=1", "class 3, after of another version a=1"),
-        ("class_wise broken", "class 3, after class wise broken"),
-    ],
-)
-def test_earlier_requests_are_told_in_words(request_before, said):
-    values = {"class_ids": [3], "after": [request_before]}
-    assert labels.forget_set_text(values, "digits").startswith(said)

@@ -71,11 +71,6 @@ def test_every_word_has_an_icon_that_streamlit_knows_and_no_two_share_one():
     assert set(verdicts.ICONS.values()) <= set(ALL_MATERIAL_ICONS)
 
 
-def test_a_provisional_word_carries_a_question_mark():
-    assert verdicts.label(verdict("forgot")) == ":material/check_circle: forgot"
-    assert verdicts.label(verdict("forgot", provisional=True)) == ":material/check_circle: forgot?"
-
-
 @pytest.mark.parametrize(
     ("counts", "said"),
     [
@@ -89,12 +84,6 @@ def test_a_provisional_word_carries_a_question_mark():
         (
             {"did_nothing": 3, "damaged": 1},
             "3 of 4 methods did nothing here. 1 damaged the model. None forgot.",
-        ),
-        ({"forgot": 1}, "1 of 1 method forgot."),
-        ({"too_much": 2, "forgot": 1}, "1 of 3 methods forgot. 2 forgot too much."),
-        (
-            {"nothing_to_forget": 29, "damaged": 11},
-            "11 of 40 methods damaged the model. 29 had nothing to forget here.",
         ),
         (
             {"cannot_tell": 25, "damaged": 15},
@@ -194,17 +183,6 @@ def test_the_headline_of_a_run():
     assert "5.0 points" in at.caption[0].value
     retrain = AppTest.from_function(shown, args=(replace(judged, verdict=None),)).run()
     assert not retrain.exception and not retrain.markdown
-
-
-def test_what_each_did_is_said_with_its_doubt():
-    named = [
-        ("SalUn", verdict("forgot")),
-        ("SSD", replace(verdict("damaged"), provisional=True)),
-        ("l1", verdict("did nothing")),
-    ]
-    salun, ssd, l1 = verdicts.told(named).split(", ")
-    assert tells(salun, "SalUn", "forgot") and tells(l1, "l1", "did nothing")
-    assert tells(ssd, "SSD", "damaged", "certain") and "certain" not in salun + l1
 
 
 def test_a_summary_tells_what_is_certain_from_what_is_not_and_names_whom_there_is_no_verdict_on():

@@ -13,7 +13,7 @@ from builders import full_results, make_result, make_spec_row
 from pages import open_page, words_on
 
 from dashboard import data
-from dashboard.charts import agreement, class_gaps, confusion, critical_difference, layer_heatmap
+from dashboard.charts import class_gaps, confusion, critical_difference
 from dashboard.charts.parts import clickable
 from dashboard.frames import tradeoffs as tradeoffs_frames
 from mucore.outputs import Outputs, SplitOutputs
@@ -76,32 +76,6 @@ def test_every_cell_has_an_unseen_mark_with_the_key_of_its_run():
     (heatmap,) = figure.select_traces({"type": "heatmap"})
     assert heatmap.hoverinfo == "skip" and heatmap.hovertemplate is None
     assert figure.layout.hoverdistance == -1 and figure.layout.hovermode == "closest"
-
-
-def test_a_mark_says_what_its_cell_said():
-    pairs = agreement.agreement_info(
-        ["TA", "FA"], np.array([[1.0, 0.5], [0.5, 1.0]]), what="tau", signed=True
-    )
-    (mark,) = marks(clickable.selectable(agreement.draw(pairs, dark=True), lambda *_: "k"))
-    assert (
-        "%{customdata[2]}<br>%{customdata[3]}" in mark.hovertemplate
-        and "%{text}" in mark.hovertemplate
-    )
-    assert list(mark.customdata[1]) == ["k", 0.5, "TA", "FA"] and mark.text[1] == "0.50"
-    layers = layer_heatmap.layer_heatmap_info(
-        "DUCK",
-        layers=["a", "b"],
-        original=np.array([[1.0, 0.7], [0.6, 0.5]]),
-        retrain=np.eye(2),
-        references=np.ones(2),
-    )
-    first, second = marks(
-        clickable.selectable(layer_heatmap.draw(layers, dark=False), lambda *_: "k")
-    )
-    assert "CKA %{customdata[1]:.3f}" in first.hovertemplate and "%{z" not in first.hovertemplate
-    assert [each[1] for each in first.customdata] == [1.0, 0.7, 0.6, 0.5] and [
-        each[1] for each in second.customdata
-    ] == [1, 0, 0, 1]
 
 
 def test_each_panel_has_marks_of_its_own_run():
@@ -278,15 +252,3 @@ def test_a_mark_of_the_critical_difference_diagram_opens_the_methods_run(home, c
     assert at.subheader[0].value.startswith("SalUn, training seed 0")
     notes = [note.text for note in clicked["drawn critical_difference"].layout.annotations]
     assert any(note.startswith("<b>") and "SalUn" in note for note in notes)
-
-
-def test_the_drawer_names_settings_that_are_not_the_authors(home):
-    spec = make_spec_row(method="salun", scenario="one_class")
-    spec = spec.model_copy(
-        update={"method_preset": "tuned", "parameters": {**spec.parameters, "lr": 0.2}}
-    )
-    with open_store(home) as store:
-        for result in (*full_results(), make_result(spec)):
-            store.put_result(result)
-    at = open_page("tradeoffs", view="ranks", metric="fa", settings="all", run=spec.key)
-    assert not at.exception and at.subheader[0].value.startswith("SalUn (tuned), training seed 0")

@@ -12,7 +12,6 @@ from pages import fill, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import state
-from dashboard.lessons import LESSONS
 from dashboard.sections.results import methods_table
 from dashboard.text import speaker_notes
 from dashboard.widgets import course, presenting
@@ -60,19 +59,6 @@ def test_what_is_chosen_goes_along_with_the_talk(home):
     )
 
 
-def test_the_sentence_above_a_figure_is_the_pages_answer_and_the_next_ones_own(home, monkeypatch):
-    said = []
-    monkeypatch.setattr(presenting.st, "markdown", lambda text, **_: said.append(text))
-    monkeypatch.setattr(presenting.st, "caption", lambda text, **_: said.append(text))
-    told = course.Course()
-    monkeypatch.setattr(course, "current", lambda: told)
-    course.say("SCRUB is nearest", "3.1 points away")
-    presenting._answer("A scatter of 3 methods. More of it.")
-    assert said == ["**SCRUB is nearest**", "3.1 points away"] and not told.sentence
-    presenting._answer("A scatter of 3 methods. More of it.")
-    assert said[2:] == ["**A scatter of 3 methods.**"]
-
-
 @pytest.mark.parametrize(("by", "reached"), [(1, ["c"]), (-1, ["a"]), (5, []), (None, [])])
 def test_a_step_leads_to_the_next_and_never_past_the_ends(monkeypatch, by, reached):
     went: list[str] = []
@@ -103,16 +89,6 @@ def test_notes_are_folded_below_the_figures_that_have_some(home):
     assert not found.proto.expanded
 
 
-def test_every_step_of_a_lesson_has_notes():
-    lacking = {
-        (lesson.id, number)
-        for lesson in LESSONS.values()
-        for number, step in enumerate(lesson.steps, start=1)
-        if not step.notes
-    }
-    assert lacking == set()
-
-
 def bars(count: int, **axis) -> go.Figure:
     figure = go.Figure(go.Bar(x=[1] * count, y=[f"m{number}" for number in range(count)]))
     return figure.update_layout(height=100 + 24 * count).update_yaxes(**axis)
@@ -136,33 +112,6 @@ def test_a_figure_of_many_lines_takes_several_screens_from_the_top(axis, shown):
     assert whole.layout.height > presenting.LOW  # what is taken home stays whole
 
 
-def test_of_very_many_lines_the_page_has_the_others():
-    parts = presenting.parts(bars(100, autorange="reversed"))
-    assert len(parts) == presenting.MOST
-    assert parts[-1][0].layout.yaxis.range == (59.5, 44.5)
-    *_, (_, rest) = parts
-    assert numbers(rest) == ["46", "60", "100"] and presenting.ELSEWHERE in rest
-
-
-def test_lines_told_apart_by_their_places_are_counted_too():
-    places = list(range(30))
-    figure = go.Figure(go.Heatmap(z=[[1.0] * 2] * 30))
-    figure.update_layout(height=900).update_yaxes(tickvals=places, autorange="reversed")
-    ranges = [part.layout.yaxis.range for part, _ in presenting.parts(figure)]
-    assert ranges == [(14.5, -0.5), (29.5, 14.5)]
-
-
-def test_a_high_figure_that_has_no_lines_is_made_lower_and_whole():
-    figure = go.Figure(go.Scatter(x=[0, 1], y=[0.0, 1.0])).update_layout(height=720)
-    for high in (figure, bars(presenting.LINES)):
-        before = high.to_dict()
-        ((low, rest),) = presenting.parts(high)
-        assert high.to_dict() == before  # a page may keep it for the next click
-        assert low.layout.height == presenting.LOW and low.layout.yaxis.range is None and not rest
-    flat = bars(5)
-    assert presenting.parts(flat) == [(flat, "")]
-
-
 def test_a_figure_of_many_lines_is_drawn_on_screens_of_its_own(demo_home):
     at = presented("tradeoffs", view="agreement")
     whole = open_page("tradeoffs", view="agreement").get("plotly_chart")
@@ -170,17 +119,6 @@ def test_a_figure_of_many_lines_is_drawn_on_screens_of_its_own(demo_home):
     assert not at.exception and len(whole) == 1
     assert len(names) == len(at.get("plotly_chart")) > 1
     assert names[1:] == [f"{names[0]}-{number}" for number in range(2, len(names) + 1)]
-
-
-@pytest.mark.parametrize(("follows", "shown"), [({"follow": "1"}, 0), ({}, 1)])
-def test_who_follows_a_talk_is_not_offered_to_hold_one(home, become, follows, shown):
-    def offers(at: AppTest) -> int:
-        return sum(one.label == "Present" for one in at.button)
-
-    become("guest")
-    assert offers(open_page("lessons", **follows)) == shown
-    become("presenter")
-    assert offers(open_page("lessons", **follows)) == 1
 
 
 def test_a_room_sees_as_many_lines_of_the_table_as_it_can_read(demo_home):

@@ -5,14 +5,12 @@ Retrain stands in it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 import numpy as np
 import pytest
 import streamlit as st
-from builders import START, full_results, make_result, make_spec_row, queue_done
-from facts import numbers, tells
+from builders import full_results, make_result, make_spec_row, queue_done
 from pages import APP, figure, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
@@ -95,13 +93,6 @@ def test_a_new_selection_takes_the_keyboard_once(filled, openings, click):
     assert openings[-1] > 2 and at.subheader[0].value.startswith("SalUn")
 
 
-def test_a_link_within_the_program_is_a_new_selection(filled, openings):
-    at = open_page("tradeoffs", scenario="one_class")
-    at.query_params["run"] = key_of("salun")
-    at.run()
-    assert openings == [1]
-
-
 def test_a_line_of_results_takes_the_keyboard(filled, openings):
     at = open_page("results", scenario="one_class")
     assert not openings
@@ -112,15 +103,6 @@ def test_a_line_of_results_takes_the_keyboard(filled, openings):
     assert openings[-1] == 1
     at.selectbox(key="url:run").select_index(1).run()  # another seed of the same line
     assert openings[-1] == 1
-
-
-def test_what_is_open_says_of_what_it_is_in_titles(filled):
-    at = open_page("tradeoffs", scenario="one_class", run=key_of("salun"))
-    assert [
-        one.value
-        for one in at.caption
-        if one.value.startswith("Part of one class. ") and "training seed 0" in one.value
-    ]
 
 
 @pytest.fixture
@@ -166,23 +148,6 @@ def test_a_done_run_of_the_queue_opens(home, select_line):
         each.value.startswith("SalUn") for each in at.subheader
     )
     assert "Part of one class" in words_on(at)  # the drawer says of what
-
-
-def test_a_selection_goes_when_other_lines_take_its_place(filled, select_line):
-    select_line["newest_runs"] = 0
-    at = open_page("start")
-    first = at.query_params["run"]
-    names = [each.proto.id for each in at.dataframe]
-    with open_store(filled) as store:
-        store.put_result(
-            make_result(
-                make_spec_row(scenario="one_class", method="scrub"),
-                finished=START + timedelta(days=1),
-            )
-        )
-    select_line.clear()
-    at.run()
-    assert [each.proto.id for each in at.dataframe] != names and at.query_params["run"] == first
 
 
 def test_a_mark_of_the_method_page_opens_its_first_run(filled):
@@ -232,27 +197,6 @@ def test_preparation_in_words(cost, sentence):
     assert run_facts.prepared_text(cost) == sentence
 
 
-def test_notes_name_attacks_by_their_titles():
-    note = (
-        "These membership attacks cannot tell members from non-members here, so their efficacy "
-        "is not evidence: prob, entropy."
-    )
-    found = run_facts.note_text(note)
-    titles = [run_facts.metric_title(f"mia_{name}") for name in ("entropy", "prob")]
-    assert found.partition(": ")[::2] == (note.partition(": ")[0], f"{', '.join(titles)}.")
-    for other in ("Times were taken.", "Of prob alone."):
-        assert run_facts.note_text(other) == other
-
-
-def test_reads_stand_by_set_and_with_or_without_a_gradient():
-    retain, forget = run_facts.reads_text(
-        {"retain/backward": 9800, "forget/backward": 200, "forget/forward": 1000}
-    ).split("; ")
-    assert tells(retain, "retain set", "9,800 with") and numbers(retain) == ["9,800"]
-    assert tells(forget, "forget set", "200 with", "1,000 without")
-    assert run_facts.reads_text({}) == "none"
-
-
 def test_weights_can_be_taken_out_where_they_are(home):
     with open_store(home) as store:
         kept = make_result(
@@ -285,9 +229,3 @@ def test_the_verdict_on_all_runs_of_the_line_stands_on_top(filled, door):
     ]
     assert any(escape(verdict.sentence) == one.value for one in at.markdown)
     assert [one for one in at.caption if f"all {len(mine)} runs" in one.value]
-
-
-def test_retrain_has_no_verdict_in_its_drawer(filled):
-    at = open_page("tradeoffs", scenario="one_class", run=key_of("retrain"))
-    assert not at.exception and key_of("retrain") in words_on(at)
-    assert not [one for one in at.markdown if one.value.startswith("#### :material/")]

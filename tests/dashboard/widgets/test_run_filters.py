@@ -105,14 +105,6 @@ def test_settings_of_another_task_can_be_looked_at_alone(home):
         assert titles(opened(settings=chosen)) == shown
 
 
-def test_one_kind_of_settings_asks_nothing(home):
-    with open_store(home) as store:
-        store.put_result(make_result(method="retrain"))
-        store.put_result(make_result(method="scrub"))
-    at = opened(settings="tuned")
-    assert settings(at) is None and titles(at) == ["SCRUB"]
-
-
 def show_as_demo(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The store in `made` as the pack that comes with the program."""
     with open_store(made) as store:
@@ -151,19 +143,6 @@ def test_methods_that_tuned_settings_leave_out_are_named_with_the_way_to_them(
     assert not untuned(open_page("membership", settings="tuned", methods="scrub"))
 
 
-def test_the_demo_opens_on_the_authors_settings_where_no_search_has_been(
-    home, tmp_path, monkeypatch
-):
-    with open_store(tmp_path / "made") as store:
-        store.put_result(make_result(method="retrain"))
-        for changes in ({}, {"lr": 0.2}):
-            spec = make_spec_row(scenario="one_class", method="scrub")
-            spec = spec.model_copy(update={"parameters": {**spec.parameters, **changes}})
-            store.put_result(make_result(spec))
-    show_as_demo(tmp_path / "made", monkeypatch)
-    assert settings(open_page("membership")).value == "authors"
-
-
 def fill_with_many(home: Path) -> list[str]:
     """Results of more methods than the demo shows at once; their titles."""
     free = [
@@ -190,22 +169,6 @@ def test_the_demo_opens_on_the_best_known_methods_and_one_click_shows_all(
     assert titles(at) == every and at.query_params["every"] in ("1", ["1"])
     assert titles(opened(every="1")) == every
     assert titles(opened(methods=["ssd"])) == ["SSD"]
-
-
-def test_a_readers_own_results_open_on_every_method(home):
-    every = fill_with_many(home)
-    at = opened()
-    assert titles(at) == every and not [each for each in at.toggle if each.label.startswith("All")]
-
-
-def test_the_best_known_methods_are_a_dozen_from_every_family():
-    families = {catalog.method(name).family for name in run_filters.KNOWN}
-    assert len(run_filters.KNOWN) == 12 and families == set(catalog.FAMILIES) - {
-        "reference",
-        "baseline",
-        "own",
-    }
-    assert all(run_filters.KNOWN.values())
 
 
 def test_start_tells_the_story_of_what_results_opens_on(home, tmp_path, monkeypatch):
@@ -279,40 +242,6 @@ def test_changed_settings_have_a_choice_of_their_own_and_are_not_what_the_demo_o
         assert not at.exception and settings(at).value == usual
 
 
-@pytest.mark.parametrize(
-    ("sets", "names"),
-    [
-        (
-            [
-                '{"class_id": 0, "budget": 0.2, "seed": 0}',
-                '{"class_id": 3, "budget": 0.2, "seed": 0}',
-            ],
-            ["class T-shirt/top, budget 20 %", "class Dress, budget 20 %"],
-        ),
-        (
-            ['{"budget": 0.02, "seed": 0}', '{"budget": 0.02, "seed": 1}'],
-            ["budget 2 %, seed 0", "budget 2 %, seed 1"],
-        ),
-        (['{"pairs": null, "seed": 0}'], ["every class, first with last"]),
-        (['{"seed": 0}'], ["every amount"]),
-        (
-            ['{"class_ids": [0, 3]}', '{"class_ids": [0]}'],
-            ["classes T-shirt/top, Dress", "class T-shirt/top"],
-        ),
-    ],
-)
-def test_forget_sets_have_names_that_fit_the_row_and_tell_them_apart(sets, names):
-    assert [
-        name.replace(labels.THIN, " ") for name in run_filters.set_names(sets, "fashion-mnist-10k")
-    ] == names
-
-
-def test_the_filter_of_forget_sets_shows_the_short_name(home):
-    fill_with_both(home)
-    (box,) = [each for each in opened().selectbox if each.label == "Forget set"]
-    assert [name.replace(labels.THIN, " ") for name in box.options] == ["budget 20 %, class 0"]
-
-
 def test_other_data_or_weights_of_one_name_are_chosen_and_never_averaged(home):
     """The newest are shown at first; Start shows those, too."""
     newer, older = "a" * 64, "b" * 64
@@ -335,9 +264,3 @@ def test_other_data_or_weights_of_one_name_are_chosen_and_never_averaged(home):
     asked = opened(hashes=labels.short_id(""))
     assert titles(asked) == ["Fine-tune", "SCRUB (authors)", "SCRUB (tuned)"]
     assert titles(opened(hashes=labels.short_id(f"original={older}"))) == ["Fine-tune"]
-
-
-def test_a_pinned_method_need_not_be_one_of_the_best_known(home, monkeypatch):
-    fill_with_many(home)
-    show_as_demo(home, monkeypatch)
-    assert not opened(pin="delete").exception

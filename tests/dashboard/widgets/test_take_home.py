@@ -19,7 +19,7 @@ from pages import fill, open_page
 from dashboard import access
 from dashboard.lessons import LESSONS
 from dashboard.lessons.results import LessonResults
-from dashboard.report import Facts, Picture, Section, Table, Text, render
+from dashboard.report import Facts, Picture, Table, render
 from dashboard.sections.lessons import take_home as lesson_file
 from dashboard.widgets import course, guests, take_home
 from mucore.errors import BadValue
@@ -83,14 +83,6 @@ def test_a_part_that_is_drawn_each_second_leaves_its_newest_figures_and_numbers(
     assert [one.alt for one in here.pictures] == ["One mark", "2", "other", "3"]
 
 
-def test_a_page_that_knows_better_says_what_its_file_holds():
-    here = told()
-    here.instead = lambda asked: [Section("Two moons", (Text("Three points were forgotten."),))]
-    page = take_home.made(here, HERE, {}, dark=True, mine=True).decode()
-    assert "Three points were forgotten." in page and 'id="f-1"' not in page
-    assert "color-scheme: dark" in page
-
-
 def test_of_guests_one_file_is_made_at_a_time(become, monkeypatch):
     become("guest")
     monkeypatch.setattr(take_home, "PATIENCE", 0.05)
@@ -148,12 +140,6 @@ def test_drawn_files_of_figures_are_kept_up_to_a_size(monkeypatch):
     assert sum(map(len, render._kept.values())) <= 5
     written.clear()
     assert render.images([three], "svg") == [b"xxx"] and written == [1]
-
-
-def test_long_tables_are_cut_and_say_so():
-    frame = pd.DataFrame({"id": range(take_home.MOST_ROWS + 7)})
-    cut = take_home.readable(Table("Numbers", frame))
-    assert len(cut.frame) == take_home.MOST_ROWS and "7 further rows" in cut.caption
 
 
 def test_a_lesson_goes_home_with_what_the_reader_said():
@@ -233,14 +219,3 @@ def test_a_page_that_does_not_come_is_not_waited_for_without_end(monkeypatch):
     seen = drawn("lessons", b"before")
     seen.after = course.Course()
     assert take_home.newest(seen)[1]({}) == b"before"
-
-
-def test_each_run_of_a_page_knows_the_one_before(home):
-    fill(home, "full")
-    at = open_page("results")
-    first = at.session_state["keep:course"]
-    at.run()
-    second = at.session_state["keep:course"]
-    assert first.after is second and second.after is None
-    assert first.settled.is_set() and second.settled.is_set()
-    assert first.file[0] == second.file[0] == "results"

@@ -21,7 +21,7 @@ from dashboard.frames import queue as queue_frames
 from dashboard.report import render
 from dashboard.text import labels, units
 from dashboard.widgets.figures import _downloads
-from dashboard.widgets.markdown import escape, metric_help
+from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import spread
 from mucore import catalog, unforeseen
 from mucore.errors import BadValue
@@ -41,12 +41,10 @@ NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
     [
         (None, "–"),
         (0.2, "under 1 s"),
-        (8, "8 s"),
         (59.6, "1 min"),
         (200, "3 min 20 s"),
         (7500, "2 h 5 min"),
         (86400, "1 d"),
-        (97200, "1 d 3 h"),
     ],
 )
 def test_duration(seconds, text):
@@ -58,9 +56,7 @@ def test_duration(seconds, text):
     [
         (None, "–"),
         (0, "0 B"),
-        (999, "999 B"),
         (4100, "4.1 kB"),
-        (230e6, "230 MB"),
         (2.5e12, "2.5 TB"),
     ],
 )
@@ -68,24 +64,11 @@ def test_size(count, text):
     assert units.size(count) == text
 
 
-def test_count():
-    assert units.count(1, "run") == "1 run"
-    assert units.count(12000, "run") == "12,000 runs"
-
-
-def test_ago():
-    assert units.ago(NOW - timedelta(seconds=1), NOW) == "just now"
-    assert units.ago(NOW - timedelta(seconds=200), NOW) == "3 min 20 s ago"
-
-
 @pytest.mark.parametrize(
     "text, seeds",
     [
-        ("0", [0]),
-        ("0,1", [0, 1]),
         ("0-4", [0, 1, 2, 3, 4]),
         (" 3; 1-2 ,3 ", [3, 1, 2]),
-        ("7 8", [7, 8]),
     ],
 )
 def test_parse_seeds(text, seeds):
@@ -97,11 +80,9 @@ def test_parse_seeds(text, seeds):
     [
         ("", "give at least one"),
         ("a", "'a'"),
-        ("-1", "'-1'"),
         ("1.5", "'1.5'"),
         ("4-1", "Did you mean 1-4?"),
         ("2147483648", "to 999,999,999"),
-        ("0-100000", "but 0-100000 has 100,001"),
         ("0-70,80-150", "At most 100"),
     ],
 )
@@ -116,10 +97,7 @@ def test_parse_seeds_refuses_in_words(text, part):
     [
         (1e-4, "0.0001"),
         (None, "none"),
-        (True, "true"),
         ((3, 5, 9), "3,5,9"),
-        (0.2, "0.2"),
-        (200, "200"),
         ([], ""),
     ],
 )
@@ -187,14 +165,6 @@ def test_a_job_that_only_starts_has_done_nothing_yet():
     assert queue_frames.job_share(job, Span(2, 5, 9), NOW) == 0
 
 
-def test_by_cause_hangs_what_was_cancelled_with_a_job_on_that_job():
-    training = make_job(1, "t", "cancelled", started=NOW)
-    causes, followers = queue_frames.by_cause(
-        [training, make_job(2, "m", "cancelled", needs=("t",))]
-    )
-    assert [job.key for job in causes] == ["t"] and [job.key for job in followers["t"]] == ["m"]
-
-
 def test_by_cause_hangs_every_follower_on_the_job_that_failed():
     training = make_job(1, "t", "failed", started=NOW)
     retrain = make_job(2, "r", "failed", needs=("t",))
@@ -227,13 +197,6 @@ def test_by_cause_follows_a_chain():
 
 def test_escape_keeps_markdown_from_meaning_anything():
     assert escape("a*b_c [x](y) `z` $1$") == r"a\*b\_c \[x\](y) \`z\` \$1\$"
-
-
-def test_metric_help_says_meaning_ideal_and_source():
-    card = catalog.metric("fa")
-    text = metric_help("fa")
-    assert card.title in text and card.meaning in text and card.source in text
-    assert "Retrain" in text
 
 
 def test_downloads_hold_the_frame():
@@ -330,26 +293,6 @@ def test_what_a_callback_did_not_foresee_stands_in_the_log_under_a_number(tmp_pa
     assert number[1] in (tmp_path / "logs" / unforeseen.FILE).read_text(encoding="utf-8")
 
 
-def sticky_page():
-    import streamlit as st
-
-    from dashboard.widgets import figures
-
-    with figures.sticky("side_figure"):
-        st.write("in sight")
-
-
-def test_what_sticks_is_the_container_with_its_key():
-    at = AppTest.from_function(sticky_page, default_timeout=60).run()
-    assert not at.exception and at.markdown[0].value == "in sight"
-    (style,) = at.get("html")
-    assert (
-        ".st-key-side_figure)" in style.proto.body
-        and "position: sticky" in style.proto.body
-        and "KEY" not in style.proto.body
-    )
-
-
 # --- forms
 # --------------------------------------------------------------------------------------------------
 
@@ -358,7 +301,6 @@ def form_page():
     import streamlit as st
 
     from dashboard.widgets import forms
-    from mucore import catalog
 
     form = forms.parameter_form(catalog.method("gradient_ascent").parameters, {"lr": 0.001}, "ga")
     st.session_state["form"] = (form.values, form.changed, form.problems)
@@ -391,31 +333,27 @@ def test_form_says_what_is_wrong_at_the_field():
     assert any("momentum must be in" in one.value for one in at.markdown)
 
 
-@pytest.mark.parametrize(
-    "card", [*catalog.methods(), *catalog.scenarios()], ids=lambda card: card.id
-)
-def test_every_card_makes_a_form_that_returns_its_defaults(card):
-    def page(kind: str, name: str):
-        import streamlit as st
+def cards_page():
+    import streamlit as st
 
-        from dashboard.widgets import forms
-        from mucore import catalog
+    from dashboard.widgets import forms
 
-        form = forms.parameter_form(
-            (catalog.method if kind == "m" else catalog.scenario)(name).parameters, {}, name
-        )
-        st.session_state["form"] = (form.values, form.changed, form.problems)
+    wrong = st.session_state["wrong"] = []
+    for card in [*catalog.methods(), *catalog.scenarios()]:
+        form = forms.parameter_form(card.parameters, {}, card.id)
+        usual = {
+            one.name: list(one.default) if isinstance(one.default, tuple) else one.default
+            for one in card.parameters
+        }
+        if form.problems or form.changed or form.values != usual:
+            wrong.append(card.id)
+    st.write("the end")
 
-    kind = "m" if card in catalog.methods() else "s"
-    at = AppTest.from_function(page, args=(kind, card.id)).run()
-    values, changed, problems = at.session_state["form"]
-    assert not at.exception
-    assert problems == () and changed == {}
-    expected = {
-        one.name: list(one.default) if isinstance(one.default, tuple) else one.default
-        for one in card.parameters
-    }
-    assert values == expected
+
+def test_every_card_makes_a_form_that_returns_its_defaults():
+    at = AppTest.from_function(cards_page, default_timeout=60).run()
+    assert not at.exception and at.session_state["wrong"] == []
+    assert at.markdown[-1].value == "the end"
 
 
 # --- answers and provenance
@@ -426,32 +364,12 @@ def test_every_card_makes_a_form_that_returns_its_defaults(card):
     ("texts", "metrics"),
     [
         (("Most accurate", "AMUN", "TA 89.5 %, FA +18.0 points from Retrain"), ["ta", "fa"]),
-        (("TA flipped 3 %",), ["ta_flipped"]),
         (("Highest H-LR", "RTE 0.1", "MIA Conf 5.2"), ["mia_confidence", "h_lr", "rte"]),
-        (("F 0.91; 1 is impossible to tell",), ["forgetting_quality"]),
         (("Score of Steps", "SSD", "CT", "DATA", "no run diverged"), []),
     ],
 )
 def test_metrics_are_found_by_their_short_names(texts, metrics):
     assert labels.metrics_named(*texts) == metrics
-
-
-def test_a_tile_explains_the_metrics_that_it_is_about():
-    def script():
-        from dashboard.frames import Answer
-        from dashboard.widgets import header
-
-        header.answers(
-            [
-                Answer("Best", "SSD", "TA 90 %"),
-                Answer("Cheapest", "SCRUB", "a tenth", ("rte",)),
-                Answer("Seeds", "3", "all"),
-            ]
-        )
-
-    at = AppTest.from_function(script, default_timeout=60).run()
-    told = [each.proto.help for each in at.caption if each.value in ("Best", "Cheapest", "Seeds")]
-    assert told == [metric_help("ta"), metric_help("rte"), ""]
 
 
 def test_provenance_says_when_versions_differ(home):
@@ -471,20 +389,6 @@ def test_provenance_says_when_versions_differ(home):
     said = words_on(AppTest.from_function(script, default_timeout=60).run()).replace("**", "")
     assert not at.exception and tells(said, "differ", "in torch", "all have", "mucore 0.1.0")
     assert tells(said.replace("\n", " "), "torch 2.1", "2 runs", "torch 2.2", "1 run")
-
-
-def test_provenance_of_one_version_is_one_line(home):
-    with open_store(home) as store:
-        store.put_result(make_result(versions={"mucore": "0.1.0"}))
-
-    def script():
-        from dashboard import data
-        from dashboard.widgets.provenance import provenance
-
-        provenance(data.summaries())
-
-    said = words_on(AppTest.from_function(script, default_timeout=60).run())
-    assert "Versions**: mucore 0.1.0" in said and "differ" not in said
 
 
 def test_versions_of_many_runs_are_read_from_some_spread_over_time(monkeypatch):
