@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import signal
@@ -11,15 +12,27 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, TypeVar
 
 from playwright.sync_api import Browser, Page
+from waiting import wait_for
 
+T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[1]
-
-
-# Whether nothing of a page is on its way.
-STILL = "() => !document.querySelector('[data-testid=stSkeleton], [data-testid=stStatusWidget]')"
+# Whether nothing of a page is on its way, and nothing has moved since this was asked before.
+STILL = """() => {
+  const app = document.querySelector('[data-testid=stApp]');
+  const coming = document.querySelector('[data-testid=stSkeleton], [data-testid=stStatusWidget]');
+  if (coming || app?.dataset.testScriptState !== 'notRunning') return false;
+  const main = document.querySelector('[data-testid=stMain]'), before = window.seen;
+  const places = [...main.querySelectorAll('.js-plotly-plot, .main-svg, tr, canvas')]
+    .map((each) => Object.values(each.getBoundingClientRect().toJSON()));
+  window.seen = JSON.stringify([main.scrollHeight, places]);
+  return window.seen === before;
+}"""
 
 
 class Application:
@@ -57,6 +70,11 @@ class Application:
             assert self.process.poll() is None and time.monotonic() < end, self.log.read_text()
             time.sleep(0.3)
 
+    def presenters_address(self) -> str:
+        """With the key that the start prints behind the second address."""
+        found = wait_for(lambda: re.search(r"\?presenter=(\S+)$", self.log.read_text(), re.M))
+        return f"{self.url}/?presenter={found[1]}"
+
     def answers(self) -> bool:
         try:
             with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=2):
@@ -83,8 +101,19 @@ def new_page(chromium: Browser, *, theme: str = "light") -> Page:
 def opened(page: Page, address: str) -> Page:
     page.goto(address)
     page.wait_for_selector("h1")
-    page.wait_for_function(STILL)
+    return still(page)
+
+
+def still(page: Page) -> Page:
+    """The page, once it is drawn and nothing moves any more."""
+    page.wait_for_function(STILL, polling=250)
     return page
+
+
+def run_apart(work: Coroutine[Any, Any, T]) -> T:
+    """`asyncio.run` in a thread of its own: in that of a browser a loop runs already."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
 
 
 def ground(page: Page) -> str:

@@ -7,9 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 from applications import Application, new_page
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from screenshots import FLAGS, find_browser
+
+from mucore.store import open_store, schema
 
 BROWSER = find_browser()
 # a busy machine draws a page in more than the five seconds that are usual
@@ -34,26 +37,61 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def application(tmp_path: Path) -> Iterator[Application]:
+    """Of one test, which writes to its store."""
     application = Application(tmp_path / "home")
     yield application
     application.stop()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
     """An application on an empty store, which shows the demo results; nobody writes to it."""
-    application = Application(tmp_path_factory.mktemp("demo") / "home")
+    application = Application(tmp_path_factory.mktemp("demo") / "home", "--workers", "0")
+    yield application
+    application.stop()
+
+
+@pytest.fixture(scope="session")
+def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
+    """The demo before an audience; no worker, so that whatever is launched stays to be seen."""
+    application = Application(
+        tmp_path_factory.mktemp("hall") / "home",
+        "--host",
+        "0.0.0.0",
+        "--audience",
+        "--workers",
+        "0",
+    )
     yield application
     application.stop()
 
 
 @pytest.fixture
-def chromium() -> Iterator[Browser]:
+def room(hall: Application) -> Iterator[Application]:
+    """The same without a talk and without votes, as a test finds and leaves it."""
+    yield hall
+    with open_store(hall.home) as store:
+        with store.read() as connection:
+            talks = connection.execute(sa.select(schema.talk.c.room)).scalars().all()
+        for talk in talks:
+            store.end_talk(talk)
+
+
+@pytest.fixture(scope="module")
+def started() -> Iterator[Browser]:
     assert BROWSER is not None
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=BROWSER, args=list(FLAGS))
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def chromium(started: Browser) -> Iterator[Browser]:
+    """A browser that nobody has used, or has left."""
+    yield started
+    for context in started.contexts:
+        context.close()
 
 
 @pytest.fixture

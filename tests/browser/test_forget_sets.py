@@ -7,20 +7,11 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qs, urlsplit
 
-from applications import Application
+from applications import Application, opened
 from playwright.sync_api import Page, expect
 
 from mucore import forget_sets
 from mucore.forget_sets.saved import forget_hash
-
-
-def opened(page: Page, address: str) -> None:
-    page.goto(address)
-    page.wait_for_selector("h1")
-    page.wait_for_function(
-        "() => !document.querySelector('[data-testid=stSkeleton], [data-testid=stStatusWidget]')"
-    )
-    page.wait_for_timeout(1500)
 
 
 def ids(page: Page) -> list[int]:

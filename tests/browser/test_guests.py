@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -60,7 +59,7 @@ def leaving(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def room(tmp_path: Path, leaving: Path) -> Iterator[Application]:
+def guarded(tmp_path: Path, leaving: Path) -> Iterator[Application]:
     application = Application(
         tmp_path / "secret home",
         "--host",
@@ -73,26 +72,17 @@ def room(tmp_path: Path, leaving: Path) -> Iterator[Application]:
     application.stop()
 
 
-def presenters_address(room: Application) -> str:
-    """The second of the two addresses that the start prints."""
-    end = time.monotonic() + 60
-    while not (found := re.search(r"^ +(http\S+\?presenter=\S+)$", room.log.read_text(), re.M)):
-        assert time.monotonic() < end, room.log.read_text()
-        time.sleep(0.2)
-    return found[1]
-
-
 @pytest.mark.timeout(1200)
 def test_the_presenter_works_and_a_guest_reads_along(
-    room: Application, chromium: Browser, tmp_path: Path, leaving: Path
+    guarded: Application, chromium: Browser, tmp_path: Path, leaving: Path
 ) -> None:
-    received: list[bytes] = []
+    room, received = guarded, list[bytes]()
     mine, theirs = new_page(chromium), new_page(chromium)
     for page in (mine, theirs):
         page.set_default_timeout(PATIENT)
     theirs.on("websocket", lambda socket: socket.on("framereceived", lambda f: keep(received, f)))
 
-    address = presenters_address(room)
+    address = room.presenters_address()
     mine.goto(address)
     expect(mine.get_by_text("You are presenting")).to_be_visible()
     assert "presenter=" not in mine.url

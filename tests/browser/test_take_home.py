@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from applications import Application, opened
+from applications import Application, opened, run_apart
 from page_program import Page as Program
 from page_program import cookie_of
 from playwright.sync_api import Browser, Page, expect
 
 from dashboard.lessons import LESSONS
 
-READERS: Final = 12
+READERS: Final = 8
 
 
 def at_home(page: Page, chromium: Browser, file: Path) -> Page:
@@ -94,9 +94,7 @@ def asked(reader: Program) -> str | None:
 
 
 @pytest.mark.timeout(900)
-def test_a_room_that_answers_and_presses_at_once_gets_each_readers_file(tmp_path: Path) -> None:
-    application = Application(tmp_path / "home", "--host", "127.0.0.1", "--audience")
-
+def test_a_room_that_answers_and_presses_at_once_gets_each_readers_file(room: Application) -> None:
     async def file_of(reader: Program, ready: asyncio.Barrier) -> str:
         async with reader:
             address = await reader.until(lambda: asked(reader))
@@ -108,15 +106,12 @@ def test_a_room_that_answers_and_presses_at_once_gets_each_readers_file(tmp_path
             assert asked(reader) == address
             return file
 
-    async def room() -> list[str]:
+    async def together() -> list[str]:
         ready = asyncio.Barrier(READERS)
         query = "lesson=forget-one-class&step=2"
-        cookies = [await asyncio.to_thread(cookie_of, application.url) for _ in range(READERS)]
-        readers = [Program(application.url, cookie, "lessons", query) for cookie in cookies]
+        cookies = [await asyncio.to_thread(cookie_of, room.url) for _ in range(READERS)]
+        readers = [Program(room.url, cookie, "lessons", query) for cookie in cookies]
         return await asyncio.gather(*(file_of(reader, ready) for reader in readers))
 
-    try:
-        files = asyncio.run(room())
-    finally:
-        application.stop()
+    files = run_apart(together())
     assert ["You said 50 %" in file for file in files] == [True] * READERS

@@ -1,4 +1,4 @@
-"""A lesson before a room of twelve phones, in a real browser; and what a program without the key
+"""A lesson before a room of phones, in a real browser; and what a program without the key
 can do to it.
 """
 
@@ -6,14 +6,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-import time
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, Final
 
 import pytest
 import sqlalchemy as sa
-from applications import CUT, Application, new_page
+from applications import CUT, Application, new_page, run_apart
 from page_program import Page as Program
 from page_program import Shown, cookie_of
 from playwright.sync_api import Browser, ViewportSize, expect
@@ -22,32 +20,13 @@ from mucore.store import open_store, schema
 
 PATIENT: Final = 300_000  # milliseconds; a busy machine takes its time
 LESSON: Final = "forget-one-class"
-READERS: Final = 12
+READERS: Final = 4
 PHONE: Final[ViewportSize] = {"width": 390, "height": 844}
 # Buttons of the presenter, by page.
 TEMPTING: Final = {
     f"lessons?lesson={LESSON}&step=2": ("Hold this lesson", "End it", "Reveal", "Run it live"),
     "launch?dataset=digits&model=mlp&preset=quick&scenarios=one_class&methods=finetune": ("Start",),
 }
-
-
-@pytest.fixture
-def room(tmp_path: Path) -> Iterator[Application]:
-    """The demo before an audience; no worker, so that whatever is launched stays to be seen."""
-    application = Application(
-        tmp_path / "home", "--host", "0.0.0.0", "--audience", "--workers", "0"
-    )
-    yield application
-    application.stop()
-
-
-def presenters_address(room: Application) -> str:
-    """The key, at the address that the tests use."""
-    end = time.monotonic() + 60
-    while not (found := re.search(r"\?presenter=(\S+)$", room.log.read_text(), re.M)):
-        assert time.monotonic() < end, room.log.read_text()
-        time.sleep(0.2)
-    return f"{room.url}/?presenter={found[1]}"
 
 
 def rows(room: Application, table: sa.Table) -> list[tuple[Any, ...]]:
@@ -60,7 +39,7 @@ def test_a_room_follows_votes_and_sees_the_answer(room: Application, chromium: B
     mine, phones = new_page(chromium), [new_page(chromium) for _ in range(READERS)]
     for page in (mine, *phones):
         page.set_default_timeout(PATIENT)
-    mine.goto(presenters_address(room))
+    mine.goto(room.presenters_address())
     expect(mine.get_by_text("You are presenting")).to_be_visible()
     mine.goto(f"{room.url}/lessons?lesson={LESSON}&step=1")
     mine.get_by_role("link", name="Let the room join").click()
@@ -123,7 +102,7 @@ def test_a_lesson_is_held_while_it_is_presented(room: Application, chromium: Bro
     mine, phone = new_page(chromium), new_page(chromium)
     for page in (mine, phone):
         page.set_default_timeout(PATIENT)
-    mine.goto(presenters_address(room))
+    mine.goto(room.presenters_address())
     expect(mine.get_by_text("You are presenting")).to_be_visible()
     mine.set_viewport_size({"width": 1024, "height": 768})
     mine.goto(f"{room.url}/lessons?lesson={LESSON}&step=1&present=1")
@@ -145,11 +124,11 @@ def test_a_lesson_is_held_while_it_is_presented(room: Application, chromium: Bro
 
 @pytest.mark.timeout(1200)
 def test_a_program_without_the_key_votes_and_does_nothing_else(room: Application) -> None:
-    asyncio.run(tempt(room))
+    run_apart(tempt(room))
 
 
 async def tempt(room: Application) -> None:
-    key, reader = cookie_of(presenters_address(room)), cookie_of(f"{room.url}/lessons")
+    key, reader = cookie_of(room.presenters_address()), cookie_of(f"{room.url}/lessons")
     buttons = await buttons_of_the_presenter(room, key)
     assert sum(map(len, buttons.values())) >= 5, buttons
     before = rows(room, schema.talk), rows(room, schema.job), rows(room, schema.comparison)
