@@ -112,45 +112,6 @@ def test_an_example_is_played_and_its_address_opens_the_same(
 
 
 @pytest.mark.timeout(1200)
-def test_a_method_is_set_otherwise_and_the_scene_outlives_another_page(
-    demo: Application, page: Page
-) -> None:
-    stage = opened(page, f"{demo.url}/playground?preset=outlier")
-    stage.get_by_role("button", name="Settings of Fine-tune").click()
-    window = page.get_by_role("dialog")
-    field = window.get_by_label("epochs", exact=True)
-    expect(field).to_be_visible(timeout=PATIENT)
-    usual = field.input_value()
-    field.fill("many")
-    field.press("Enter")
-    expect(window).to_contain_text("Fine-tune: epochs")
-    field.fill("1")
-    field.press("Enter")
-    expect(page).to_have_url(re.compile(r"finetune\.epochs=1(&|$)"))
-    expect(window.get_by_text(f": {usual}")).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(stage.get_by_role("button", name="Settings of Fine-tune, changed")).to_be_visible()
-    stage.get_by_role("button", name="Forget", exact=True).click()
-    played(stage)
-    tuned = stage.locator('[data-who="finetune"]')
-    expect(tuned).to_contain_text("own settings")
-    assert tuned.get_attribute("data-step") == "2"  # an epoch of 239 points in batches of 128
-    address = page.url
-
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Glossary").click()
-    expect(page).to_have_url(re.compile("/glossary"))
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Playground").click()
-    played(stage)
-    expect(page).to_have_url(address)
-    expect(tuned).to_have_attribute("data-step", "2")
-
-    stage.get_by_role("button", name="Settings of Fine-tune, changed").click()
-    window.get_by_role("button", name=re.compile("^Back to")).click()
-    expect(page).not_to_have_url(re.compile(r"finetune\."))
-    expect(field).to_have_value(usual)
-
-
-@pytest.mark.timeout(1200)
 def test_points_are_chosen_by_line_cluster_key_and_drawn(demo: Application, page: Page) -> None:
     stage = opened(page, f"{demo.url}/playground?preset=class")
     stage.get_by_role("button", name="None").click()

@@ -311,20 +311,6 @@ def test_a_choice_stays_where_it_becomes_the_default(kind):
     assert lead(both, "c").session_state["got"] == defaults["b"]
 
 
-def test_the_limits_of_a_number_may_move():
-    def page():
-        import streamlit as st
-
-        from dashboard import state
-
-        most = {"a": 9, "b": 4}[state.select("Lead", "lead", ["a", "b"])]
-        st.session_state["got"] = state.number("N", "n", default=3, min_value=1, max_value=most)
-
-    at = AppTest.from_function(page).run()
-    at.number_input[0].set_value(8).run()
-    assert lead(at, "b").session_state["got"] == 3
-
-
 def test_a_group_of_check_boxes_follows_its_default_until_one_is_ticked():
     def page():
         import streamlit as st
@@ -350,25 +336,3 @@ def test_a_group_of_check_boxes_follows_its_default_until_one_is_ticked():
         box = next(one for one in at.checkbox if one.label == name)
         box.set_value(not box.value).run()
         assert at.session_state["ticked"] == ticked
-
-
-def test_another_kind_of_widget_takes_over_what_the_address_says():
-    def page():
-        import streamlit as st
-
-        from dashboard import state
-
-        named = state.toggle("Named", "named", default=True)
-        st.session_state["got"] = (
-            state.select("Class", "class", ["0", "1"])
-            if named
-            else state.text("Class", "class", default="0")
-        )
-
-    at = AppTest.from_function(page).run()
-    for expected in ("0", "1"):
-        at.toggle[0].set_value(False).run()
-        assert at.session_state["got"] == at.text_input[0].value == expected
-        at.toggle[0].set_value(True).run()
-        assert at.session_state["got"] == at.selectbox[0].value == expected
-        at.selectbox[0].select("1").run()

@@ -46,7 +46,3 @@ def test_attributes_count_the_images_that_have_them():
     retain = next(bars for bars in info.panels[1] if bars.split == "retain")
     assert (retain.counts, retain.images, retain.shares) == ((4, 7), 10, (40.0, 70.0))
     assert info.panels[0][0].images == 20
-
-
-def test_without_both_sets_there_is_no_histogram():
-    assert class_histograms.class_histograms_info({"test": [[1, 0], [0, 1]]}) is None

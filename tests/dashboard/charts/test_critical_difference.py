@@ -63,8 +63,3 @@ def test_bars_of_paired_tests_join_the_methods_at_their_dots_alone():
         ranking, [("salun", "ssd", 0.5), ("salun", "scrub", 0.2), ("ssd", "scrub", 0.9)]
     )
     assert critical_difference.critical_difference_info(every, names, in_pairs=True).whole
-
-
-def test_a_rank_is_rounded_half_up_as_tables_round_it():
-    ranks = [critical_difference.rank_text(each) for each in (7.25, 7.5, 12.249, 4.0)]
-    assert ranks == ["7.3", "7.5", "12.2", "4.0"]

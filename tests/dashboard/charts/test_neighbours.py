@@ -11,18 +11,8 @@ from dashboard.charts import neighbours
 
 def test_neighbours_by_value():
     found = {
-        "Retrain": (
-            np.array([1, 2]),
-            np.array([0, 1]),
-            np.array([True, False]),
-            np.array([0.9, 0.8]),
-        ),
-        "DUCK": (
-            np.array([2, 3]),
-            np.array([1, 1]),
-            np.array([False, False]),
-            np.array([0.7, 0.6]),
-        ),
+        "Retrain": tuple(map(np.array, ([1, 2], [0, 1], [True, False], [0.9, 0.8]))),
+        "DUCK": tuple(map(np.array, ([2, 3], [1, 1], [False, False], [0.7, 0.6]))),
     }
     info = neighbours.neighbours_info(9, 0, found, forgotten=True, names=("cat", "dog"))
     assert info.same_class == (1, 0) and info.ids == (9, 1, 2, 3)

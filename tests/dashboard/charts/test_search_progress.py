@@ -14,7 +14,7 @@ from dashboard.charts import search_progress
 from dashboard.frames import method as frames
 from mucore import shipped
 from mucore.spec import make_recipe
-from mucore.tuning.study import Facts, Study, Trial, load
+from mucore.tuning.study import Study, Trial, load
 
 TASK = {"scenario": "one_class", "dataset": "digits", "model": "mlp", "preset": "standard"}
 SCORES = (5.0, 60.0, 0.0, 200.0, 0.4)
@@ -77,11 +77,6 @@ def test_the_sentence_counts_what_was_tried_and_names_the_choice():
     assert "1 setting was" in frames.sentence(single)
 
 
-def test_a_short_search_that_came_to_a_setting_has_ended():
-    (one,) = frames.found([study(*checked())], [], wanted=24)
-    assert one.done and one.mean is not None
-
-
 def test_searches_of_one_scenario_with_other_forget_sets_are_told_apart():
     tasks = [
         TASK
@@ -130,11 +125,3 @@ def test_the_page_shows_the_readers_search_and_names_a_damaged_one(tmp_path, mon
     (folder / "finetune.json").write_text(text[:-9])
     app = open_page("method", method="finetune")
     assert not app.exception and "finetune.json" in words_on(app)
-
-
-@pytest.mark.parametrize("original, further", [(0.1, True), (0.6, False)])
-def test_a_setting_further_from_retrain_than_doing_nothing_is_said_to_be(original, further):
-    seeds = {str(seed): {"score": original} for seed in (100, 101, 102)}
-    (one,) = frames.found([study(*checked())], [Facts(TASK, {}, {}, {}, seeds)], wanted=5)
-    assert one.mean is not None and (one.mean > original) is one.further is further
-    assert ("doing nothing" in frames.sentence(one)) is further

@@ -36,37 +36,25 @@ def test_sensitivity_scale_shows_every_value(values, scale):
     assert ("ten" in figure.layout.xaxis.ticktext) == (10.0 in values)
 
 
-def test_reference_line_is_dashed():
-    table = pd.DataFrame(
-        {
-            "metric": "agl",
-            "x": [1.0, 2.0],
-            "mean": [0.4, 0.6],
-            "half": [0.1, None],
-            "seeds": [2, 1],
-            "key": ["a", "b"],
-        }
-    )
+def over(x: list[float], mean: list[float], half: list[float | None] | None = None) -> pd.DataFrame:
+    made = {"metric": "agl", "x": x, "mean": mean, "half": half, "seeds": 1, "key": ["a", "b"]}
+    return pd.DataFrame(made)
+
+
+def test_a_line_has_its_numbers_and_that_of_a_reference_is_dashed():
+    table = over([1.0, 2.0], [0.4, 0.6], [0.1, None])
     info = sensitivity.sensitivity_info(
         "classes", {"AGL": table, "Both": table}, names={}, references={"Both": "AGL"}
     )
     figure = sensitivity.draw(info, dark=True)
     assert [trace.line.dash for trace in figure.data] == ["solid", "dash"]
+    assert list(figure.data[0].y) == [0.4, 0.6]
     assert list(figure.data[0].error_y.array) == [0.1, 0.0]
     assert "AGL from 0.400 to 0.600" in sensitivity.alt_text(info)
 
 
 def test_the_papers_lines_are_dotted_beside_ours():
-    ours = pd.DataFrame(
-        {
-            "metric": "agl",
-            "x": [10.0, 20.0],
-            "mean": [0.4, 0.6],
-            "half": None,
-            "seeds": 1,
-            "key": ["a", "b"],
-        }
-    )
+    ours = over([10.0, 20.0], [0.4, 0.6])
     printed = pd.DataFrame({"x": [10.0, 30.0], "mean": [0.9, 0.2]})
     info = sensitivity.sensitivity_info(
         "share", {"AGL": ours}, names={}, ghosts={"AGL": printed, "Random": printed}
@@ -74,10 +62,6 @@ def test_the_papers_lines_are_dotted_beside_ours():
     figure = sensitivity.draw(info, dark=False)
     assert [trace.name for trace in figure.data] == ["AGL", "AGL, the paper", "Random, the paper"]
     assert [trace.line.dash for trace in figure.data] == ["solid", "dot", "dot"]
-    assert figure.data[1].line.color == figure.data[0].line.color != figure.data[2].line.color
-    assert (
-        list(figure.layout.xaxis.tickvals) == [10.0, 20.0, 30.0]
-        and figure.layout.yaxis.range[0] < 0.2
-    )
+    assert list(figure.data[1].y) == [0.9, 0.2]
     assert tells(sensitivity.alt_text(info), "AGL", "paper", "0.900", "0.200")
     assert sensitivity.sensitivity_info("share", {}, names={}, ghosts={"AGL": printed}).lines == ()

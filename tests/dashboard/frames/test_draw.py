@@ -144,24 +144,15 @@ def test_where_it_was_drawn_does_not_matter(
     "sent",
     [
         None,
-        "ink",
         {},
         message(np.zeros((56, 56))),
         message(block(0, 0, 9, 9), ink="no base 64!"),
-        message(block(0, 0, 9, 9), ink="AAAA"),
-        message(block(0, 0, 9, 9), sample="3"),
         message(block(0, 0, 9, 9), sample=10**30),
         message(block(0, 0, 9, 9), sample=-2),
-        message(block(0, 0, 9, 9), number=None),
     ],
 )
 def test_what_is_no_drawing_is_none(sent: object) -> None:
     assert image.received(sent) is None
-
-
-@pytest.mark.parametrize(("sent", "number"), [({"page": 3}, 3), ({"page": -1}, 0), ("x", 0)])
-def test_numbers_of_a_message_count_from_0(sent: object, number: int) -> None:
-    assert image.counted(sent, "page") == number
 
 
 def gallery() -> Split:
@@ -222,12 +213,8 @@ def test_membership_is_told_of_images_and_of_what_is_new() -> None:
         return reading.membership(original, "abc", sample=7, found=found, forgotten=forgotten)
 
     assert "is in the forget set" in told(("train", 1), forgotten=True)
-    assert "training image 7" in told(("train", 1)) and "not in the forget set" in told(
-        ("train", 1)
-    )
-    assert "test image 7" in told(("test", 1))
-    unknown = told(("train", 1), forgotten=None)
-    assert "training image 7" in unknown and "forget set" not in unknown
+    assert "not in the forget set" in told(("train", 1))
+    assert "forget set" not in told(("train", 1), forgotten=None)  # nobody knows
     assert "3 training images" in told(None) and "2 are in it" in told(None)
 
 

@@ -57,26 +57,6 @@ def test_accuracies_and_histograms_by_hand():
     assert shares[1, 0] == 60 and shares[1, -1] == 40
 
 
-def test_many_classes_are_cut_to_those_gone_and_those_that_moved():
-    many = replay_value([90.0, 0.0])
-    labels = np.arange(100, dtype=np.uint8) % 20
-    predicted = np.stack([labels, np.where(labels == 13, 0, labels)]).astype(np.uint8)
-    changes: dict[str, Any] = {
-        **many,
-        "classes": 20,
-        "gone": [7],
-        "test/labels": labels,
-        "test/predicted": predicted,
-    }
-    one = replay([90.0, 0.0], **changes)
-    shown = one.shown_classes()
-    assert (
-        len(shown) == replay_frames.MOST_CLASSES
-        and {7, 13} <= set(shown)
-        and shown == sorted(shown)
-    )
-
-
 def test_retrains_levels():
     assert replay_frames.levels_of({"fa": 0.5, "ta": None, "l2": 3.0}) == {"forget": 50.0}
     assert replay_frames.class_levels([[3, 1], [0, 0]], 2).tolist() == pytest.approx(
@@ -86,15 +66,6 @@ def test_retrains_levels():
 
 
 # -- the clock
-
-
-def test_one_run_has_a_moment_a_frame():
-    found = ticks([replay([98.0, 40.0, 1.0])], "own")
-    assert [(tick.label, tick.frames) for tick in found] == [
-        (f"0{THIN}%", (0,)),
-        (f"50{THIN}%", (1,)),
-        (f"100{THIN}%", (2,)),
-    ]
 
 
 def test_the_moments_are_those_of_the_run_with_most_frames():

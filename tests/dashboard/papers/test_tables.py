@@ -4,7 +4,6 @@ the table as the page shows it.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pandas as pd
@@ -257,14 +256,6 @@ def test_blocks_with_an_original_of_their_own_are_compared_with_it():
     assert "‡" not in read("truly-2").caption
 
 
-def test_the_minutes_and_a_number_printed_twice_are_said():
-    found = read("truly-2")
-    for said in ("Retrain 4,667", "DUCK 914", "SCRUB 330", "Random labels 25"):
-        assert said in found.caption
-    assert found.marks == {("salun", "ra"): "†"} and "here 19.7, there 22.1" in found.caption
-    assert read("truly-9-100").marks == {("salun", "ra"): "†"} and not read("truly-9-200").marks
-
-
 def test_the_table_with_attacks_is_the_nearest_one_that_prints_any():
     def nearest(scenario: str, **parameters: object) -> str:
         found = published.with_attacks(
@@ -325,28 +316,6 @@ def test_the_address_chooses_among_a_papers_tables(home):
     assert tells(words_on(at), "Table 9", "300 of 1,000 classes")
     wrong = open_page("results", paper="1", table="mubox-1")  # of another scenario
     assert "Tables 2 and 5" in words_on(wrong)
-
-
-def test_without_the_switch_nothing_of_a_paper_shows(home):
-    fill_classes(home)
-    at = open_page("results")
-    assert "Kim et al." not in table_html(at) and "Forgetting?" not in words_on(at)
-
-
-def test_a_scenario_without_a_printed_table_says_so(home):
-    with open_store(home) as store:
-        for method in ("original", "retrain", "ssd"):
-            store.put_result(
-                make_result(
-                    make_spec_row(
-                        method=method, scenario="backdoor", scenario_parameters={"budget": 0.1}
-                    )
-                )
-            )
-    at = open_page("results", paper="1")
-    assert not at.exception
-    switch = next(one for one in at.toggle if one.label.startswith("The paper's numbers"))
-    assert switch.disabled and re.search("No paper prints", switch.help)
 
 
 def test_gaps_of_the_paper_stand_below_gaps(home):

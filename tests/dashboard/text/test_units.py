@@ -15,14 +15,6 @@ def test_names_are_joined_by_commas_and_a_last_and(names: list[str], text: str) 
     assert units.joined(names) == units.joined(tuple(names)) == text
 
 
-@pytest.mark.parametrize(
-    ("names", "text"),
-    [("", ""), ("A", "A"), ("ABC", "A, B, C"), ("ABCD", "A, B, C and 1 more")],
-)
-def test_of_many_names_the_first_are_said_and_the_others_counted(names: str, text: str) -> None:
-    assert units.shortened(list(names), 3) == units.shortened(tuple(names), 3) == text
-
-
 def test_lines_of_one_method_are_settings_of_it():
     assert units.methods(["a", "b", "c"]) == "3 methods" and units.methods(["a"]) == "1 method"
     assert units.methods(["a", "a", "b"]) == "3 settings of 2 methods"

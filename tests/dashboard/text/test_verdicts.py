@@ -107,14 +107,6 @@ def test_settings_are_counted_where_a_method_has_several():
     assert numbers(said) == ["2", "3", "1", "1", "1"]
 
 
-def test_what_is_not_certain_is_said():
-    sure = verdicts.count_sentence([row("forgot", 0), row("forgot", 1)])
-    one = verdicts.count_sentence([row("forgot", 0), row("forgot", 1, provisional=True)])
-    alone = verdicts.count_sentence([row("forgot", 0, provisional=True)])
-    assert tells(one, "forgot", 1, "certain") and tells(alone, "forgot", "certain")
-    assert not tells(sure, "certain")
-
-
 def test_runs_that_did_not_end_as_planned_and_features_that_still_know_it_are_said():
     known = row("forgot", 1)
     assert known.verdict is not None
@@ -198,12 +190,3 @@ def test_a_summary_tells_what_is_certain_from_what_is_not_and_names_whom_there_i
         and undecided.endswith(" B.")
     )
     assert verdicts.summary(named[:1]).endswith("A forgot.")
-
-
-def test_methods_that_are_not_shown_are_told():
-    one = [row("forgot", 0), row("forgot", 1)]
-    assert numbers(verdicts.count_sentence(one, 2)) == numbers(verdicts.count_sentence(one))
-    assert tells(verdicts.count_sentence(one, 7), 2, 7, 2, 2)
-    two = [*one, row("damaged", 2, method="forgot-0")]
-    assert tells(verdicts.count_sentence(two, 7), 2, 7, 3)
-    assert not tells(verdicts.count_sentence(two, 2), 7)

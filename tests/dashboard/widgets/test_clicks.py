@@ -66,16 +66,12 @@ def test_every_cell_has_an_unseen_mark_with_the_key_of_its_run():
         class_gaps.draw(info, dark=False), lambda _, row, column: f"{row}{column}" if column else ""
     )
     (mark,) = marks(figure)
-    assert list(zip(mark.x, mark.y, strict=True)) == [
-        (x, y) for y in ("SalUn", "SSD") for x in "abc"
-    ]
+    places = [(x, y) for y in ("SalUn", "SSD") for x in "abc"]
+    assert list(zip(mark.x, mark.y, strict=True)) == places
     assert [each[0] for each in mark.customdata] == ["", "01", "02", "", "11", "12"]
     assert list(mark.text)[1] == "−2.0" and mark.marker.opacity == 0
     # a click must not make it seen
     assert mark.selected.marker.opacity == mark.unselected.marker.opacity == 0
-    (heatmap,) = figure.select_traces({"type": "heatmap"})
-    assert heatmap.hoverinfo == "skip" and heatmap.hovertemplate is None
-    assert figure.layout.hoverdistance == -1 and figure.layout.hovermode == "closest"
 
 
 def test_each_panel_has_marks_of_its_own_run():

@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import data
 from dashboard.charts import class_accuracy
 from dashboard.text import verdicts
-from dashboard.widgets import run_drawer, run_facts
+from dashboard.widgets import run_drawer
 from dashboard.widgets.figures import chart
 from dashboard.widgets.markdown import escape
 from mucore.store import open_store
@@ -182,19 +182,6 @@ def test_the_retrain_beside_a_run_is_of_the_same_setting(home, monkeypatch):
     monkeypatch.setattr(class_accuracy, "class_accuracy_info", seen)
     at = open_page("start", run=specs[3].key)
     assert not at.exception and asked == [3]
-
-
-@pytest.mark.parametrize(
-    ("cost", "sentence"),
-    [
-        ({"prepared_seconds": 0.0, "prepared_for_request_seconds": 0.0}, "nothing"),
-        ({"prepared_seconds": 0.0, "prepared_for_request_seconds": 61.0}, "1 min 1 s for this one"),
-        ({"prepared_seconds": 3.0, "prepared_for_request_seconds": 0.0}, "3 s for any request"),
-        ({}, "not counted by the version that made the run"),
-    ],
-)
-def test_preparation_in_words(cost, sentence):
-    assert run_facts.prepared_text(cost) == sentence
 
 
 def test_weights_can_be_taken_out_where_they_are(home):

@@ -118,30 +118,6 @@ def test_of_a_room_that_presses_at_once_everybody_gets_a_file_of_figures_drawn_o
     assert all(f"You said {number} %" in file for number, file in enumerate(files))
 
 
-def test_drawn_files_of_figures_are_kept_up_to_a_size(monkeypatch):
-    written: list[int] = []
-
-    def write(figures: Sequence[go.Figure], paths: Sequence[Path], *_: object) -> bool:
-        written.append(len(figures))
-        for figure, path in zip(figures, paths, strict=True):
-            path.write_bytes(b"x" * len(figure.data[0].x))
-        return True
-
-    monkeypatch.setattr(render, "draws", lambda: True)
-    monkeypatch.setattr(render, "_write", write)
-    monkeypatch.setattr(render, "_kept", OrderedDict())
-    monkeypatch.setattr(render, "MOST_KEPT", 5)
-    two, three, four = (go.Figure(go.Scatter(x=list(range(n)))) for n in (2, 3, 4))
-    assert render.images([two, three, two], "svg") == [b"xx", b"xxx", b"xx"]
-    assert render.images([three, two], "svg") == [b"xxx", b"xx"] and written == [2]
-    assert render.images([two], "svg", width=2 * render.WIDTH) == [b"xx"] and written == [2, 1]
-    # too large for all of them: those that were asked for least lately are drawn anew
-    assert render.images([two, four], "svg") == [b"xx", b"xxxx"]
-    assert sum(map(len, render._kept.values())) <= 5
-    written.clear()
-    assert render.images([three], "svg") == [b"xxx"] and written == [1]
-
-
 def test_a_lesson_goes_home_with_what_the_reader_said():
     lesson = LESSONS["forget-one-class"]
     empty = LessonResults((), "class_wise")
@@ -212,10 +188,3 @@ def test_the_file_is_of_the_page_on_which_the_click_was():
     seen = drawn("lessons", b"the lesson")
     drawn("results", b"results", after=drawn("lessons", b"its next step", after=seen))
     assert take_home.newest(seen)[1]({}) == b"its next step"
-
-
-def test_a_page_that_does_not_come_is_not_waited_for_without_end(monkeypatch):
-    monkeypatch.setattr(take_home, "PATIENCE", 0.5)
-    seen = drawn("lessons", b"before")
-    seen.after = course.Course()
-    assert take_home.newest(seen)[1]({}) == b"before"

@@ -172,9 +172,7 @@ def test_by_cause_hangs_every_follower_on_the_job_that_failed():
     other = make_job(4, "o", "cancelled", needs=("x",))
     causes, followers = queue_frames.by_cause([training, retrain, method, other])
     assert [job.key for job in causes] == ["t", "o"]
-    assert {key: [job.key for job in members] for key, members in followers.items()} == {
-        "t": ["r", "m"]
-    }
+    assert {key: [job.key for job in each] for key, each in followers.items()} == {"t": ["r", "m"]}
 
 
 def test_by_cause_follows_a_chain():
@@ -186,9 +184,7 @@ def test_by_cause_follows_a_chain():
         ]
     )
     assert [job.key for job in causes] == ["a"]
-    assert {key: [job.key for job in members] for key, members in followers.items()} == {
-        "a": ["b", "c"]
-    }
+    assert {key: [job.key for job in each] for key, each in followers.items()} == {"a": ["b", "c"]}
 
 
 # --- messages, help, downloads
