@@ -54,39 +54,6 @@ def test_a_hidden_method_is_gone_on_every_page_until_one_click(filled: Path) -> 
     assert HIDDEN in offered(at) and "Hidden" not in words_on(at)
 
 
-def test_start_does_without_what_is_hidden(filled: Path) -> None:
-    at = open_page("results", scenario="one_class")
-    at.multiselect(key="url:hide").set_value(["salun"]).run()
-    to(at, "start")
-    (newest,) = at.dataframe
-    assert HIDDEN not in set(newest.value["Method"]) and len(newest.value)
-    (line,) = [one.value for one in at.markdown if "Hidden" in one.value]
-    assert HIDDEN in line
-    at.button(key="undo_hide").click().run()
-    assert HIDDEN in set(at.dataframe[0].value["Method"]) and "hide" not in at.query_params
-    to(at, "results")
-    assert HIDDEN in offered(at)
-
-
-def test_start_counts_what_is_pinned_among_the_best_known(demo_home: Path) -> None:
-    """The demo has many methods, of which Start speaks of a dozen."""
-    at = open_page("start")
-    known, pinned = (counted(each) for each in (at, open_page("start", pin="amnesiac")))
-    hidden = counted(open_page("start", pin="amnesiac", hide=["amnesiac", "ssd"]))
-    assert (pinned - known, hidden - known) == (1, -1)
-
-
-def counted(at: AppTest) -> int:
-    """Of how many methods the card on Start tells."""
-    assert not at.exception
-    (count,) = [
-        int(found[1])
-        for one in at.markdown
-        if (found := re.search(r": (\d+) of \d+ methods, \d+ training seed", one.value))
-    ]
-    return count
-
-
 def test_a_pinned_method_is_shown_whatever_else_is_chosen(filled: Path) -> None:
     at = open_page("results", scenario="one_class", methods="finetune", view="value")
     before = rows(at)

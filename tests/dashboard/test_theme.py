@@ -65,24 +65,6 @@ def test_config_shows_the_same_colours(name, ground):
     assert set(written["chartCategoricalColors"]) == set(families)
 
 
-@pytest.mark.parametrize("name, ground", THEMES)
-def test_config_text_colours_are_readable(name, ground):
-    written = CONFIG["theme"][name]
-    names = [
-        key for key in written if key.endswith("TextColor") and key != "dataframeHeaderTextColor"
-    ]
-    assert len(names) >= 6
-    for key in [*names, "linkColor"]:
-        assert theme.contrast(written[key], ground.background) >= 4.5, key
-        assert theme.contrast(written[key], written["sidebar"]["backgroundColor"]) >= 4.5, key
-    assert (
-        theme.contrast(
-            written["dataframeHeaderTextColor"], written["dataframeHeaderBackgroundColor"]
-        )
-        >= 4.5
-    )
-
-
 def test_a_family_is_told_by_marker_alone():
     symbols = [style.symbol for style in theme.STYLES.values()]
     assert len(set(symbols)) == len(symbols)

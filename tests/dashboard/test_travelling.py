@@ -67,17 +67,6 @@ def test_a_choice_goes_along_and_stays_in_the_address(filled):
     assert scenario_of(at) == "one_class"
 
 
-def test_arriving_writes_nothing_so_that_the_back_button_leads_back(filled):
-    for query in (
-        {"scenario": "one_class"},
-        {"scenario": "worst_case"},
-        {"methods": ["salun", "finetune"]},
-        {"show": "value"},
-    ):
-        at = open_page("results", **query)
-        assert {name: at.query_params[name] for name in query} == query
-
-
 def test_a_page_says_what_it_cannot_show_and_passes_it_on(filled):
     at = open_page("results", scenario="class_wise")
     to(at, "depoisoning")

@@ -13,7 +13,6 @@ from pages import open_page, words_on
 from dashboard.charts import search_progress
 from dashboard.frames import method as frames
 from mucore import shipped
-from mucore.spec import make_recipe
 from mucore.tuning.study import Study, Trial, load
 
 TASK = {"scenario": "one_class", "dataset": "digits", "model": "mlp", "preset": "standard"}
@@ -75,22 +74,6 @@ def test_the_sentence_counts_what_was_tried_and_names_the_choice():
     assert len(frames.frame(ended)) == 5
     single = replace(running, tried=running.tried[:1])
     assert "1 setting was" in frames.sentence(single)
-
-
-def test_searches_of_one_scenario_with_other_forget_sets_are_told_apart():
-    tasks = [
-        TASK
-        | {
-            "scenario_parameters": {"class_id": 0, "budget": budget},
-            "recipe": make_recipe("standard").model_dump(mode="json"),
-        }
-        for budget in (0.2, 0.5)
-    ]
-    found = frames.found([replace(study(), task=task) for task in tasks], [], wanted=5)
-    assert len({one.id for one in found}) == len({one.title for one in found}) == 2
-    assert "budget 20" in found[0].title and "budget 50" in found[1].title
-    (alone,) = frames.found([replace(study(), task=tasks[0])], [], wanted=5)
-    assert alone.id == "one_class-digits-mlp" and "budget" not in alone.title
 
 
 def test_a_search_that_goes_on_does_not_hide_the_one_that_the_preset_goes_by(tmp_path, monkeypatch):

@@ -267,25 +267,6 @@ def test_runs_that_begin_otherwise_or_show_other_samples_share_no_map():
     assert replay_frames.shared_map([one, mapped(grid(2), [98.0, 60.0])]) is not None
 
 
-@pytest.mark.parametrize(("start", "panels"), [(98.0, 1), (20.0, 2)])
-def test_a_shared_map_is_one_panel_with_two_kinds_of_marks(start, panels):
-    info = replay_player.replay_player_info(
-        [mapped(grid(2), [98.0, 1.0]), mapped(grid(2), [start, 1.0], title="SSD")], "own"
-    )
-    figure = replay_player.draw(info, dark=False)
-    marks = [
-        trace
-        for trace in figure.data
-        if isinstance(trace, go.Scatter)
-        and trace.customdata is not None
-        and trace.mode == "markers"
-    ]
-    assert len(marks) == 4 and len({trace.xaxis for trace in marks}) == panels
-    assert {trace.marker.symbol for trace in marks} == (
-        {None, "circle-open"} if panels == 1 else {None}
-    )
-
-
 # -- the figure
 
 

@@ -215,15 +215,10 @@ def test_the_papers_lines_over_the_number_of_classes():
 
 
 def test_similarities_have_three_decimals():
-    assert (
-        computed.similarity(0.97649) == "0.976"
-        and computed.similarity(-0.1, signed=True) == "−0.100"
-        and computed.similarity(None) == "–"
-    )
-    assert (
-        computed.similarity(float("nan")) == "–"
-        and computed.similarity(0.1, signed=True) == "+0.100"
-    )
+    texts = [computed.similarity(each) for each in (0.97649, None, float("nan"))]
+    assert texts == ["0.976", "–", "–"]
+    signed = [computed.similarity(each, signed=True) for each in (-0.1, 0.1)]
+    assert signed == ["−0.100", "+0.100"]
 
 
 # --- sensitivity and the last layer

@@ -769,18 +769,6 @@ def test_glossary_finds_what_people_type(query, first):
     assert (found[0].kind, found[0].id) == first
 
 
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [
-        ("overfiting", "overfitting"),
-        ("gold standart", "gold standard"),
-        ("qqqqqq", ""),
-    ],
-)
-def test_glossary_takes_a_misspelling_for_the_nearest_word(typed, meant):
-    assert glossary_frames.corrected(glossary_frames.glossary(), typed) == meant
-
-
 def test_parameters_frame_scales_the_authors_epochs():
     """SCRUB's five epochs of a 200-epoch training become max(1, round(5 · 20 / 200)) = 1 on the
     20-epoch recipe.

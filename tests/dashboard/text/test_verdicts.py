@@ -175,18 +175,3 @@ def test_the_headline_of_a_run():
     assert "5.0 points" in at.caption[0].value
     retrain = AppTest.from_function(shown, args=(replace(judged, verdict=None),)).run()
     assert not retrain.exception and not retrain.markdown
-
-
-def test_a_summary_tells_what_is_certain_from_what_is_not_and_names_whom_there_is_no_verdict_on():
-    named = [
-        ("A", verdict("forgot")),
-        ("B", verdict("cannot tell")),
-        ("C", replace(verdict("damaged"), provisional=True)),
-    ]
-    certain, unsure, undecided = verdicts.summary(named).split(". ")
-    assert (
-        certain.endswith("A forgot")
-        and unsure.endswith("C damaged the model")
-        and undecided.endswith(" B.")
-    )
-    assert verdicts.summary(named[:1]).endswith("A forgot.")

@@ -163,16 +163,6 @@ def test_ids_are_checked_against_the_data(home):
     )
     assert tells(words_on(at), "1 of 2", 1200) and not started(at) and not at.exception
     assert started(bring(at, "ids.ids", "mine.csv", b"id\n3\n1199\n"))
-    own = bring(
-        open_page("launch", **SMALL | {"dataset": "npz"}, scenarios=["ids"]),
-        "path",
-        "mine.npz",
-        arrays(),
-    )
-    assert not started(bring(own, "ids.ids", "mine.csv", b"id\n3\n36\n"))
-    assert "(0 to 35)" in words_on(own) and started(
-        bring(own, "ids.ids", "mine.csv", b"id\n3\n35\n")
-    )
 
 
 def test_the_same_arrays_are_kept_once(home):

@@ -22,7 +22,6 @@ from dashboard.report import render
 from dashboard.text import labels, units
 from dashboard.widgets.figures import _downloads
 from dashboard.widgets.markdown import escape
-from dashboard.widgets.provenance import spread
 from mucore import catalog, unforeseen
 from mucore.errors import BadValue
 from mucore.runner.estimate import Left, Span
@@ -385,12 +384,3 @@ def test_provenance_says_when_versions_differ(home):
     said = words_on(AppTest.from_function(script, default_timeout=60).run()).replace("**", "")
     assert not at.exception and tells(said, "differ", "in torch", "all have", "mucore 0.1.0")
     assert tells(said.replace("\n", " "), "torch 2.1", "2 runs", "torch 2.2", "1 run")
-
-
-def test_versions_of_many_runs_are_read_from_some_spread_over_time(monkeypatch):
-    monkeypatch.setattr("dashboard.widgets.provenance.MOST_READ", 3)
-    runs = pd.DataFrame(
-        {"key": list("edcba"), "finished": pd.to_datetime([5, 4, 3, 2, 1], unit="s", utc=True)}
-    )
-    assert spread(runs) == ("a", "c", "e")
-    assert spread(runs.head(2)) == ("d", "e")
