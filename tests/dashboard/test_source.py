@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import pytest
-from builders import make_result
-from pages import fill, open_page, words_on
+from builders import make_result, value
+from facts import numbers
+from pages import fill, lines_with, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data
-from mucore.store import open_store, write_pack
+from mucore.store import open_pack, open_store, write_pack
 
 
 @pytest.fixture
@@ -67,3 +69,17 @@ def test_where_there_is_no_choice_there_is_no_switch(home, amount):
     fill(home, amount)
     at = open_page("results", source="demo")
     assert switch(at) is None and "Demo results" not in words_on(at) and not at.exception
+
+
+def test_what_start_says_of_accuracy_alone_are_the_demos_numbers(demo_home):
+    """A method that no other surpasses in test accuracy has forgotten nothing, and one that forgot
+    as Retrain did has lost of what was to stay.
+    """
+    (line,) = lines_with(open_page("start"), "Accuracy alone proves nothing")
+    best, retrain, known, gone, goal, kept, retrains = map(float, numbers(line))
+    assert best > retrain and known > 90
+    assert abs(gone - goal) < 1 and kept < retrains - 5
+    with open_pack(data.DEMO) as pack:
+        runs = pack.results(scenario=["class_wise"], method=["retrain"])
+    found = [100 * mean(value(run.metrics, name) for run in runs) for name in ("ta", "fa", "tra")]
+    assert [retrain, goal, retrains] == pytest.approx(found, abs=0.06)
