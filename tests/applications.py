@@ -45,6 +45,7 @@ class Application:
         self.home = home
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = home.with_suffix(".txt")
+        self.environment = environment
         command = [
             sys.executable,
             "run_app.py",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 from applications import Application, new_page
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from screenshots import FLAGS, find_browser
 
 from mucore.store import open_store, schema
@@ -27,6 +27,33 @@ MARKS = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
 
+# Loaded by each Python process that finds it: writes down who wants to leave this machine, and
+# lets nobody.
+GUARD = """
+import ipaddress, os, socket, sys
+
+def named(event, arguments):
+    if event == "socket.getaddrinfo":
+        return arguments[0]
+    if event in ("socket.connect", "socket.sendto") and isinstance(arguments[1], tuple):
+        return arguments[1][0]
+
+def here(host):
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host in ("", "localhost")
+
+def guard(event, arguments):
+    host = named(event, arguments)
+    if host is not None and not here(host):
+        with open(os.environ["LEAVING"], "a") as file:
+            print(event, host, sys.argv, file=file)
+        raise OSError(f"{host} is not this machine")
+
+sys.addaudithook(guard)
+"""
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
@@ -37,7 +64,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def application(tmp_path: Path) -> Iterator[Application]:
-    """Of one test, which writes to its store."""
+    """Of one test, which writes to its store and starts no run."""
+    application = Application(tmp_path / "home", "--workers", "0")
+    yield application
+    application.stop()
+
+
+@pytest.fixture
+def working(tmp_path: Path) -> Iterator[Application]:
+    """Of one test, with a worker."""
     application = Application(tmp_path / "home")
     yield application
     application.stop()
@@ -53,15 +88,14 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
 
 @pytest.fixture(scope="session")
 def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
-    """The demo before an audience; no worker, so that whatever is launched stays to be seen."""
-    application = Application(
-        tmp_path_factory.mktemp("hall") / "home",
-        "--host",
-        "0.0.0.0",
-        "--audience",
-        "--workers",
-        "0",
-    )
+    """The demo before an audience, watched; no worker, so that whatever is launched stays to be
+    seen.
+    """
+    folder = tmp_path_factory.mktemp("hall")
+    (folder / "sitecustomize.py").write_text(GUARD, encoding="utf-8")
+    watched = {"PYTHONPATH": str(folder), "LEAVING": str(folder / "leaving.txt")}
+    options = ("--host", "0.0.0.0", "--audience", "--workers", "0")
+    application = Application(folder / "secret home", *options, **watched)
     yield application
     application.stop()
 
@@ -88,12 +122,23 @@ def started() -> Iterator[Browser]:
 
 @pytest.fixture
 def chromium(started: Browser) -> Iterator[Browser]:
-    """A browser that nobody has used, or has left."""
+    """A browser for readers of the test's own, who are gone afterwards."""
+    before = started.contexts
     yield started
     for context in started.contexts:
-        context.close()
+        if context not in before:
+            context.close()
+
+
+@pytest.fixture(scope="module")
+def reader(started: Browser) -> BrowserContext:
+    """One reader, whose browser has read and compiled Streamlit's scripts once."""
+    return new_page(started).context
 
 
 @pytest.fixture
-def page(chromium: Browser) -> Page:
-    return new_page(chromium)
+def page(reader: BrowserContext) -> Iterator[Page]:
+    page = reader.new_page()
+    page.set_default_timeout(60_000)
+    yield page
+    page.close()

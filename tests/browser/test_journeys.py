@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import psutil
 import pytest
 from applications import Application
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 from waiting import wait_for
 
 from mucore import catalog
@@ -33,8 +33,8 @@ def launch_address(application: Application, **changes) -> str:
 
 
 @pytest.mark.timeout(900)
-def test_launch_watch_and_read_a_comparison(application, page):
-    page.goto(launch_address(application))
+def test_a_comparison_is_launched_watched_and_read(working: Application, page: Page) -> None:
+    page.goto(launch_address(working))
     runs = 1 + 2 + len(METHODS)  # the original, its row, a Retrain, and the methods
     page.get_by_role("button", name=f"Start {runs} runs").click()
     expect(page).to_have_url(re.compile(r"/queue\?.*comparison=1"))
@@ -50,20 +50,14 @@ def test_launch_watch_and_read_a_comparison(application, page):
     page.locator("tr[data-row]", has_text="SCRUB").first.click()
     expect(page.get_by_text("python -m mucore run").first).to_be_visible()
     expect(page).to_have_url(re.compile("row=scrub"))
-    store = open_store(application.home)
-    assert len(store.summaries()) == runs
-    store.close()
+    with open_store(working.home) as store:
+        assert len(store.summaries()) == runs
+    cancelled_and_tried_again(working, page)
 
 
-@pytest.mark.timeout(600)
-def test_cancel_retry_and_a_server_that_dies(application, page):
-    page.goto(
-        launch_address(
-            application,
-            methods=["finetune"],
-            **{"recipe.epochs": "2000"},
-        )
-    )
+def cancelled_and_tried_again(working: Application, page: Page) -> None:
+    """Runs that take long, under a server that dies."""
+    page.goto(launch_address(working, methods=["finetune"], **{"recipe.epochs": "2000"}))
     page.get_by_role("button", name="Start 4 runs").click()
     cancel = page.get_by_role("button", name="Cancel", exact=True).first
     expect(cancel).to_be_visible()
@@ -71,12 +65,12 @@ def test_cancel_retry_and_a_server_that_dies(application, page):
     # its run again.
     (server,) = [
         each
-        for each in psutil.Process(application.process.pid).children(recursive=True)
+        for each in psutil.Process(working.process.pid).children(recursive=True)
         if "streamlit" in each.cmdline()
     ]
     server.kill()
     server.wait(60)
-    wait_for(application.answers)
+    wait_for(working.answers)
     page.reload()
     cancel = page.get_by_role("button", name="Cancel", exact=True).first
     # the first page of a fresh server reads the demo's runs, beside a busy worker

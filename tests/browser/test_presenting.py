@@ -6,14 +6,12 @@ import json
 import re
 
 import pytest
-from applications import CUT, Application, ground, new_page, opened, still
-from playwright.sync_api import Browser, Page, expect
-
-from dashboard import theme
+from applications import CUT, Application, opened, still
+from playwright.sync_api import Page, expect
 
 SEEN = "[data-on]"
-# Of the pages those with most screens and with every kind of figure, and a lesson.
-TOLD = ("results", "tradeoffs", "membership", "representation", "replay", "lessons")
+# A table and a figure, a page of many figures, and a lesson.
+TOLD = ("results", "membership", "lessons")
 LESSON = "lesson=forget-one-class"
 # What of the screen that is shown does not fit the window.
 OUTSIDE = """() => {
@@ -42,8 +40,7 @@ WHERE = """() => {
 
 
 @pytest.fixture
-def projector(chromium: Browser) -> Page:
-    page = new_page(chromium)
+def projector(page: Page) -> Page:
     page.set_viewport_size({"width": 1024, "height": 768})
     return page
 
@@ -172,11 +169,3 @@ def test_a_lesson_is_told_by_keyboard_alone(demo: Application, projector: Page) 
     expect(page.locator(f"{SEEN}.st-key-slide-lesson-forget-one-class-3-text")).to_be_visible()
     page.keyboard.press("p")
     expect(page).not_to_have_url(re.compile("present=1"))
-
-
-def test_a_figure_is_large_and_whole_in_the_dark(demo: Application, chromium: Browser) -> None:
-    page = new_page(chromium, theme="dark")
-    page.set_viewport_size({"width": 1920, "height": 1080})
-    opened(page, f"{demo.url}/budget?present=1")
-    fits(page)
-    assert ground(page) == theme.DARK.background

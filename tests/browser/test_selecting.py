@@ -75,16 +75,14 @@ def test_bars_open_runs_beside_the_page_one_after_another(demo: Application, pag
 
 @pytest.fixture
 def done(tmp_path: Path) -> Iterator[Application]:
-    """An application whose queue has three done runs. Its own worker, which would take them, comes
-    after them.
-    """
+    """An application whose queue has three done runs."""
     specs = [
         make_spec_row(scenario="one_class", method=method)
         for method in ("finetune", "salun", "scrub")
     ]
     with open_store(tmp_path / "home") as store:
         queue_done(store, specs)
-    application = Application(tmp_path / "home")
+    application = Application(tmp_path / "home", "--workers", "0")
     yield application
     application.stop()
 

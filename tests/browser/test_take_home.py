@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from pathlib import Path
 from typing import Final
 
@@ -56,31 +55,6 @@ def test_a_page_and_a_lesson_are_read_at_home_without_a_network(
     for question in lesson.check:
         expect(there.get_by_text(question.text)).to_be_visible()
         expect(there.get_by_text(question.why)).to_be_visible()
-
-
-@pytest.mark.timeout(900)
-def test_a_scene_goes_home_as_it_is_shown(
-    demo: Application, chromium: Browser, page: Page, tmp_path: Path
-) -> None:
-    page.goto(f"{demo.url}/playground?preset=outlier&played=1")
-    stage = page.locator(".playground")
-    expect(stage.locator(".status")).to_have_text(re.compile("Retrain.*%"), timeout=300_000)
-    expect(stage.locator(".play")).to_have_text("Play", timeout=60_000)
-    shown = stage.locator('[data-who="finetune"]')
-    numbers = [text.strip() for text in shown.locator(".numbers b").all_inner_texts()]
-    there = at_home(page, chromium, tmp_path / "last.html")
-    expect(there.locator("h1")).to_have_text(page.locator("h1").inner_text())
-    expect(there.locator("figure")).to_have_count(4)  # the references, and three methods
-    row = there.locator("tbody tr", has_text="Fine-tune").first
-    assert row.locator("td").all_inner_texts()[1:5] == numbers
-    expect(there.locator(f'a[href="{page.url}"]')).to_have_count(1)
-
-    # and a moment before the end, where somebody has stopped
-    stage.locator(".time").fill("400")
-    step = shown.get_attribute("data-step")
-    there = at_home(page, chromium, tmp_path / "moment.html")
-    row = there.locator("tbody tr", has_text="Fine-tune").first
-    assert row.locator("td").all_inner_texts()[0].startswith(f"{step} of ")
 
 
 def asked(reader: Program) -> str | None:

@@ -132,7 +132,7 @@ async def tempt(room: Application) -> None:
     buttons = await buttons_of_the_presenter(room, key)
     assert sum(map(len, buttons.values())) >= 5, buttons
     before = rows(room, schema.talk), rows(room, schema.job), rows(room, schema.comparison)
-    assert before[0] and not before[1] and not before[2]
+    assert before[0]
 
     # the presenter's buttons, pressed by a session without the key
     for address, ids in buttons.items():
