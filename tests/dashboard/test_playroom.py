@@ -85,6 +85,7 @@ def room() -> Iterator[Room]:
     room.close()
 
 
+@pytest.mark.slow
 def test_the_real_process_plays_a_scene_once_for_all_who_ask_and_outlives_its_own_death() -> None:
     room = Room()
     try:

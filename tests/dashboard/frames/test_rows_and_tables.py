@@ -7,6 +7,7 @@ import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import own_methods
 import pandas as pd
@@ -281,7 +282,7 @@ def test_variants_of_a_method_are_rows_of_their_own_and_say_how_they_differ():
         json.dumps(each) for each in ({"lr": 0.1}, {"lr": 0.01}, {"lr": 0.1, "gradient_noise": 0.5})
     )
 
-    def titles(second: str, **more: str) -> list[str]:
+    def titles(second: str, **more: Any) -> list[str]:
         lines = [run("ssd", parameters=one), run("ssd", parameters=second, **more)]
         table = table_of([(line, {"ta": (0.9, 0.0)}) for line in lines])
         assert len({row.id for row in table.rows}) == 2

@@ -52,6 +52,7 @@ def ended(parameters: dict[str, Any]) -> data.AnalysisState:
     return now
 
 
+@pytest.mark.slow
 def test_an_analysis_of_own_runs(home):
     parameters = fill(home)
     assert data.analysis("neighbours", parameters).state == "absent"
@@ -68,6 +69,7 @@ def test_an_analysis_of_own_runs(home):
     assert data.analysis("neighbours", {**parameters, "count": 1}).state == "absent"
 
 
+@pytest.mark.slow
 def test_a_failed_analysis_says_why_and_is_tried_again(home):
     parameters = fill(home)
     broken = {**parameters, "keys": [parameters["keys"][0], "0" * 24]}
@@ -90,6 +92,7 @@ def test_what_no_analysis_takes_is_a_sentence_and_no_traceback(home):
         data.start_analysis("nothing", {})
 
 
+@pytest.mark.slow
 def test_the_demo_is_analysed_into_the_readers_own_home(home, tmp_path, monkeypatch):
     parameters = fill(tmp_path / "maker")
     with open_store(tmp_path / "maker") as store:

@@ -22,7 +22,7 @@ from dashboard.report import render
 from dashboard.text import labels, units
 from dashboard.widgets.figures import _downloads
 from dashboard.widgets.markdown import escape
-from mucore import catalog, unforeseen
+from mucore import unforeseen
 from mucore.errors import BadValue
 from mucore.runner.estimate import Left, Span
 from mucore.store import open_store
@@ -296,6 +296,7 @@ def form_page():
     import streamlit as st
 
     from dashboard.widgets import forms
+    from mucore import catalog
 
     form = forms.parameter_form(catalog.method("gradient_ascent").parameters, {"lr": 0.001}, "ga")
     st.session_state["form"] = (form.values, form.changed, form.problems)
@@ -332,6 +333,7 @@ def cards_page():
     import streamlit as st
 
     from dashboard.widgets import forms
+    from mucore import catalog
 
     wrong = st.session_state["wrong"] = []
     for card in [*catalog.methods(), *catalog.scenarios()]:
