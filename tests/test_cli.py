@@ -451,6 +451,7 @@ def test_cancel_asks_on_a_terminal_and_not_where_nothing_else_waits(
         assert {job.state for job in store.jobs()} == {"cancelled"}
 
 
+@pytest.mark.slow
 def test_ctrl_c_cancels_what_waits_and_keeps_what_is_done(home):
     arguments = [
         "--dataset",
@@ -596,6 +597,7 @@ def test_what_goes_wrong_in_showing_ends_the_work_and_is_raised(home):
     assert [signal.getsignal(number) for number in signals.ending()] == handlers
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="a closed pipe is another error there")
 def test_a_run_whose_reader_has_gone_ends_without_a_word_and_leaves_nothing_queued(home):
     arguments = ["run", *TINY, "--methods", "finetune", "--seeds", "0", "--json"]
@@ -666,6 +668,7 @@ sys.exit(main())
     assert done.returncode == 130 and "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 @pytest.mark.parametrize("number", ["SIGTERM", "SIGINT"])
 def test_a_signal_after_a_command_changes_nothing(number, tmp_path):

@@ -155,125 +155,55 @@ def test_the_command_line_lists_them_and_names_what_it_leaves_out(folder, capsys
 
 # -- what is left out
 
-BROKEN = {
-    "no Python": (
-        ("CARD = MethodCard(", "CARD = = MethodCard("),
-        "is no Python file: invalid syntax (line 8)",
-    ),
-    "no card": (("CARD =", "card ="), "has no CARD"),
-    "something else": (
-        ("CARD = MethodCard(", "CARD = dict("),
-        "CARD must be a MethodCard, but it is a dict",
-    ),
-    "a field is missing": (
-        ('    source="Me",\n', ""),
-        "missing 1 required keyword-only argument: 'source'",
-    ),
-    "a field too much": (
-        ('source="Me"', 'source="Me", colour="red"'),
-        "unexpected keyword argument 'colour'",
-    ),
-    "a number as text": (
-        ('title="Mine"', "title=3"),
-        "the card's title must be a text, but it is 3",
-    ),
-    "another number as text": (
-        ('source="Me"', 'source="Me", differs=None'),
-        "the card's differs must be a text, but it is None",
-    ),
-    "an id that studies take": (('id="NAME"', 'id="task"'), "must not be 'task'"),
-    "an id that is no name": (('id="NAME"', 'id="my method"'), "must be a function name"),
-    "another family": (('family="own"', 'family="reference"'), "the card's family must be 'own'"),
-    "unknown sets": (
-        ("reads=frozenset()", 'reads=frozenset({"test"})'),
-        "the card's reads must be a frozenset out of forget",
-    ),
-    "unknown scenario": (
-        ("reads=frozenset()", 'reads=frozenset(), scenarios=frozenset({"moon"})'),
-        "must be None or a frozenset out of",
-    ),
-    "no reason": (
-        ("reads=frozenset()", 'reads=frozenset(), scenarios=frozenset({"ids"})'),
-        "scenarios_reason must say",
-    ),
-    "values of no parameter": (
-        ("reads=frozenset()", 'reads=frozenset(), confinable_when={"speed": (1,)}'),
-        "the card's confinable_when must give a tuple",
-    ),
-    "values that are no tuple": (
-        ("reads=frozenset()", 'reads=frozenset(), confinable_when={"factor": 1.0}'),
-        "the card's confinable_when must give a tuple",
-    ),
-    "records for no parameter": (
-        ("reads=frozenset()", 'reads=frozenset(), no_records_when={"speed": (1,)}'),
-        "the card's no_records_when must give a tuple",
-    ),
-    "a formula of nothing": (
-        ("reads=frozenset()", 'reads=frozenset(), footprint=Footprint(scratch="2 * copies")'),
-        "The formula '2 * copies' cannot be computed",
-    ),
-    "a number for a footprint": (
-        ("reads=frozenset()", "reads=frozenset(), footprint=3"),
-        "the card's footprint must be a Footprint(...)",
-    ),
-    "aliases as text": (
-        ("reads=frozenset()", 'reads=frozenset(), aliases="m"'),
-        "aliases must be a tuple of texts",
-    ),
-    "no tuple": (('help="Factor."),)', 'help="Factor."))'), "must be a tuple of Parameter"),
-    "unknown kind": (
-        ('kind="float"', 'kind="real"'),
-        "the kind of parameter factor must be one of int, float",
-    ),
-    "default out of range": (("FACTOR = 0.5", "FACTOR = 7"), "factor must be in [0, 2], but got 7"),
-    "bounds of another type": (
-        ("low=0.0", 'low="0"'),
-        "the card's parameters do not hold together: TypeError",
-    ),
-    "tuned for nothing": (
-        ("reads=frozenset()", 'reads=frozenset(), tuned={"rate": 1}'),
-        "has no parameter 'rate'",
-    ),
-    **{
-        f"a search {what}": (("reads=frozenset()", f"reads=frozenset(), search={space}"), words)
-        for what, space, words in (
-            ("that is no dict", "[]", "search must give Between(...) or Among(...)"),
-            ("in a number", '{"factor": 3}', "search must give Between(...) or Among(...)"),
-            ("for nothing", '{"speed": Between(0, 1)}', "search must give Between(...)"),
-            ("from nowhere", '{"factor": Between("start", 1)}', "formula 'start' cannot"),
-            ("beyond the card", '{"factor": Between(1, 9)}', "must be in [0, 2], but got 9"),
-            ("backwards", '{"factor": Between(2, 1)}', "factor is searched from 2 to 1"),
-            ("on a log scale", '{"factor": Between(0, 1, log=True)}', "from 0 to 1"),
-            ("among nothing", '{"factor": Among(())}', "needs a tuple of values, but got ()"),
-            ("among others", '{"factor": Among((1, 9))}', "must be in [0, 2], but got 9"),
-            ("at no time", '{"factor": Among((1,), when="later")}', "formula 'later' cannot"),
-            ("when asked", '{"factor": Among((1,), when=1)}', "do not hold together"),
-        )
-    },
-    "a range of words": (
-        (
-            'kind="float", default=FACTOR, low=0.0, high=2.0,',
-            'kind="choice", default="a", choices=("a",),',
-        ),
-        ("reads=frozenset()", 'reads=frozenset(), search={"factor": Between(0, 1)}'),
-        "factor is no number",
-    ),
-    "no paper_epochs": (
-        ('help="Factor."', 'help="Factor.", scales_with_epochs=True'),
-        "paper_epochs must say",
-    ),
-    "a computed name": (
-        ("FACTOR = 0.5", "FACTOR = torch.tensor(0.5)"),
-        "the card uses the name FACTOR, which only running the file",
-    ),
-    "no function": (("def NAME(", "def other("), "but there is no function of that name"),
+# what stands in the card beside the sets that it reads -> words of the sentence
+FIELDS = {
+    'scenarios=frozenset({"moon"})': "scenarios",
+    'scenarios=frozenset({"ids"})': "scenarios_reason",
+    'confinable_when={"speed": (1,)}': "confinable_when",
+    'confinable_when={"factor": 1.0}': "confinable_when",
+    'no_records_when={"speed": (1,)}': "no_records_when",
+    'footprint=Footprint(scratch="2 * copies")': "2 * copies",
+    "footprint=3": "footprint",
+    'aliases="m"': "aliases",
+    'tuned={"rate": 1}': "'rate'",
+    "search=[]": "search",
+    'search={"factor": 3}': "search",
+    'search={"speed": Between(0, 1)}': "search",
+    'search={"factor": Between("start", 1)}': "'start'",
+    'search={"factor": Between(1, 9)}': "[0, 2], but got 9",
+    'search={"factor": Between(2, 1)}': "factor is searched from 2 to 1",
+    'search={"factor": Between(0, 1, log=True)}': "from 0 to 1",
+    'search={"factor": Among(())}': "()",
+    'search={"factor": Among((1, 9))}': "[0, 2], but got 9",
+    'search={"factor": Among((1,), when="later")}': "'later'",
+    'search={"factor": Among((1,), when=1)}': "do not hold together",
 }
+BROKEN = [
+    ("CARD = MethodCard(", "CARD = = MethodCard(", "(line 8)"),
+    ("CARD =", "card =", "has no CARD"),
+    ("CARD = MethodCard(", "CARD = dict(", "MethodCard, but it is a dict"),
+    ('    source="Me",\n', "", "'source'"),
+    ('source="Me"', 'source="Me", colour="red"', "'colour'"),
+    ('source="Me"', 'source="Me", differs=None', "differs"),
+    ('title="Mine"', "title=3", "title"),
+    ('id="NAME"', 'id="task"', "'task'"),
+    ('id="NAME"', 'id="my method"', "function name"),
+    ('family="own"', 'family="reference"', "'own'"),
+    ("reads=frozenset()", 'reads=frozenset({"test"})', "reads"),
+    ('help="Factor."),)', 'help="Factor."))', "tuple of Parameter"),
+    ('kind="float"', 'kind="real"', "kind of parameter factor"),
+    ("FACTOR = 0.5", "FACTOR = 7", "[0, 2], but got 7"),
+    ("low=0.0", 'low="0"', "TypeError"),
+    ('help="Factor."', 'help="Factor.", scales_with_epochs=True', "paper_epochs"),
+    ("FACTOR = 0.5", "FACTOR = torch.tensor(0.5)", "FACTOR"),
+    ("def NAME(", "def other(", "no function of that name"),
+    *(("reads=frozenset()", f"reads=frozenset(), {one}", words) for one, words in FIELDS.items()),
+]
 
 
-@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
-def test_a_broken_file_gets_a_sentence_and_spoils_nothing(folder, broken):
-    *changes, words = broken
-    bad = write(folder, "bad", *changes)
+@pytest.mark.parametrize(("old", "new", "words"), BROKEN)
+def test_a_broken_file_gets_a_sentence_and_spoils_nothing(folder, old, new, words):
+    bad = write(folder, "bad", (old, new))
     write(folder, "good")
     assert own_ids() == ["good"]
     (problem,) = catalog.plugin_problems()
@@ -291,11 +221,9 @@ CODE = {
     "a way to every class": 'title="".__class__.__base__.__subclasses__()[0].__name__',
     "the end of the process": "title=exit()",
     "an interrupt": "title=(_ for _ in ()).throw(KeyboardInterrupt)",
-    "a comprehension": 'title="".join(open("{mark}", "w").name for _ in "a")',
     "a lambda": 'title=(lambda: open("{mark}", "w").name)()',
     "a formatted text": "title=f\"{open('{mark}', 'w')}\"",
     "a large power": "title=9**9**9**9",
-    "a large text": 'title="a" * 10**12',
     "a formula without end": 'title="Mine", footprint=Footprint(scratch="9**9**9**9")',
     "a deep formula": 'title="Mine", footprint=Footprint(scratch="{deep}1")',
     "a long number": "title=0x{long}",
@@ -330,8 +258,6 @@ def test_imports_of_a_card_run_nothing(folder, tmp_path, monkeypatch):
 
 DEEP = {
     "brackets": "X = " + "(" * 5000 + ")" * 5000,
-    "signs": "X = " + "-" * 50_000 + "1",
-    "attributes": "X = a" + ".b" * 50_000,
     "sums": "X = " + "+".join(["1"] * 50_000),
     "a card of lists": "CARD = " + "[" * 190 + "]" * 190,
     "a large file": "#" * 5_000_000,
@@ -375,7 +301,7 @@ def test_a_card_may_be_written_in_several_ways(folder):
     assert card.tasks == {"classes", "attributes"}
 
 
-@pytest.mark.parametrize("name", ["scrub", "original", "retrain"])
+@pytest.mark.parametrize("name", ["scrub", "retrain"])
 def test_mucores_own_names_stay_its_own(folder, name):
     path = write(folder, name)
     assert own_ids() == []
@@ -383,14 +309,6 @@ def test_mucores_own_names_stay_its_own(folder, name):
     assert problem == (
         f"{path} is left out: the name {name} belongs to a method of mucore. Choose another id "
         "and function name."
-    )
-
-
-def test_an_alias_can_clash_too(folder):
-    write(folder, "mine", ("reads=frozenset()", 'reads=frozenset(), aliases=("FT",)'))
-    assert (
-        own_ids() == []
-        and "the name FT belongs to a method of mucore" in catalog.plugin_problems()[0]
     )
 
 
@@ -485,6 +403,7 @@ def weights(session: Session, wanted: RunSpec) -> dict[str, np.ndarray]:
     return session.store.artifacts.get_arrays(model.weights)
 
 
+@pytest.mark.slow
 def test_a_run_uses_the_file_as_it_was_planned(folder, session):
     write(folder)
     planned = spec()

@@ -59,6 +59,7 @@ def ended(store: Store, key: str) -> analyses.State:
     return now
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_computes_it(store, parameters):
     key = analysis.key("neighbours", parameters)
     assert analyses.state(store, key).state == "absent"
@@ -152,6 +153,7 @@ def test_one_that_was_cancelled_before_its_process_came_up_stays_so(store, param
     assert [each.id for each in store.jobs()] == [job.id]
 
 
+@pytest.mark.slow
 def test_a_process_that_was_killed_leaves_it_to_the_next(store, parameters):
     job = analyses.enqueue(store, "neighbours", parameters)
     assert job is not None
@@ -174,6 +176,7 @@ def test_a_process_that_was_killed_leaves_it_to_the_next(store, parameters):
     assert (store.job(job.id).state, store.job(job.id).attempts) == ("done", 1)
 
 
+@pytest.mark.slow
 def test_one_that_nobody_takes_up_says_so(store, parameters, monkeypatch):
     job = analyses.enqueue(store, "neighbours", parameters)
     assert job is not None

@@ -126,6 +126,7 @@ def test_a_class_has_counts_of_two_classes_where_an_attribute_has_them_alone(
     assert records.per_class_accuracy([[[3, 1], [0, 4]], [[0, 0], [0, 0]]]) == [7 / 8, None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["gradient_ascent", "random_labels", "scrub", "ssd", "sisa"])
 def test_methods_of_every_kind_run(dataset: str, session: Session, method: str):
     parameters = {"shards": 2, "slices": 1} if method == "sisa" else None
@@ -139,6 +140,7 @@ def test_methods_of_every_kind_run(dataset: str, session: Session, method: str):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", ["worst_case", "best_case", "identities", "ids"])
 def test_scenarios_of_samples_and_persons_run(dataset: str, session: Session, scenario: str):
     chosen = {
@@ -161,6 +163,7 @@ def test_scenarios_of_samples_and_persons_run(dataset: str, session: Session, sc
 # -- what is refused, and when
 
 
+@pytest.mark.slow
 def test_one_attribute_alone_runs_with_persons(
     session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -131,6 +131,7 @@ def test_what_it_leaves_behind_is_ended_too(tmp_path):
     assert gone(message["pid"])
 
 
+@pytest.mark.slow
 def test_gigabytes_of_print_are_read_and_dropped(tmp_path):
     printed: list[str] = []
     run("talks", tmp_path, on_print=printed.append)

@@ -134,6 +134,7 @@ def test_convolutions_noise_scope_and_attributes_are_the_same_too(folder, sessio
         assert same(session, ours, own)
 
 
+@pytest.mark.slow
 def test_a_later_request_starts_from_its_result(folder, session):
     name = own_methods.copy_of(folder, "finetune")
     runs = {}
@@ -144,6 +145,7 @@ def test_a_later_request_starts_from_its_result(folder, session):
     assert same(session, *runs.values())
 
 
+@pytest.mark.slow
 def test_a_replay_watches_it_step_by_step(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(analysis.tsne, "embed", lambda features, start, *_, **__: start)
     specs = [spec("finetune"), spec(own_methods.copy_of(folder, "finetune"))]
@@ -163,6 +165,7 @@ def test_a_replay_watches_it_step_by_step(folder, tmp_path, monkeypatch):
             assert np.array_equal(value, own[name]), name
 
 
+@pytest.mark.slow
 def test_progress_and_losses_come_through(folder, session):
     heard: list[Progress] = []
     wanted = spec(own_methods.copy_of(folder, "finetune"), unlearning_seed=5)
@@ -200,6 +203,7 @@ SPOILS = (
 )
 
 
+@pytest.mark.slow
 def test_what_it_spoils_it_spoils_for_itself(folder, tmp_path, session):
     """A run after it is the run without it, in this process and with the same data at hand."""
     own_methods.write(folder, "mine", SPOILS)
@@ -275,6 +279,7 @@ def test_weights_that_are_not_finite_are_the_originals_and_diverged(folder, sess
     assert same(session, spec("mine"), spec("mine").original())
 
 
+@pytest.mark.slow
 def test_cancelling_does_not_wait_for_it(folder, session):
     own_methods.write(folder, "mine", "run.progress('here', 0.5, force=True); time.sleep(600)")
     execute(spec("mine").retrained(), session)
@@ -287,6 +292,7 @@ def test_cancelling_does_not_wait_for_it(folder, session):
         )
 
 
+@pytest.mark.slow
 def test_limits_are_settings_that_follow_retrain(folder, session, monkeypatch):
     own_methods.write(folder, "mine", "time.sleep(600)")
     asked = []
@@ -299,6 +305,7 @@ def test_limits_are_settings_that_follow_retrain(folder, session, monkeypatch):
     assert retrained is not None and asked == [retrained.cost["seconds"]]
 
 
+@pytest.mark.slow
 def test_a_queue_goes_on_behind_methods_that_end_their_process(folder, tmp_path, monkeypatch):
     bodies = {
         "one": "os._exit(0)",

@@ -42,6 +42,7 @@ def test_the_last_few_are_kept_and_large_ones_never(monkeypatch: pytest.MonkeyPa
     assert made == [100, 101, 101]
 
 
+@pytest.mark.slow
 def test_runs_of_one_session_have_the_numbers_of_runs_of_their_own(tmp_path):
     specs = [
         make_spec(

@@ -116,6 +116,7 @@ def test_the_largest_comparison_is_not_refused():
         check_count({"training_seeds": MOST_RUNS // 4 + 1, "methods": 2})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("door", ["command", "python"])
 def test_a_hundred_million_runs_are_refused_with_little_memory(door, tmp_path):
     """In a process that may take 600 MB beside what it has when it starts."""

@@ -26,13 +26,12 @@ from mucore.errors import BadValue, Refused, UnknownName
 from mucore.export import tables
 from mucore.runner.execute import execute, unlearn
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand, make_plan
-from mucore.runner.session import Session
 from mucore.spec import RunSpec, check, make_recipe, make_spec
 from mucore.store import open_store
 from tests import toy
 from tests.builders import value
 
-RECIPE = make_recipe("quick", {"epochs": 2, "batch_size": 64})
+RECIPE = make_recipe("quick", {"epochs": 3, "batch_size": 64})
 
 
 def spec(method: str = "finetune", **changes: Any) -> RunSpec:
@@ -42,15 +41,8 @@ def spec(method: str = "finetune", **changes: Any) -> RunSpec:
         recipe=RECIPE,
         scenario="one_class",
         method=method,
-        mia_samples=20,
         **changes,
     )
-
-
-@pytest.fixture
-def session(tmp_path):
-    with open_store(tmp_path / "home") as store:
-        yield Session(store, "cpu")
 
 
 # -- keys

@@ -24,7 +24,6 @@ from mucore.runner.evaluate import original_outputs, stored_outputs
 from mucore.runner.execute import execute
 from mucore.runner.session import Session
 from mucore.spec import RunSpec, make_recipe, make_spec
-from mucore.store import open_store
 from mucore.store.trouble import FILES, awaited
 from mucore.userfiles.datasets import data_hash
 
@@ -33,10 +32,8 @@ PEOPLE = 20
 
 
 @pytest.fixture
-def session(tmp_path):
-    store = open_store(tmp_path / "home")
-    yield Session(store, "cpu")
-    store.close()
+def session(store):
+    return Session(store, "cpu")
 
 
 @pytest.fixture

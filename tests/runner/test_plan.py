@@ -18,7 +18,6 @@ from mucore.runner.plan import (
     make_plan,
     parse_grid,
 )
-from mucore.store import open_store
 
 
 def grid(**changes):
@@ -31,13 +30,6 @@ def grid(**changes):
         "training_seeds": [0, 1],
     }
     return Grid(**{**content, **changes})
-
-
-@pytest.fixture
-def store(tmp_path):
-    store = open_store(tmp_path)
-    yield store
-    store.close()
 
 
 def test_references_come_before_what_needs_them():

@@ -193,6 +193,7 @@ def test_a_session_changes_between_clean_and_poisoned_data(session):
 # -- methods
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["amnesiac", "sisa", "l_codec", "scrub", "rum", "second_order"])
 def test_methods_of_every_kind_run_on_poisoned_data(session, method):
     """Two with a replay or shards of the poisoned training, which ends in the same bits or
@@ -241,6 +242,7 @@ def test_the_masked_trigger_and_the_depoisoning_of_pgu_close_the_backdoor(sessio
 # -- from a grid to results
 
 
+@pytest.mark.slow
 def test_a_worker_runs_a_plan_with_clean_and_poisoned_scenarios(tmp_path):
     store = open_store(tmp_path)
     chosen = [

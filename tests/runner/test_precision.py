@@ -12,7 +12,6 @@ from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, make_plan
 from mucore.runner.session import Session
 from mucore.spec import make_recipe, make_spec
 from mucore.statistics import label_runs
-from mucore.store import open_store
 from mucore.verdicts.lines import judge
 
 
@@ -26,12 +25,6 @@ def spec(precision: str, method: str = "finetune", **changes):
         method=method,
         **changes,
     )
-
-
-@pytest.fixture
-def store(tmp_path):
-    with open_store(tmp_path) as store:
-        yield store
 
 
 def test_another_precision_is_another_setting_with_references_of_its_own(store):
@@ -69,6 +62,7 @@ def test_stored_runs_of_one_precision_are_no_results_of_another(store):
         assert len(make_plan(grid, store).cached) == cached
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "second"), [("fp32", "bf16"), ("bf16", "fp32")])
 def test_auto_is_decided_by_the_first_that_is_trained(first, second, store, monkeypatch):
     """Two machines, one of which multiplies bf16, work on one store."""

@@ -70,6 +70,7 @@ def test_the_command_line_says_it_where_another_precision_was_chosen(
     assert precision.GAINS["avx512_bf16"] in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_it_is_known_without_torch():
     code = "import sys; from mucore.runner import estimate; estimate.gain('cpu'); "
     code += "print('torch' in sys.modules)"

@@ -243,6 +243,7 @@ def test_an_original_for_each_model(made):
     )
 
 
+@pytest.mark.slow
 def test_with_an_original_from_a_file_no_other_is_trained_and_its_losses_may_choose(made, tmp_path):
     with open_store(made[0]) as store:
         (original,) = [

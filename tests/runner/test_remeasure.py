@@ -9,9 +9,7 @@ import pytest
 from mucore.cli import main
 from mucore.runner.execute import execute
 from mucore.runner.remeasure import remeasure
-from mucore.runner.session import Session
 from mucore.spec import make_recipe, make_spec
-from mucore.store import open_store
 from mucore.store.rows import Measured
 
 NEW = {
@@ -25,17 +23,10 @@ NEW = {
 
 
 def spec(method="finetune", **changes):
-    recipe = make_recipe("quick", {"epochs": 2, "batch_size": 64})
+    recipe = make_recipe("quick", {"epochs": 3, "batch_size": 64})
     return make_spec(
         dataset="digits", model="mlp", recipe=recipe, method=method, scenario="one_class", **changes
     )
-
-
-@pytest.fixture
-def session(tmp_path):
-    store = open_store(tmp_path)
-    yield Session(store, "cpu")
-    store.close()
 
 
 @pytest.fixture
@@ -75,6 +66,7 @@ def test_an_old_store_ends_up_as_a_new_one(session, aged):
         assert again.flags == fresh.flags and again.notes == fresh.notes
 
 
+@pytest.mark.slow
 def test_without_weights_the_predictions_are_enough_for_most(session, aged):
     key = spec().key
     store = session.store
@@ -114,6 +106,7 @@ def test_a_result_of_another_version_is_left_alone(session, aged):
     assert "another version" in left.reason and session.store.get_result(other.key) == other
 
 
+@pytest.mark.slow
 def test_the_command_measures_what_the_filters_choose(session, aged, monkeypatch, capsys):
     monkeypatch.setenv("MUCORE_HOME", str(session.store.home))
     assert main(["remeasure", "--method", "finetune", "--device", "cpu"]) == 0

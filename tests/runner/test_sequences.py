@@ -19,17 +19,14 @@ from mucore.runner.execute import execute
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand
 from mucore.runner.session import Session
 from mucore.spec import RunSpec, make_recipe, make_spec
-from mucore.store import open_store
 from mucore.testing.toy import fingerprint
 
 RECIPE = make_recipe("quick", {"epochs": 2})
 
 
 @pytest.fixture
-def session(tmp_path):
-    store = open_store(tmp_path)
-    yield Session(store, "cpu")
-    store.close()
+def session(store):
+    return Session(store, "cpu")
 
 
 def step(

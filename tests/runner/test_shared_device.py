@@ -2,17 +2,9 @@
 
 import dataclasses
 
-import pytest
 from builders import make_spec_row
 
 from mucore.runner.session import Session
-from mucore.store import open_store
-
-
-@pytest.fixture
-def store(tmp_path):
-    with open_store(tmp_path) as opened:
-        yield opened
 
 
 def shared(store, **options) -> bool:

@@ -102,6 +102,7 @@ def test_a_lock_held_by_another_program_fails_no_run(store, caplog):
     assert len(done) == len(set(done)) == len(made.keys)
 
 
+@pytest.mark.slow
 def test_a_full_disk_fails_no_run_and_is_told(store, monkeypatch):
     made = planned(store)
     full = threading.Event()

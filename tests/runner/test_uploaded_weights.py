@@ -29,13 +29,6 @@ from mucore.userfiles import weights
 RECIPE = make_recipe("quick", {"epochs": 2, "batch_size": 64})
 
 
-@pytest.fixture
-def store(tmp_path: Path):
-    store = open_store(tmp_path / "home")
-    yield store
-    store.close()
-
-
 def weights_file(path: Path, *, model: str = "mlp", seed: int = 5, classes: int = 10) -> Path:
     state = models.build(
         model, in_channels=1, classes=classes, image_size=8, seed=seed
@@ -321,6 +314,7 @@ def test_unusable_files_are_refused_before_anything_is_trained(
     assert not store.jobs() and not store.comparisons()
 
 
+@pytest.mark.slow
 def test_the_command_line_takes_both(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

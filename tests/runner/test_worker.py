@@ -19,13 +19,6 @@ from mucore.runner.worker import work
 from mucore.store import open_store
 
 
-@pytest.fixture
-def store(tmp_path):
-    store = open_store(tmp_path / "home")
-    yield store
-    store.close()
-
-
 def plan(store, *, methods=("finetune",), epochs=2, **changes):
     grid = Grid(
         dataset="digits",
@@ -118,7 +111,7 @@ def test_stopping_a_worker_gives_its_job_back(store):
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
 def test_a_killed_worker_is_seen_and_its_training_resumes(store):
-    made = plan(store, epochs=150)
+    made = plan(store, epochs=40)
     launch(made, store, name="to be killed")
     process = start_worker(store, device="cpu", threads=1)
     wait_for(lambda: any((store.home / "checkpoints").glob("*.safetensors")))
@@ -132,7 +125,7 @@ def test_a_killed_worker_is_seen_and_its_training_resumes(store):
     work(store, device="cpu", only={job.key}, until_done=True)
     result = store.get_result(job.key)
     assert any(note.startswith("resumed after epoch") for note in result.notes)
-    assert len(result.losses) == 150
+    assert len(result.losses) == 40
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGTERM")
@@ -190,6 +183,7 @@ def test_a_worker_of_a_vanished_parent_leaves_when_the_queue_is_empty(store):
     assert store.known(made.keys) == set(made.keys)
 
 
+@pytest.mark.slow
 def test_a_worker_is_ready_before_it_has_loaded_what_only_some_jobs_need():
     names = ("torchvision", "timm", "sklearn", "scipy.stats", "pandas", "openTSNE")
     code = f"import sys, mucore.runner.worker; print(*(set({names}) & set(sys.modules)))"

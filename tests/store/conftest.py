@@ -1,4 +1,4 @@
-"""Stores to test on: SQLite in a file, SQLite in memory, and a Postgres server of our own."""
+"""Stores to test on: SQLite in a file, and in the CI tier a Postgres server of our own."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ def postgres_url(postgres_server: str) -> str:
     return postgres_server
 
 
-@pytest.fixture(params=["sqlite", "memory", "postgres"])
+POSTGRES = pytest.param("postgres", marks=pytest.mark.slow)
+
+
+@pytest.fixture(params=["sqlite", POSTGRES])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     """An empty store on each database, of a server that has been up for long."""
     with open_store(tmp_path, url=_url(request)) as opened:
@@ -44,7 +47,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", POSTGRES])
 def shared_url(request: pytest.FixtureRequest) -> str | None:
     """The `url` of a store that several processes can open with the same home."""
     return _url(request)
@@ -53,4 +56,4 @@ def shared_url(request: pytest.FixtureRequest) -> str | None:
 def _url(request: pytest.FixtureRequest) -> str | None:
     if request.param == "postgres":
         return request.getfixturevalue("postgres_url")
-    return "sqlite://" if request.param == "memory" else None
+    return None

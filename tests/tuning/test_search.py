@@ -126,6 +126,7 @@ def test_a_damaged_file_of_another_task_hides_no_end(copied, caplog):
     assert not [*(copied / "studies").glob("*/finetune.json")]
 
 
+@pytest.mark.slow
 def test_processes_share_a_search_and_come_to_the_same(home, copied, tmp_path):
     grid = grid_of("finetune", "gradient_ascent", "ssd")
     home = fresh(home, tmp_path / "alone")
@@ -135,6 +136,7 @@ def test_processes_share_a_search_and_come_to_the_same(home, copied, tmp_path):
     assert (copied / tuning.FILE).read_text() == (home / tuning.FILE).read_text()
 
 
+@pytest.mark.slow
 def test_references_are_made_on_one_thread_whatever_the_process_has(tmp_path, monkeypatch):
     wish, _ = wish_of(grid_of("finetune"))
     ((task, _),) = wish.tasks
@@ -166,6 +168,7 @@ def test_a_finished_search_makes_no_references_in_another_home(copied, tmp_path)
     assert studies_in(root) == [before]
 
 
+@pytest.mark.slow
 def test_what_a_process_that_died_leaves_is_done_by_the_first(copied, monkeypatch):
     def died(*_):
         return subprocess.Popen([sys.executable, "-c", "raise SystemExit(1)"])
@@ -188,6 +191,7 @@ def defective(*_):
     raise RuntimeError("out of memory")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "at, raising",
     [("training_records", unmakeable), ("unlearn", spoiling), ("unlearn", defective)],
@@ -224,6 +228,7 @@ def test_a_study_that_cannot_go_on_keeps_no_other_from_it(
     assert any(record.levelname == "ERROR" for record in caplog.records)
 
 
+@pytest.mark.slow
 def test_references_of_one_task_are_never_those_of_the_task_before(copied):
     """The helpers of a search wait until one process has made the references of all its tasks."""
     other, _ = wish_of(grid_of("finetune", class_ids=[1]))
@@ -400,6 +405,7 @@ def test_a_study_grows_when_more_trials_are_asked_for(copied):
         assert plan(wish, store, copied / "studies").trials >= 20
 
 
+@pytest.mark.slow
 def test_a_study_that_grows_in_another_space_says_so(copied, monkeypatch):
     grid, search = grid_of("finetune"), catalog.method("finetune").search
     (few,) = searched(copied, grid, trials=3)
@@ -419,6 +425,7 @@ def test_a_study_that_grows_in_another_space_says_so(copied, monkeypatch):
     assert numbers(told) == ["2", "5"] and not any("sampler" in each for each in said)
 
 
+@pytest.mark.slow
 def test_a_study_of_which_nothing_is_left_to_draw_is_over(copied, monkeypatch):
     grid, root = grid_of("finetune"), copied / "studies"
     wish, _ = wish_of(grid, trials=5)
@@ -441,6 +448,7 @@ def test_a_study_of_which_nothing_is_left_to_draw_is_over(copied, monkeypatch):
     assert len(more.first) == 3 and not more.drained
 
 
+@pytest.mark.slow
 def test_a_search_goes_on_with_what_was_put_aside_for_other_code(copied, monkeypatch):
     grid, root = grid_of("ssd"), copied / "studies"
     wish, _ = wish_of(grid, trials=2)
@@ -479,6 +487,7 @@ def test_the_time_of_trials_that_nobody_made_goes_by_retrains_training(copied, t
     assert trials == pytest.approx(found.trials * (SPENT * wish.cap * whole + JUDGING))
 
 
+@pytest.mark.slow
 def test_data_and_method_of_a_users_own_are_searched_alike(tmp_path, monkeypatch):
     path = tmp_path / "mine.npz"
     known = datasets.load("digits")
@@ -555,6 +564,7 @@ def test_a_lock_that_cannot_be_had_is_not_taken_for_somebody_at_work(tmp_path):
         raise AssertionError
 
 
+@pytest.mark.slow
 def test_two_homes_do_not_work_on_one_study(home, copied, tmp_path):
     """Each would write its own trials over those of the other."""
     grid, root = grid_of("finetune", "ssd"), copied / "studies"

@@ -144,6 +144,7 @@ def tried(text: str, name: str = "mine", limits: children.Limits = LIMITS) -> li
     return lines
 
 
+@pytest.mark.slow
 def test_a_trial_says_line_by_line_what_is_wrong_and_where(home):
     lines = tried(code(body="model.fc1 = model.nothing"))
     assert [each["passed"] for each in lines] == [True, True, True, True, False]
@@ -152,6 +153,7 @@ def test_a_trial_says_line_by_line_what_is_wrong_and_where(home):
     assert not only["passed"] and "The file" in only["message"]
 
 
+@pytest.mark.slow
 def test_a_trial_ends_what_does_not_end(home):
     (*_, last) = tried(code(body="time.sleep(1000)"), limits=children.Limits(4.0, 8e9))
     assert last["rule"] == trial.LIVES and not last["passed"] and "4 s" in last["message"]
@@ -159,6 +161,7 @@ def test_a_trial_ends_what_does_not_end(home):
     assert last["rule"] == trial.LIVES and "3" in last["message"]
 
 
+@pytest.mark.slow
 def test_an_edit_is_tried_under_its_own_name(home):
     methods.keep(code())
     lines = tried(code(body="return 1"))
