@@ -167,24 +167,6 @@ def test_installing_uses_the_constraints_and_happens_once(checkout, with_uv):
 
 
 @needs_make
-def test_a_failed_installation_is_not_taken_for_a_finished_one(checkout):
-    tools = checkout / "bin"
-    tools.mkdir()
-    fake(
-        tools / "df",
-        'echo "Filesystem 1024-blocks Used Available Capacity Mounted"; echo "disk 9 9 99000000 '
-        '9% /"',
-    )
-    fake(tools / "uv", "exit 1")
-    python = fake_python(checkout / "python", "exit 1")
-    done = make(
-        "app", f"PYTHON={python}", cwd=checkout, PATH=f"{tools}{os.pathsep}{os.environ['PATH']}"
-    )
-    assert done.returncode != 0 and "could not be installed" in done.stderr
-    assert not (checkout / ".venv" / ".stamp-app").exists()
-
-
-@needs_make
 def test_make_test_checks_everything():
     steps = make("-n", "test").stdout
     order = [

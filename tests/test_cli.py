@@ -22,25 +22,15 @@ from facts import tells
 
 from mucore import catalog, cli, signals
 from mucore.cli import commands, printing
-from mucore.errors import BadValue, MucoreError, UnknownName
+from mucore.errors import BadValue, UnknownName
 from mucore.store import ACTIVE, open_store
 from mucore.store.trouble import LOCK
 
 ROOT = Path(__file__).resolve().parents[1]
-TINY = [
-    "--dataset",
-    "digits",
-    "--model",
-    "mlp",
-    "--scenario",
-    "one_class",
-    "--budget",
-    "0.2",
-    "--set",
-    "recipe.epochs=1",
-    "--mia-samples",
-    "100",
-]
+TINY = (
+    "--dataset digits --model mlp --scenario one_class --budget 0.2 --set recipe.epochs=1 "
+    "--mia-samples 100"
+).split()
 
 
 @pytest.fixture
@@ -134,7 +124,7 @@ def test_seeds(text, seeds):
     assert cli.parse_seeds(text) == seeds
 
 
-@pytest.mark.parametrize("text", ["", "a", "-1", "0-", "1.5", ","])
+@pytest.mark.parametrize("text", ["", "-1", "0-", "1.5"])
 def test_bad_seeds_say_what_a_seed_is(text):
     with pytest.raises(BadValue, match="--seeds must"):
         cli.parse_seeds(text)
@@ -201,22 +191,26 @@ def test_ids_come_from_a_file(tmp_path):
     assert grid.scenarios[0].parameters == {"ids": [3, 7]}
 
 
+CHANGES = {
+    "scenario.budgets=1": "Did you mean budget",
+    "recipe.epoch=1": "Did you mean epochs",
+    "finetuen.lr=1": "Did you mean finetune",
+    "finetune.lrr=1": "Did you mean lr",
+    "scrub.lr=1": "does not include",
+    "lr=1": "must look like",
+    "finetune.lr": "must look like",
+}
+
+
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
         ({"scenario": ["class_wise"], "budget": "5"}, "class_wise has no budget"),
-        ({"scenario": ["ids"], "budget": "5"}, "ids has no budget"),
         ({"scenario": ["one_klass"]}, "Did you mean one_class"),
         ({"methods": ["fintune"]}, "Did you mean finetune"),
         ({"preset": "standart"}, "Did you mean standard"),
-        ({"changes": ["finetune.lrr=1"]}, "Did you mean lr"),
-        ({"changes": ["scenario.budgets=1"]}, "Did you mean budget"),
-        ({"changes": ["recipe.epoch=1"]}, "Did you mean epochs"),
-        ({"changes": ["finetuen.lr=1"]}, "Did you mean finetune"),
-        ({"changes": ["scrub.lr=1"]}, "does not include"),
-        ({"changes": ["lr=1"]}, "must look like"),
-        ({"changes": ["finetune.lr"]}, "must look like"),
         ({"methods": [","]}, "at least one scenario and one method"),
+        *(({"changes": [change]}, says) for change, says in CHANGES.items()),
     ],
 )
 def test_mistakes_in_flags_name_the_way_out(changes, says):
@@ -224,62 +218,29 @@ def test_mistakes_in_flags_name_the_way_out(changes, says):
         cli.build_grid(options(**changes))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["plan", *TINY, "--methods", "finetune", "--set", "finetune.lr=-1"], "lr must be in"),
-        (["plan", *TINY, "--methods", "finetune", "--set", "recipe.epochs=-1"], "epochs"),
-        (
-            [
-                "plan",
-                "--dataset",
-                "digit",
-                "--model",
-                "mlp",
-                "--scenario",
-                "one_class",
-                "--methods",
-                "all",
-            ],
-            "Did you mean digits",
-        ),
-        (
-            [
-                "plan",
-                "--dataset",
-                "npz:nowhere.npz",
-                "--model",
-                "mlp",
-                "--scenario",
-                "one_class",
-                "--methods",
-                "all",
-            ],
-            "nowhere.npz",
-        ),
-        (["results", "--method", "skrub"], "Did you mean scrub"),
-        (["results", "--comparison", "mine"], "no comparison named 'mine'"),
-        (["export", "--format", "csv"], "nothing to export"),
-        (["export", "--format", "cvs"], "csv"),
-        (["jobs", "--state", "queud"], "Did you mean queued"),
-        (["cancel", "7"], "7"),
-        (["frobnicate"], "frobnicate"),
-        (["jobs", "--limt", "3"], "Did you mean --limit"),
-        (["jobs", "--limit", "-1"], "--limit must be at least 1, not -1"),
-        (["jobs", "--home"], "--home needs a folder"),
-        (["jobs", "--home", ""], "--home needs a folder"),
-        (["--home=", "jobs"], "--home needs a folder"),
-        (["bench", "--quick", "--write"], "not written down"),
-        *(
-            (["bench", f"--{part}", "--quick", "--write"], "not written down")
-            for part in ("gpu", "peers")
-        ),
-        (["bench", "--gpu", "--peers"], "--gpu and --peers"),
-        (["bench", "--peers", "--repeats", "0"], "--repeats must be from 1 to 1000"),
-    ],
-)
-def test_a_wrong_request_is_a_sentence_and_exit_code_2(arguments, says, home, capsys):
-    assert cli.main(arguments) == 2
+WRONG = {
+    f"plan {' '.join(TINY)} --methods finetune --set finetune.lr=-1": "lr must be in",
+    f"plan {' '.join(TINY)} --methods finetune --set recipe.epochs=-1": "epochs",
+    "plan --dataset digit --model mlp --scenario one_class --methods all": "Did you mean digits",
+    "plan --dataset npz:no.npz --model mlp --scenario one_class --methods all": "no.npz",
+    "results --method skrub": "Did you mean scrub",
+    "results --comparison mine": "no comparison named 'mine'",
+    "export --format csv": "nothing to export",
+    "export --format cvs": "csv",
+    "jobs --state queud": "Did you mean queued",
+    "cancel 7": "7",
+    "frobnicate": "frobnicate",
+    "jobs --limt 3": "Did you mean --limit",
+    "jobs --home": "--home needs a folder",
+    "--home= jobs": "--home needs a folder",
+    "bench --quick --write": "not written down",
+    "bench --gpu --peers": "--gpu and --peers",
+}
+
+
+@pytest.mark.parametrize(("line", "says"), WRONG.items())
+def test_a_wrong_request_is_a_sentence_and_exit_code_2(line, says, home, capsys):
+    assert cli.main(line.split()) == 2
     captured = capsys.readouterr()
     assert says in captured.err and "Traceback" not in captured.err
     assert captured.out == ""
@@ -612,16 +573,6 @@ def test_a_run_whose_reader_has_gone_ends_without_a_word_and_leaves_nothing_queu
         assert not store.jobs(states=ACTIVE)
 
 
-@pytest.mark.parametrize("count", ["0", "-1"])
-def test_a_worker_without_a_thread_is_refused(home, capsys, count):
-    assert cli.main(["worker", "--threads", count, "--idle-exit", "0"]) == 2
-    assert tells(capsys.readouterr().err, "--threads", "1", "4,096", count)
-
-
-def test_errors_of_the_package_are_mucore_errors():
-    assert issubclass(BadValue, MucoreError) and issubclass(UnknownName, MucoreError)
-
-
 @pytest.mark.parametrize(
     "url",
     [
@@ -639,8 +590,9 @@ def test_a_password_is_kept_out_of_the_list_of_processes(url, home, capsys, monk
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
-@pytest.mark.parametrize("number", ["SIGTERM", "SIGINT", "SIGHUP"])
-@pytest.mark.parametrize("where", ["mucore.cli", "mucore.cli.commands"])
+@pytest.mark.parametrize(
+    ("number", "where"), [("SIGTERM", "mucore.cli"), ("SIGHUP", "mucore.cli.commands")]
+)
 def test_a_signal_while_a_command_still_starts_is_as_ctrl_c(number, where, tmp_path):
     """In the midst of the import of a module; before, SIGTERM ended the process without a word."""
     code = f"""
@@ -670,13 +622,12 @@ sys.exit(main())
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
-@pytest.mark.parametrize("number", ["SIGTERM", "SIGINT"])
-def test_a_signal_after_a_command_changes_nothing(number, tmp_path):
+def test_a_signal_after_a_command_changes_nothing(tmp_path):
     """Before, it was a traceback beside exit code 0."""
-    code = f"""
+    code = """
 import atexit, os, signal, sys
 from mucore.__main__ import main
-atexit.register(lambda: os.kill(os.getpid(), signal.{number}))
+atexit.register(lambda: os.kill(os.getpid(), signal.SIGTERM))
 sys.exit(main())
 """
     done = subprocess.run(

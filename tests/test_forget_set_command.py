@@ -12,17 +12,13 @@ from mucore import catalog, cli
 from mucore.errors import BadValue
 from mucore.spec.refusals import refuse_scenario
 
-ONE = [
-    "forget-set",
-    "--dataset",
-    "digits",
-    "--scenario",
-    "one_class",
-    "--set",
-    "scenario.class_id=3",
-    "--budget",
-    "0.05",
-]
+ONE = (
+    "forget-set --dataset digits --scenario one_class --set scenario.class_id=3 --budget 0.05"
+).split()
+TWO = (
+    "forget-set --dataset digits --scenario top_classes --set scenario.downstream=digits "
+    "--set scenario.n=2"
+).split()
 
 
 @pytest.fixture(autouse=True)
@@ -45,16 +41,8 @@ def test_ids_go_to_stdout_as_the_file_that_comes_back(home, capsys):
     found = described(capsys, *ONE)
     assert found["count"] == len(found["ids"]) == 6 and found["classes"] == []
     assert found["hash"] in printed.err
-    again = described(
-        capsys,
-        "forget-set",
-        "--dataset",
-        "digits",
-        "--scenario",
-        "ids",
-        "--set",
-        f"scenario.ids=@{file}",
-    )
+    ids = f"forget-set --dataset digits --scenario ids --set scenario.ids=@{file}"
+    again = described(capsys, *ids.split())
     assert again == found
 
 
@@ -74,56 +62,30 @@ def test_a_file_is_verified_against_a_scenario_and_against_a_hash(home, capsys):
 
 
 def test_scenarios_that_look_at_the_original_train_it_once(capsys):
-    asked = [
-        "forget-set",
-        "--dataset",
-        "digits",
-        "--scenario",
-        "top_classes",
-        "--set",
-        "scenario.downstream=digits",
-        "--set",
-        "scenario.n=2",
-    ]
-    trained = [*asked, "--model", "mlp", "--set", "recipe.epochs=1"]
+    trained = [*TWO, "--model", "mlp", "--set", "recipe.epochs=1"]
     first = described(capsys, *trained)
     assert len(first["classes"]) == 2
     assert described(capsys, *trained) == first
-    assert cli.main(asked) == 2
+    assert cli.main(TWO) == 2
     assert tells(capsys.readouterr().err, "top_classes", "original", "--model")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ([], "Give --dataset and --scenario to choose samples, or --verify FILE"),
-        (["--dataset", "digits"], "Give --dataset and --scenario"),
-        (["--dataset", "digits", "--scenario", "one_clas"], "Did you mean one_class"),
-        (
-            ["--dataset", "digits", "--scenario", "identities"],
-            "digits does not say who is on its images",
-        ),
-        (
-            ["--dataset", "digits", "--scenario", "one_class", "--set", "scenario.class_id=10"],
-            "classes 0 to 9",
-        ),
-        (
-            ["--dataset", "digits", "--scenario", "one_class", "--budget", "5000"],
-            "must leave something to retain",
-        ),
-        (
-            ["--dataset", "digits", "--scenario", "ids", "--set", "scenario.ids=3,3"],
-            "these are repeated: 3",
-        ),
-        (
-            ["--dataset", "digits", "--scenario", "ids", "--set", "scenario.ids=1200"],
-            "1 of 1 are not, such as 1200",
-        ),
-        (["--verify", "none.csv"], "none.csv cannot be read"),
-    ],
-)
+WRONG = {
+    "": "Give --dataset and --scenario to choose samples, or --verify FILE",
+    "--dataset digits": "Give --dataset and --scenario",
+    "--dataset digits --scenario one_clas": "Did you mean one_class",
+    "--dataset digits --scenario identities": "digits does not say who is on its images",
+    "--dataset digits --scenario one_class --set scenario.class_id=10": "classes 0 to 9",
+    "--dataset digits --scenario one_class --budget 5000": "must leave something to retain",
+    "--dataset digits --scenario ids --set scenario.ids=3,3": "these are repeated: 3",
+    "--dataset digits --scenario ids --set scenario.ids=1200": "1 of 1 are not, such as 1200",
+    "--verify none.csv": "none.csv cannot be read",
+}
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), WRONG.items())
 def test_mistakes_get_a_sentence(arguments, sentence, capsys):
-    assert cli.main(["forget-set", *arguments]) == 2
+    assert cli.main(["forget-set", *arguments.split()]) == 2
     captured = capsys.readouterr()
     assert sentence in captured.err and "Traceback" not in captured.err
 

@@ -132,15 +132,11 @@ def test_terms_that_nobody_knows_let_nobody_write():
     ("content", "authlib", "found"),
     [
         ({}, True, ""),
-        ({"auth": {}}, True, ""),
         ({"auth": {"client_id": "x"}, "roles": {"presenters": ["Ada@Example.org"]}}, True, "ready"),
         ({"auth": {"client_id": "x"}, "roles": {"presenters": "a@example.org"}}, True, "ready"),
         ({"auth": {"client_id": "x"}, "roles": {"presenters": ["a@b"]}}, False, "Authlib"),
         ({"auth": {"client_id": "x"}}, True, "[roles]"),
-        ({"auth": {"client_id": "x"}, "roles": {"presenters": []}}, True, "[roles]"),
         ({"auth": {"client_id": "x"}, "roles": {"presenters": [" "]}}, True, "[roles]"),
-        ({"auth": {"client_id": "x"}, "roles": {"presenters": 3}}, True, "[roles]"),
-        ({"auth": {"client_id": "x"}, "roles": ["presenters"]}, True, "[roles]"),
     ],
 )
 def test_a_login_needs_its_roles_and_its_package(content, authlib, found):
@@ -153,51 +149,12 @@ def test_presenters_are_known_whatever_the_case_of_their_address():
     assert hosting.presenters(content) == {"ada@example.org", "bob@example.org"}
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1", "192.0.2.7", "::1", "fe80::1%lo"])
-def test_an_address_is_written_into_a_browser_as_it_is(address):
-    assert hosting.reached_at(address) == address
-
-
 @pytest.mark.parametrize("address", ["0.0.0.0", "::"])
 def test_all_networks_are_written_as_one_of_this_machines_numbers(address):
     found = hosting.reached_at(address)
     family = socket.AF_INET6 if ":" in found else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.bind((found, 0))  # it is this machine's
-
-
-def routes_to(monkeypatch: pytest.MonkeyPatch, *families: int) -> None:
-    """Let this machine have routes of these families alone."""
-    real = socket.socket
-
-    class Probe(real):
-        def connect(self, _address: Any) -> None:
-            if self.family not in families:
-                raise OSError("Network is unreachable")
-
-        def getsockname(self) -> Any:
-            return ("2001:db8::7" if self.family == socket.AF_INET6 else "192.0.2.7", 9)
-
-    monkeypatch.setattr(socket, "socket", Probe)
-
-
-@pytest.mark.parametrize(
-    ("address", "families", "found"),
-    [
-        ("::", (socket.AF_INET6, socket.AF_INET), "2001:db8::7"),
-        ("::", (socket.AF_INET6,), "2001:db8::7"),
-        ("::", (socket.AF_INET,), "192.0.2.7"),
-        ("::", (), "::1"),
-        ("0.0.0.0", (socket.AF_INET6, socket.AF_INET), "192.0.2.7"),
-        ("0.0.0.0", (socket.AF_INET6,), "127.0.0.1"),
-        ("0.0.0.0", (), "127.0.0.1"),
-    ],
-)
-def test_of_all_networks_that_is_told_in_which_there_are_others(
-    address, families, found, monkeypatch
-):
-    routes_to(monkeypatch, *families)
-    assert hosting.reached_at(address) == found
 
 
 def test_web_addresses_keep_colons_of_the_host_apart():
@@ -217,26 +174,12 @@ NUMBERS = ["192.0.2.7", "10.0.0.7", "127.0.0.1", "::1", "fe80::1%eth0", "2001:db
             "0.0.0.0",
             ["http://192.0.2.7:8501", "http://10.0.0.7:8501"],
         ),
-        (
-            "http://10.0.0.7:8501/lessons",
-            "0.0.0.0",
-            ["http://10.0.0.7:8501", "http://192.0.2.7:8501"],
-        ),
         # behind a proxy
         ("https://a.example/lessons", "127.0.0.1", ["https://a.example"]),
         ("https://a.example/b/lessons", "127.0.0.1", ["https://a.example/b"]),
-        ("https://a.example:444/", "127.0.0.1", ["https://a.example:444"]),
         ("http://[2001:db8::7]:8501/lessons", "2001:db8::7", ["http://[2001:db8::7]:8501"]),
-        (
-            "",
-            "::",
-            ["http://192.0.2.7:8501", "http://10.0.0.7:8501", "http://[2001:db8::7]:8501"],
-        ),
         # this machine alone
         ("http://localhost:8501/lessons", "127.0.0.1", []),
-        ("http://127.0.0.1:8501/lessons", "::1", []),
-        ("http://[::1]:8501/lessons", "", []),
-        ("http://[", "", []),
         ("file:///home/ada", "", []),
         ("javascript:alert(1)", "", []),
     ],

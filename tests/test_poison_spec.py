@@ -5,9 +5,7 @@ results existed.
 from __future__ import annotations
 
 import dataclasses
-import gzip
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +17,6 @@ from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand
 from mucore.spec import RunSpec, complete, make_recipe, make_spec, method_parameters
 
 RECIPE = make_recipe("standard")
-DEMO = Path(__file__).parents[1] / "data" / "demo"
 
 
 def spec(**changes: Any) -> RunSpec:
@@ -50,21 +47,6 @@ def grid(**changes: Any) -> Grid:
 # -- keys
 
 
-def test_keys_of_clean_runs_are_what_they_were():
-    """The embedded results were stored before anything could be poisoned, and are found by their
-    keys.
-    """
-    results = [
-        json.loads(line)
-        for part in sorted(DEMO.glob("results/*.jsonl.gz"))
-        for line in gzip.decompress(part.read_bytes()).splitlines()
-    ]
-    assert len(results) > 100
-    for result in results:
-        stored = RunSpec.model_validate(result["spec"])
-        assert (stored.key, stored.model_key) == (result["key"], result["model_key"])
-
-
 def test_a_poisoned_original_is_another_model_than_the_clean_one():
     poisoned, clean = spec(), spec(scenario="one_class")
     base = poisoned.original()
@@ -80,19 +62,12 @@ def test_a_poisoned_original_is_another_model_than_the_clean_one():
     assert poisoned.retrained().poison == poisoned.poison
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"budget": 0.2},
-        {"target": 1},
-        {"size": 3},
-        {"value": 0},
-        {"position": "top_left"},
-        {"seed": 1},
-    ],
-)
-def test_whatever_decides_the_poison_changes_the_original(change: dict):
-    assert spec(scenario_parameters=change).original().key != spec().original().key
+def test_whatever_decides_the_poison_changes_the_original():
+    changes = {"budget": 0.2, "target": 1, "size": 3, "value": 0, "position": "top_left", "seed": 1}
+    keys = [
+        spec(scenario_parameters={name: value}).original().key for name, value in changes.items()
+    ]
+    assert len({*keys, spec().original().key}) == len(changes) + 1
 
 
 def test_the_revision_of_the_card_counts_where_no_scenario_is_left(monkeypatch):
@@ -105,16 +80,6 @@ def test_the_revision_of_the_card_counts_where_no_scenario_is_left(monkeypatch):
     assert (
         spec().original().key != before[0]
         and spec(scenario="label_flip").original().key == before[1]
-    )
-
-
-def test_a_poisoned_spec_survives_json():
-    wanted = spec(scenario="label_flip", scenario_parameters={"pairs": "0-9,1-8"})
-    again = RunSpec.model_validate_json(wanted.model_dump_json())
-    assert (
-        again == wanted
-        and again.key == wanted.key
-        and again.original().key == wanted.original().key
     )
 
 

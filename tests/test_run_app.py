@@ -129,36 +129,12 @@ def test_a_port_in_use_is_told_before_anything_starts(tmp_path, capsys):
     assert not (tmp_path / "home").exists()
 
 
-def test_the_port_that_is_offered_is_free():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        with pytest.raises(start_checks.StartError) as refusal:
-            start_checks.check_port("127.0.0.1", taken.getsockname()[1])
-    start_checks.check_port(
-        "127.0.0.1", int(str(refusal.value).rpartition("--port ")[2].rstrip("."))
-    )
-
-
-def test_an_address_of_another_machine_is_refused():
-    # of TEST-NET-1, nobody's
-    with pytest.raises(start_checks.StartError, match="no address 192.0.2.1"):
-        start_checks.check_port("192.0.2.1", free_port())
-
-
 def test_missing_packages_come_with_the_lines_that_install_them(monkeypatch, capsys):
     monkeypatch.setattr(start_checks, "NEEDED", ("psutil", "a_package_that_is_not_there"))
     assert launcher.main(["--no-browser"]) == 2
     error = capsys.readouterr().err
     assert "lacks a_package_that_is_not_there" in error
     assert "python -m venv .venv\n" in error and "pip install -c constraints.txt -e ." in error
-
-
-def test_a_home_that_is_a_file_is_refused(tmp_path, capsys):
-    (tmp_path / "home").write_text("not a folder")
-    arguments = ["--port", str(free_port()), "--home", str(tmp_path / "home"), "--no-browser"]
-    assert launcher.main(arguments) == 2
-    assert "Choose another" in capsys.readouterr().err
 
 
 def test_a_foreign_store_is_refused(tmp_path, capsys):

@@ -19,7 +19,6 @@ from mucore.spec import (
     make_recipe,
     make_spec,
     method_parameters,
-    stated,
 )
 
 STANDARD = make_recipe("standard")
@@ -52,25 +51,22 @@ def test_the_key_is_the_same_in_another_process():
     assert other.stdout.strip() == wanted.key
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"dataset": "fashion-mnist-10k"},
-        {"model": "resnet9-small"},
-        {"recipe": make_recipe("standard", {"epochs": 3})},
-        {"scenario": "all_classes"},
-        {"scenario_parameters": {"budget": 0.1}},
-        {"scenario_parameters": {"seed": 1}},
-        {"method": "ssd"},
-        {"parameters": {"lr": 0.02}},
-        {"training_seed": 1},
-        {"unlearning_seed": 1},
-        {"evaluation_seed": 1},
-        {"mia_samples": 100},
-    ],
-)
-def test_whatever_decides_a_result_changes_the_key(changes):
-    assert spec(**changes).key != spec().key
+DECIDING: list[dict[str, Any]] = [
+    {"dataset": "fashion-mnist-10k"},
+    {"model": "resnet9-small"},
+    {"recipe": make_recipe("standard", {"epochs": 3})},
+    {"scenario": "all_classes"},
+    *({"scenario_parameters": each} for each in ({"budget": 0.1}, {"seed": 1})),
+    {"method": "ssd"},
+    {"parameters": {"lr": 0.02}},
+    *({f"{name}_seed": 1} for name in ("training", "unlearning", "evaluation")),
+    {"mia_samples": 100},
+]
+
+
+def test_whatever_decides_a_result_changes_the_key():
+    keys = [spec(**changes).key for changes in DECIDING]
+    assert len({*keys, spec().key}) == len(DECIDING) + 1
 
 
 def test_what_does_not_decide_a_result_keeps_the_key(monkeypatch):
@@ -101,12 +97,6 @@ def test_recipes_are_of_the_newest_revision_and_stored_ones_without_a_number_of_
     assert spec(recipe=first).key != spec().key
     with pytest.raises(BadValue, match="revision"):
         make_recipe("standard", {"revision": REVISION + 1})
-
-
-def test_a_papers_settings_go_with_its_recipe_in_every_revision():
-    card = catalog.method("finetune")
-    old = make_recipe("mufac", {"revision": 1})
-    assert stated(card, old) == stated(card, make_recipe("mufac")) != {}
 
 
 def test_tuned_settings_lie_on_top_of_those_of_the_papers_preset_as_in_their_search():
@@ -203,19 +193,6 @@ def test_a_papers_recipe_brings_what_the_paper_sets_for_a_method():
 
 
 @pytest.mark.parametrize(
-    "preset", [card for card in catalog.presets() if card.methods], ids=lambda card: card.id
-)
-def test_what_a_preset_sets_for_methods_exists(preset):
-    for name, values in preset.methods.items():
-        method, _, scenario = name.partition("/")
-        found = method_parameters(
-            catalog.method(method), make_recipe(preset.id), {}, scenario=scenario or None
-        )
-        assert values and found | values == found
-        assert not scenario or catalog.scenario(scenario)
-
-
-@pytest.mark.parametrize(
     ("changes", "error", "words"),
     [
         ({"dataset": "fashion"}, UnknownName, "fashion-mnist"),
@@ -246,16 +223,7 @@ def test_bad_input_gets_a_sentence(changes, error, words):
 
 @pytest.mark.parametrize(
     ("given", "expected"),
-    [
-        ("0.2", 0.2),
-        ("20%", 0.2),
-        (0.2, 0.2),
-        ("200", 200),
-        (200, 200),
-        (1, 1),
-        (1.0, 1.0),
-        ("100%", 1.0),
-    ],
+    [("0.2", 0.2), ("20%", 0.2), (0.2, 0.2), ("200", 200), (1, 1), (1.0, 1.0), ("100%", 1.0)],
 )
 def test_a_budget_is_a_share_or_a_number_of_samples(given, expected):
     card = Parameter(name="budget", kind="budget", default=0.2, help="")
@@ -280,21 +248,26 @@ def test_a_checked_value_is_in_range_or_refused(value):
         assert isinstance(result, float) and 1e-6 <= result <= 1.0
 
 
-@pytest.mark.parametrize("card", catalog.methods(), ids=lambda card: card.id)
-def test_every_default_passes_its_own_check(card):
-    values = method_parameters(card, STANDARD, {})
-    assert set(values) == {p.name for p in card.parameters}
-    for parameter in card.parameters:
-        assert check(parameter, values[parameter.name], owner=card.id) == values[parameter.name]
+def test_every_default_and_what_a_preset_sets_for_methods_is_legal():
+    for card in catalog.methods():
+        values = method_parameters(card, STANDARD, {})
+        assert set(values) == {p.name for p in card.parameters}
+        for parameter in card.parameters:
+            assert check(parameter, values[parameter.name], owner=card.id) == values[parameter.name]
+    for preset in catalog.presets():
+        for name, values in preset.methods.items():
+            card, _, scenario = name.partition("/")
+            recipe = make_recipe(preset.id)
+            found = method_parameters(catalog.method(card), recipe, {}, scenario=scenario or None)
+            assert values and found | values == found
+            assert not scenario or catalog.scenario(scenario)
 
 
 @pytest.mark.parametrize(
     ("field", "value", "rule"),
     [
         ("epochs", "-7", "at least 0"),
-        ("epochs", "²", "whole number"),
         ("epochs", 1.5, "whole number"),
-        ("lr", "many", "a number"),
         ("lr", "nan", "at most 100"),
         ("nesterov", "perhaps", "true or false"),
         ("optimizer", "newton", "'sgd'"),
@@ -319,7 +292,7 @@ def test_a_range_of_ids_stands_for_its_numbers(given, ids):
     assert check(IDS, given, owner="ids") == ids
 
 
-@pytest.mark.parametrize("given", ["8-4", "1-2-3", "-5-8", "0-2000000", "0-1999999,5", "4-"])
+@pytest.mark.parametrize("given", ["8-4", "1-2-3", "0-2000000"])
 def test_a_range_that_is_none_is_refused(given):
     with pytest.raises(BadValue, match="ids"):
         check(IDS, given, owner="ids")

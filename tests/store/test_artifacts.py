@@ -18,11 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mucore.errors import BadFile, BadValue, StoreError
-from mucore.outputs import Outputs, SplitOutputs, confusion
+from mucore.outputs import Outputs, SplitOutputs
 from mucore.spec import RunSpec
 from mucore.store import REMOVAL, Artifacts, Store, open_store, schema
 from mucore.store.places import Folder
-from mucore.store.store import Policy
 
 
 @pytest.fixture
@@ -101,27 +100,6 @@ def test_outputs_come_back_as_they_went_in(
     _same(outputs, artifacts.get_outputs(artifacts.put_outputs(outputs)))
 
 
-def test_many_classes_with_few_samples_take_little_room(artifacts: Artifacts) -> None:
-    """300 classes have 90,000 confusion counts; of 40 samples at most 40 are not zero."""
-    generator = np.random.default_rng(0)
-    labels, logits = (
-        generator.integers(0, 300, 40),
-        generator.normal(size=(40, 300)).astype(np.float32),
-    )
-    split = SplitOutputs(
-        logits=logits,
-        labels=labels,
-        ids=np.arange(40),
-        confusion=confusion(labels, logits.argmax(1), 300),
-    )
-    name = artifacts.put_outputs(Outputs({"test": split}))
-    assert artifacts.place.local(name).stat().st_size < logits.nbytes + 10_000
-
-
-def test_outputs_without_splits(artifacts: Artifacts) -> None:
-    assert len(artifacts.get_outputs(artifacts.put_outputs(Outputs({})))) == 0
-
-
 def test_the_same_content_is_kept_once(artifacts: Artifacts) -> None:
     first = artifacts.put_outputs(make_outputs(0))
     assert artifacts.put_outputs(make_outputs(0)) == first != artifacts.put_outputs(make_outputs(1))
@@ -166,9 +144,7 @@ def test_putting_again_mends_a_damaged_file(artifacts: Artifacts, damage: str) -
     np.testing.assert_array_equal(artifacts.get_arrays(name)["w"], np.arange(50.0))
 
 
-@pytest.mark.parametrize(
-    "name", ["../../etc/passwd", "abc", "a/b.parquet", "", "abc.txt", "..parquet"]
-)
+@pytest.mark.parametrize("name", ["../../etc/passwd", "a/b.parquet", "", "abc.txt"])
 def test_a_name_that_is_none(artifacts: Artifacts, name: str) -> None:
     with pytest.raises(BadFile, match="no artifact's name"):
         artifacts.get_outputs(name)
@@ -303,8 +279,7 @@ def _weights(store: Store, spec: RunSpec, number: int) -> str:
     return name
 
 
-@pytest.mark.parametrize("policy", ["outputs", "numbers"])
-def test_gc_keeps_weights_whose_result_is_on_its_way(home: Store, policy: Policy) -> None:
+def test_gc_keeps_weights_whose_result_is_on_its_way(home: Store) -> None:
     spec, other = make_spec_row(), make_spec_row(training_seed=1)
     kept = _weights(home, spec, 0)
     _weights(home, other, 1)
@@ -313,19 +288,18 @@ def test_gc_keeps_weights_whose_result_is_on_its_way(home: Store, policy: Policy
     with home.write() as connection:
         job = schema.job
         connection.execute(sa.update(job).where(job.c.id == unreadable.id).values(spec="{}"))
-    home.gc(policy, young_seconds=-1)
+    home.gc("numbers", young_seconds=-1)
     assert _files(home) == {kept}
     model, free = home.get_model(spec.model_key), home.get_model(other.model_key)
     assert model is not None and model.weights == kept and free is not None and free.weights is None
 
 
-@pytest.mark.parametrize("several", [False, True])
-def test_gc_keeps_what_an_analysis_looks_at(home: Store, several: bool) -> None:
+def test_gc_keeps_what_an_analysis_looks_at(home: Store) -> None:
     spec, other = make_spec_row(), make_spec_row(training_seed=1)
     asked = (spec.original(), spec.retrained(), spec)
     needed = [_put(home, each, number) for number, each in enumerate(asked)]
     _put(home, other, 3)
-    parameters = {"keys": [spec.key]} if several else {"key": spec.key}
+    parameters = {"keys": [spec.key]}
     home.enqueue_analysis("a" * 32, {"analysis": "tsne", "parameters": parameters}, "a map")
     home.enqueue_analysis("b" * 32, {"analysis": "samples", "parameters": {"dataset": "x"}}, "one")
     home.enqueue_analysis("c" * 32, {"parameters": 7}, "a damaged one")

@@ -30,8 +30,7 @@ def made(samples: int, attributes: int, *, features: bool) -> Outputs:
     return Outputs(splits)
 
 
-@pytest.mark.parametrize(("samples", "attributes"), [(12, 3), (7, 1), (1, 40), (0, 2)])
-@pytest.mark.parametrize("features", [True, False])
+@pytest.mark.parametrize(("samples", "attributes", "features"), [(12, 3, True), (7, 1, False)])
 def test_predictions_come_back_as_they_went_in(
     tmp_path: Path, samples: int, attributes: int, features: bool
 ):

@@ -11,7 +11,6 @@ from builders import make_model, make_result, make_spec_row
 from mucore.errors import StoreError
 from mucore.store import Store
 from mucore.store import schema as tables
-from mucore.store.liveness import host
 
 SPEC = make_spec_row()
 ORIGINAL, OTHER = SPEC.original(), make_spec_row(training_seed=1).original()
@@ -25,8 +24,7 @@ def damage(store: Store, table: sa.Table, row: sa.ColumnElement[bool], **values:
 @pytest.mark.parametrize(
     ("column", "value"),
     [
-        *(("spec", value) for value in ("{", "[" * 100_000, "{}", "5", '{"dataset": 1}')),
-        *(("needs", "["), ("needs", "5"), ("losses", "{}"), ("losses", ""), ("deaths", "[]")),
+        *(("spec", "{"), ("spec", '{"dataset": 1}'), ("needs", "["), ("losses", "{}")),
     ],
 )
 def test_a_damaged_job_is_failed_and_the_queue_goes_on(
@@ -51,21 +49,10 @@ def test_a_damaged_job_is_failed_and_the_queue_goes_on(
     assert store.damaged_jobs() == []
 
 
-def test_a_dead_worker_is_found_though_the_deaths_cannot_be_read(store: Store) -> None:
-    (job,) = store.enqueue([ORIGINAL])
-    store.claim("no machine")
-    damage(store, tables.job, tables.job.c.id == job.id, deaths="[")
-    with store.write() as connection:
-        connection.execute(sa.update(tables.job).values(heartbeat=None))
-    (found,) = store.reap()
-    assert (found.state, found.attempts, list(found.deaths.values())) == ("queued", 1, [1])
-
-
 @pytest.mark.parametrize(
     ("column", "value"),
     [
-        *(("record", "{"), ("record", "{}"), ("record", '{"spec": 5}')),
-        *(("metric_names", "5"), ("metric_numbers", "[]"), ("metric_numbers", "{")),
+        *(("record", "{"), ("record", '{"spec": 5}'), ("metric_names", "5")),
     ],
 )
 def test_damaged_results_are_left_out(
@@ -85,8 +72,8 @@ def test_damaged_results_are_left_out(
     assert store.results() == [broken, whole] and store.damaged_results() == []
 
 
-# SQLite alone takes a text where a time should be, and makes a number of the second one.
-NO_TIMES = ("the 31st of June", "12")
+# SQLite alone takes a text where a time should be, and makes a number of this one.
+NO_TIME = "12"
 
 
 @pytest.fixture
@@ -96,58 +83,33 @@ def loose(store: Store) -> Store:
     return store
 
 
-@pytest.mark.parametrize("value", NO_TIMES)
 @pytest.mark.parametrize("column", ["queued", "started", "finished", "heartbeat"])
 def test_a_damaged_time_spoils_its_job_alone(
-    loose: Store, caplog: pytest.LogCaptureFixture, column: str, value: str
+    loose: Store, caplog: pytest.LogCaptureFixture, column: str
 ) -> None:
     broken, other = loose.enqueue([ORIGINAL, OTHER])
     damage(
-        loose, tables.job, tables.job.c.id == broken.id, **{column: sa.literal_column(repr(value))}
+        loose,
+        tables.job,
+        tables.job.c.id == broken.id,
+        **{column: sa.literal_column(repr(NO_TIME))},
     )
     assert [job.id for job in loose.jobs()] == [other.id]
-    assert f"job {broken.id}:" in caplog.text and value in caplog.text
+    assert f"job {broken.id}:" in caplog.text and NO_TIME in caplog.text
     assert loose.damaged_jobs() == [broken.id]
     taken = loose.claim("w")
     assert taken is not None and taken.id == other.id
     # what it computes is whole, so it is listed again with the reason, and can be retried
     assert loose.damaged_jobs() == []
     failed, _ = loose.jobs()
-    assert (failed.id, failed.state) == (broken.id, "failed") and value in str(failed.error)
+    assert (failed.id, failed.state) == (broken.id, "failed") and NO_TIME in str(failed.error)
     assert loose.retry(broken.id).key == broken.key
 
 
-@pytest.mark.parametrize("value", NO_TIMES)
-def test_a_pause_whose_end_is_no_time_is_over(loose: Store, value: str) -> None:
-    """Before, SQLite found any text later than now, so the job waited for ever, and no list had
-    it.
-    """
-    (job,) = loose.enqueue([ORIGINAL])
-    time = sa.literal_column(repr(value))
-    damage(loose, tables.job, tables.job.c.id == job.id, not_before=time, waits_for="a pause")
-    (listed,) = loose.jobs()
-    assert (listed.id, listed.not_before, listed.waits_for) == (job.id, None, "a pause")
-    taken = loose.claim("w")
-    assert taken is not None and taken.id == job.id
-
-
-@pytest.mark.parametrize("value", NO_TIMES)
-def test_a_job_whose_heartbeat_is_no_time_is_found_when_its_worker_dies(
-    loose: Store, value: str
-) -> None:
-    (job,) = loose.enqueue([ORIGINAL])
-    loose.claim(f"{host()}-{2**30}-1.00")  # no process of this machine
-    time = sa.literal_column(repr(value))
-    damage(loose, tables.job, tables.job.c.id == job.id, heartbeat=time)
-    (found,) = loose.reap()
-    assert (found.state, found.heartbeat) == ("queued", None)
-
-
-@pytest.mark.parametrize("value", NO_TIMES)
 def test_damaged_times_of_results_models_comparisons_and_workers(
-    loose: Store, caplog: pytest.LogCaptureFixture, value: str
+    loose: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
-    time = sa.literal_column(repr(value))
+    time = sa.literal_column(repr(NO_TIME))
     broken, whole = make_result(training_seed=0), make_result(training_seed=1)
     loose.put_results([broken, whole])
     damage(loose, tables.result, tables.result.c.key == broken.key, finished=time)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from builders import make_model, make_result, make_spec_row
 
-from mucore.spec import RunSpec, make_spec
+from mucore.spec import RunSpec
 from mucore.store import GuestStore, Measured, open_store
 from mucore.store.guests import dataset_of, without_paths
 
@@ -116,11 +116,8 @@ def test_the_name_of_a_data_set_stays_what_it_is_and_tells_files_apart():
         ('File "/root/code/a.py", line 3', 'File "a.py", line 3'),
         (r"C:\Users\ada\x.npz is damaged", "x.npz is damaged"),
         ("~/data/x.npz and /a/b/", "x.npz and b"),
-        (
-            "TA and/or FA, 3/4 of it, train/CLASS/*.png",
-            "TA and/or FA, 3/4 of it, train/CLASS/*.png",
-        ),
-        ("See https://docs.example.org/a/b.", "See https://docs.example.org/a/b."),
+        ("TA and/or FA, 3/4 of it, train/CLASS/*.png",) * 2,
+        ("See https://docs.example.org/a/b.",) * 2,
         ("postgresql+psycopg://u:***@db.internal/x was busy", "… was busy"),
         ("The store /my home/of mine/store.sqlite", "The store of mine/store.sqlite"),
         ("train original · npz:/a/b/c.npz · mlp", "train original · npz:c.npz · mlp"),
@@ -128,19 +125,3 @@ def test_the_name_of_a_data_set_stays_what_it_is_and_tells_files_apart():
 )
 def test_sentences_lose_their_paths(text, shown):
     assert without_paths(text, "/my home/of mine") == shown
-
-
-def test_make_spec_is_what_keys_come_from():
-    """Guests' names need a content hash to go by, as `make_spec` puts it into every run on own
-    data.
-    """
-    spec = make_spec(
-        dataset=OWN,
-        data_hash=HASH,
-        model="mlp",
-        recipe=make_spec_row().recipe,
-        scenario="one_class",
-        method="finetune",
-    )
-    moved = spec.model_copy(update={"dataset": dataset_of(OWN)})
-    assert spec.key == moved.key

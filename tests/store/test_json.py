@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mucore.errors import StoreError
@@ -23,16 +23,12 @@ PLAIN = st.recursive(
 )
 
 
+@settings(max_examples=40)
 @given(PLAIN)
 def test_plain_data_come_back(value):
     for canonical in (False, True):
         text = to_json(value, canonical=canonical)
-        assert from_json(text) == json.loads(text) == value
-
-
-@given(PLAIN)
-def test_what_older_versions_wrote_is_read(value):
-    assert from_json(json.dumps(value)) == value
+        assert from_json(text) == json.loads(text) == value == from_json(json.dumps(value))
 
 
 def test_a_number_that_is_none_stays_one():
@@ -53,11 +49,6 @@ def test_what_plain_data_stand_for():
     )
     assert found["numbers"] == [0.5, 3, [0, 1]] and found["mapping"] == {"a": 1}
     assert datetime.fromisoformat(found["when"]) == when
-
-
-@pytest.mark.parametrize("text", ['["\\ud800"]', "[" * 300 + "]" * 300])
-def test_what_only_the_slower_reader_knows(text):
-    assert from_json(text) == json.loads(text)
 
 
 @pytest.mark.parametrize("text", ["", "[1,]", "{", "nul", None, "[" * 100_000])

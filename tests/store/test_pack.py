@@ -15,9 +15,7 @@ import pytest
 from builders import full_store, make_outputs, make_result
 
 from mucore.errors import BadFile, StoreError
-from mucore.outputs import Outputs
 from mucore.store import open_pack, open_store, pack_provenance, write_pack
-from mucore.store.pack import thin
 
 
 @pytest.fixture(scope="module")
@@ -133,36 +131,6 @@ def test_a_pack_made_again_leaves_no_file_of_the_one_before(tmp_path: Path) -> N
     assert not list((tmp_path / "pack").rglob("*.parquet"))
 
 
-def test_rounding_keeps_what_has_no_nearest_value() -> None:
-    values = np.array([np.nan, np.inf, -np.inf, 65504, -65504, 0, 1, 1.2], np.float16)
-    outputs = make_outputs()
-    split = dataclasses.replace(
-        outputs["test"],
-        features=np.resize(values, (len(outputs["test"]), len(values))),
-    )
-    rounded = thin(Outputs({"test": split}), len(split))["test"].features
-    assert rounded is not None and rounded.dtype == np.float16
-    expected = np.array([np.nan, np.inf, -np.inf, 65504, -65504, 0, 1, 1.25], np.float16)
-    assert np.array_equal(rounded[0], expected, equal_nan=True)
-
-
-def test_what_was_thinned_stays_as_it_is(tmp_path: Path) -> None:
-    with open_store(tmp_path / "home") as store:
-        store.put_result(make_result(outputs=store.artifacts.put_outputs(make_outputs())))
-        (key,) = (result.key for result in store.results())
-        write_pack(store, tmp_path / "first", outputs=[key], samples=5)
-    with open_pack(tmp_path / "first") as packed:
-        write_pack(packed, tmp_path / "second", outputs=[key], samples=5)
-    assert files_of(tmp_path / "first") == files_of(tmp_path / "second")
-
-
-def test_the_same_results_give_the_same_bytes(pack: Path, tmp_path: Path) -> None:
-    with open_pack(pack) as opened:
-        write_pack(opened, tmp_path / "first")
-        write_pack(opened, tmp_path / "second")
-    assert contents(tmp_path / "first") == contents(tmp_path / "second")
-
-
 def contents(folder: Path) -> dict[str, bytes]:
     """All files but pack.json, which has the moment at which it was written."""
     return {name: (folder / name).read_bytes() for name in files_of(folder) if name != "pack.json"}
@@ -192,13 +160,6 @@ def test_a_new_comparison_leaves_the_files_of_the_others_as_they_are(tmp_path: P
     ]
     assert before["results/first.jsonl.gz"] == after["results/first.jsonl.gz"]
     assert after["comparisons.jsonl"].startswith(before["comparisons.jsonl"])
-
-
-def test_two_packs_do_not_mix(pack: Path, tmp_path: Path) -> None:
-    with open_store(tmp_path) as empty:
-        write_pack(empty, tmp_path / "empty")
-    with open_pack(pack) as first, open_pack(tmp_path / "empty") as second:
-        assert len(first.results()) > 0 and second.results() == []
 
 
 def test_what_is_no_pack(pack: Path, tmp_path: Path) -> None:

@@ -236,19 +236,6 @@ def test_effective_parameters_say_which_file_of_a_users_own_method_ran(store: St
         assert [found[each.key] for each in made] == wanted
 
 
-def test_an_empty_store_gives_frames_of_the_same_types(store: Store) -> None:
-    assert {name: str(kind) for name, kind in store.summaries().dtypes.items()} == SUMMARY
-    values = store.metric_values()
-    assert {name: str(kind) for name, kind in values.dtypes.items()} == {
-        "key": "str",
-        "metric": "str",
-        "value": "float64",
-        "gap": "float64",
-        "error": "str",
-    }
-    assert values.empty
-
-
 def test_metric_values_say_what_the_records_say(store: Store) -> None:
     first = make_result(metrics={"ta": 0.9, "ra": None, "l2": 3.0}, gaps={"ta": -0.05})
     second = make_result(
@@ -585,19 +572,6 @@ def test_waiting_for_names_what_a_cancelled_job_takes_along(store: Store) -> Non
     )
 
 
-def test_recent_results_and_stored_models_know_a_time_before_which_to_look(store: Store) -> None:
-    runs = [make_result(make_spec_row(training_seed=seed)) for seed in range(4)]
-    for number, one in enumerate(runs):
-        store.put_result(dataclasses.replace(one, finished=START + timedelta(hours=number)))
-    newest = store.recent_results(dataset="digits", model="mlp", each=2)
-    assert [one.key for one in newest] == [one.key for one in runs[2:]]
-    earlier = store.recent_results(
-        method=["finetune"], each=2, before=START + timedelta(hours=2, minutes=30)
-    )
-    assert [one.key for one in earlier] == [one.key for one in runs[1:3]]
-    assert store.recent_results(method=["ssd"], each=2) == []
-
-
 def test_only_what_ended_badly_can_be_retried(store: Store) -> None:
     (job,) = store.enqueue([ORIGINAL])
     with pytest.raises(BadValue, match="is queued"):
@@ -687,13 +661,6 @@ def test_a_search_is_given_to_who_names_its_key_alone(store: Store) -> None:
     store.finish_job(job.id, "failed", error="Why.", worker_id="w")
     again = store.retry(job.id)
     assert (again.kind, again.spec) == ("search", job.spec) and store.claim("w") is None
-
-
-def test_a_cancelled_analysis_that_is_wanted_again_goes_on(store: Store) -> None:
-    job = store.enqueue_analysis("f" * 32, {}, "a map")
-    store.claim("w")
-    assert store.cancel(job.id).cancel_requested
-    assert not store.enqueue_analysis("f" * 32, {}, "a map").cancel_requested
 
 
 def test_an_analysis_that_failed_is_run_again_before_every_run(store: Store) -> None:

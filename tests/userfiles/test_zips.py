@@ -114,15 +114,10 @@ def wide() -> bytes:
     return archive({**pets(), "cats/wide.png": stream.getvalue()})
 
 
+NAMES = ["../out.png", "cats/../../out.png", "/tmp/out.png", "C:/out.png", "a\\..\\x.png/x.png"]
+NAMES += ["cats/\x07.png", "con/1.png", f"{'x' * 300}/1.png"]
 HOSTILE: dict[str, tuple[Any, str]] = {
-    "up": (lambda: archive({**pets(), "../out.png": picture()}), "no name"),
-    "up inside": (lambda: archive({**pets(), "cats/../../out.png": picture()}), "no name"),
-    "absolute": (lambda: archive({**pets(), "/tmp/out.png": picture()}), "no name"),
-    "drive": (lambda: archive({**pets(), "C:/out.png": picture()}), "no name"),
-    "backslash": (lambda: archive({**pets(), "a\\..\\x.png/x.png": picture()}), "no name"),
-    "control": (lambda: archive({**pets(), "cats/\x07.png": picture()}), "no name"),
-    "reserved": (lambda: archive({**pets(), "con/1.png": picture()}), "no name"),
-    "long": (lambda: archive({**pets(), f"{'x' * 300}/1.png": picture()}), "no name"),
+    **{name: (lambda name=name: archive({**pets(), name: picture()}), "no name") for name in NAMES},
     "a link": (lambda: archive([*pets().items(), (link("cats/x.png"), b"/etc/x")]), "link"),
     "a bomb": (bomb, "holds more"),
     "a bomb that lies": (lying, "cannot be read|unpacks"),
