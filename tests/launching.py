@@ -8,8 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from mucore.runner.plan import Grid, MethodChoice, Plan, ScenarioChoice, launch, make_plan
+from mucore.spec import RunSpec, make_recipe, make_spec
 from mucore.store import Store
 from mucore.store.rows import Result
+
+RECIPE = make_recipe("quick", {"epochs": 3, "batch_size": 64})
 
 
 def launched(store: Store, **choices: Any) -> Plan:
@@ -19,17 +22,29 @@ def launched(store: Store, **choices: Any) -> Plan:
     return made
 
 
-def small_grid(*, epochs: int = 2, methods: Sequence[str] = ("finetune",), seeds: int = 1) -> Grid:
+def small_grid(
+    *,
+    epochs: int = 2,
+    methods: Sequence[str] = ("finetune",),
+    seeds: int = 1,
+    scenarios: Sequence[Any] = ("one_class",),
+    **changes: Any,
+) -> Grid:
     """Of an MLP on `digits`."""
+    chosen = [ScenarioChoice(id=each) if isinstance(each, str) else each for each in scenarios]
     return Grid(
-        dataset="digits",
-        model="mlp",
-        preset="quick",
-        recipe={"epochs": epochs},
-        scenarios=[ScenarioChoice(id="one_class")],
-        methods=[MethodChoice(id=method) for method in methods],
-        training_seeds=list(range(seeds)),
+        **{"dataset": "digits", "model": "mlp", "preset": "quick", "recipe": {"epochs": epochs}}
+        | {"methods": [MethodChoice(id=method) for method in methods], "scenarios": chosen}
+        | {"training_seeds": list(range(seeds))}
+        | changes
     )
+
+
+def digits(method: str = "finetune", scenario: str | None = "one_class", **changes: Any) -> RunSpec:
+    """A run of an MLP on `digits`."""
+    recipe = changes.pop("recipe", RECIPE)
+    common: dict[str, Any] = {"dataset": "digits", "model": "mlp", "recipe": recipe}
+    return make_spec(**common | {"method": method, "scenario": scenario} | changes)
 
 
 def essence(result: Result | None) -> dict[str, Any]:

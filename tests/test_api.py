@@ -116,21 +116,6 @@ def test_an_interrupt_leaves_the_jobs_that_another_comparison_queued(tmp_path, m
     assert states == [(first.id, "queued")] * len(first.keys) + [(second.id, "cancelled")]
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"seeds": []},
-        {"seeds": [2**63]},
-        {"scopes": ["head"]},
-        {"scopes": "head"},
-        {"noise": "much"},
-    ],
-)
-def test_what_no_grid_can_hold_is_a_sentence(tmp_path, changes):
-    with pytest.raises(BadValue, match="The comparison's"):
-        compare(tmp_path, methods=["finetune"], **changes)
-
-
 def test_parameters_of_a_method_that_does_not_run_are_refused(tmp_path):
     with pytest.raises(BadValue, match="scrub, which this comparison does not include"):
         compare(tmp_path, methods=["finetune"], parameters={"scrub": {"lr": 0.1}})

@@ -346,18 +346,8 @@ def test_a_comparison_from_plan_to_export(home, capsys):
 
 def test_a_failed_run_is_told_and_fails_the_command(home, capsys):
     """More samples than class 0 has: known only when the labels are there."""
-    arguments = [
-        "--dataset",
-        "digits",
-        "--model",
-        "mlp",
-        "--scenario",
-        "one_class",
-        "--budget",
-        "500",
-        "--set",
-        "recipe.epochs=0",
-    ]
+    arguments = "--dataset digits --model mlp --scenario one_class --budget 500".split()
+    arguments += ["--set", "recipe.epochs=0"]
     assert cli.main(["run", *arguments, "--methods", "finetune", "--json"]) == 1
     captured = capsys.readouterr()
     results = objects(captured.out)
@@ -414,31 +404,10 @@ def test_cancel_asks_on_a_terminal_and_not_where_nothing_else_waits(
 
 @pytest.mark.slow
 def test_ctrl_c_cancels_what_waits_and_keeps_what_is_done(home):
-    arguments = [
-        "--dataset",
-        "digits",
-        "--model",
-        "mlp",
-        "--scenario",
-        "one_class",
-        "--methods",
-        "finetune",
-        "--set",
-        "finetune.epochs=500",
-    ]
+    line = "run --dataset digits --model mlp --scenario one_class --methods finetune --seeds 0,1"
+    line += " --json --set finetune.epochs=500 --set recipe.epochs=2"
     process = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "mucore",
-            "run",
-            *arguments,
-            "--set",
-            "recipe.epochs=2",
-            "--seeds",
-            "0,1",
-            "--json",
-        ],
+        [sys.executable, "-m", "mucore", *line.split()],
         cwd=ROOT,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,

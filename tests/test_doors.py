@@ -35,7 +35,7 @@ from mucore.cli.commands import app
 from mucore.errors import MucoreError, Unforeseen
 from mucore.runner.plan import Grid, ScenarioChoice
 from mucore.store import open_store
-from mucore.tuning import objective
+from mucore.tuning import objective, search
 from mucore.tuning.task import tasks_of
 
 DASHBOARD = Path(__file__).resolve().parents[1] / "dashboard"
@@ -234,7 +234,6 @@ def quiet(filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     ended = SimpleNamespace(wait=lambda *_: 0, poll=lambda: 0)
     monkeypatch.setattr("mucore.tuning.together._start", lambda *_: ended)
     monkeypatch.setattr("torch.set_num_threads", lambda _: None)
-    monkeypatch.chdir(tmp_path)  # where names without a folder lie
     return tmp_path
 
 
@@ -243,6 +242,7 @@ def give_to_command_line(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch, watched():
         patch.setenv("MUCORE_HOME", str(home / "home"))  # `--home` stands there from then on
+        patch.chdir(home)  # where names without a folder lie
         out, err = io.StringIO(), io.StringIO()
         with redirect_stdout(out), redirect_stderr(err):
             code = cli.main(line)
@@ -251,10 +251,11 @@ def give_to_command_line(
     assert "Traceback" not in said and (code != 2 or 0 < len(said) < 1500), line
 
 
-def give_to_python(function: str, arguments: dict[str, Any], unseen: list[str]) -> bool:
+def give_to_python(home: Path, function: str, arguments: dict[str, Any], unseen: list[str]) -> bool:
     """Whether it was refused."""
-    with warnings.catch_warnings(), watched():
+    with warnings.catch_warnings(), watched(), pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("ignore", UserWarning)
+        patch.chdir(home)
         try:
             getattr(api, function)(**arguments)
         except MucoreError as refusal:
@@ -281,7 +282,7 @@ def test_command_lines(data: st.DataObject, quiet: Path, unseen: list[str]) -> N
 @examples(80)
 @given(call=calls())
 def test_calls_from_python(call: Any, quiet: Path, unseen: list[str]) -> None:
-    give_to_python(*call, unseen)
+    give_to_python(quiet, *call, unseen)
 
 
 @examples(4)
@@ -299,7 +300,7 @@ def test_many_inputs(data: st.DataObject, quiet: Path, unseen: list[str]) -> Non
     if which < 5:
         give_to_command_line(quiet, data.draw(command_lines(str(quiet))), unseen)
     elif which < 9:
-        give_to_python(*data.draw(calls()), unseen)
+        give_to_python(quiet, *data.draw(calls()), unseen)
     else:
         give_to_page(*data.draw(addresses()), unseen)
 
@@ -381,7 +382,7 @@ def test_calls_that_failed_before(
     function: str, wrong: dict[str, list[Any]], quiet: Path, unseen: list[str]
 ) -> None:
     every = [{name: value} for name, values in wrong.items() for value in values]
-    taken = [one for one in every if not give_to_python(function, USUAL | one, unseen)]
+    taken = [one for one in every if not give_to_python(quiet, function, USUAL | one, unseen)]
     assert not taken
 
 
@@ -402,7 +403,13 @@ def test_a_number_with_a_point_is_no_job(quiet: Path) -> None:
 STUDY: dict[str, Any] = {
     "rule": objective.revision("one_class"),
     "task": {},
-    "study": {"method": "finetune", "revision": "x", "seed": 100, "cap": 0.3, "open": False},
+    "study": {
+        "method": "finetune",
+        "revision": search.revision_of("finetune"),
+        "seed": 100,
+        "cap": 0.3,
+        "open": False,
+    },
     "trials": [{"seed": 100, "values": {"lr": 0.1}, "score": 1.0, "work": 0.1, "seconds": 1.0}],
 }
 DAMAGED = ["", "[]", '"x"', DEEP] + [
@@ -471,7 +478,7 @@ def test_damaged_rows_are_said(place: str, quiet: Path, unseen: list[str]) -> No
 def failing(error: BaseException) -> Callable[..., None]:
     """In no file, for what a file outside of mucore raises is its caller's."""
     space: dict[str, Any] = {"error": error}
-    exec("def fails(*_, **__): raise error", space)
+    exec("def fails(*_, **__): raise type(error)(*error.args)", space)
     return space["fails"]
 
 

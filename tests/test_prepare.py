@@ -124,6 +124,7 @@ def test_lessons_and_pages_are_found_by_name():
         needs.named("page", "no_such_page")
 
 
+@pytest.mark.slow
 def test_of_many_pages_nothing_is_told_but_their_names(home):
     code = (
         "from dashboard import needs\n"
@@ -134,6 +135,7 @@ def test_of_many_pages_nothing_is_told_but_their_names(home):
     assert len(done.stderr.splitlines()) == 3 and not json.loads(done.stdout)["problems"]
 
 
+@pytest.mark.slow
 def test_pages_are_looked_at_in_any_folder(home, tmp_path):
     """Where the files are that a server reads, and whom it lets in, is no matter."""
     code = "from dashboard import needs; needs.main(['page', 'glossary'])"

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from launching import digits
 
 from mucore.runner.execute import execute
 from mucore.runner.session import Session
-from mucore.spec import make_recipe, make_spec
 from mucore.store import Store, open_store
 
 
@@ -25,11 +25,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
 @pytest.fixture(scope="session")
 def trained_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("trained") / "home"
-    recipe = make_recipe("quick", {"epochs": 3, "batch_size": 64})
-    common = {"dataset": "digits", "model": "mlp", "recipe": recipe}
     with open_store(home) as opened:
-        wanted = make_spec(**common, scenario="one_class", method="finetune")
-        execute(wanted, Session(opened, "cpu"))
+        execute(digits(), Session(opened, "cpu"))
     return home
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import streamlit as st
 from builders import attributes_file
-from streamlit.testing.v1 import AppTest
+from pages import open_page, words_on
 
 from dashboard import data, frames
 from dashboard.charts import class_accuracy
@@ -282,22 +282,10 @@ def home(
     st.cache_resource.clear()
 
 
-def opened(page: str, **query: str) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
-    at.query_params.update(query)
-    return at.switch_page(f"views/{page}.py").run()
-
-
-def words_on(at: AppTest) -> str:
-    return "\n".join(
-        str(one.value) for one in [*at.title, *at.subheader, *at.markdown, *at.caption]
-    )
-
-
 def test_the_results_page_shows_such_a_run_and_its_drawer(home: Path, dataset: str, store: Store):
     key = spec(dataset, "finetune").key
     (parameters,) = store.summaries(keys=[key])["parameters"]
-    at = opened("results", scenario="all_classes", row=frames.row_id("finetune", parameters))
+    at = open_page("results", scenario="all_classes", row=frames.row_id("finetune", parameters))
     assert not at.exception and not at.error
     assert key in words_on(at)
     charts = [json.loads(each.proto.spec) for each in at.get("plotly_chart") if each.proto.spec]
@@ -321,7 +309,7 @@ def test_bars_of_attributes_are_the_shares_right_with_and_without_it():
 
 
 def test_the_launch_page_offers_what_serves_the_file(home: Path, dataset: str):
-    at = opened("launch", dataset="npz", path=dataset.partition(":")[2])
+    at = open_page("launch", dataset="npz", path=dataset.partition(":")[2])
     assert not at.exception
     words = words_on(at)
     assert (

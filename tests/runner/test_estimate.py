@@ -4,7 +4,6 @@ derived by hand out.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -22,7 +21,6 @@ from mucore.runner.estimate import (
     schedule,
     time_left,
 )
-from mucore.runner.estimate.past_runs import nominal
 from mucore.runner.estimate.remaining import PRIOR
 from mucore.spec import Recipe, RunSpec
 from mucore.store.rows import Job, Result
@@ -103,14 +101,6 @@ def test_a_longer_training_is_scaled_by_the_samples_that_it_processes():
     )
 
 
-def test_a_method_is_scaled_by_its_epochs():
-    one, four = (
-        make_spec_row(method="finetune", parameters={"epochs": epochs}) for epochs in (1, 4)
-    )
-    found = Forecast([past(one, 5.0, 1.0)]).expect([four])[four.key]
-    assert found.work == pytest.approx(20.0)
-
-
 def test_another_machine_counts_at_the_speed_of_the_runs_that_both_have():
     # Here the original took 6 + 2 s, there 3 + 1 s: this machine is half as fast, and what it has
     # not run takes twice as long.
@@ -122,18 +112,6 @@ def test_another_machine_counts_at_the_speed_of_the_runs_that_both_have():
     assert (found.work, found.evaluation) == (pytest.approx(10.0), pytest.approx(2.0))
     alone = Forecast([], there).expect([RETRAIN])[RETRAIN.key]
     assert alone.work == pytest.approx(5.0) and alone.spread > found.spread
-
-
-def test_without_any_run_the_cards_say_how_much_there_is_to_compute():
-    # 1,200 images of 8 by 8, twice: 2,400 x 3 x 64 x 1,700 multiply-adds at 3e10 a second, and 37.5
-    # steps of 4 ms.
-    work, _ = nominal(ORIGINAL.model_dump(mode="json"))
-    assert work == pytest.approx(2400 * 3 * 64 * 1700 / 3e10 + 2400 / 64 * 0.004)
-    found = Forecast([]).expect([ORIGINAL])[ORIGINAL.key]
-    assert (
-        found.work == pytest.approx(work)
-        and found.spread == estimate.SPREADS[4] * estimate.UNCALIBRATED
-    )
 
 
 def test_weights_that_are_shared_or_stored_are_counted_once_or_not_at_all():
@@ -202,13 +180,6 @@ def test_a_run_in_hand_that_is_late_corrects_the_others_before_it_ends():
     assert time_left(jobs, expected, workers=1, now=NOW).each["m"].likely == pytest.approx(60.0)
     early = [job(0, "t", "running", took=5.0), jobs[1]]
     assert time_left(early, expected, workers=1, now=NOW).each["m"].likely == pytest.approx(30.0)
-
-
-def test_a_run_of_the_same_kind_counts_more_than_the_forecast():
-    # Pace (9 + 5) / (2 + 5) = 2: 4 s are expected and 9 s were seen, once each.
-    jobs = [job(0, "a", "done", took=9.0), job(1, "b", "queued")]
-    left = time_left(jobs, {"a": known(2.0), "b": known(2.0)}, workers=1, now=NOW)
-    assert left.total is not None and left.total.likely == pytest.approx(6.5)
 
 
 def test_a_range_narrows_with_what_has_ended():
@@ -286,11 +257,3 @@ def test_what_counts_are_active_jobs_and_those_that_ended_since_the_first_was_qu
 )
 def test_about_is_as_coarse_as_an_estimate_is(low, likely, high, text):
     assert about(Span(low, likely, high)) == text
-
-
-def test_spreads_are_geometric_means():
-    jobs = [job(0, "a", "queued"), job(1, "b", "queued")]
-    total = time_left(
-        jobs, {"a": known(10.0, spread=4.0), "b": known(10.0, spread=1.25)}, workers=1, now=NOW
-    ).total
-    assert total is not None and total.high / total.likely == pytest.approx(math.sqrt(4.0 * 1.25))

@@ -15,6 +15,7 @@ import own_methods
 import pytest
 import torch
 from builders import execute_all
+from launching import digits, small_grid
 
 from mucore import analysis, catalog
 from mucore.catalog import plugins
@@ -22,10 +23,10 @@ from mucore.engine.run import Callbacks, Progress
 from mucore.errors import BadFile, Cancelled, MethodFailed, Refused
 from mucore.runner import children, isolated
 from mucore.runner.execute import execute
-from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, launch, make_plan
+from mucore.runner.plan import launch, make_plan
 from mucore.runner.session import Session
 from mucore.runner.worker import work
-from mucore.spec import RunSpec, make_recipe, make_spec
+from mucore.spec import RunSpec, make_recipe
 from mucore.store import open_store
 from mucore.store.rows import Result
 
@@ -61,14 +62,8 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def spec(method: str, **changes: Any) -> RunSpec:
-    given: dict[str, Any] = {
-        "dataset": "digits",
-        "model": "mlp",
-        "recipe": RECIPE,
-        "scenario": "class_wise",
-        "mia_samples": 20,
-    } | changes
-    return make_spec(method=method, **given)
+    usual = {"scenario": "class_wise", "mia_samples": 20, "recipe": RECIPE}
+    return digits(method, **usual | changes)
 
 
 def weights(session: Session, wanted: RunSpec) -> dict[str, np.ndarray]:
@@ -221,47 +216,19 @@ def test_what_it_spoils_it_spoils_for_itself(folder, tmp_path, session):
 
 
 # What comes back -> the exception, and words of its sentence
-ANSWERS = {
-    "nothing": ("pass", TypeError, "it returned NoneType, not a network"),
-    "another form": (
-        "model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10)); return model.eval()",
-        MethodFailed,
-        "mine returned a network of another form",
-    ),
-    "another type": (
-        "return model.double().eval()",
-        MethodFailed,
-        "float32 and is",
-    ),
-    "another head": (
-        "model.head = nn.Linear(3, 3); return model.eval()",
-        MethodFailed,
-        "another form",
-    ),
-    "an error of the file": (
-        "pass\n\n\nimport a_package_that_is_not_there",
-        BadFile,
-        "a_package_that_is_not_there",
-    ),
-    "a refusal": (
-        "from mucore.errors import Refused; raise Refused('Not this one. Take another.')",
-        Refused,
-        "Not this one. Take another.",
-    ),
-    "an ensemble without end": (
-        "model.register_buffer('sizes', torch.zeros(10**6)); return model.eval()",
-        MethodFailed,
-        "mine",
-    ),
-    "a negative count": (
-        "run.cost.steps = -1; return model.eval()",
-        MethodFailed,
-        "mine",
-    ),
-}
+OTHER = "model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10)); return model.eval()"
+REFUSES = "from mucore.errors import Refused; raise Refused('Not this one. Take another.')"
+ANSWERS = [
+    ("pass", TypeError, "it returned NoneType, not a network"),
+    (OTHER, MethodFailed, "mine returned a network of another form"),
+    ("return model.double().eval()", MethodFailed, "float32 and is"),
+    ("pass\n\n\nimport a_package_that_is_not_there", BadFile, "a_package_that_is_not_there"),
+    (REFUSES, Refused, "Not this one. Take another."),
+    ("run.cost.steps = -1; return model.eval()", MethodFailed, "mine"),
+]
 
 
-@pytest.mark.parametrize("body, kind, words", ANSWERS.values(), ids=ANSWERS)
+@pytest.mark.parametrize("body, kind, words", ANSWERS)
 def test_what_comes_back_is_checked(folder, session, here, body, kind, words):
     own_methods.write(folder, "mine", body)
     wanted = spec("mine")
@@ -316,14 +283,7 @@ def test_a_queue_goes_on_behind_methods_that_end_their_process(folder, tmp_path,
         own_methods.write(folder, name, body)
     own_methods.write(folder, "four", "print('seen'); return model.eval()")
     with open_store(tmp_path / "home") as store:
-        grid = Grid(
-            dataset="digits",
-            model="mlp",
-            preset="quick",
-            recipe={"epochs": 1},
-            scenarios=[ScenarioChoice(id="one_class")],
-            methods=[MethodChoice(id=name) for name in (*bodies, "four")],
-        )
+        grid = small_grid(epochs=1, methods=(*bodies, "four"))
         plan = make_plan(grid, store)
         launch(plan, store, name="own")
         work(store, device="cpu", only=set(plan.keys), until_done=True)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from launching import digits
 
 from mucore.outputs import Outputs, SplitOutputs
 from mucore.runner import kept
 from mucore.runner.execute import execute
 from mucore.runner.session import Session
-from mucore.spec import make_recipe, make_spec
 from mucore.store import open_store
-
-RECIPE = make_recipe("quick", {"epochs": 2, "batch_size": 64})
 
 
 def outputs(samples: int) -> Outputs:
@@ -45,14 +43,7 @@ def test_the_last_few_are_kept_and_large_ones_never(monkeypatch: pytest.MonkeyPa
 @pytest.mark.slow
 def test_runs_of_one_session_have_the_numbers_of_runs_of_their_own(tmp_path):
     specs = [
-        make_spec(
-            dataset="digits",
-            model="mlp",
-            recipe=RECIPE,
-            scenario=scenario,
-            method=method,
-            evaluation_seed=seed,
-        )
+        digits(method, scenario, evaluation_seed=seed)
         for scenario, method, seed in (
             ("one_class", "original", 0),
             ("one_class", "finetune", 0),

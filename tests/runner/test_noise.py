@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 import torch
+from launching import digits as spec
+from launching import small_grid
 from torch import nn
 
 import mucore.api as mu
@@ -25,25 +27,11 @@ from mucore.engine.run import Run
 from mucore.errors import BadValue, Refused, UnknownName
 from mucore.export import tables
 from mucore.runner.execute import execute, unlearn
-from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand, make_plan
-from mucore.spec import RunSpec, check, make_recipe, make_spec
+from mucore.runner.plan import Grid, expand, make_plan
+from mucore.spec import RunSpec, check, make_recipe
 from mucore.store import open_store
 from tests import toy
 from tests.builders import value
-
-RECIPE = make_recipe("quick", {"epochs": 3, "batch_size": 64})
-
-
-def spec(method: str = "finetune", **changes: Any) -> RunSpec:
-    return make_spec(
-        dataset="digits",
-        model="mlp",
-        recipe=RECIPE,
-        scenario="one_class",
-        method=method,
-        **changes,
-    )
-
 
 # -- keys
 
@@ -185,21 +173,6 @@ def test_a_confined_method_moves_the_classifier_alone(method):
     )
 
 
-@pytest.mark.parametrize("method", ["ssd", "fisher", "munba", "cf_k", "first_order", "sisa"])
-def test_a_method_that_chooses_its_layers_is_refused(method):
-    asked: Any = SimpleNamespace(
-        method=method,
-        method_hash="",
-        parameters=toy.parameters(method),
-        scope="classifier",
-        noise=0.0,
-    )
-    with pytest.raises(
-        Refused, match=f"{method} changes layers by rules of its own, so it cannot be confined"
-    ):
-        unlearn(asked, toy.original("mlp"), toy.request("mlp"), Run(seed=0))
-
-
 CARDS = [card for card in catalog.METHODS if card.family != "reference"]
 
 
@@ -225,18 +198,12 @@ def test_a_method_can_be_confined_where_its_card_does_not_say_otherwise(card):
     }
     assert moved <= {f"{head}.weight", f"{head}.bias"}
     own = {name: chosen[name] for name in card.confinable_when}
-    assert make_spec(**common(card.id), parameters=own, scope="classifier").scope == "classifier"
+    assert of(card.id, parameters=own, scope="classifier").scope == "classifier"
 
 
-def common(method: str) -> dict[str, Any]:
-    scenario = "class_wise" if catalog.serves(catalog.method(method), "class_wise") else "one_class"
-    return {
-        "dataset": "digits",
-        "model": "mlp",
-        "recipe": make_recipe("quick"),
-        "scenario": scenario,
-        "method": method,
-    }
+def of(method: str, **changes: Any) -> RunSpec:
+    served = catalog.serves(catalog.method(method), "class_wise")
+    return spec(method, "class_wise" if served else "one_class", **changes)
 
 
 @pytest.mark.parametrize(
@@ -256,8 +223,8 @@ def test_a_method_that_cannot_be_confined_is_refused_before_it_runs(card):
         match=f"^{card.id} cannot be confined to the classifier: it.* out "
         "where the scope is classifier.$",
     ):
-        make_spec(**common(card.id), parameters=values, scope="classifier")
-    assert make_spec(**common(card.id), parameters=values).scope == "all"
+        of(card.id, parameters=values, scope="classifier")
+    assert of(card.id, parameters=values).scope == "all"
 
 
 OTHER = {  # values under which a method cannot be confined where its usual ones let it
@@ -274,6 +241,7 @@ OTHER = {  # values under which a method cannot be confined where its usual ones
         ("scrub", {"break_symmetry": "tiny_noise"}),
         ("pseudo_labels", {"projection": "null_space"}),
         ("l1_sparse", {"prune": 0.5}),
+        *((name, {}) for name in ("ssd", "fisher", "munba", "cf_k", "first_order", "sisa")),
     ],
 )
 def test_what_a_card_refuses_of_the_classifier_would_move_other_layers(method, changes):
@@ -286,26 +254,6 @@ def test_what_a_card_refuses_of_the_classifier_would_move_other_layers(method, c
     )
     with pytest.raises(Refused, match="so it cannot be confined"):
         unlearn(asked, toy.original("conv"), toy.request("conv"), Run(seed=0))
-
-
-def test_a_grid_leaves_out_on_the_classifier_what_cannot_be_confined():
-    grid = Grid(
-        dataset="digits",
-        model="mlp",
-        preset="quick",
-        scenarios=[ScenarioChoice(id="one_class"), ScenarioChoice(id="class_wise")],
-        methods=[MethodChoice(id="ssd"), MethodChoice(id="duck")],
-        scopes=["all", "classifier"],
-    )
-    specs, refused = expand(grid)
-    assert {(each.method, each.scope) for each in specs if each.scope != "all"} == {
-        ("duck", "classifier")
-    }
-    assert [(each.method, each.scenario) for each in refused] == [
-        ("ssd", "one_class"),
-        ("ssd", "class_wise"),
-    ]
-    assert refused[0].reason == refused[1].reason
 
 
 def test_the_command_line_says_what_cannot_be_confined_and_runs_the_rest(
@@ -361,15 +309,8 @@ def options(**changes: Any) -> GridOptions:
 
 
 def test_a_grid_runs_every_noise_and_scope_of_methods_and_references_once(tmp_path):
-    grid = Grid(
-        dataset="digits",
-        model="mlp",
-        preset="quick",
-        scenarios=[ScenarioChoice(id="one_class")],
-        methods=[MethodChoice(id="finetune"), MethodChoice(id="retrain")],
-        noise=[0.0, 0.01],
-        scopes=["all", "classifier"],
-    )
+    both = ["all", "classifier"]
+    grid = small_grid(methods=["finetune", "retrain"], noise=[0.0, 0.01], scopes=both)
     specs, refused = expand(grid)
     assert not refused
     assert [(each.method, each.noise, each.scope) for each in specs] == [
@@ -385,26 +326,6 @@ def test_a_grid_runs_every_noise_and_scope_of_methods_and_references_once(tmp_pa
         assert make_plan(Grid.model_validate_json(grid.model_dump_json()), store).specs == tuple(
             specs
         )
-
-
-def test_requests_of_a_sequence_keep_their_noise():
-    scenarios = [
-        ScenarioChoice(id="one_class", parameters={"class_id": number}) for number in (0, 1)
-    ]
-    grid = Grid(
-        dataset="digits",
-        model="mlp",
-        preset="quick",
-        scenarios=scenarios,
-        methods=[MethodChoice(id="finetune")],
-        noise=[0.0, 0.1],
-    )
-    specs, _ = expand(grid.model_copy(update={"sequence": True}))
-    later = [each for each in specs if each.method == "finetune" and each.after is not None]
-    assert [(each.noise, each.after.noise) for each in later if each.after] == [
-        (0.0, 0.0),
-        (0.1, 0.1),
-    ]
 
 
 def test_a_sweep_is_a_method_with_several_sets_of_parameters():
@@ -453,25 +374,6 @@ def test_flags_that_make_no_sense_are_refused(changes, kind, sentence):
         build_grid(options(**changes))
 
 
-def test_the_plan_of_a_sweep_on_the_command_line(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path))
-    asked = (
-        "plan --dataset digits --model mlp --preset quick --scenario one_class --methods finetune"
-    ).split()
-    assert (
-        cli.main([*asked, "--sweep", "finetune.lr=0.01,0.02", "--noise", "0,0.001,0.01", "--json"])
-        == 0
-    )
-    runs = [
-        run["spec"]
-        for run in json.loads(capsys.readouterr().out)["runs"]
-        if run["spec"]["method"] == "finetune"
-    ]
-    assert sorted((run["parameters"]["lr"], run["noise"]) for run in runs) == [
-        (lr, noise) for lr in (0.01, 0.02) for noise in (0.0, 0.001, 0.01)
-    ]
-
-
 # -- what tables and commands say
 
 
@@ -516,14 +418,7 @@ def test_tables_tell_the_rows_of_a_method_apart(session, capsys):
 )
 def test_the_command_of_a_run_repeats_it(changes, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("MUCORE_HOME", str(tmp_path))
-    wanted = make_spec(
-        dataset="digits",
-        model="mlp",
-        recipe=make_recipe("quick"),
-        scenario="one_class",
-        method="finetune",
-        **changes,
-    )
+    wanted = spec(recipe=make_recipe("quick"), **changes)
     words = shlex.split(labels.command_line(wanted.model_dump(mode="json")).replace("\\\n", " "))
     assert words[:4] == ["python", "-m", "mucore", "run"]
     assert cli.main(["plan", *words[4:], "--json"]) == 0

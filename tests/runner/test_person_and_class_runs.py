@@ -199,24 +199,6 @@ def test_retrain_has_the_weights_of_the_whole_training_set_and_records_replay_th
     )
 
 
-def test_class_weights_pull_a_rare_class_up(tmp_path, session):
-    """Two classes of overlapping noise, 190 to 10: unweighted training says the common one
-    throughout.
-    """
-    rng = np.random.default_rng(1)
-    y = np.array([0] * 190 + [1] * 10)
-    x = np.clip(rng.normal(110 + 20 * y[:, None, None], 60, (200, 4, 4)), 0, 255).astype(np.uint8)
-    np.savez(
-        tmp_path / "rare.npz", x_train=x, y_train=y, x_test=x, y_test=y, x_val=x[:5], y_val=y[:5]
-    )
-    found = {}
-    for weighted in (False, True):
-        recipe = make_recipe("quick", {"epochs": 3, "lr": 0.01, "class_weights": weighted})
-        base = spec(f"npz:{tmp_path / 'rare.npz'}", "one_class", recipe=recipe).original()
-        found[weighted] = np.array(execute(base, session).confusion["train"])[1, 1]
-    assert found[True] > found[False]
-
-
 def test_a_recipe_without_augmentation_crops_nothing_in_any_part_of_a_run(tmp_path, session):
     rng = np.random.default_rng(0)
     for split, count in (("train", 12), ("test", 2), ("val", 2)):

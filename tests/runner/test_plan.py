@@ -78,57 +78,33 @@ def test_unlearning_seeds_multiply_methods_only():
     assert count == {"original": 3, "retrain": 2, "finetune": 6, "ssd": 6}
 
 
+def finetune(**parameters):
+    return {"methods": [MethodChoice(id="finetune", parameters=parameters)]}
+
+
+def scenario(name, **parameters):
+    return {"scenarios": [ScenarioChoice(id=name, parameters=parameters)]}
+
+
+FASHION = {"dataset": "fashion-mnist-10k"}
+
+
 @pytest.mark.parametrize(
     ("changes", "error", "words"),
     [
         ({"dataset": "digit"}, UnknownName, "digits"),
         ({"model": "mpl"}, UnknownName, "mlp"),
         ({"preset": "quik"}, UnknownName, "quick"),
-        ({"scenarios": [ScenarioChoice(id="one_clas")]}, UnknownName, "one_class"),
+        (scenario("one_clas"), UnknownName, "one_class"),
         ({"methods": [MethodChoice(id="finetun")]}, UnknownName, "finetune"),
-        (
-            {"methods": [MethodChoice(id="finetune", parameters={"lr": 50})]},
-            BadValue,
-            "lr must be in",
-        ),
-        (
-            {"methods": [MethodChoice(id="finetune", parameters={"learning": 1})]},
-            BadValue,
-            "no parameter 'learning'",
-        ),
+        (finetune(lr=50), BadValue, "lr must be in"),
+        (finetune(learning=1), BadValue, "no parameter 'learning'"),
         ({"methods": [MethodChoice(id="uploaded", preset="tuned")]}, BadValue, "no tuned preset"),
-        (
-            {"scenarios": [ScenarioChoice(id="one_class", parameters={"budget": 1.5})]},
-            BadValue,
-            r"must lie in \(0, 1\]",
-        ),
-        (
-            {"scenarios": [ScenarioChoice(id="one_class", parameters={"class_id": 10})]},
-            BadValue,
-            "classes 0 to 9",
-        ),
-        (
-            {
-                "scenarios": [
-                    ScenarioChoice(id="class_wise", parameters={"class_ids": list(range(10))})
-                ]
-            },
-            BadValue,
-            "all 10 classes",
-        ),
-        (
-            {"scenarios": [ScenarioChoice(id="all_classes", parameters={"budget": 100_000})]},
-            BadValue,
-            "leave something to retain",
-        ),
-        (
-            {
-                "dataset": "fashion-mnist-10k",
-                "scenarios": [ScenarioChoice(id="one_class", parameters={"budget": 1001})],
-            },
-            BadValue,
-            "class of fashion-mnist-10k must be from 1 to its 1000 samples, but got 1001",
-        ),
+        (scenario("one_class", budget=1.5), BadValue, r"must lie in \(0, 1\]"),
+        (scenario("one_class", class_id=10), BadValue, "classes 0 to 9"),
+        (scenario("class_wise", class_ids=list(range(10))), BadValue, "all 10 classes"),
+        (scenario("all_classes", budget=100_000), BadValue, "leave something to retain"),
+        (FASHION | scenario("one_class", budget=1001), BadValue, "its 1000 samples, but got 1001"),
         ({"dataset": "npz:nowhere.npz"}, BadFile, "no file at nowhere.npz"),
         ({"scenarios": []}, BadValue, "at least one scenario"),
         ({"recipe": {"epoch": 3}}, BadValue, "no field 'epoch'"),

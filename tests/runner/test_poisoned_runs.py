@@ -4,22 +4,20 @@ step reads the same poisoned data.
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from launching import digits, small_grid
 
 from mucore import datasets
 from mucore.engine.data import Samples
 from mucore.errors import BadValue
 from mucore.outputs import confusion
 from mucore.runner.execute import execute
-from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, launch, make_plan
+from mucore.runner.plan import ScenarioChoice, launch, make_plan
 from mucore.runner.session import Session
 from mucore.runner.worker import work
 from mucore.scenarios.poison import poisoned_ids
@@ -33,21 +31,9 @@ FLIPS = {"pairs": "0-9", "budget": 0.15}
 
 
 def spec(method: str = "finetune", scenario: str = "backdoor", **changes: Any) -> RunSpec:
-    given: dict[str, Any] = {
-        "scenario_parameters": PATCH
-        if scenario == "backdoor"
-        else FLIPS
-        if scenario == "label_flip"
-        else {}
-    }
-    return make_spec(
-        dataset="digits",
-        model="mlp",
-        recipe=RECIPE,
-        method=method,
-        scenario=scenario,
-        **(given | changes),
-    )
+    poisons: dict[str, dict] = {"backdoor": PATCH, "label_flip": FLIPS}
+    given = {"scenario_parameters": poisons.get(scenario, {}), "recipe": RECIPE}
+    return digits(method, scenario, **given | changes)
 
 
 @pytest.fixture(scope="module")
@@ -245,19 +231,8 @@ def test_the_masked_trigger_and_the_depoisoning_of_pgu_close_the_backdoor(sessio
 @pytest.mark.slow
 def test_a_worker_runs_a_plan_with_clean_and_poisoned_scenarios(tmp_path):
     store = open_store(tmp_path)
-    chosen = [
-        ScenarioChoice(id="one_class"),
-        ScenarioChoice(id="backdoor", parameters=PATCH),
-        ScenarioChoice(id="label_flip"),
-    ]
-    grid = Grid(
-        dataset="digits",
-        model="mlp",
-        preset="quick",
-        recipe={"epochs": 2},
-        scenarios=chosen,
-        methods=[MethodChoice(id="finetune")],
-    )
+    backdoor = ScenarioChoice(id="backdoor", parameters=PATCH)
+    grid = small_grid(scenarios=["one_class", backdoor, "label_flip"])
     planned = make_plan(grid, store)
     launch(planned, store, name="three")
     work(store, device="cpu", until_done=True)
@@ -301,31 +276,3 @@ def test_odd_classes_and_a_patch_over_the_image_are_refused_where_only_the_data_
             session,
         )
     store.close()
-
-
-@pytest.mark.slow
-def test_another_process_trains_the_same_poisoned_original(session, tmp_path):
-    wanted = spec().original()
-    execute(wanted, session)
-    code = (
-        "import sys\n"
-        "from mucore.runner.execute import execute\n"
-        "from mucore.runner.session import Session\n"
-        "from mucore.spec import RunSpec\n"
-        "from mucore.store import open_store\n"
-        f"import torch; torch.set_num_threads({torch.get_num_threads()})\n"
-        f"store = open_store({str(Path(tmp_path) / 'other')!r})\n"
-        "result = execute(RunSpec.model_validate_json(sys.stdin.read()), Session(store, 'cpu'))\n"
-        "print(result.weights)\n"
-        "store.close()"
-    )
-    other = subprocess.run(
-        [sys.executable, "-c", code],
-        input=wanted.model_dump_json(),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    record = session.store.get_model(wanted.model_key)
-    # files are named by their content
-    assert record is not None and other.stdout.strip() == record.weights

@@ -5,26 +5,23 @@
 from __future__ import annotations
 
 import pytest
+from launching import digits, small_grid
 
 from mucore.runner import session as sessions
 from mucore.runner.execute import execute
-from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, make_plan
+from mucore.runner.plan import make_plan
 from mucore.runner.session import Session
-from mucore.spec import make_recipe, make_spec
+from mucore.spec import make_recipe
 from mucore.statistics import label_runs
 from mucore.verdicts.lines import judge
 
 
 def spec(precision: str, method: str = "finetune", **changes):
-    recipe = make_recipe("quick", {"epochs": 1, "precision": precision})
-    return make_spec(
-        dataset="digits",
-        model="mlp",
-        recipe=recipe,
-        scenario="one_class",
-        method=method,
-        **changes,
-    )
+    return digits(method, recipe=recipe(precision), **changes)
+
+
+def recipe(precision: str):
+    return make_recipe("quick", {"epochs": 1, "precision": precision})
 
 
 def test_another_precision_is_another_setting_with_references_of_its_own(store):
@@ -51,14 +48,7 @@ def test_another_precision_is_another_setting_with_references_of_its_own(store):
 def test_stored_runs_of_one_precision_are_no_results_of_another(store):
     execute(spec("fp32"), Session(store, "cpu"))
     for precision, cached in (("fp32", 3), ("bf16", 0), ("auto", 0)):
-        grid = Grid(
-            dataset="digits",
-            model="mlp",
-            preset="quick",
-            recipe={"epochs": 1, "precision": precision},
-            scenarios=[ScenarioChoice(id="one_class")],
-            methods=[MethodChoice(id="finetune")],
-        )
+        grid = small_grid(recipe={"epochs": 1, "precision": precision})
         assert len(make_plan(grid, store).cached) == cached
 
 

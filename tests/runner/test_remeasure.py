@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from launching import digits as spec
 
 from mucore.cli import main
 from mucore.runner.execute import execute
 from mucore.runner.remeasure import remeasure
-from mucore.spec import make_recipe, make_spec
 from mucore.store.rows import Measured
 
 NEW = {
@@ -20,13 +20,6 @@ NEW = {
     "efficacy",
     "zrf",
 }
-
-
-def spec(method="finetune", **changes):
-    recipe = make_recipe("quick", {"epochs": 3, "batch_size": 64})
-    return make_spec(
-        dataset="digits", model="mlp", recipe=recipe, method=method, scenario="one_class", **changes
-    )
 
 
 @pytest.fixture

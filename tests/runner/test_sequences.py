@@ -107,27 +107,6 @@ def test_a_plan_puts_each_request_behind_the_one_it_follows():
     }
 
 
-def test_seeds_have_sequences_of_their_own():
-    specs, _ = expand(
-        grid(
-            ONE,
-            TWO,
-            names=["finetune"],
-            training_seeds=[0, 1],
-            unlearning_seeds=[0, 1],
-            evaluation_seeds=[0, 1],
-        )
-    )
-    later = [spec for spec in specs if spec.after is not None]
-    assert len(later) == 2 * 2 * (2 + 2)
-    for spec in later:
-        seeds = [
-            (each.training_seed, each.unlearning_seed, each.evaluation_seed)
-            for each in spec.requests
-        ]
-        assert seeds[0] == seeds[1]
-
-
 def test_whoever_needs_a_record_of_training_serves_the_first_request_only():
     specs, refused = expand(grid(ONE, TWO, ("one_class", {}), names=["amnesiac", "finetune"]))
     assert [len(spec.requests) for spec in specs if spec.method == "amnesiac"] == [1]

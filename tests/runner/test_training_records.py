@@ -6,23 +6,20 @@ import math
 
 import pytest
 import torch
+from launching import digits
 
 from mucore import training
 from mucore.engine.run import Callbacks, Progress
 from mucore.errors import BadValue, Cancelled, MucoreError, StoreError
 from mucore.runner.execute import execute
-from mucore.spec import make_recipe, make_spec
+from mucore.spec import make_recipe
 from mucore.store.places import Unreachable
 from mucore.store.trouble import FILES, awaited
 from mucore.training import records
 
-RECIPE = make_recipe("quick", {"epochs": 3, "batch_size": 64})
 
-
-def spec(method="amnesiac", scenario="one_class", recipe=RECIPE, **changes):
-    return make_spec(
-        dataset="digits", model="mlp", recipe=recipe, method=method, scenario=scenario, **changes
-    )
+def spec(method="amnesiac", scenario="one_class", **changes):
+    return digits(method, scenario, **changes)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import time
 
 import psutil
 import pytest
+from launching import small_grid
 from postgres import running_server
 from sqlalchemy import event
 from waiting import wait_for
@@ -20,7 +21,7 @@ from waiting import wait_for
 from mucore import catalog
 from mucore.runner import jobs as jobs_module
 from mucore.runner.executors import start_worker
-from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, launch, make_plan
+from mucore.runner.plan import launch, make_plan
 from mucore.runner.worker import work
 from mucore.store import Store, engine, open_store, taking
 from mucore.store.liveness import GRACE_SECONDS
@@ -45,18 +46,7 @@ def store(tmp_path, impatient):
 
 
 def planned(store: Store, *, epochs: int = 2, seeds: int = 2):
-    made = make_plan(
-        Grid(
-            dataset="digits",
-            model="mlp",
-            preset="quick",
-            recipe={"epochs": epochs},
-            scenarios=[ScenarioChoice(id="one_class")],
-            methods=[MethodChoice(id="finetune")],
-            training_seeds=list(range(seeds)),
-        ),
-        store,
-    )
+    made = make_plan(small_grid(epochs=epochs, seeds=seeds), store)
     launch(made, store, name="under fire")
     return made
 

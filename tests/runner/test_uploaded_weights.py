@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 import torch
 from facts import tells
+from launching import digits as spec
+from launching import small_grid
 from safetensors.torch import save_file
 
 import mucore.api as mu
@@ -19,14 +21,12 @@ from mucore import catalog, models
 from mucore.cli.commands import main
 from mucore.errors import BadFile, BadValue, Refused
 from mucore.runner.execute import execute
-from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand, launch, make_plan
+from mucore.runner.plan import Grid, MethodChoice, expand, launch, make_plan
 from mucore.runner.session import Session
-from mucore.spec import OF_TRAINING, RunSpec, make_recipe, make_spec
+from mucore.spec import OF_TRAINING, make_recipe
 from mucore.store import Store, open_store
 from mucore.training import records
 from mucore.userfiles import weights
-
-RECIPE = make_recipe("quick", {"epochs": 2, "batch_size": 64})
 
 
 def weights_file(path: Path, *, model: str = "mlp", seed: int = 5, classes: int = 10) -> Path:
@@ -37,32 +37,13 @@ def weights_file(path: Path, *, model: str = "mlp", seed: int = 5, classes: int 
     return path
 
 
-def spec(method: str = "finetune", **changes: Any) -> RunSpec:
-    fields: dict[str, Any] = {
-        "dataset": "digits",
-        "model": "mlp",
-        "recipe": RECIPE,
-        "method": method,
-        "scenario": "one_class",
-    }
-    return make_spec(**(fields | changes))
-
-
-def grid(
-    *methods: str, original: object = "", file: object = "", recipe: dict[str, Any] | None = None
-) -> Grid:
-    return Grid(
-        dataset="digits",
-        model="mlp",
-        preset="quick",
-        recipe=recipe or {"epochs": 1},
-        scenarios=[ScenarioChoice(id="one_class")],
-        methods=[
-            MethodChoice(id=name, parameters={"file": str(file)} if name == "uploaded" else {})
-            for name in methods
-        ],
-        original=str(original),
-    )
+def grid(*methods: str, original: object = "", file: object = "", **recipe: Any) -> Grid:
+    choices = [
+        MethodChoice(id=name, parameters={"file": str(file)} if name == "uploaded" else {})
+        for name in methods
+    ]
+    changes: dict[str, Any] = {"methods": choices, "original": str(original)}
+    return small_grid().model_copy(update=changes | {"recipe": recipe or {"epochs": 1}})
 
 
 def stored(session: Session, key: str) -> dict[str, np.ndarray]:
@@ -95,11 +76,11 @@ def test_without_uploaded_weights_keys_are_what_they_were() -> None:
     assert {"original_hash", "pretrained_hash"}.isdisjoint(spec().canonical())
     assert "pretrained" not in spec().canonical()["recipe"]
     assert (
-        spec(recipe=make_recipe("quick", {"epochs": 2, "batch_size": 64, "pretrained": False})).key
+        spec(recipe=make_recipe("quick", {"epochs": 3, "batch_size": 64, "pretrained": False})).key
         == spec().key
     )
     assert (
-        spec(recipe=make_recipe("quick", {"epochs": 2, "batch_size": 64, "pretrained": True})).key
+        spec(recipe=make_recipe("quick", {"epochs": 3, "batch_size": 64, "pretrained": True})).key
         != spec().key
     )
 
@@ -162,17 +143,7 @@ def test_methods_that_need_the_training_of_the_original_refuse_with_a_reason(
 ) -> None:
     path = weights_file(tmp_path / "mine.pt")
     specs, refused = expand(
-        grid(
-            "finetune",
-            "amnesiac",
-            "l_codec",
-            "eu_k",
-            "ntk",
-            "unrolling",
-            "pgu",
-            "sisa",
-            original=path,
-        )
+        grid(*"finetune amnesiac l_codec eu_k ntk unrolling pgu sisa".split(), original=path)
     )
     reasons = {each.method: each.reason for each in refused}
     assert set(reasons) == {"amnesiac", "l_codec", "eu_k", "ntk", "unrolling"}
@@ -220,16 +191,8 @@ def test_uploaded_weights_are_measured_as_a_method_and_cost_nothing_that_is_know
             and result.metrics[name].gap == 0
         )
     assert result.metrics["l2"].value == 0
-    for name in (
-        "rte",
-        "rte_work",
-        "work",
-        "unlearning_seconds",
-        "samples_read",
-        "optimizer_steps",
-        "persistent_bytes",
-        "peak_memory_bytes",
-    ):
+    unknown = "rte rte_work work unlearning_seconds samples_read optimizer_steps persistent_bytes"
+    for name in (*unknown.split(), "peak_memory_bytes"):
         assert result.metrics[name].value is None
         assert tells(result.metrics[name].error or "", "file", "not known")
     digest = result.spec["parameters"]["file"][:12]
@@ -301,12 +264,8 @@ def test_unusable_files_are_refused_before_anything_is_trained(
         state = models.build("mlp", in_channels=1, classes=10, image_size=8, seed=0).state_dict()
         state["head.bias"][0] = float("nan")
         torch.save(state, path)
-    common: dict[str, Any] = {
-        "dataset": "digits",
-        "model": "mlp",
-        "preset": "quick",
-        "home": store.home,
-    }
+    common: dict[str, Any] = {"dataset": "digits", "model": "mlp", "home": store.home}
+    common["preset"] = "quick"
     with pytest.raises(BadFile, match=words):
         mu.compare(**common, methods="uploaded", parameters={"uploaded": {"file": str(path)}})
     with pytest.raises(BadFile, match=words):
@@ -323,33 +282,10 @@ def test_the_command_line_takes_both(
         weights_file(tmp_path / "o.pt"),
         weights_file(tmp_path / "m.safetensors", seed=6),
     )
-    common = [
-        "--dataset",
-        "digits",
-        "--model",
-        "mlp",
-        "--preset",
-        "quick",
-        "--set",
-        "recipe.epochs=1",
-        "--scenario",
-        "one_class",
-    ]
-    assert (
-        main(
-            [
-                "run",
-                *common,
-                "--methods",
-                "uploaded",
-                "--set",
-                f"uploaded.file={mine}",
-                "--original",
-                str(original),
-            ]
-        )
-        == 0
-    )
+    common = "--dataset digits --model mlp --preset quick --set recipe.epochs=1".split()
+    common += ["--scenario", "one_class"]
+    own = ["--methods", "uploaded", "--set", f"uploaded.file={mine}", "--original", str(original)]
+    assert main(["run", *common, *own]) == 0
     with open_store(tmp_path / "home") as store:
         rows = {(result.spec["method"], result.spec["scenario"]) for result in store.results()}
         assert rows == {
@@ -380,7 +316,7 @@ def test_a_pretrained_start_is_shared_by_original_and_retrain_and_said(
     monkeypatch.setenv("MUCORE_DATA", str(tmp_path / "data"))
     (tmp_path / "data" / "weights").mkdir(parents=True)
     path = weights_file(tmp_path / "data" / "weights" / "mlp.safetensors", classes=7)
-    (base, retrain, *_), _ = expand(grid("finetune", recipe={"epochs": 0, "pretrained": True}))
+    (base, retrain, *_), _ = expand(grid("finetune", epochs=0, pretrained=True))
     assert (
         base.pretrained_hash == weights.file_hash(str(path), what="A test")
         and base.recipe.pretrained
@@ -396,7 +332,7 @@ def test_a_pretrained_start_is_shared_by_original_and_retrain_and_said(
             for note in result.notes
         )
     weights_file(path, seed=8)
-    (changed, *_), _ = expand(grid("finetune", recipe={"epochs": 0, "pretrained": True}))
+    (changed, *_), _ = expand(grid("finetune", epochs=0, pretrained=True))
     assert changed.key != base.key
     with pytest.raises(BadFile, match="has changed since this run was planned"):
         execute(base.model_copy(update={"training_seed": 1}), session)
@@ -406,7 +342,7 @@ def test_pretrained_weights_that_nobody_has_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: Store
 ) -> None:
     monkeypatch.setenv("MUCORE_DATA", str(tmp_path))
-    (base, *_), _ = expand(grid("finetune", recipe={"epochs": 0, "pretrained": True}))
+    (base, *_), _ = expand(grid("finetune", epochs=0, pretrained=True))
     with pytest.raises(
         BadFile,
         match=r"Nobody publishes pretrained weights for mlp. Put your own "

@@ -3,24 +3,16 @@ outside the clock.
 """
 
 import pytest
+from launching import digits
 
 from mucore import catalog, training
 from mucore.runner.execute import execute
-from mucore.spec import complete, make_recipe, make_spec
+from mucore.spec import complete
 from mucore.training import records
-
-RECIPE = make_recipe("quick", {"epochs": 3, "batch_size": 64})
 
 
 def spec(method, scenario="one_class", **parameters):
-    return make_spec(
-        dataset="digits",
-        model="mlp",
-        recipe=RECIPE,
-        method=method,
-        scenario=scenario,
-        parameters=parameters,
-    )
+    return digits(method, scenario, parameters=parameters)
 
 
 @pytest.mark.slow

@@ -10,26 +10,19 @@ import threading
 import time
 
 import pytest
+from launching import small_grid
 from postgres import running_server
 from waiting import wait_for
 
 from mucore.runner.executors import ensure_workers, start_worker
-from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, launch, make_plan
+from mucore.runner.plan import ScenarioChoice, launch, make_plan
 from mucore.runner.worker import work
 from mucore.store import open_store
 
 
-def plan(store, *, methods=("finetune",), epochs=2, **changes):
-    grid = Grid(
-        dataset="digits",
-        model="mlp",
-        preset="quick",
-        recipe={"epochs": epochs},
-        scenarios=[ScenarioChoice(id="one_class", parameters=changes.pop("scenario", {}))],
-        methods=[MethodChoice(id=m) for m in methods],
-        **changes,
-    )
-    return make_plan(grid, store)
+def plan(store, *, scenario=None, **choices):
+    chosen = ScenarioChoice(id="one_class", parameters=scenario or {})
+    return make_plan(small_grid(scenarios=[chosen], **choices), store)
 
 
 def test_a_worker_runs_a_comparison_to_its_end(store):

@@ -20,8 +20,7 @@ from mucore import catalog, datasets
 from mucore.catalog import plugins, tuning
 from mucore.catalog.cards import Between
 from mucore.engine.untouched import Touched
-from mucore.errors import BadFile, BadValue, Cancelled, MucoreError, StoreError
-from mucore.runner.estimate import forecast
+from mucore.errors import BadValue, Cancelled, MucoreError, StoreError
 from mucore.runner.plan import parse_grid
 from mucore.runner.session import Session
 from mucore.spec import RunSpec, complete, make_spec
@@ -33,7 +32,7 @@ from mucore.tuning import search as searching
 from mucore.tuning import study as studying
 from mucore.tuning import together as sharing
 from mucore.tuning.judge import Judge
-from mucore.tuning.plan import JUDGING, SPENT, missing_references, plan
+from mucore.tuning.plan import missing_references, plan
 from mucore.tuning.report import cautions, foreign
 from mucore.tuning.search import SLACK, Search, StudiesFailed, claimed
 from mucore.tuning.study import Folder, Trial, load, studies_in
@@ -109,21 +108,6 @@ def test_a_search_that_was_stopped_goes_on_as_if_it_had_not(home, copied):
     assert len(half.trials) == 9
     (twice,) = searched(copied, grid, trials=10)
     assert rows(twice) == rows(once) and twice.finished(10)
-
-
-def test_a_damaged_file_of_another_task_hides_no_end(copied, caplog):
-    damaged = copied / "studies" / "another" / "ssd.json"
-    damaged.parent.mkdir()
-    damaged.write_text("{")
-    with pytest.raises(Cancelled):
-        searched(copied, grid_of("ssd"), trials=1, cancelled=lambda: True)
-    (study,) = searched(copied, grid_of("ssd"), trials=1)
-    assert study.finished(1) and (copied / tuning.FILE).exists()
-    assert sum(str(damaged) in record.getMessage() for record in caplog.records) == 2
-    (copied / tuning.FILE).write_text("{")
-    with pytest.raises(BadFile, match=tuning.FILE):
-        searched(copied, grid_of("finetune"), trials=1)
-    assert not [*(copied / "studies").glob("*/finetune.json")]
 
 
 @pytest.mark.slow
@@ -471,22 +455,6 @@ def test_a_search_goes_on_with_what_was_put_aside_for_other_code(copied, monkeyp
     assert load(file.parent / "earlier" / "ssd-other.json") == other
 
 
-@pytest.mark.parametrize("trained", [True, False], ids=["trained", "to train"])
-def test_the_time_of_trials_that_nobody_made_goes_by_retrains_training(copied, tmp_path, trained):
-    wish, _ = wish_of(grid_of("finetune"), trials=24)
-    ((task, _),) = wish.tasks
-    retrain = task.spec("retrain", seed=wish.seed)
-    with open_store(copied if trained else tmp_path / "empty") as store:
-        found = plan(wish, store, tmp_path / "studies")
-        before = missing_references(wish, task, store, spread=True)
-        took = forecast(store, before).expect(before)
-        kept = store.get_model(retrain.model_key)
-        whole = kept.cost["seconds"] if kept else took[retrain.key].work
-    assert bool(kept) is trained and (found.references == 0) is trained and whole > 0
-    trials = found.time().likely - sum(each.seconds for each in took.values())
-    assert trials == pytest.approx(found.trials * (SPENT * wish.cap * whole + JUDGING))
-
-
 @pytest.mark.slow
 def test_data_and_method_of_a_users_own_are_searched_alike(tmp_path, monkeypatch):
     path = tmp_path / "mine.npz"
@@ -556,12 +524,6 @@ def test_one_process_at_a_time_works_on_a_study(tmp_path):
             assert free
     with claimed(tmp_path / "a.lock") as again:
         assert again
-
-
-def test_a_lock_that_cannot_be_had_is_not_taken_for_somebody_at_work(tmp_path):
-    (tmp_path / "a.lock").mkdir()
-    with pytest.raises(StoreError, match=r"a\.lock"), claimed(tmp_path / "a.lock"):
-        raise AssertionError
 
 
 @pytest.mark.slow
