@@ -18,7 +18,6 @@ from typing import Any
 
 import pytest
 from builders import make_result, make_spec_row
-from facts import tells
 
 from mucore import catalog, cli, signals
 from mucore.cli import commands, printing
@@ -472,26 +471,6 @@ def test_a_lock_that_is_held_while_run_plans_is_waited_for(home, monkeypatch, ca
     assert len(objects(told.out)) == 4 and LOCK in told.err
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGHUP")
-def test_a_closed_terminal_is_as_ctrl_c_to_a_run(home, monkeypatch, capsys):
-    """Before, it ended the process without a word, and its jobs went on to wait for another one."""
-    from mucore.runner import worker
-
-    def hangs_up(store, *, stop, **_):
-        os.kill(os.getpid(), signal.SIGHUP)
-        assert stop.wait(60)
-
-    monkeypatch.setattr(worker, "work", hangs_up)
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also where the tests run under nohup
-    try:
-        assert cli.main(["run", *TINY, "--methods", "finetune", "--seeds", "0"]) == 130
-    finally:
-        signal.signal(signal.SIGHUP, before)
-    assert tells(capsys.readouterr().err, "0 of 4")
-    with open_store(home) as store:
-        assert {job.state for job in store.jobs()} == {"cancelled"}
-
-
 def test_an_interrupt_leaves_no_waiting_job_as_failed(home):
     from mucore.cli.watch import Watch
     from mucore.runner.plan import launch, make_plan
@@ -587,22 +566,3 @@ sys.exit(main())
         timeout=120,
     )
     assert done.returncode == 130 and "Traceback" not in done.stderr
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
-def test_a_signal_after_a_command_changes_nothing(tmp_path):
-    """Before, it was a traceback beside exit code 0."""
-    code = """
-import atexit, os, signal, sys
-from mucore.__main__ import main
-atexit.register(lambda: os.kill(os.getpid(), signal.SIGTERM))
-sys.exit(main())
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code, "jobs", "--home", str(tmp_path)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert (done.returncode, done.stderr) == (0, "")

@@ -19,9 +19,9 @@ from pathlib import Path
 
 import psutil
 import pytest
+from waiting import wait_for
 
 from mucore import hosting, launcher, processes, start_checks
-from mucore.runner.executors import start_worker
 from mucore.store import Store, open_store
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,31 +34,14 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def wait_for(what: Callable[[], object], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.1)
-
-
 class Launched:
     """run_app.py as a process, with what it printed."""
 
     def __init__(self, home: Path, port: int, *arguments: str):
         self.home, self.port = home, port
         self.output = home.parent / f"{home.name}-{time.monotonic_ns()}.txt"
-        command = [
-            sys.executable,
-            "run_app.py",
-            "--home",
-            str(home),
-            "--port",
-            str(port),
-            "--no-browser",
-            "--device",
-            "cpu",
-            *arguments,
-        ]
+        flags = f"--home {home} --port {port} --no-browser --device cpu"
+        command = [sys.executable, "run_app.py", *flags.split(), *arguments]
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         with self.output.open("wb") as sink:
             self.process = subprocess.Popen(
@@ -352,25 +335,6 @@ def test_both_live_until_ctrl_c(launch):
         assert store.workers() == []
     assert not list(app.home.glob("app-*.json"))
     assert "Traceback" not in app.output.read_text()
-
-
-@posix_only
-@pytest.mark.slow
-def test_a_worker_started_by_hand_is_used_and_left_alone(launch, tmp_path):
-    with open_store(tmp_path / "home") as store:
-        by_hand = start_worker(store, device="cpu", threads=1)
-        try:
-            wait_for(lambda: alone(store))
-            app = launch()
-            wait_for(lambda: app.said("mucore is at"))
-            time.sleep(3)  # long enough for a second worker to appear
-            assert [worker.pid for worker in store.workers()] == [by_hand.pid]
-            assert not any("worker" in child.cmdline() for child in app.children())
-            assert app.end() == 0
-            assert by_hand.poll() is None
-        finally:
-            by_hand.terminate()
-            by_hand.wait(timeout=30)
 
 
 @posix_only

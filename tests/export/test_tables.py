@@ -146,11 +146,6 @@ def test_comparison_frame_filters_and_orders(store):
         tables.comparison_frame(store, metrics=["mia_confidense"])
 
 
-def test_comparison_frame_of_nothing_is_empty(store):
-    frame = tables.comparison_frame(store, metrics=["ta"], method="ssd")
-    assert frame.empty and {"key", "ta", "ta_gap"} <= set(frame.columns)
-
-
 def test_compact_frame_shows_what_differs(store):
     both = tables.compact_frame(tables.comparison_frame(store), ["ta", "tfa"])
     where = ["method", "scenario", "scenario_parameters", "training_seed"]

@@ -182,21 +182,6 @@ def test_a_run_in_hand_that_is_late_corrects_the_others_before_it_ends():
     assert time_left(early, expected, workers=1, now=NOW).each["m"].likely == pytest.approx(30.0)
 
 
-def test_a_range_narrows_with_what_has_ended():
-    expected = {"t": known(45.0, spread=4.0), "m": known(10.0, spread=4.0)}
-    before = time_left(
-        [job(0, "t", "queued"), job(1, "m", "queued")], expected, workers=1, now=NOW
-    ).total
-    after = time_left(
-        [job(0, "t", "done", took=45.0), job(1, "m", "queued")], expected, workers=1, now=NOW
-    ).total
-    assert before is not None and after is not None
-    assert (before.low, before.likely, before.high) == pytest.approx((55 / 4, 55.0, 55 * 4))
-    # 45 s seen against a prior of 5 s leave a tenth of the doubt: 4 to the power 0.1 is 1.149, and
-    # 1.15 is the least
-    assert after.high / after.likely == pytest.approx(max(1.15, 4**0.1))
-
-
 def test_a_running_job_goes_by_the_forecast_at_first_and_soon_by_its_own_rate():
     # 30 s at one half: its rate says 60 s of work, whatever the forecast was; 30 s of it and 6 s of
     # evaluation are left.

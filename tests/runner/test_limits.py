@@ -10,7 +10,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from facts import numbers
@@ -87,19 +86,6 @@ def test_python_refuses_seeds_without_listing_them(seeds):
             dataset="digits", model="mlp", scenario="one_class", methods="finetune", seeds=seeds
         )
     assert MOST_RUNS in numbers_in(str(problem.value))
-
-
-def test_names_and_ids_without_an_end_are_refused():
-    names: Any = itertools.repeat("finetune")
-    with pytest.raises(BadValue):
-        api.compare(dataset="digits", scenario="one_class", methods=names)
-    with pytest.raises(BadValue):
-        api.compare(
-            dataset="digits",
-            scenario="ids",
-            methods="finetune",
-            scenario_parameters={"ids": itertools.count()},
-        )
 
 
 @pytest.mark.slow

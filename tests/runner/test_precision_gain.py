@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
 from mucore import cli
@@ -41,12 +38,6 @@ def test_a_processor_is_known_by_its_flags(kind, cpuinfo):
     assert estimate.gain("cuda:1") == precision.ON_GPU
 
 
-def test_another_system_or_processor_is_not_known(cpuinfo):
-    assert precision.processor() == "unknown"  # no such file
-    cpuinfo("processor\t: 0\nFeatures\t: fp asimd bf16\n")
-    assert precision.processor() == "unknown"
-
-
 def test_figures_are_those_of_the_benchmarks():
     text = PAGE.read_text(encoding="utf-8")
     for kind, figures in (
@@ -68,11 +59,3 @@ def test_the_command_line_says_it_where_another_precision_was_chosen(
     assert precision.GAINS["avx512_bf16"] not in capsys.readouterr().out
     assert cli.main([*command, "--set", "recipe.precision=auto"]) == 0
     assert precision.GAINS["avx512_bf16"] in capsys.readouterr().out
-
-
-@pytest.mark.slow
-def test_it_is_known_without_torch():
-    code = "import sys; from mucore.runner import estimate; estimate.gain('cpu'); "
-    code += "print('torch' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"

@@ -237,13 +237,6 @@ def test_getting_further_once_counts_anew(store: Store) -> None:
     assert die(store, job, step="starting", progress=0.0).state == "lost"
 
 
-def test_no_job_kills_for_ever(store: Store) -> None:
-    (job,) = store.enqueue([ORIGINAL])
-    change(store, job.id, attempts=poison.MOST_DEATHS - 2)
-    assert die(store, job, step="a", progress=0.0).state == "queued"
-    assert die(store, job, step="b", progress=0.0).state == "lost"
-
-
 def test_the_stack_of_a_crash_in_its_log_speaks_against_a_job(store: Store) -> None:
     (job,) = store.enqueue([ORIGINAL])
     log = store.home / "logs" / f"job-{job.id}.log"

@@ -215,7 +215,7 @@ def test_summaries_name_the_users_own_data_and_weights(store: Store) -> None:
 
 
 def test_effective_parameters_say_which_file_of_a_users_own_method_ran(store: Store) -> None:
-    """Also where the row is older than versions of files; mucore's methods have none."""
+    """Of a method of mucore there is none."""
     made = [make_result(method="ssd"), make_result(method="salun"), make_result(method="scrub")]
     changes = [{}, {"method": "mine", "method_hash": "a" * 16}, {"method": "yours"}]
     made = [
@@ -225,15 +225,8 @@ def test_effective_parameters_say_which_file_of_a_users_own_method_ran(store: St
     store.put_results(made)
     wanted = [to_json(settings(each.spec), canonical=True) for each in made]
     assert ["a" * 8 in text for text in wanted] == [False, True, False]
-    for older in (False, True):
-        if older:
-            with store.write() as connection:
-                table = tables.result
-                text = to_json(made[1].spec["parameters"], canonical=True)
-                mine = sa.update(table).where(table.c.key == made[1].key)
-                connection.execute(mine.values(parameters=text))
-        found = store.summaries().set_index("key")["parameters"]
-        assert [found[each.key] for each in made] == wanted
+    found = store.summaries().set_index("key")["parameters"]
+    assert [found[each.key] for each in made] == wanted
 
 
 def test_metric_values_say_what_the_records_say(store: Store) -> None:

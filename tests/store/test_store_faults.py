@@ -99,13 +99,6 @@ def test_a_store_of_the_first_schema_is_brought_to_this_one(
                 connection.execute(sa.delete(tables.job).where(tables.job.c.kind == "analysis"))
 
 
-def test_a_home_that_is_a_file(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    home.write_text("")
-    with pytest.raises(StoreError, match="home folder .* cannot be used"):
-        open_store(home)
-
-
 def test_the_address_may_come_from_the_environment(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -120,6 +120,7 @@ def test_no_key_is_computed_twice_and_needs_come_first(
         assert store.workers() == []
 
 
+@pytest.mark.slow
 def test_read_modify_write_loses_nothing(shared_url: str | None, tmp_path: Path) -> None:
     with open_store(tmp_path, url=shared_url) as store:
         before = store.change_counter()
@@ -127,6 +128,7 @@ def test_read_modify_write_loses_nothing(shared_url: str | None, tmp_path: Path)
         assert store.change_counter() - before == 300
 
 
+@pytest.mark.slow
 def test_two_processes_may_make_the_same_store_at_once(
     shared_url: str | None, tmp_path: Path
 ) -> None:
@@ -156,6 +158,7 @@ def test_a_killed_worker_is_found_and_its_job_goes_back(
         assert taken is not None and taken.id == queued.id
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_fork_gets_connections_of_its_own(shared_url: str | None, tmp_path: Path) -> None:
     with Child("fork", tmp_path, shared_url) as child:

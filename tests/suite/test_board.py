@@ -80,16 +80,6 @@ def test_best_is_said_only_where_the_paired_difference_excludes_zero():
     assert ranks.best_of(two) == (None, ("scrub", "ssd", "finetune"))
 
 
-def test_a_method_that_two_packs_have_is_no_rival_of_itself():
-    near, close, far = (1.0, 1.1, 0.9), (1.02, 1.08, 0.93), (4.0, 4.2, 3.9)
-    twice = [line("scrub", near), replace(line("scrub", close), pack="q.zip")]
-    assert ranks.best_of([*twice, line("ssd", far)]) == ("scrub", ())
-    assert ranks.best_of(twice) == ("scrub", ())
-    # and stands once among those that cannot be told apart
-    rivals = [line("ssd", near), replace(line("ssd", near), pack="q.zip")]
-    assert ranks.best_of([line("scrub", near), *rivals]) == (None, ("scrub", "ssd"))
-
-
 def test_a_paired_p_by_hand():
     # differences 1, 2, 3: mean 2, s/sqrt(n) = 1/sqrt(3), t = 3.4641, 2 degrees of freedom
     one, other = {0: 1.0, 1: 2.0, 2: 3.0}, {0: 0.0, 1: 0.0, 2: 0.0}
@@ -182,20 +172,6 @@ def test_a_method_of_two_packs_is_counted_once_a_table_and_is_not_ranked():
     both = board._division("tuned", (table(*twice, *rest), table(*twice, *rest)))
     assert both.unscored("scrub") == [] and "packs" in site.unranked(both, "scrub")
     assert "4 of 4" in site.headline(both.tables[0])
-
-
-def test_a_second_pack_of_too_few_seeds_changes_no_pair():
-    full = {"scrub": 1.0, "salun": 2.0, "ssd": 4.0}
-    lines = [line(name, [start + 0.01 * seed for seed in range(5)]) for name, start in full.items()]
-    sparse = replace(line("scrub", (9.0, 9.0)), pack="q.zip")
-    other = SUITE.tasks[1]
-    alone, beside = (
-        board._division("tuned", (table(*lines), replace(table(*more), task=other)))
-        for more in (lines, [*lines, sparse])
-    )
-    assert beside.ranking == alone.ranking and alone.ranking is not None
-    assert beside.pairs == alone.pairs and beside.blocks == alone.blocks == 10
-    assert beside.doubled("scrub") == []
 
 
 def test_a_task_that_cannot_say_who_forgot_does_not_count_against_anybody():
@@ -380,14 +356,3 @@ def test_every_two_ranked_methods_are_tested_over_the_seeds_of_all_tasks():
     made = board.Division(name="tuned", tables=tables, ranking=ranking, pairs=pairs, blocks=blocks)
     assert site.differing(made) == 3
     assert ranks.pairs_of(tables, None) == ((), 0)
-
-
-def test_a_baseline_that_cheats_is_counted_nowhere_and_stands_last():
-    lines = (line("scrub", (1.0,) * 5), line("head_distillation", (0.1,) * 5, cheats=True))
-    made = board.Division(name="tuned", tables=(table(*lines),), ranking=None)
-    assert made.forgot() == {"scrub": 1} and made.baselines == ("head_distillation",)
-    rows = site.overall(made)
-    assert [(row["method"], row["forgot"]) for row in rows] == [
-        ("scrub", 1),
-        ("head_distillation", None),
-    ]

@@ -11,7 +11,7 @@ from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.store import open_store
 from mucore.suite import description, lines, site
-from mucore.suite.board import NO_RUN, NO_TABLE, without
+from mucore.suite.board import NO_RUN, without
 from mucore.suite.site import write_site
 from mucore.suite.stored import board_of
 
@@ -74,6 +74,7 @@ def test_results_of_other_data_are_refused(tmp_path):
             board_of(SUITE, store)
 
 
+@pytest.mark.slow
 def test_what_no_table_is_of_is_said_with_its_reason(tmp_path):
     fill(tmp_path, lacking=[("backdoor", "retrain")])
     with open_store(tmp_path) as store:
@@ -91,29 +92,7 @@ def test_what_no_table_is_of_is_said_with_its_reason(tmp_path):
     assert "Retrain: It was not run." in out and 'id="tuned"' in out and NO_RUN in out
 
 
-def test_a_task_that_no_method_has_run_is_not_judged(tmp_path):
-    fill(tmp_path, lacking=[("backdoor", name) for name in METHODS])
-    with open_store(tmp_path) as store:
-        found = board_of(SUITE, store)
-    assert found is not None
-    (division,) = found.divisions
-    assert [table.task.scenario for table in division.tables] == ["one_class"]
-    ((task, why),) = division.absent
-    methods = lines.methods_of(["all"])
-    served = [name for name in methods if catalog.serves(catalog.method(name), "backdoor")]
-    assert task.scenario == "backdoor"
-    # the reason of most; the others refuse the scenario
-    assert tells(why, f"{len(served)} of {len(methods)}")
-
-
-def test_a_division_without_a_table_is_absent(tmp_path):
-    fill(tmp_path, lacking=[(task.scenario, "original") for task in SUITE.tasks])
-    with open_store(tmp_path) as store:
-        found = board_of(SUITE, store)
-    assert found is not None and not found.divisions
-    assert found.absent == (("tuned", NO_RUN), ("authors", NO_TABLE))
-
-
+@pytest.mark.slow
 def test_a_method_without_a_score_in_a_task_has_no_rank_and_why(tmp_path):
     fill(
         tmp_path,
@@ -135,6 +114,7 @@ def test_a_method_without_a_score_in_a_task_has_no_rank_and_why(tmp_path):
     assert site.unranked(division, "salun") in out and "None" not in out
 
 
+@pytest.mark.slow
 def test_a_tuned_line_says_where_its_search_or_its_work_was_another(tmp_path, monkeypatch):
     tune(
         monkeypatch,

@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import sys
 from typing import Any
 
 import pytest
@@ -38,14 +37,6 @@ def test_a_plan_says_what_is_left_and_searches_nothing(home, capsys):
     assert not (home / "studies").exists()
 
 
-def test_without_optuna_nothing_is_trained(home, capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "optuna", None)
-    assert cli.main(["tune", *TASK, "--methods", "finetune", "--trials", "3"]) == 2
-    assert ".[tune]" in capsys.readouterr().err
-    with open_store(home) as store:
-        assert store.summaries().empty and not (home / "studies").exists()
-
-
 def test_the_time_of_a_plan_goes_by_the_studies_that_run_at_once(home, capsys):
     def time(methods, jobs):
         asked = [*TASK, "--methods", methods, "--trials", "500", "--plan", "--jobs", str(jobs)]
@@ -75,12 +66,8 @@ def test_a_search_ends_with_a_table_and_how_to_use_it(home, capsys):
 
 
 def test_the_command_at_the_end_runs_the_very_task(home, capsys):
-    where: dict[str, Any] = {
-        "dataset": "digits",
-        "model": "mlp",
-        "preset": "quick",
-        "scenario": ["one_class"],
-    }
+    where: dict[str, Any] = {"dataset": "digits", "model": "mlp", "preset": "quick"}
+    where["scenario"] = ["one_class"]
     options = TaskOptions(methods=["ssd"], budget="0.5", **where)
     changes = ["recipe.epochs=3", "scenario.class_id=3"]
     grid = command._grid(options, changes)
@@ -102,6 +89,7 @@ def test_the_command_at_the_end_runs_the_very_task(home, capsys):
     assert "no tuned settings of ssd for this recipe" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_has_ended(home, capsys, monkeypatch):
     class Impatient(command._Shown):
         def event(self, event):
@@ -115,6 +103,7 @@ def test_ctrl_c_keeps_what_has_ended(home, capsys, monkeypatch):
     assert len(study.trials) == 2 and "2 trials" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_what_somebody_else_works_on_is_not_told_as_found(home, capsys):
     asked = ["tune", *TASK, "--methods", "ssd", "--trials"]
     assert cli.main([*asked, "2"]) == 0
@@ -128,6 +117,7 @@ def test_what_somebody_else_works_on_is_not_told_as_found(home, capsys):
     assert "--method-preset tuned" not in said
 
 
+@pytest.mark.slow
 def test_a_study_that_could_not_go_on_is_told_after_the_others(home, capsys, monkeypatch):
     unlearn = judge.unlearn
 
@@ -159,6 +149,7 @@ def test_a_wrong_request_is_a_sentence(flags, says, home, capsys):
     assert not (home / "studies").exists()
 
 
+@pytest.mark.slow
 def test_python_gives_a_row_a_study_that_compare_takes(home):
     frame = mu.tune(
         dataset="digits",

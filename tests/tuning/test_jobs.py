@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from launching import small_grid
+from waiting import wait_for
 
 from mucore.runner import apart
 from mucore.runner.jobs import Pulse
-from mucore.runner.plan import parse_grid
 from mucore.runner.worker import work
 from mucore.store import Store, open_store
 from mucore.store.liveness import process_id
@@ -21,16 +20,7 @@ from mucore.tuning import jobs
 from mucore.tuning.study import studies_in
 from mucore.tuning.wish import FOLDER, studies_of, wish_of
 
-GRID = parse_grid(
-    {
-        "dataset": "digits",
-        "model": "mlp",
-        "preset": "quick",
-        "recipe": {"epochs": 3},
-        "scenarios": [{"id": "class_wise"}],
-        "methods": [{"id": "finetune"}, {"id": "ssd"}],
-    }
-)
+GRID = small_grid(epochs=3, scenarios=["class_wise"], methods=["finetune", "ssd"])
 WISH, _ = wish_of(GRID, trials=3)
 
 
@@ -40,13 +30,6 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield store
     for process in apart.STARTED:
         process.wait(60)
-
-
-def wait_for(condition: Callable[[], Any]) -> None:
-    until = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.05)
 
 
 def test_a_search_is_queued_once_and_taken_by_no_worker(store):
@@ -108,13 +91,13 @@ def test_the_next_start_of_the_program_takes_up_what_is_queued_in_its_home(store
 @pytest.mark.slow
 def test_a_process_of_its_own_searches_and_another_goes_on_when_it_was_killed(store):
     job = jobs.start(store, GRID, WISH)
-    wait_for(lambda: list((store.home / FOLDER).glob("*/finetune.json")))
+    wait_for(lambda: any((store.home / FOLDER).glob("*/finetune.json")), 120)
     worker = store.job(job.id).worker
     assert worker is not None and worker != process_id()
     os.kill(apart.STARTED[-1].pid, signal.SIGKILL)
     apart.STARTED[-1].wait()
-    wait_for(store.reap)
+    wait_for(lambda: store.reap() or None)
     assert store.job(job.id).state == "queued"
     jobs.start(store, GRID, WISH)
-    wait_for(lambda: store.job(job.id).state == "done")
+    wait_for(lambda: store.job(job.id).state == "done", 120)
     assert all(study.finished(3) for study in studies_in(store.home / FOLDER))

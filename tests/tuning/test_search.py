@@ -15,13 +15,14 @@ import own_methods
 import pytest
 import torch
 from facts import numbers, tells
+from launching import small_grid
 
 from mucore import catalog, datasets
 from mucore.catalog import plugins, tuning
 from mucore.catalog.cards import Between
 from mucore.engine.untouched import Touched
 from mucore.errors import BadValue, Cancelled, MucoreError, StoreError
-from mucore.runner.plan import parse_grid
+from mucore.runner.plan import ScenarioChoice
 from mucore.runner.session import Session
 from mucore.spec import RunSpec, complete, make_spec
 from mucore.store import open_store
@@ -33,7 +34,7 @@ from mucore.tuning import study as studying
 from mucore.tuning import together as sharing
 from mucore.tuning.judge import Judge
 from mucore.tuning.plan import missing_references, plan
-from mucore.tuning.report import cautions, foreign
+from mucore.tuning.report import cautions
 from mucore.tuning.search import SLACK, Search, StudiesFailed, claimed
 from mucore.tuning.study import Folder, Trial, load, studies_in
 from mucore.tuning.together import search
@@ -43,16 +44,8 @@ RECIPE = {"epochs": 3, "lr": 0.1}
 
 
 def grid_of(*methods, scenario="class_wise", dataset="digits", **values):
-    return parse_grid(
-        {
-            "dataset": dataset,
-            "model": "mlp",
-            "preset": "quick",
-            "recipe": RECIPE,
-            "scenarios": [{"id": scenario, "parameters": values}],
-            "methods": [{"id": name} for name in methods],
-        }
-    )
+    chosen = [ScenarioChoice(id=scenario, parameters=values)]
+    return small_grid(dataset=dataset, recipe=RECIPE, scenarios=chosen, methods=methods)
 
 
 @pytest.fixture(scope="module")
@@ -390,26 +383,6 @@ def test_a_study_grows_when_more_trials_are_asked_for(copied):
 
 
 @pytest.mark.slow
-def test_a_study_that_grows_in_another_space_says_so(copied, monkeypatch):
-    grid, search = grid_of("finetune"), catalog.method("finetune").search
-    (few,) = searched(copied, grid, trials=3)
-    assert few.space == search
-    ((task, _),) = wish_of(grid)[0].tasks
-    facts = Folder(copied / "studies", task).facts()
-    assert facts is not None and foreign(task, few, facts) == 0
-    # by the rate alone none of those before can be drawn from what is searched now
-    monkeypatch.setitem(search, "lr", Between(0.7, 0.8))
-    assert all(trial.values["lr"] < 0.5 for trial in few.first)
-    said = cautions(task, few, 3, facts)
-    (more,) = searched(copied, grid, trials=5)
-    assert more.space == search != few.space
-    assert all(0.7 <= trial.values["lr"] <= 0.8 for trial in more.first[3:])
-    assert foreign(task, more, facts) == 2
-    (told,) = (each for each in cautions(task, more, 5, facts) if "sampler" in each)
-    assert numbers(told) == ["2", "5"] and not any("sampler" in each for each in said)
-
-
-@pytest.mark.slow
 def test_a_study_of_which_nothing_is_left_to_draw_is_over(copied, monkeypatch):
     grid, root = grid_of("finetune"), copied / "studies"
     wish, _ = wish_of(grid, trials=5)
@@ -430,29 +403,6 @@ def test_a_study_of_which_nothing_is_left_to_draw_is_over(copied, monkeypatch):
         assert plan(wish, store, root).trials >= 3
     (more,) = searched(copied, grid, trials=3)
     assert len(more.first) == 3 and not more.drained
-
-
-@pytest.mark.slow
-def test_a_search_goes_on_with_what_was_put_aside_for_other_code(copied, monkeypatch):
-    grid, root = grid_of("ssd"), copied / "studies"
-    wish, _ = wish_of(grid, trials=2)
-    ((task, _),) = wish.tasks
-    (before,) = searched(copied, grid, trials=2)
-    file = Folder(root, task).study_file("ssd")
-    with open_store(copied) as store:
-        for module in ("search", "plan", "wish"):
-            monkeypatch.setattr(f"mucore.tuning.{module}.revision_of", lambda method: "other")
-        found = plan(wish, store, root)
-        assert (found.done, found.trials, found.aside) == (0, wish.most, 0)
-        assert load(file) == before  # who plans moves nothing
-        (other,) = searched(copied, grid, trials=2)
-        assert other.revision == "other" and load(file) == other
-        monkeypatch.undo()
-        found = plan(wish, store, root)
-        assert (found.done, found.trials, found.aside) == (len(before.trials), 0, 1)
-        assert searched(copied, grid, trials=2) == [before]
-        assert plan(wish, store, root).aside == 0
-    assert load(file.parent / "earlier" / "ssd-other.json") == other
 
 
 @pytest.mark.slow
