@@ -105,6 +105,7 @@ def test_those_of_a_pack_lie_apart(store, parameters, tmp_path):
     assert analysis.find(analysis.place(store.home, pack), "neighbours", parameters) is not None
 
 
+@pytest.mark.slow
 def test_a_failure_is_a_sentence_and_can_be_tried_again(store, parameters):
     broken = {"keys": ["f" * 24]}
     key = analysis.key("neighbours", broken)
