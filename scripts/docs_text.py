@@ -1,5 +1,5 @@
 """Words, lists and tables of the pages in docs/ that scripts write. What a page says in words is in
-scripts/pages.
+scripts/texts.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def filled(name: str, **parts: object) -> str:
     """The page of that name with these in its gaps."""
-    text = Path(__file__).with_name("pages") / name
+    text = Path(__file__).with_name("texts") / name
     return text.read_text(encoding="utf-8").format(**parts)
 
 
