@@ -21,7 +21,7 @@ from results_page import results_page
 from tuning_page import tuning_page
 
 from mucore import catalog
-from mucore.catalog import MethodCard, MetricCard, Parameter
+from mucore.catalog import MethodCard, MetricCard, Parameter, tuning
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 BLIND = (
@@ -76,7 +76,7 @@ def methods_page() -> str:
 
 def method_paragraph(card: MethodCard) -> str:
     """What is on the card beside how it works, in the order in which a reader asks."""
-    chosen = [found for found in catalog.tuning.shipped() if found.method == card.id]
+    chosen = [found for found in tuning.shipped() if found.method == card.id]
     return said(
         card.aliases and f"Also called {listed(card.aliases)}.",
         f"Source: {sentence(card.source)}",
