@@ -2,10 +2,10 @@
 
 On the machine that made the pack the predictions come out bit by bit. Another processor adds up in
 another order, and for a convolutional network that is nearly as much as another seed. So there a
-run counts as repeated where every number that a verdict rests on lies within a band: how far two Retrains lie apart by chance, or two seeds of the method, where that
-is more. No verdict rests on the training of an original: of it the accuracies are compared, with
-those of trainings with other seeds. A run that is repeated has no part in its own band, since a lie
-would widen it.
+run counts as repeated where every number that a verdict rests on lies within a band: how far two
+Retrains lie apart by chance, or two seeds of the method, where that is more. No verdict rests on
+the training of an original: of it the accuracies are compared, with those of trainings with other
+seeds. A run that is repeated has no part in its own band, since a lie would widen it.
 """
 
 from __future__ import annotations
