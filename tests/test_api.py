@@ -63,6 +63,7 @@ print(heavy("torch", "sklearn"))
 """
 
 
+@pytest.mark.slow
 def test_what_is_stored_is_read_without_torch(tmp_path):
     compare(tmp_path, scenario="class_wise", methods=["ssd"])
     done = subprocess.run(

@@ -48,6 +48,7 @@ def test_what_serves_both_passes(tmp_path: Path):
     assert all(check.passed for check in checks), [check for check in checks if not check.passed]
 
 
+@pytest.mark.slow
 def test_a_loss_of_classes_alone_is_found_out_where_the_card_promises_more(tmp_path: Path):
     failed = [
         check

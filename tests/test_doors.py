@@ -5,6 +5,7 @@ or a sentence: one property a door over drawn inputs, and one table of inputs th
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
 import io
 import json
@@ -420,9 +421,14 @@ DAMAGED = ["", "[]", '"x"', DEEP] + [
         {"study": {**STUDY["study"], "seed": "x"}},
         {"trials": [5]},
         {"trials": [{**STUDY["trials"][0], "score": "x"}]},
-        {"sizes": {}, "units": {"fa": "x"}, "retrains": {}, "seeds": {}},
     )
 ]
+DAMAGED.append(
+    json.dumps(
+        {"rule": STUDY["rule"], "task": {}, "sizes": {}, "units": {"fa": "x"}}
+        | {"retrains": {}, "seeds": {}}
+    )
+)
 
 
 def test_damaged_files_of_a_search_are_said(quiet: Path, unseen: list[str]) -> None:
@@ -455,7 +461,12 @@ DAMAGES = {
 SHOWN_ON = {"job": "queue", "result": "results", "comparison": "queue"}
 
 
-@pytest.mark.parametrize("place", DAMAGES)
+FEW = ("job.spec", "result.record", "comparison.grid")
+
+
+@pytest.mark.parametrize(
+    "place", [pytest.param(each, marks=[] if each in FEW else pytest.mark.slow) for each in DAMAGES]
+)
 def test_damaged_rows_are_said(place: str, quiet: Path, unseen: list[str]) -> None:
     with open_store(quiet / "home") as store:
         store.enqueue([make_spec_row(method="ssd")])
@@ -477,8 +488,8 @@ def test_damaged_rows_are_said(place: str, quiet: Path, unseen: list[str]) -> No
 
 def failing(error: BaseException) -> Callable[..., None]:
     """In no file, for what a file outside of mucore raises is its caller's."""
-    space: dict[str, Any] = {"error": error}
-    exec("def fails(*_, **__): raise type(error)(*error.args)", space)
+    space: dict[str, Any] = {"error": error, "copy": copy.copy}
+    exec("def fails(*_, **__): raise copy(error)", space)
     return space["fails"]
 
 

@@ -150,6 +150,7 @@ def test_pages_are_looked_at_in_any_folder(home, tmp_path):
     assert json.loads(done.stdout)["problems"] == []
 
 
+@pytest.mark.slow
 def test_a_page_says_which_map_it_would_show(home, monkeypatch):
     """With predictions kept, Compare's map of the runs that it opens on, of the reader's own."""
     monkeypatch.setattr(data, "DEMO", home / "no-demo")
@@ -159,6 +160,7 @@ def test_a_page_says_which_map_it_would_show(home, monkeypatch):
     assert all(one["pack"] is None for one in found.wanted)
 
 
+@pytest.mark.slow
 def test_the_numbers_of_forgetting_quality_are_computed_before_the_page_is_opened(
     home, monkeypatch, capsys
 ):

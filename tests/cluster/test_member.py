@@ -35,6 +35,7 @@ def test_it_answers_while_a_run_computes_and_hands_the_run_back(store):
     assert store.job(job.id).state == "queued" and store.job(job.id).attempts == 0
 
 
+@pytest.mark.slow
 def test_it_finishes_what_it_has_in_hand_and_takes_no_more(store):
     launched(store, epochs=30)
     member = Member(Order(home=str(store.home)))

@@ -214,7 +214,12 @@ def harm(path, how):
 
 
 @pytest.mark.parametrize(
-    ("how", "which"), [("removed", "original"), ("flipped", "retrained"), ("cut", "both")]
+    ("how", "which"),
+    [
+        ("flipped", "retrained"),
+        pytest.param("removed", "original", marks=pytest.mark.slow),
+        pytest.param("cut", "both", marks=pytest.mark.slow),
+    ],
 )
 def test_files_of_references_that_are_lost_are_made_again_and_their_numbers_stay(
     session, how, which

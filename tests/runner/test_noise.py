@@ -176,6 +176,7 @@ def test_a_confined_method_moves_the_classifier_alone(method):
 CARDS = [card for card in catalog.METHODS if card.family != "reference"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "card",
     [card for card in CARDS if not card.not_confinable or card.confinable_when],
@@ -425,6 +426,7 @@ def test_the_command_of_a_run_repeats_it(changes, tmp_path, monkeypatch, capsys)
     assert wanted.key in {run["key"] for run in json.loads(capsys.readouterr().out)["runs"]}
 
 
+@pytest.mark.slow
 def test_python_takes_both(tmp_path):
     frame = mu.compare(
         dataset="digits",

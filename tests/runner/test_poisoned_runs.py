@@ -120,7 +120,9 @@ def learned(monkeypatch) -> dict[str, set[int]]:
     return seen
 
 
-@pytest.mark.parametrize("scenario", ["backdoor", "label_flip"])
+@pytest.mark.parametrize(
+    "scenario", ["backdoor", pytest.param("label_flip", marks=pytest.mark.slow)]
+)
 def test_the_original_learns_every_sample_and_retrain_none_of_the_poisoned(
     tmp_path, learned, scenario
 ):

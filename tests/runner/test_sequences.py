@@ -261,6 +261,7 @@ def test_retrain_leaves_out_all_that_was_asked_for_so_far(session):
     assert texts[second.requests[0].key] == '{"class_ids":[0]}'
 
 
+@pytest.mark.slow
 def test_a_sequence_can_go_on_when_the_weights_before_were_cleared_away(session):
     first = step("class_wise", class_ids=[0])
     second = step("one_class", first, class_id=1)

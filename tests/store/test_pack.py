@@ -186,6 +186,7 @@ def test_what_is_no_pack(pack: Path, tmp_path: Path) -> None:
         open_pack(tmp_path)
 
 
+@pytest.mark.slow
 def test_the_store_never_imports_torch(pack: Path) -> None:
     code = (
         "import sys; from mucore.store import open_pack; s = open_pack(sys.argv[1])\n"

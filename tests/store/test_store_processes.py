@@ -103,10 +103,10 @@ def _together(
 def test_no_key_is_computed_twice_and_needs_come_first(
     shared_url: str | None, tmp_path: Path
 ) -> None:
-    specs = _grid(seeds=12)
+    specs = _grid(seeds=8)
     with open_store(tmp_path, url=shared_url) as store:
         store.enqueue(specs)
-        said = [line for lines in _together("work", tmp_path, shared_url, 3) for line in lines]
+        said = [line for lines in _together("work", tmp_path, shared_url, 2) for line in lines]
         assert Counter(line["key"] for line in said) == Counter(spec.key for spec in specs)
         times = {line["key"]: line for line in said}
         for spec in specs:

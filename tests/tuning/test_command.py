@@ -48,6 +48,7 @@ def test_the_time_of_a_plan_goes_by_the_studies_that_run_at_once(home, capsys):
     assert time("ssd,finetune", 8) == time("ssd,finetune", 2) != time("ssd,finetune", 1)
 
 
+@pytest.mark.slow
 def test_a_search_ends_with_a_table_and_how_to_use_it(home, capsys):
     asked = ["tune", *TASK, "--methods", "ssd", "--trials", "3"]
     assert cli.main([*asked, "--json"]) in (0, 1)

@@ -42,6 +42,7 @@ def test_a_search_is_queued_once_and_taken_by_no_worker(store):
     assert store.job(job.id).state == "queued" and not list(store.home.rglob("*.json"))
 
 
+@pytest.mark.slow
 def test_it_ends_with_studies_and_settings_in_the_home(store):
     job = jobs.work_on(store, jobs.enqueue(store, GRID, WISH), device="cpu")
     assert (job.state, job.progress, job.error) == ("done", 1.0, None)
@@ -52,6 +53,7 @@ def test_it_ends_with_studies_and_settings_in_the_home(store):
     assert (store.home / "tuned.json").exists()
 
 
+@pytest.mark.slow
 def test_a_cancelled_one_keeps_its_trials_and_goes_on_from_there(store, monkeypatch):
     job = jobs.enqueue(store, GRID, WISH)
     share, compute = jobs.share, jobs.compute
