@@ -32,19 +32,16 @@ def small_grid(
 ) -> Grid:
     """Of an MLP on `digits`."""
     chosen = [ScenarioChoice(id=each) if isinstance(each, str) else each for each in scenarios]
-    return Grid(
-        **{"dataset": "digits", "model": "mlp", "preset": "quick", "recipe": {"epochs": epochs}}
-        | {"methods": [MethodChoice(id=method) for method in methods], "scenarios": chosen}
-        | {"training_seeds": list(range(seeds))}
-        | changes
-    )
+    usual: dict[str, Any] = {"dataset": "digits", "model": "mlp", "preset": "quick"}
+    usual |= {"recipe": {"epochs": epochs}, "training_seeds": list(range(seeds))}
+    usual |= {"methods": [MethodChoice(id=method) for method in methods], "scenarios": chosen}
+    return Grid(**usual | changes)
 
 
 def digits(method: str = "finetune", scenario: str | None = "one_class", **changes: Any) -> RunSpec:
     """A run of an MLP on `digits`."""
-    recipe = changes.pop("recipe", RECIPE)
-    common: dict[str, Any] = {"dataset": "digits", "model": "mlp", "recipe": recipe}
-    return make_spec(**common | {"method": method, "scenario": scenario} | changes)
+    usual: dict[str, Any] = {"dataset": "digits", "model": "mlp", "recipe": RECIPE}
+    return make_spec(**usual | {"method": method, "scenario": scenario} | changes)
 
 
 def essence(result: Result | None) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def examples(count: int) -> settings:
 
 # -- inputs that nobody means well
 
-NASTY = r"""
+NASTY: list[str] = r"""
 ² ٣ +-5 --5 -5 5%% % 1_0 0x10 1e400 -1e400 1e-400 nan inf -inf 1.5 0 1 2 20% true none null [] {}
 ../../etc/passwd /dev/null /dev/zero /dev/stdin /proc/self/mem / ~ ~nobody/x npz:~nobody/x npz:
 npz:/dev/zero folder:/proc set:../x @/dev/zero @~nobody/x @ <script> ';drop(table)job;-- ${HOME} %00

@@ -256,10 +256,10 @@ def test_every_default_and_what_a_preset_sets_for_methods_is_legal():
             assert check(parameter, values[parameter.name], owner=card.id) == values[parameter.name]
     for preset in catalog.presets():
         for name, values in preset.methods.items():
-            card, _, scenario = name.partition("/")
-            recipe = make_recipe(preset.id)
-            found = method_parameters(catalog.method(card), recipe, {}, scenario=scenario or None)
-            assert values and found | values == found
+            method, _, scenario = name.partition("/")
+            card, recipe = catalog.method(method), make_recipe(preset.id)
+            found = method_parameters(card, recipe, {}, scenario=scenario or None)
+            assert values and found | dict(values) == found
             assert not scenario or catalog.scenario(scenario)
 
 

@@ -41,11 +41,9 @@ def test_a_run_brings_its_references_and_is_stored_once(store):
     zeros = int((session.splits(wanted).train.labels == 0).sum())
     assert result.forget_count == round(0.2 * zeros)
     assert result.forget_count + result.retain_count == len(session.splits(wanted).train)
-    assert result.metrics["ta"].gap == pytest.approx(
-        result.metrics["ta"].value
-        - session.store.get_result(wanted.retrained().key).metrics["ta"].value
-    )
-    assert session.store.get_result(wanted.retrained().key).metrics["rte"].value == 1
+    retrain = store.get_result(wanted.retrained().key)
+    assert result.metrics["ta"].gap == pytest.approx(value(result, "ta") - value(retrain, "ta"))
+    assert value(retrain, "rte") == 1
     # of predicting, the gradients of samples, and each group of metrics that the run has
     parts = result.cost["measuring_seconds"]
     assert {PREDICTING, GRADIENTS, "accuracy", "representation"} <= set(parts) and min(
@@ -329,8 +327,9 @@ def test_the_same_seed_gives_the_same_weights_in_another_process(session, tmp_pa
         "    spec = RunSpec.model_validate_json(sys.stdin.read())\n"
         "    print(execute(spec, Session(store, 'cpu')).weights)"
     )
-    given = {"input": wanted.model_dump_json(), "capture_output": True, "text": True}
-    other = subprocess.run([sys.executable, "-c", code], check=True, **given)
+    text = wanted.model_dump_json()
+    command = [sys.executable, "-c", code]
+    other = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     # files are named by their content
     assert other.stdout.strip() == session.store.get_model(wanted.model_key).weights
 

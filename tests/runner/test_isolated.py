@@ -62,7 +62,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def spec(method: str, **changes: Any) -> RunSpec:
-    usual = {"scenario": "class_wise", "mia_samples": 20, "recipe": RECIPE}
+    usual: dict[str, Any] = {"scenario": "class_wise", "mia_samples": 20, "recipe": RECIPE}
     return digits(method, **usual | changes)
 
 
