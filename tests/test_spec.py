@@ -11,15 +11,7 @@ from hypothesis import strategies as st
 from mucore import catalog
 from mucore.catalog.cards import Parameter
 from mucore.errors import BadValue, UnknownName
-from mucore.spec import (
-    REVISION,
-    Recipe,
-    RunSpec,
-    check,
-    make_recipe,
-    make_spec,
-    method_parameters,
-)
+from mucore.spec import REVISION, Recipe, RunSpec, check, make_recipe, make_spec, method_parameters
 
 STANDARD = make_recipe("standard")
 
@@ -167,11 +159,7 @@ def test_a_papers_recipe_brings_what_the_paper_sets_for_a_method():
     assert [
         method_parameters(first, mubox, {}, scenario=name)["tau"]
         for name in ("one_class", "class_wise", "backdoor")
-    ] == [
-        0.04,
-        0.08,
-        3e-5,
-    ]
+    ] == [0.04, 0.08, 3e-5]
     # the authors' for it stays
     assert method_parameters(first, mubox, {}, scenario="backdoor")["counterpart"] == "true_label"
     finetune = method_parameters(catalog.method("finetune"), mufac, {})

@@ -66,12 +66,7 @@ def test_an_order_shows_no_password():
 
 @pytest.mark.parametrize(
     ("order", "count"),
-    [
-        (Order(), 0),
-        (Order(), 10**9),
-        (Order(gpus=2), 1),
-        (Order(gpus=float("nan")), 1),
-    ],
+    [(Order(), 0), (Order(), 10**9), (Order(gpus=2), 1), (Order(gpus=float("nan")), 1)],
 )
 def test_numbers_that_no_cluster_has_are_refused(order, count):
     with pytest.raises(BadValue):

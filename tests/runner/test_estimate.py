@@ -12,15 +12,7 @@ import pytest
 from builders import make_result, make_spec_row
 
 from mucore.runner import estimate
-from mucore.runner.estimate import (
-    WAKING,
-    Expected,
-    Forecast,
-    Span,
-    about,
-    schedule,
-    time_left,
-)
+from mucore.runner.estimate import WAKING, Expected, Forecast, Span, about, schedule, time_left
 from mucore.runner.estimate.remaining import PRIOR
 from mucore.spec import Recipe, RunSpec
 from mucore.store.rows import Job, Result

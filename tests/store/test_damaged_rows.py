@@ -23,9 +23,7 @@ def damage(store: Store, table: sa.Table, row: sa.ColumnElement[bool], **values:
 
 @pytest.mark.parametrize(
     ("column", "value"),
-    [
-        *(("spec", "{"), ("spec", '{"dataset": 1}'), ("needs", "["), ("losses", "{}")),
-    ],
+    [*(("spec", "{"), ("spec", '{"dataset": 1}'), ("needs", "["), ("losses", "{}"))],
 )
 def test_a_damaged_job_is_failed_and_the_queue_goes_on(
     store: Store, caplog: pytest.LogCaptureFixture, column: str, value: str
@@ -50,10 +48,7 @@ def test_a_damaged_job_is_failed_and_the_queue_goes_on(
 
 
 @pytest.mark.parametrize(
-    ("column", "value"),
-    [
-        *(("record", "{"), ("record", '{"spec": 5}'), ("metric_names", "5")),
-    ],
+    ("column", "value"), [*(("record", "{"), ("record", '{"spec": 5}'), ("metric_names", "5"))]
 )
 def test_damaged_results_are_left_out(
     store: Store, caplog: pytest.LogCaptureFixture, column: str, value: str

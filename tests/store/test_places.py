@@ -77,9 +77,7 @@ def test_a_second_machine_reads_what_the_first_wrote(url: str, tmp_path: Path) -
         second.get_arrays(name)
 
 
-def test_a_copy_serves_without_the_place_and_a_damaged_one_is_fetched_again(
-    tmp_path: Path,
-) -> None:
+def test_a_copy_serves_without_the_place_and_a_damaged_one_is_fetched_again(tmp_path: Path) -> None:
     place = place_of(tmp_path, f"memory://{uuid4().hex}")
     artifacts = Artifacts(place)
     name = artifacts.put_arrays({"w": np.arange(4.0)})

@@ -101,10 +101,10 @@ def test_what_forgot_stands_first_then_by_distance_and_cost():
     ]
     order = sorted(lines, key=lambda each: each.place)
     assert [each.method for each in order] == [
-        *("finetune", "scrub", "ssd", "fcs", "delete", "salun", "fisher", "gkt"),
+        *("finetune", "scrub", "ssd", "fcs", "delete", "salun", "fisher", "gkt")
     ]
     assert [each.group for each in order][3:] == [
-        *("unsound", "off", "nothing", "damaged", "missing"),
+        *("unsound", "off", "nothing", "damaged", "missing")
     ]
 
 

@@ -83,7 +83,7 @@ def test_what_no_table_is_of_is_said_with_its_reason(tmp_path):
     (division,) = found.divisions
     assert [table.task.scenario for table in division.tables] == ["one_class"]
     assert [(task.scenario, why) for task, why in division.absent] == [
-        ("backdoor", "Retrain: It was not run."),
+        ("backdoor", "Retrain: It was not run.")
     ]
     assert without(division, ["ssd"]).absent == division.absent
     assert found.absent == (("tuned", NO_RUN),)
@@ -94,18 +94,14 @@ def test_what_no_table_is_of_is_said_with_its_reason(tmp_path):
 
 @pytest.mark.slow
 def test_a_method_without_a_score_in_a_task_has_no_rank_and_why(tmp_path):
-    fill(
-        tmp_path,
-        methods=("scrub", "finetune", "ssd", "salun"),
-        lacking=[("backdoor", "salun")],
-    )
+    fill(tmp_path, methods=("scrub", "finetune", "ssd", "salun"), lacking=[("backdoor", "salun")])
     with open_store(tmp_path) as store:
         found = board_of(SUITE, store)
     assert found is not None
     (division,) = found.divisions
     assert division.ranking is not None and "salun" not in division.ranking.ranks
     assert [(task.scenario, why) for task, why in division.unscored("salun")] == [
-        ("backdoor", "It was not run."),
+        ("backdoor", "It was not run.")
     ]
     assert division.unscored("ssd") == [] and site.unranked(division, "ssd") == ""
     assert catalog.scenario("backdoor").title in site.unranked(division, "salun")

@@ -142,13 +142,7 @@ def test_nothing_is_drawn_that_is_known_to_cost_too_much():
 
 def test_settings_of_another_space_are_not_taken_for_its_own():
     space = space_of("ssd")
-    inside = {
-        "selection": "alpha",
-        "alpha": 5.0,
-        "lam": 0.5,
-        "fisher": "batch",
-        "order": "mixed",
-    }
+    inside = {"selection": "alpha", "alpha": 5.0, "lam": 0.5, "fisher": "batch", "order": "mixed"}
     assert space.holds(inside) and space.holds(space.authors())
     for change in (
         {"alpha": 500.0},
