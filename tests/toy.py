@@ -5,10 +5,12 @@ every method runs in a fraction of a second.
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
+import torch
 from roster import ROSTER
 from torch import Tensor, nn
 
@@ -32,24 +34,60 @@ from mucore.testing.toy import (
 )
 
 __all__ = [
+    "PLAIN",
     "RECIPE",
     "Name",
     "Problem",
     "accuracy",
+    "draws",
     "fingerprint",
+    "gradient",
     "in_float64",
     "logits",
     "loss",
+    "moved",
     "no_curvature",
+    "on_copy",
     "original",
     "parameters",
     "problem",
     "request",
     "same",
+    "settings",
+    "smooth",
     "trained",
     "unlearn",
     "watch_fit",
 ]
+
+
+PLAIN: dict[str, Any] = {"momentum": 0.0, "weight_decay": 0.0}  # of an optimiser
+
+
+def smooth(seed: int = 0) -> nn.Sequential:
+    """A network without batch norm for the perceptron's data, in double precision, in eval mode."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network = nn.Sequential(nn.Flatten(), nn.Linear(16, 20), nn.Tanh(), nn.Linear(20, 6))
+    return network.double().eval()
+
+
+def draws(*shape: int, seed: int = 0) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def gradient(
+    model: nn.Module, samples: Samples, loss: Callable[..., Tensor] = nn.functional.cross_entropy
+) -> dict[str, Tensor]:
+    """Of the loss of all samples in one batch, by weight."""
+    (batch,) = samples.batches(Run(seed=0), len(samples))
+    grads = torch.autograd.grad(loss(model(batch.x), batch.y), list(model.parameters()))
+    return dict(zip(dict(model.named_parameters()), grads, strict=True))
+
+
+def moved(after: nn.Module, before: nn.Module) -> dict[str, Tensor]:
+    start = dict(before.named_parameters())
+    return {name: p.detach() - start[name].detach() for name, p in after.named_parameters()}
 
 
 def parameters(method: str, **changes: Any) -> dict[str, Any]:
@@ -61,18 +99,37 @@ def parameters(method: str, **changes: Any) -> dict[str, Any]:
     )
 
 
+def settings(**values: Any) -> dict[str, Any]:
+    """Parameters of a method, for several calls."""
+    return values
+
+
 def unlearn(
     method: str,
-    data: UnlearningData,
-    model: nn.Module,
+    data: UnlearningData | Name,
+    model: nn.Module | Name | None = None,
     *,
     seed: int = 0,
     run: Run | None = None,
     **changes: Any,
 ) -> tuple[nn.Module, Run]:
-    """Run a method on `model` itself and give what it returns, with its run."""
+    """Run a method on `model` itself and give what it returns, with its run. The name of a toy
+    stands for its class to be forgotten, and for a copy of its trained network.
+    """
+    if not isinstance(data, UnlearningData):
+        model = data if model is None else model
+        data = request(data)
+    assert model is not None
+    model = model if isinstance(model, nn.Module) else original(model)
     run = run or Run(seed=seed)
     return methods.load(method)(model, data, run, **parameters(method, **changes)), run
+
+
+def on_copy(
+    method: str, data: UnlearningData, model: nn.Module, **options: Any
+) -> tuple[nn.Module, Run]:
+    """As `unlearn`, but `model` stays as it is."""
+    return unlearn(method, data, copy.deepcopy(model), **options)
 
 
 def in_float64(data: UnlearningData) -> UnlearningData:

@@ -231,9 +231,8 @@ def test_a_pick_is_a_part_of_both_sets_drawn_once():
     assert all(torch.equal(a.ids, b.ids) for a, b in zip(chosen.sets, again.sets, strict=True))
     assert not torch.equal(chosen.sets[0].ids, other.sets[0].ids)
     for part, whole in zip(chosen.sets, mixture.sets, strict=True):
-        assert len(part.ids.unique()) == len(part) and set(part.ids.tolist()) <= set(
-            whole.ids.tolist()
-        )
+        assert len(part.ids.unique()) == len(part)
+        assert set(part.ids.tolist()) <= set(whole.ids.tolist())
     assert curvature.pick(mixture, len(mixture), Run(seed=0)) is mixture
 
 
@@ -321,10 +320,8 @@ def test_products_with_the_jacobian_of_a_set_are_those_with_its_rows():
     rows = curvature.jacobian_rows(model, weights, samples, run, 3)
     (batch,) = samples.batches(run, 11)
     torch.testing.assert_close(rows, jacobian(model, weights, batch.x), rtol=1e-9, atol=1e-12)
-    q, u = (
-        direction(weights),
-        torch.randn(len(rows), dtype=torch.float64, generator=torch.Generator().manual_seed(1)),
-    )
+    q = direction(weights)
+    u = torch.randn(len(rows), dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     torch.testing.assert_close(curvature.jacobian_on(model, weights, samples, run, 3, q), rows @ q)
     torch.testing.assert_close(
         curvature.transposed_on(model, weights, samples, run, 3, u), rows.T @ u

@@ -175,10 +175,8 @@ def test_summed_squares_equal_those_of_vmap(name: str):
 def test_layer_hooks_equal_one_backward_pass_a_sample_and_leave_no_trace(name: str):
     data, model = network(name)
     x, y = images(data, 11)
-    squares, oracle = (
-        sample_squares.squares_by_layer(model, x, y),
-        sample_squares.squares_one_by_one(model, x, y),
-    )
+    squares = sample_squares.squares_by_layer(model, x, y)
+    oracle = sample_squares.squares_one_by_one(model, x, y)
     assert squares is not None
     assert all(
         torch.allclose(squares[name], oracle[name], rtol=1e-9, atol=1e-300) for name in oracle

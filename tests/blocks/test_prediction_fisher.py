@@ -102,9 +102,7 @@ def test_where_no_column_counts_the_information_is_zero(coverage: float, sure: f
     assert not any(values.any() for values in found.values())
 
 
-def test_it_does_not_depend_on_how_samples_and_columns_are_grouped(
-    monkeypatch: pytest.MonkeyPatch,
-):
+def test_it_does_not_depend_on_how_samples_and_columns_are_grouped(monkeypatch: pytest.MonkeyPatch):
     data, model = toy.in_float64(toy.request("conv")), toy.original("conv").double()
     samples = data.retain[torch.arange(60)]
     whole = fisher_of_predictions(model, samples, Run(seed=0), batch_size=60, coverage=0.99)

@@ -133,11 +133,9 @@ def test_collected_counts_are_one_table_of_two_by_two_an_attribute():
                 ).sum()
                 assert found.confusion[attribute, true, said] == count
     nothing = collect(toy.original("attributes"), data.forget[torch.arange(0)], 3, Run(seed=0))
-    assert (
-        nothing.total == 0
-        and nothing.confusion.shape == (3, 2, 2)
-        and nothing.labels.shape == (0, 3)
-    )
+    assert nothing.total == 0
+    assert nothing.confusion.shape == (3, 2, 2)
+    assert nothing.labels.shape == (0, 3)
 
 
 def test_the_cap_of_a_rising_loss_is_a_multiple_of_ln_2():
@@ -158,9 +156,8 @@ def test_other_labels_turn_every_bit_and_random_ones_are_fair_coins():
     drawn = labels.draw_labels(data, bits, Run(seed=0), "all")
     assert torch.equal(drawn, labels.draw_labels(data, bits, Run(seed=0), "all"))
     # 1080 coins each: 0.5 within five standard errors, and independent of the true bits
-    assert drawn.shape == bits.shape and (
-        drawn.double().mean(0) - 0.5
-    ).abs().max() < 5 * 0.5 / math.sqrt(1080)
+    assert drawn.shape == bits.shape
+    assert (drawn.double().mean(0) - 0.5).abs().max() < 5 * 0.5 / math.sqrt(1080)
     assert ((drawn == bits).double().mean(0) - 0.5).abs().max() < 5 * 0.5 / math.sqrt(1080)
 
 
@@ -184,10 +181,8 @@ def test_kinds_number_combinations_alike_in_all_sets_and_leave_classes_alone():
     data = toy.request("attributes", "random")
     (first, second), count = labels.kinds(data, data.forget.labels, data.validation.labels)
     assert count == 8 and len(first) == len(data.forget) and len(second) == len(data.validation)
-    joined, numbers = (
-        torch.cat([data.forget.labels, data.validation.labels]),
-        torch.cat([first, second]),
-    )
+    joined = torch.cat([data.forget.labels, data.validation.labels])
+    numbers = torch.cat([first, second])
     same_label = (joined.unsqueeze(0) == joined.unsqueeze(1)).all(2)
     assert torch.equal(same_label, numbers.unsqueeze(0) == numbers.unsqueeze(1))
     classes = toy.request("mlp")
@@ -222,9 +217,8 @@ def test_an_ensemble_votes_on_each_attribute(vote: Vote, wanted: list[list[int]]
     assert tied.tolist() == [[0]]
     again = restore(ensemble.state_dict(), lambda: Fixed(0.5, 0.5), "attributes")
     assert isinstance(again, Ensemble)
-    assert torch.equal(again.vote(torch.zeros(1, 1))[0], logits) and torch.equal(
-        again.vote(torch.zeros(1, 1))[1], said
-    )
+    assert torch.equal(again.vote(torch.zeros(1, 1))[0], logits)
+    assert torch.equal(again.vote(torch.zeros(1, 1))[1], said)
 
 
 # -- one attribute is two classes

@@ -31,9 +31,8 @@ def test_every_sample_comes_once_and_the_order_belongs_to_the_role():
     data, run = toy.request("mlp"), Run(seed=0)
     first = torch.cat([batch.ids for batch in data.retain.batches(run, 64, shuffle=True)])
     second = torch.cat([batch.ids for batch in data.retain.batches(run, 64, shuffle=True)])
-    assert torch.equal(first.sort().values, data.retain.ids) and torch.equal(
-        second.sort().values, data.retain.ids
-    )
+    assert torch.equal(first.sort().values, data.retain.ids)
+    assert torch.equal(second.sort().values, data.retain.ids)
     assert not torch.equal(first, second)
     other = Run(seed=0)
     list(data.forget.batches(other, 64, shuffle=True))
@@ -136,12 +135,10 @@ def test_collect_agrees_with_a_plain_pass():
     rebuilt = classifier_layer(model)(torch.tensor(found.features).float())
     assert torch.allclose(rebuilt, logits, atol=0.05)  # features are kept in half precision
     part = collect(model, data.forget, 6, Run(seed=0), keep=20, features=5)
-    assert (
-        len(part) == 20
-        and part.total == len(data.forget)
-        and part.features is not None
-        and len(part.features) == 5
-    )
+    assert len(part) == 20
+    assert part.total == len(data.forget)
+    assert part.features is not None
+    assert len(part.features) == 5
     rows = {int(number): row for row, number in enumerate(found.ids)}
     assert all(
         (part.logits[row] == found.logits[rows[int(number)]]).all()

@@ -167,10 +167,8 @@ def test_frozen_parameters_do_not_move():
     model = toy.original("mlp")
     model[1].requires_grad_(False)
     model[2].requires_grad_(False)
-    weight, statistics = (
-        model.get_parameter("1.weight").detach().clone(),
-        model.get_buffer("2.running_mean").clone(),
-    )
+    weight = model.get_parameter("1.weight").detach().clone()
+    statistics = model.get_buffer("2.running_mean").clone()
     train(model)
     assert torch.equal(model.get_parameter("1.weight"), weight)
     # a batch norm that does not learn stays in eval mode

@@ -32,10 +32,8 @@ def test_a_phase_keeps_an_optimiser_of_its_own():
     ]
     fit(model, phases, Run(seed=0), epochs=epochs, optimizer=second)
 
-    run, engines = (
-        Run(seed=0),
-        [settings.make(list(bare.parameters())) for settings in (first, second)],
-    )
+    run = Run(seed=0)
+    engines = [settings.make(list(bare.parameters())) for settings in (first, second)]
     step, total = 0, epochs * data.forget.steps(64)
     bare.train()
     for _ in range(epochs):

@@ -67,9 +67,8 @@ def test_giving_up_leaves_the_model_and_says_why():
     run, network = Run(seed=0), nn.Linear(2, 1)
     before = copy_state(network)
     assert run.give_up(network, "something is not finite") is network
-    assert not network.training and all(
-        torch.equal(t, before[name]) for name, t in network.state_dict().items()
-    )
+    assert not network.training
+    assert all(torch.equal(t, before[name]) for name, t in network.state_dict().items())
     assert run.status == "diverged" and run.stop_reason and "something" in run.stop_reason
 
 

@@ -91,21 +91,9 @@ GLOBALS: dict[str, tuple[Callable[[], Any], str]] = {
     "device": (lambda: torch.set_default_device("meta"), "the default device"),
     "gradients": (lambda: torch.set_grad_enabled(False), "gradient mode"),
     "threads": (lambda: torch.set_num_threads(3), "the number of threads"),
-    "deterministic": (
-        lambda: torch.use_deterministic_algorithms(True, warn_only=True),
-        "deterministic algorithms",
-    ),
-    "products": (
-        lambda: torch.set_float32_matmul_precision("medium"),
-        "the precision of matrix products with MKL-DNN",
-    ),
     "one product": (
         lambda: setattr(torch.backends.cuda.matmul, "fp32_precision", "tf32"),
         "the precision of matrix products with CUDA",
-    ),
-    "any precision": (
-        lambda: setattr(torch.backends, "fp32_precision", "tf32"),
-        "the precision of float32",
     ),
     "cudnn": (lambda: setattr(torch.backends.cudnn, "benchmark", True), "cudnn.benchmark"),
     "seed": (lambda: torch.manual_seed(torch.initial_seed() + 1), "PyTorch's global generator"),

@@ -11,6 +11,7 @@ import pytest
 import torch
 import toy
 from torch import Tensor, nn
+from toy import PLAIN, moved, smooth
 
 from mucore.blocks import adversarial
 from mucore.engine.data import TensorImages, UnlearningData
@@ -23,33 +24,11 @@ from mucore.methods.fcs import contrast_loss
 from mucore.methods.unsir import drawn_per_class
 from mucore.testing.contract import forbid
 
-PLAIN: dict[str, Any] = {"momentum": 0.0, "weight_decay": 0.0}
-
-
-def smooth(seed: int = 0) -> nn.Module:
-    """A network without batch norm for the perceptron's data, in double precision, in eval mode."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return (
-            nn.Sequential(nn.Flatten(), nn.Linear(16, 20), nn.Tanh(), nn.Linear(20, 6))
-            .double()
-            .eval()
-        )
-
 
 def whole_batch(data: UnlearningData, role: str = "forget"):
     samples = getattr(data, role)
     (batch,) = samples.batches(Run(seed=0), len(samples))
     return batch
-
-
-def moved(after: nn.Module, before: nn.Module) -> dict[str, Tensor]:
-    return {
-        name: p.detach() - q.detach()
-        for (name, p), (_, q) in zip(
-            after.named_parameters(), before.named_parameters(), strict=True
-        )
-    }
 
 
 def changed(after: nn.Module, before: nn.Module) -> set[str]:
@@ -150,9 +129,8 @@ def test_the_nearest_adversarial_image_is_just_across_the_border(gain: float):
     distance = torch.tensor([0.05, 0.015, 0.03, 0.1, 0.0]) * 4
     assert found.labels.tolist() == [1, 1, 0, 0, 1]
     assert found.failed == 0
-    assert (change >= distance - 1e-5).all() and (
-        change <= distance + found.radii / 10 + 1e-5
-    ).all()
+    assert (change >= distance - 1e-5).all()
+    assert (change <= distance + found.radii / 10 + 1e-5).all()
     assert (change <= found.radii + 1e-6).all()
     # the first radius of 0.04 · 2^k that reaches the border
     assert found.radii.tolist() == pytest.approx([0.32, 0.08, 0.16, 0.64, 0.04], rel=1e-5)
@@ -191,13 +169,7 @@ def test_images_that_climb_together_end_where_each_would_alone(
         said = model(noise).argmax(1)
     samples, run = samples.with_labels(said), Run(seed=0)
     found = adversarial.nearest_adversarial(
-        model,
-        samples,
-        run,
-        radius=0.1,
-        steps=steps,
-        doublings=doublings,
-        batch_size=batch_size,
+        model, samples, run, radius=0.1, steps=steps, doublings=doublings, batch_size=batch_size
     )
     ways = [
         climbed_alone(model, noise[n : n + 1], int(said[n]), 0.1, steps, doublings)
@@ -250,7 +222,7 @@ def test_shrink_labels_are_allowed_classes(
 ):
     calls = toy.watch_fit(monkeypatch, "boundary_shrink")
     data = toy.request("mlp", forget)
-    toy.unlearn("boundary_shrink", data, toy.original("mlp"), epsilon=epsilon)
+    toy.unlearn("boundary_shrink", data, "mlp", epsilon=epsilon)
     labels = calls[0]["phases"][0].data.labels
     assert data.other_labels(data.forget.labels)[torch.arange(len(labels)), labels].all()
 
@@ -270,22 +242,16 @@ def test_shrink_keeps_the_class_it_sees_if_told(monkeypatch: pytest.MonkeyPatch)
 
 def test_shrink_without_a_step_is_pseudo_labels():
     data = toy.request("mlp", "random", natural=True)
-    same: dict[str, Any] = {
-        "lr": 1e-3,
-        "epochs": 2,
-        "batch_size": 32,
-        "bn": "frozen",
-        "weight_decay": 0.0,
-    }
-    first, _ = toy.unlearn("boundary_shrink", data, toy.original("mlp"), epsilon=0.0, **same)
-    second, _ = toy.unlearn("pseudo_labels", data, toy.original("mlp"), **same)
+    same = toy.settings(lr=1e-3, epochs=2, batch_size=32, bn="frozen", weight_decay=0.0)
+    first, _ = toy.unlearn("boundary_shrink", data, "mlp", epsilon=0.0, **same)
+    second, _ = toy.unlearn("pseudo_labels", data, "mlp", **same)
     assert toy.same(first, second)
 
 
 def test_shrink_weighs_samples_by_how_clearly_they_crossed():
     data, model = toy.in_float64(toy.request("mlp")), smooth()
     options: dict[str, Any] = {"lr": 0.0, "epochs": 1, "batch_size": 300, "on_fail": "keep"}
-    _, run = toy.unlearn("boundary_shrink", data, copy.deepcopy(model), extra="weights", **options)
+    _, run = toy.on_copy("boundary_shrink", data, model, extra="weights", **options)
     crossed = adversarial.fast_gradient_sign(
         model, data.forget, Run(seed=0), epsilon=0.1, batch_size=300
     )
@@ -298,21 +264,17 @@ def test_shrink_weighs_samples_by_how_clearly_they_crossed():
 def test_shrink_with_the_curvature_term_starts_like_without_and_then_differs():
     data = toy.request("mlp")
     options: dict[str, Any] = {"lr": 1e-3, "batch_size": 300}
-    plain, plain_run = toy.unlearn(
-        "boundary_shrink", data, toy.original("mlp"), epochs=1, **options
-    )
+    plain, plain_run = toy.unlearn("boundary_shrink", data, "mlp", epochs=1, **options)
     once, once_run = toy.unlearn(
-        "boundary_shrink", data, toy.original("mlp"), epochs=1, extra="curvature", **options
+        "boundary_shrink", data, "mlp", epochs=1, extra="curvature", **options
     )
     assert once_run.losses[0] == pytest.approx(plain_run.losses[0], rel=1e-4)
     assert all(
         torch.allclose(change, torch.zeros_like(change), atol=1e-6)
         for change in moved(once, plain).values()
     )
-    later, run = toy.unlearn(
-        "boundary_shrink", data, toy.original("mlp"), epochs=6, extra="curvature", **options
-    )
-    other, _ = toy.unlearn("boundary_shrink", data, toy.original("mlp"), epochs=6, **options)
+    later, run = toy.unlearn("boundary_shrink", data, "mlp", epochs=6, extra="curvature", **options)
+    other, _ = toy.unlearn("boundary_shrink", data, "mlp", epochs=6, **options)
     assert run.status == "ok" and not toy.same(later, other)
     assert run.cost.scratch_bytes > once_run.cost.scratch_bytes - 1 > plain_run.cost.scratch_bytes
 
@@ -320,7 +282,7 @@ def test_shrink_with_the_curvature_term_starts_like_without_and_then_differs():
 def test_the_curvature_term_by_hand(monkeypatch: pytest.MonkeyPatch):
     calls = toy.watch_fit(monkeypatch, "boundary_shrink")
     data, model, later = toy.in_float64(toy.request("mlp")), smooth(), smooth(1)
-    toy.unlearn("boundary_shrink", data, copy.deepcopy(model), extra="curvature")
+    toy.on_copy("boundary_shrink", data, model, extra="curvature")
     phase, truth = calls[0]["phases"][0], whole_batch(data).y
     (batch,) = phase.data.batches(Run(seed=0), len(data.forget))
     before, now = (
@@ -352,8 +314,8 @@ def test_the_shadow_class_draws_the_forget_set_and_is_pruned():
     data, start = toy.request("mlp"), toy.original("mlp")
     shares = []
     for epochs in (1, 3, 30):
-        result, run = toy.unlearn(
-            "boundary_expanding", data, copy.deepcopy(start), epochs=epochs, lr=1e-3, stop_share=1.0
+        result, run = toy.on_copy(
+            "boundary_expanding", data, start, epochs=epochs, lr=1e-3, stop_share=1.0
         )
         shares.append(run.diagnostics["shadow_share"])
         assert classifier_layer(result).weight.shape == (6, 64)
@@ -366,14 +328,8 @@ def test_expanding_takes_the_step_of_the_wide_network_and_gives_its_old_rows_bac
     replace_layer(
         wide, classifier_layer(wide), widened(classifier_layer(model), Run(seed=0).rng("init"))
     )
-    options: dict[str, Any] = {
-        "lr": 0.1,
-        "epochs": 1,
-        "batch_size": 300,
-        "stop_share": None,
-        **PLAIN,
-    }
-    result, _ = toy.unlearn("boundary_expanding", data, copy.deepcopy(model), **options)
+    options = toy.settings(lr=0.1, epochs=1, batch_size=300, stop_share=None) | PLAIN
+    result, _ = toy.on_copy("boundary_expanding", data, model, **options)
     nn.functional.cross_entropy(wide(whole_batch(data).x), torch.full((300,), 6)).backward()
     for (name, after), step in zip(result.named_parameters(), wide.parameters(), strict=True):
         assert step.grad is not None
@@ -383,14 +339,7 @@ def test_expanding_takes_the_step_of_the_wide_network_and_gives_its_old_rows_bac
 
 
 def test_expanding_stops_when_the_forget_set_has_arrived():
-    _, run = toy.unlearn(
-        "boundary_expanding",
-        toy.request("mlp"),
-        toy.original("mlp"),
-        epochs=100,
-        lr=1e-2,
-        stop_share=0.5,
-    )
+    _, run = toy.unlearn("boundary_expanding", "mlp", epochs=100, lr=1e-2, stop_share=0.5)
     assert run.stop_reason and "shadow class" in run.stop_reason
     assert len(run.losses) < 100
 
@@ -398,8 +347,8 @@ def test_expanding_stops_when_the_forget_set_has_arrived():
 def test_expanding_does_not_look_at_labels():
     data = toy.request("mlp")
     other = replace(data, forget=data.forget.with_labels(torch.ones(len(data.forget))))
-    first, _ = toy.unlearn("boundary_expanding", data, toy.original("mlp"))
-    second, _ = toy.unlearn("boundary_expanding", other, toy.original("mlp"))
+    first, _ = toy.unlearn("boundary_expanding", data, "mlp")
+    second, _ = toy.unlearn("boundary_expanding", other, "mlp")
     assert toy.same(first, second)
 
 
@@ -432,15 +381,15 @@ def test_transposing_is_in_place_and_leaves_odd_kernels():
 def test_ct_without_convolutions_is_finetune_and_says_so():
     data = toy.request("mlp")
     same: dict[str, Any] = {"lr": 0.01, "epochs": 1, "batch_size": 64}
-    first, run = toy.unlearn("ct", data, toy.original("mlp"), **same)
-    second, _ = toy.unlearn("finetune", data, toy.original("mlp"), **same)
+    first, run = toy.unlearn("ct", data, "mlp", **same)
+    second, _ = toy.unlearn("finetune", data, "mlp", **same)
     assert toy.same(first, second)
     assert any("nothing was transposed" in note for note in run.notes)
 
 
 def test_ct_lowers_its_rate_from_epoch_to_epoch(monkeypatch: pytest.MonkeyPatch):
     calls = toy.watch_fit(monkeypatch, "ct")
-    toy.unlearn("ct", toy.request("mlp"), toy.original("mlp"), epochs=3)
+    toy.unlearn("ct", "mlp", epochs=3)
     assert [calls[0]["optimizer"].schedule(epoch) for epoch in range(3)] == pytest.approx(
         [1, 0.75, 0.25]
     )
@@ -448,13 +397,7 @@ def test_ct_lowers_its_rate_from_epoch_to_epoch(monkeypatch: pytest.MonkeyPatch)
 
 # -- NIU
 
-STILL: dict[str, Any] = {
-    "lr": 0.0,
-    "last_lr": 0.0,
-    "reset_epochs": 0,
-    "fine_epochs": 0,
-    "reset_output": False,
-}
+STILL = toy.settings(lr=0.0, last_lr=0.0, reset_epochs=0, fine_epochs=0, reset_output=False)
 # of the perceptron, outside batch norm
 TENSORS = {"1.weight", "1.bias", "4.weight", "4.bias", "7.weight", "7.bias"}
 
@@ -468,12 +411,10 @@ def test_niu_draws_the_output_layer_anew():
         return fresh[-1]
 
     options: dict[str, Any] = {**STILL, "sigma": 0.0, "reset_output": True, "noise_epochs": 0}
-    result, _ = toy.unlearn(
-        "niu", toy.request("mlp", fresh_model=network), toy.original("mlp"), **options
-    )
+    result, _ = toy.unlearn("niu", toy.request("mlp", fresh_model=network), "mlp", **options)
     assert changed(result, start) == {"7.weight", "7.bias"}
     assert torch.equal(classifier_layer(result).weight, classifier_layer(fresh[0]).weight)
-    other, _ = toy.unlearn("niu", data, toy.original("mlp"), seed=1, **options)
+    other, _ = toy.unlearn("niu", data, "mlp", seed=1, **options)
     assert changed(other, result) == {"7.weight", "7.bias"}
 
 
@@ -481,14 +422,10 @@ def test_niu_draws_the_output_layer_anew():
     ("chosen", "share", "count"), [(3, 0.7, 2), (6, 0.7, 4), (9, 0.7, 4), (4, 0.5, 2), (5, 0.1, 0)]
 )
 def test_niu_noises_at_most_its_share(chosen: int, share: float, count: int):
-    options: dict[str, Any] = {
-        **STILL,
-        "noise_epochs": 1,
-        "chosen_tensors": chosen,
-        "noise_share": share,
-        "sigma": 0.04,
-    }
-    result, run = toy.unlearn("niu", toy.request("mlp"), toy.original("mlp"), **options)
+    options = STILL | toy.settings(
+        noise_epochs=1, chosen_tensors=chosen, noise_share=share, sigma=0.04
+    )
+    result, run = toy.unlearn("niu", "mlp", **options)
     touched = changed(result, toy.trained("mlp"))
     assert len(touched) == count and touched <= TENSORS
     if touched & {"1.weight", "4.weight"}:
@@ -502,15 +439,15 @@ def test_niu_noises_at_most_its_share(chosen: int, share: float, count: int):
 
 def test_niu_never_noises_what_was_drawn_before():
     options: dict[str, Any] = {**STILL, "noise_epochs": 5, "chosen_tensors": 6, "noise_share": 1.0}
-    many, _ = toy.unlearn("niu", toy.request("mlp"), toy.original("mlp"), **options)
+    many, _ = toy.unlearn("niu", "mlp", **options)
     options["noise_epochs"] = 1
-    once, _ = toy.unlearn("niu", toy.request("mlp"), toy.original("mlp"), **options)
+    once, _ = toy.unlearn("niu", "mlp", **options)
     assert toy.same(many, once, buffers=False)  # all six were drawn in the first epoch
 
 
 def test_niu_leaves_what_it_did_not_draw():
     options: dict[str, Any] = {**STILL, "lr": 0.01, "noise_epochs": 1, "chosen_tensors": 2}
-    result, _ = toy.unlearn("niu", toy.request("mlp"), toy.original("mlp"), **options)
+    result, _ = toy.unlearn("niu", "mlp", **options)
     touched = changed(result, toy.trained("mlp"))
     norms = {name for name, _ in result.named_parameters()} - TENSORS
     assert norms <= touched and len(touched & TENSORS) == 2
@@ -521,7 +458,7 @@ def test_niu_without_noise_and_reset_is_finetune():
     first, run = toy.unlearn(
         "niu",
         data,
-        toy.original("mlp"),
+        "mlp",
         reset_output=False,
         reset_epochs=0,
         noise_epochs=0,
@@ -529,35 +466,23 @@ def test_niu_without_noise_and_reset_is_finetune():
         last_lr=0.01,
         batch_size=64,
     )
-    second, _ = toy.unlearn("finetune", data, toy.original("mlp"), lr=0.01, epochs=1, batch_size=64)
+    second, _ = toy.unlearn("finetune", data, "mlp", lr=0.01, epochs=1, batch_size=64)
     assert toy.same(first, second)
     assert len(run.losses) == 1
 
 
 def test_niu_first_stage_trains_all_weights_or_a_few():
     for stage, everything in (("full", True), ("chosen", False)):
-        options: dict[str, Any] = {
-            **STILL,
-            "lr": 0.01,
-            "reset_epochs": 1,
-            "noise_epochs": 0,
-            "chosen_tensors": 2,
-            "stage1": stage,
-        }
-        result, _ = toy.unlearn("niu", toy.request("mlp"), toy.original("mlp"), **options)
+        options = STILL | toy.settings(
+            lr=0.01, reset_epochs=1, noise_epochs=0, chosen_tensors=2, stage1=stage
+        )
+        result, _ = toy.unlearn("niu", "mlp", **options)
         assert (changed(result, toy.trained("mlp")) >= TENSORS) is everything
 
 
 def test_niu_raises_its_rate_in_the_very_last_epoch(monkeypatch: pytest.MonkeyPatch):
     calls = toy.watch_fit(monkeypatch, "niu")
-    toy.unlearn(
-        "niu",
-        toy.request("mlp"),
-        toy.original("mlp"),
-        reset_epochs=1,
-        noise_epochs=4,
-        fine_epochs=4,
-    )
+    toy.unlearn("niu", "mlp", reset_epochs=1, noise_epochs=4, fine_epochs=4)
     assert [call["optimizer"].lr for call in calls] == [2e-4] * 8 + [1e-3]
     assert all(call["epochs"] == 1 for call in calls)
 
@@ -581,7 +506,7 @@ def pull(data: UnlearningData, seed: int, batch_size: int) -> dict[str, Tensor]:
 
 def test_msg_draws_exactly_its_share_of_each_convolution_anew():
     data, start = toy.request("conv"), toy.trained("conv")
-    result, run = toy.unlearn("msg", data, toy.original("conv"), lr=0.0, weight_decay=0.0, epochs=1)
+    result, run = toy.unlearn("msg", data, "conv", lr=0.0, weight_decay=0.0, epochs=1)
     gradients = pull(data, 0, 64)
     assert changed(result, start) == {"0.weight", "4.weight", "7.weight"}
     for name, change in moved(result, start).items():
@@ -597,14 +522,8 @@ def test_msg_draws_exactly_its_share_of_each_convolution_anew():
 
 def test_msg_ranks_over_the_network_if_told():
     start = toy.trained("conv")
-    options: dict[str, Any] = {
-        "lr": 0.0,
-        "weight_decay": 0.0,
-        "epochs": 1,
-        "ranking": "network",
-        "share": 0.25,
-    }
-    result, _ = toy.unlearn("msg", toy.request("conv"), toy.original("conv"), **options)
+    options = toy.settings(lr=0.0, weight_decay=0.0, epochs=1, ranking="network", share=0.25)
+    result, _ = toy.unlearn("msg", "conv", **options)
     counts = {name: int((change != 0).sum()) for name, change in moved(result, start).items()}
     assert sum(counts.values()) == int(0.25 * (72 + 1152 + 2304))
     assert counts["4.weight"] != round(0.25 * 1152)
@@ -615,9 +534,9 @@ def test_msg_moves_kept_convolution_weights_ten_times_less():
     options: dict[str, Any] = {"lr": 0.01, "epochs": 1, "batch_size": len(data.retain), **PLAIN}
     start = toy.original("conv").double()
     unmoved: dict[str, Any] = {**options, "lr": 0.0}
-    still, _ = toy.unlearn("msg", data, copy.deepcopy(start), **unmoved)
-    full, _ = toy.unlearn("msg", data, copy.deepcopy(start), kept_factor=1.0, **options)
-    tenth, _ = toy.unlearn("msg", data, copy.deepcopy(start), kept_factor=0.1, **options)
+    still, _ = toy.on_copy("msg", data, start, **unmoved)
+    full, _ = toy.on_copy("msg", data, start, kept_factor=1.0, **options)
+    tenth, _ = toy.on_copy("msg", data, start, kept_factor=0.1, **options)
     for name, change in moved(full, still).items():
         softened = moved(tenth, still)[name]
         kept = moved(still, start)[name] == 0
@@ -634,7 +553,7 @@ def test_msg_chooses_other_weights_with_another_seed():
         result, _ = toy.unlearn(
             "msg",
             toy.request("conv", "random"),
-            toy.original("conv"),
+            "conv",
             seed=seed,
             lr=0.0,
             weight_decay=0.0,
@@ -657,7 +576,7 @@ def test_msg_warms_up_and_cools_down(
     monkeypatch: pytest.MonkeyPatch, epochs: int, factors: list[float]
 ):
     calls = toy.watch_fit(monkeypatch, "msg")
-    toy.unlearn("msg", toy.request("mlp"), toy.original("mlp"), epochs=epochs)
+    toy.unlearn("msg", "mlp", epochs=epochs)
     assert [calls[0]["optimizer"].schedule(epoch) for epoch in range(epochs)] == pytest.approx(
         factors
     )
@@ -666,8 +585,8 @@ def test_msg_warms_up_and_cools_down(
 def test_msg_without_convolutions_is_finetune_and_says_so():
     data = toy.request("mlp")
     same: dict[str, Any] = {"lr": 0.01, "epochs": 1, "batch_size": 64}
-    first, run = toy.unlearn("msg", data, toy.original("mlp"), **same)
-    second, _ = toy.unlearn("finetune", data, toy.original("mlp"), **same)
+    first, run = toy.unlearn("msg", data, "mlp", **same)
+    second, _ = toy.unlearn("finetune", data, "mlp", **same)
     assert toy.same(first, second) and run.diagnostics["reinitialised_share"] == 0
     assert any(note.startswith("None of the weights belong to convolutions") for note in run.notes)
 
@@ -678,10 +597,8 @@ def test_msg_without_convolutions_is_finetune_and_says_so():
 def test_the_contrast_loss_is_at_least_the_log_of_the_batch():
     generator = torch.Generator().manual_seed(0)
     for scale in (0.1, 1.0, 30.0):
-        forgotten, retained = (
-            torch.randn(9, 5, generator=generator) * scale,
-            torch.randn(31, 5, generator=generator) * scale,
-        )
+        forgotten = torch.randn(9, 5, generator=generator) * scale
+        retained = torch.randn(31, 5, generator=generator) * scale
         assert contrast_loss(forgotten, retained, 1.15) >= math.log(31) - 1e-6
     assert contrast_loss(torch.zeros(9, 5), retained, 1.15).item() == pytest.approx(math.log(31))
     # one forgotten sample with inner products 0 and ln 3 · t: softmax 1/4 and 3/4
@@ -691,10 +608,8 @@ def test_the_contrast_loss_is_at_least_the_log_of_the_batch():
 
 
 def test_no_gradient_reaches_the_retained_side():
-    forgotten, retained = (
-        torch.randn(4, 3, requires_grad=True),
-        torch.randn(6, 3, requires_grad=True),
-    )
+    forgotten = torch.randn(4, 3, requires_grad=True)
+    retained = torch.randn(6, 3, requires_grad=True)
     contrast_loss(forgotten, retained, 1.0).backward()
     assert forgotten.grad is not None and retained.grad is None
 
@@ -707,23 +622,14 @@ def test_the_first_step_of_fcs_flattens_the_forget_set():
     # batches of a single class would move the statistics of batch norm far away
     data = toy.request("mlp", "random")
     result, _ = toy.unlearn(
-        "fcs",
-        data,
-        toy.original("mlp"),
-        epochs=1,
-        lr=0.0,
-        forget_lr=0.05,
-        contrast_lr=0.0,
-        weight_decay=0.0,
+        "fcs", data, "mlp", epochs=1, lr=0.0, forget_lr=0.05, contrast_lr=0.0, weight_decay=0.0
     )
     assert entropy(result, data) > 2 * entropy(toy.trained("mlp"), data)
 
 
 def test_the_contrast_round_lowers_its_loss():
     data = toy.request("mlp")
-    result, run = toy.unlearn(
-        "fcs", data, toy.original("mlp"), epochs=6, lr=0.0, forget_lr=0.0, contrast_lr=0.01
-    )
+    result, run = toy.unlearn("fcs", data, "mlp", epochs=6, lr=0.0, forget_lr=0.0, contrast_lr=0.01)
     sides = [
         (toy.logits(model, data.forget), toy.logits(model, data.retain))
         for model in (toy.trained("mlp"), result)
@@ -735,12 +641,7 @@ def test_the_contrast_round_lowers_its_loss():
 
 def test_fcs_with_only_its_strengthening_is_finetune():
     data = toy.in_float64(toy.request("mlp"))
-    same: dict[str, Any] = {
-        "lr": 0.01,
-        "epochs": 3,
-        "batch_size": len(data.retain),
-        "weight_decay": 1e-2,
-    }
+    same = toy.settings(lr=0.01, epochs=3, batch_size=len(data.retain), weight_decay=1e-2)
     first, _ = toy.unlearn(
         "fcs", data, toy.original("mlp").double(), forget_lr=0.0, contrast_lr=0.0, **same
     )
@@ -835,19 +736,16 @@ def test_evading_noise_runs_from_the_logits_and_is_an_image():
 
 def test_the_class_form_refuses_requests_without_classes():
     with pytest.raises(BadValue, match="form=instance"):
-        toy.unlearn("unsir", toy.request("mlp", "random"), toy.original("mlp"), form="class")
+        toy.unlearn("unsir", toy.request("mlp", "random"), "mlp", form="class")
 
 
 def test_the_instance_form_teaches_retained_labels_on_noise_and_image():
     data, model = toy.in_float64(toy.request("mlp", "random")), smooth()
     data = replace(data, retain=data.retain[torch.arange(200)])
-    options: dict[str, Any] = {
-        "instance_epochs": 1,
-        "instance_batch_size": 500,
-        "instance_lr": 0.0,
-        "instance_noise_steps": 0,
-    }
-    _, run = toy.unlearn("unsir", data, copy.deepcopy(model), **options)
+    options = toy.settings(
+        instance_epochs=1, instance_batch_size=500, instance_lr=0.0, instance_noise_steps=0
+    )
+    _, run = toy.on_copy("unsir", data, model, **options)
     drawn, order = Run(seed=0), Run(seed=0).rng("order/retain")
     batch = whole_batch(
         replace(data, retain=data.retain[torch.randperm(200, generator=order)]), "retain"
@@ -863,14 +761,10 @@ def test_the_instance_form_teaches_retained_labels_on_noise_and_image():
 @pytest.mark.parametrize(("use", "images"), [("full", 64), ("official60", 1)])
 def test_the_impair_set_is_noise_and_a_part_of_each_class(use: str, images: int):
     data = toy.request("mlp")
-    options: dict[str, Any] = {
-        "form": "class",
-        "noise_use": use,
-        "noise_batches": 3,
-        "class_noise_steps": 10,
-        "retain_per_class": 40,
-    }
-    _, run = toy.unlearn("unsir", data, toy.original("mlp"), **options)
+    options = toy.settings(
+        form="class", noise_use=use, noise_batches=3, class_noise_steps=10, retain_per_class=40
+    )
+    _, run = toy.unlearn("unsir", data, "mlp", **options)
     assert run.cost.reads == {"noise/backward": 10 * 64 + 3 * images, "retain/backward": 2 * 5 * 40}
     part = drawn_per_class(data.retain, 40, Run(seed=0))
     assert torch.bincount(part.labels, minlength=6).tolist() == [0, 40, 40, 40, 40, 40]
@@ -884,7 +778,7 @@ def test_each_forgotten_class_gets_noise_of_its_own(monkeypatch: pytest.MonkeyPa
     data = toy.request(
         "mlp", torch.nonzero((labels == 2) | (labels == 4)).flatten(), forgotten_classes=(2, 4)
     )
-    toy.unlearn("unsir", data, toy.original("mlp"), class_noise_steps=2)
+    toy.unlearn("unsir", data, "mlp", class_noise_steps=2)
     first, second, kept = calls[0]["phases"][0].data.sets
     assert set(first.labels.tolist()) == {2} and set(second.labels.tolist()) == {4}
     assert not torch.equal(first.images.pixels, second.images.pixels)
@@ -899,7 +793,7 @@ def test_noise_is_made_for_the_classes_of_this_request_alone(monkeypatch: pytest
     toy.unlearn(
         "unsir",
         toy.request("mlp", forgotten_classes=(0, 3), classes_before=(3,)),
-        toy.original("mlp"),
+        "mlp",
         class_noise_steps=2,
     )
     *noise, _ = calls[0]["phases"][0].data.sets
@@ -908,14 +802,14 @@ def test_noise_is_made_for_the_classes_of_this_request_alone(monkeypatch: pytest
 
 def test_the_class_form_never_looks_at_the_forget_set():
     data = toy.request("mlp")
-    first, _ = toy.unlearn("unsir", data, toy.original("mlp"))
-    second, _ = toy.unlearn("unsir", replace(data, forget=forbid(data.forget)), toy.original("mlp"))
+    first, _ = toy.unlearn("unsir", data, "mlp")
+    second, _ = toy.unlearn("unsir", replace(data, forget=forbid(data.forget)), "mlp")
     assert toy.same(first, second)
 
 
 def test_the_instance_form_keeps_batch_norm_and_repairs_once():
     data = toy.request("mlp", "random")
-    result, run = toy.unlearn("unsir", data, toy.original("mlp"), instance_epochs=2)
+    result, run = toy.unlearn("unsir", data, "mlp", instance_epochs=2)
     buffers = dict(toy.trained("mlp").named_buffers())
     assert all(torch.equal(value, buffers[name]) for name, value in result.named_buffers())
     assert run.cost.reads["forget/backward"] == 2 * len(data.forget)
@@ -956,7 +850,7 @@ def test_amun_trains_on_the_sets_it_was_told(
 ):
     calls = toy.watch_fit(monkeypatch, "amun")
     data = toy.request("mlp", "random", natural=True)
-    toy.unlearn("amun", data, toy.original("mlp"), sets=sets, decay_every=2)
+    toy.unlearn("amun", data, "mlp", sets=sets, decay_every=2)
     mixed = calls[0]["phases"][0].data.sets
     assert [samples.role for samples in mixed] == roles
     assert [samples.natural for samples in mixed] == [role != "adversarial" for role in roles]
@@ -968,22 +862,21 @@ def test_amun_trains_on_the_sets_it_was_told(
 
 def test_amun_lowers_confidence_on_the_forget_set_and_keeps_the_rest():
     data = toy.request("mlp", "random")
-    result, run = toy.unlearn("amun", data, toy.original("mlp"), epochs=5, decay_every=10)
+    result, run = toy.unlearn("amun", data, "mlp", epochs=5, decay_every=10)
 
     def confidence(model: nn.Module) -> float:
         return torch.softmax(toy.logits(model, data.forget), 1).amax(1).mean().item()
 
     assert confidence(result) < confidence(toy.trained("mlp"))
     assert toy.accuracy(result, data.retain) > 0.95
-    assert (
-        run.diagnostics["adversarial_failed"] == 0 and run.diagnostics["adversarial_radius"] >= 0.04
-    )
+    assert run.diagnostics["adversarial_failed"] == 0
+    assert run.diagnostics["adversarial_radius"] >= 0.04
 
 
 def test_amun_without_true_labels_forgets_a_class():
     data = toy.request("mlp")
     result, _ = toy.unlearn(
-        "amun", data, toy.original("mlp"), sets="no_forget", lr=0.05, epochs=4, decay_every=10
+        "amun", data, "mlp", sets="no_forget", lr=0.05, epochs=4, decay_every=10
     )
     assert toy.accuracy(result, data.forget) < 0.5
     assert toy.accuracy(result, data.retain) > 0.9

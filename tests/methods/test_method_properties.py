@@ -11,52 +11,20 @@ import pytest
 import torch
 import toy
 from torch import nn
+from toy import PLAIN, gradient, moved, smooth
 
 from mucore.blocks.importance import fisher_of_batches, fisher_of_samples, saliency
 from mucore.blocks.labels import draw_labels, runner_up_labels
 from mucore.blocks.masks import density, top_fraction
-from mucore.engine.data import Mixture, Samples, UnlearningData
+from mucore.engine.data import Mixture, UnlearningData
 from mucore.engine.losses import distillation, soft_divergence
 from mucore.engine.run import Run
 
-PLAIN: dict[str, Any] = {"momentum": 0.0, "weight_decay": 0.0}
 ASCENT: dict[str, Any] = {"stop_loss": None, "grad_clip": None}
-
-
-def smooth(seed: int = 0) -> nn.Module:
-    """A network without batch norm for the perceptron's data, in double precision, in eval mode."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return (
-            nn.Sequential(nn.Flatten(), nn.Linear(16, 20), nn.Tanh(), nn.Linear(20, 6))
-            .double()
-            .eval()
-        )
 
 
 def whole(data: UnlearningData, role: str = "forget") -> int:
     return len(getattr(data, role))
-
-
-def gradient(model: nn.Module, samples: Samples) -> dict[str, torch.Tensor]:
-    (batch,) = samples.batches(Run(seed=0), len(samples))
-    loss = nn.functional.cross_entropy(model(batch.x), batch.y)
-    return dict(
-        zip(
-            dict(model.named_parameters()),
-            torch.autograd.grad(loss, list(model.parameters())),
-            strict=True,
-        )
-    )
-
-
-def moved(after: nn.Module, before: nn.Module) -> dict[str, torch.Tensor]:
-    return {
-        name: p.detach() - q.detach()
-        for (name, p), (_, q) in zip(
-            after.named_parameters(), before.named_parameters(), strict=True
-        )
-    }
 
 
 def close(
@@ -69,9 +37,7 @@ def close(
 
 
 def test_finetune_without_rate_moves_batch_norm_statistics_alone():
-    result, _ = toy.unlearn(
-        "finetune", toy.request("mlp"), toy.original("mlp"), lr=0.0, weight_decay=0.0
-    )
+    result, _ = toy.unlearn("finetune", "mlp", lr=0.0, weight_decay=0.0)
     assert toy.same(result, toy.trained("mlp"), buffers=False)
     assert not toy.same(result, toy.trained("mlp"))
 
@@ -82,15 +48,8 @@ def test_finetune_without_rate_moves_batch_norm_statistics_alone():
 def test_gradient_ascent_takes_the_step_of_the_negated_mean_loss():
     data, model = toy.in_float64(toy.request("mlp")), smooth()
     rate = 0.01
-    result, run = toy.unlearn(
-        "gradient_ascent",
-        data,
-        copy.deepcopy(model),
-        lr=rate,
-        epochs=1,
-        batch_size=whole(data),
-        **PLAIN,
-        **ASCENT,
+    result, run = toy.on_copy(
+        "gradient_ascent", data, model, lr=rate, epochs=1, batch_size=whole(data), **PLAIN, **ASCENT
     )
     assert run.cost.steps == 1
     assert close(
@@ -101,23 +60,14 @@ def test_gradient_ascent_takes_the_step_of_the_negated_mean_loss():
 def test_one_small_step_of_gradient_ascent_raises_the_loss_of_its_batch():
     data = toy.request("mlp")
     result, _ = toy.unlearn(
-        "gradient_ascent",
-        data,
-        toy.original("mlp"),
-        lr=1e-3,
-        epochs=1,
-        batch_size=whole(data),
-        **PLAIN,
-        **ASCENT,
+        "gradient_ascent", data, "mlp", lr=1e-3, epochs=1, batch_size=whole(data), **PLAIN, **ASCENT
     )
     assert toy.loss(result, data.forget) > toy.loss(toy.trained("mlp"), data.forget)
 
 
 def test_gradient_ascent_keeps_frozen_statistics_and_stops_at_the_limit():
     data = toy.request("mlp")
-    result, run = toy.unlearn(
-        "gradient_ascent", data, toy.original("mlp"), lr=0.05, epochs=200, stop_loss=1.0
-    )
+    result, run = toy.unlearn("gradient_ascent", data, "mlp", lr=0.05, epochs=200, stop_loss=1.0)
     assert run.stop_reason and "reached the limit" in run.stop_reason
     assert 0 < run.cost.steps < 200 * data.forget.steps(32)
     assert toy.loss(result, data.forget) >= math.log(6)
@@ -125,24 +75,29 @@ def test_gradient_ascent_keeps_frozen_statistics_and_stops_at_the_limit():
     assert all(torch.equal(value, buffers[name]) for name, value in result.named_buffers())
 
 
-@pytest.mark.parametrize("forget", ["class", "random"])
-@pytest.mark.parametrize("lr", [0.002, 0.01, 0.05])
-@pytest.mark.parametrize("stop_loss", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize(
+    ("forget", "lr", "stop_loss"),
+    [
+        ("class", 0.002, 1.0),
+        ("class", 0.01, 2.0),
+        ("class", 0.05, 0.5),
+        ("random", 0.01, 1.0),
+        ("random", 0.05, 2.0),
+    ],
+)
 def test_gradient_ascent_ends_after_the_first_epoch_at_the_limit(
     forget: Any, lr: float, stop_loss: float
 ):
     """Though after most epochs a part of the forget set is asked alone."""
     data, limit = toy.request("mlp", forget), stop_loss * math.log(6)
     options: dict[str, Any] = {"lr": lr, "stop_loss": stop_loss, "batch_size": 32}
-    _, run = toy.unlearn("gradient_ascent", data, toy.original("mlp"), epochs=60, **options)
+    _, run = toy.unlearn("gradient_ascent", data, "mlp", epochs=60, **options)
     taken = len(run.losses)
     assert run.stop_reason and 1 <= taken < 60
     assert run.cost.reads["forget/forward"] <= len(data.forget) * (taken + 1)
     options["stop_loss"] = None
     for epochs, wanted in ((taken, True), (taken - 1, False)):
-        result, _ = toy.unlearn(
-            "gradient_ascent", data, toy.original("mlp"), epochs=epochs, **options
-        )
+        result, _ = toy.unlearn("gradient_ascent", data, "mlp", epochs=epochs, **options)
         assert (toy.loss(result, data.forget) >= limit) is wanted
 
 
@@ -152,10 +107,10 @@ def test_gradient_ascent_ends_after_the_first_epoch_at_the_limit(
 def test_neggrad_plus_steps_along_the_weighted_difference_of_gradients():
     data, model = toy.in_float64(toy.request("mlp")), smooth()
     a, rate = 0.7, 0.01
-    result, run = toy.unlearn(
+    result, run = toy.on_copy(
         "neggrad_plus",
         data,
-        copy.deepcopy(model),
+        model,
         lr=rate,
         epochs=1,
         batch_size=whole(data, "retain"),
@@ -175,10 +130,10 @@ def test_neggrad_plus_steps_along_the_weighted_difference_of_gradients():
 def test_neggrad_plus_at_half_weight_cancels_equal_batches(bn_forward: str):
     data, model = toy.in_float64(toy.request("mlp")), smooth()
     data = replace(data, forget=data.retain)
-    result, _ = toy.unlearn(
+    result, _ = toy.on_copy(
         "neggrad_plus",
         data,
-        copy.deepcopy(model),
+        model,
         epochs=1,
         batch_size=whole(data),
         retain_weight=0.5,
@@ -196,10 +151,8 @@ def test_neggrad_plus_at_half_weight_cancels_equal_batches(bn_forward: str):
 def test_neggrad_plus_with_all_weight_on_retain_is_finetune_step_for_step():
     data = toy.request("mlp", natural=False)
     same: dict[str, Any] = {"lr": 0.01, "epochs": 2, "batch_size": 64}
-    first, first_run = toy.unlearn(
-        "neggrad_plus", data, toy.original("mlp"), retain_weight=1.0, **same
-    )
-    second, second_run = toy.unlearn("finetune", data, toy.original("mlp"), **same)
+    first, first_run = toy.unlearn("neggrad_plus", data, "mlp", retain_weight=1.0, **same)
+    second, second_run = toy.unlearn("finetune", data, "mlp", **same)
     assert toy.same(first, second, buffers=False)
     assert first_run.losses == pytest.approx(second_run.losses)
 
@@ -210,28 +163,17 @@ def test_neggrad_plus_with_no_weight_on_retain_is_gradient_ascent():
     data = replace(data, retain=data.retain[torch.arange(whole(data))])
     same: dict[str, Any] = {"lr": 1e-3, "epochs": 2, "batch_size": 60}
     first, _ = toy.unlearn(
-        "neggrad_plus", data, toy.original("mlp"), retain_weight=0.0, forget_loss_cap=None, **same
+        "neggrad_plus", data, "mlp", retain_weight=0.0, forget_loss_cap=None, **same
     )
-    second, _ = toy.unlearn(
-        "gradient_ascent", data, toy.original("mlp"), bn="train", **ASCENT, **same
-    )
+    second, _ = toy.unlearn("gradient_ascent", data, "mlp", bn="train", **ASCENT, **same)
     assert toy.same(first, second, buffers=False)
 
 
 def test_neggrad_plus_stops_pushing_above_the_cap():
     data, model = toy.in_float64(toy.request("mlp")), smooth()
-    options: dict[str, Any] = {
-        "epochs": 1,
-        "batch_size": whole(data, "retain"),
-        "retain_weight": 0.0,
-        **PLAIN,
-    }
-    capped, _ = toy.unlearn(
-        "neggrad_plus", data, copy.deepcopy(model), forget_loss_cap=0.1, **options
-    )
-    free, _ = toy.unlearn(
-        "neggrad_plus", data, copy.deepcopy(model), forget_loss_cap=None, **options
-    )
+    options = toy.settings(epochs=1, batch_size=whole(data, "retain"), retain_weight=0.0) | PLAIN
+    capped, _ = toy.on_copy("neggrad_plus", data, model, forget_loss_cap=0.1, **options)
+    free, _ = toy.on_copy("neggrad_plus", data, model, forget_loss_cap=None, **options)
     assert toy.same(capped, model)
     assert not toy.same(free, model)
 
@@ -262,8 +204,8 @@ def test_wrong_labels_avoid_forgotten_classes_and_all_covers_all():
 def test_mixed_random_labels_without_a_forget_set_are_finetune(mode: str):
     data = toy.request("mlp", torch.tensor([], dtype=torch.int64), natural=True)
     same: dict[str, Any] = {"lr": 0.01, "epochs": 2, "batch_size": 64}
-    first, _ = toy.unlearn("random_labels", data, toy.original("mlp"), mode=mode, **same)
-    second, _ = toy.unlearn("finetune", data, toy.original("mlp"), **same)
+    first, _ = toy.unlearn("random_labels", data, "mlp", mode=mode, **same)
+    second, _ = toy.unlearn("finetune", data, "mlp", **same)
     assert toy.same(first, second)
 
 
@@ -276,16 +218,14 @@ def test_mixed_random_labels_without_a_forget_set_are_finetune(mode: str):
     ],
 )
 def test_random_labels_modes_read_their_sets(mode: str, roles: set[str]):
-    _, run = toy.unlearn("random_labels", toy.request("mlp"), toy.original("mlp"), mode=mode)
+    _, run = toy.unlearn("random_labels", "mlp", mode=mode)
     assert {name.partition("/")[0] for name in run.cost.reads} == roles
 
 
 @pytest.mark.parametrize("mode", ["mixed_fixed", "mixed_fresh"])
 def test_mixed_random_labels_forget_a_class(mode: str):
     data = toy.request("mlp")
-    result, _ = toy.unlearn(
-        "random_labels", data, toy.original("mlp"), mode=mode, lr=0.05, epochs=4
-    )
+    result, _ = toy.unlearn("random_labels", data, "mlp", mode=mode, lr=0.05, epochs=4)
     assert toy.accuracy(result, data.forget) <= 0.05
     assert toy.accuracy(result, data.retain) >= 0.9
 
@@ -320,15 +260,10 @@ def test_pseudo_labels_with_nesterov_look_one_step_ahead():
     there is nothing to look ahead of.
     """
     data, start = toy.request("mlp"), toy.original("mlp")
-    options: dict[str, Any] = {
-        "lr": 0.01,
-        "epochs": 1,
-        "batch_size": len(data.forget),
-        "weight_decay": 0.0,
-    }
+    options = toy.settings(lr=0.01, epochs=1, batch_size=len(data.forget), weight_decay=0.0)
 
     def moved(**changes: Any) -> list[torch.Tensor]:
-        result, _ = toy.unlearn("pseudo_labels", data, toy.original("mlp"), **options | changes)
+        result, _ = toy.unlearn("pseudo_labels", data, "mlp", **options | changes)
         return [
             after - before
             for after, before in zip(result.parameters(), start.parameters(), strict=True)
@@ -352,7 +287,7 @@ def test_scrub_without_max_steps_and_distillation_is_finetune_step_for_step():
     first, first_run = toy.unlearn(
         "scrub",
         data,
-        toy.original("mlp"),
+        "mlp",
         msteps=0,
         gamma=1.0,
         alpha=0.0,
@@ -362,9 +297,7 @@ def test_scrub_without_max_steps_and_distillation_is_finetune_step_for_step():
         milestones=(),
         grad_clip=None,
     )
-    second, second_run = toy.unlearn(
-        "finetune", data, toy.original("mlp"), lr=0.01, epochs=3, batch_size=64
-    )
+    second, second_run = toy.unlearn("finetune", data, "mlp", lr=0.01, epochs=3, batch_size=64)
     assert toy.same(first, second)
     assert first_run.losses == second_run.losses
 
@@ -381,33 +314,27 @@ def test_the_first_max_step_of_scrub_has_no_gradient_without_batch_norm():
 def test_scrub_leaves_that_point_by_noise_or_by_the_other_order():
     data, model = toy.in_float64(toy.request("mlp")), smooth()
     options: dict[str, Any] = {"epochs": 1, "msteps": 1, "gamma": 0.0, "alpha": 1.0, **PLAIN}
-    stuck, _ = toy.unlearn(
-        "scrub", data, copy.deepcopy(model), break_symmetry="bn_train", **options
-    )
+    stuck, _ = toy.on_copy("scrub", data, model, break_symmetry="bn_train", **options)
     assert close(
         moved(stuck, model),
         {name: torch.zeros_like(p) for name, p in model.named_parameters()},
         1e-12,
     )
-    noisy, _ = toy.unlearn(
-        "scrub", data, copy.deepcopy(model), break_symmetry="tiny_noise", **options
-    )
+    noisy, _ = toy.on_copy("scrub", data, model, break_symmetry="tiny_noise", **options)
     assert max(change.abs().max() for change in moved(noisy, model).values()) > 1e-6
     options["gamma"] = 1.0
-    _, run = toy.unlearn("scrub", data, copy.deepcopy(model), break_symmetry="min_first", **options)
+    _, run = toy.on_copy("scrub", data, model, break_symmetry="min_first", **options)
     assert run.status == "ok" and run.cost.reads["forget/backward"] == whole(data)
 
 
 def test_scrub_keeps_msteps_max_passes_and_lowers_its_rate():
     data = toy.request("mlp")
-    _, run = toy.unlearn(
-        "scrub", data, toy.original("mlp"), epochs=4, msteps=2, retain_batch_size=50
-    )
+    _, run = toy.unlearn("scrub", data, "mlp", epochs=4, msteps=2, retain_batch_size=50)
     assert run.cost.reads["retain/backward"] == 4 * whole(data, "retain")
     # the last batch of 300 in batches of 32 has 12 samples, so none is left out
     assert run.cost.reads["forget/backward"] == 2 * whole(data)
-    still, _ = toy.unlearn("scrub", data, toy.original("mlp"), epochs=3, milestones=(1,), rho=0.0)
-    once, _ = toy.unlearn("scrub", data, toy.original("mlp"), epochs=1)
+    still, _ = toy.unlearn("scrub", data, "mlp", epochs=3, milestones=(1,), rho=0.0)
+    once, _ = toy.unlearn("scrub", data, "mlp", epochs=1)
     assert toy.same(still, once, buffers=False)
 
 
@@ -417,7 +344,7 @@ def test_scrub_keeps_msteps_max_passes_and_lowers_its_rate():
 def test_salun_leaves_masked_weights_bit_identical():
     data, start = toy.request("mlp"), toy.trained("mlp")
     result, run = toy.unlearn(
-        "salun", data, toy.original("mlp"), density=0.3, weight_decay=0.1, momentum=0.9, lr=0.05
+        "salun", data, "mlp", density=0.3, weight_decay=0.1, momentum=0.9, lr=0.05
     )
     masks = top_fraction(
         saliency(toy.original("mlp"), data.forget, Run(seed=0), batch_size=64), 0.3
@@ -445,13 +372,13 @@ def test_salun_leaves_masked_weights_bit_identical():
 def test_salun_with_every_weight_is_random_labels(salun: dict, labels: str):
     data = toy.request("mlp", natural=True)
     same: dict[str, Any] = {"lr": 0.01, "epochs": 2, "batch_size": 64}
-    first, _ = toy.unlearn("salun", data, toy.original("mlp"), density=1.0, **salun, **same)
-    second, _ = toy.unlearn("random_labels", data, toy.original("mlp"), mode=labels, **same)
+    first, _ = toy.unlearn("salun", data, "mlp", density=1.0, **salun, **same)
+    second, _ = toy.unlearn("random_labels", data, "mlp", mode=labels, **same)
     assert toy.same(first, second)
 
 
 def test_salun_with_no_weight_moves_batch_norm_statistics_alone():
-    result, run = toy.unlearn("salun", toy.request("mlp"), toy.original("mlp"), density=0.0)
+    result, run = toy.unlearn("salun", "mlp", density=0.0)
     assert toy.same(result, toy.trained("mlp"), buffers=False)
     assert run.diagnostics["mask_density"] == 0
 
@@ -471,9 +398,7 @@ def importances(data: UnlearningData) -> tuple[dict, dict]:
 def test_ssd_shrinks_weights_and_leaves_statistics(fisher: str, order: str):
     start = dict(toy.trained("mlp").named_parameters())
     buffers = dict(toy.trained("mlp").named_buffers())
-    result, run = toy.unlearn(
-        "ssd", toy.request("mlp"), toy.original("mlp"), fisher=fisher, order=order, alpha=2.0
-    )
+    result, run = toy.unlearn("ssd", "mlp", fisher=fisher, order=order, alpha=2.0)
     for name, p in result.named_parameters():
         assert (p.abs() <= start[name].abs()).all()
         assert (p * start[name] >= 0).all()
@@ -487,7 +412,7 @@ def test_ssd_shrinks_weights_and_leaves_statistics(fisher: str, order: str):
 def test_ssd_selects_by_the_ratio_and_dampens_by_it():
     data, start = toy.request("mlp"), dict(toy.trained("mlp").named_parameters())
     forget, overall = importances(data)
-    result, run = toy.unlearn("ssd", data, toy.original("mlp"), fisher="sample", alpha=2.0, lam=0.5)
+    result, run = toy.unlearn("ssd", data, "mlp", fisher="sample", alpha=2.0, lam=0.5)
     chosen = {name: forget[name] > 2.0 * overall[name] for name in forget}
     # rounding decides at the border
     assert run.diagnostics["selected_fraction"] == pytest.approx(density(chosen), abs=2e-3)
@@ -505,7 +430,7 @@ def test_ssd_selects_fewer_weights_at_a_larger_alpha():
     data, start = toy.request("mlp"), toy.trained("mlp")
     changed = []
     for alpha in (1.5, 2.5, float("inf")):
-        result, _ = toy.unlearn("ssd", data, toy.original("mlp"), alpha=alpha)
+        result, _ = toy.unlearn("ssd", data, "mlp", alpha=alpha)
         changed.append({name: change != 0 for name, change in moved(result, start).items()})
     for fewer, more in ((1, 0), (2, 1)):
         assert not any((changed[fewer][name] & ~changed[more][name]).any() for name in changed[0])
@@ -515,19 +440,17 @@ def test_ssd_selects_fewer_weights_at_a_larger_alpha():
 def test_ssd_by_samples_selects_nothing_above_the_cap():
     data = toy.request("mlp")
     cap = (whole(data) + whole(data, "retain")) / whole(data)
-    result, run = toy.unlearn("ssd", data, toy.original("mlp"), fisher="sample", alpha=1.01 * cap)
+    result, run = toy.unlearn("ssd", data, "mlp", fisher="sample", alpha=1.01 * cap)
     assert toy.same(result, toy.trained("mlp"))
     assert run.diagnostics["selected_fraction"] == 0
-    broken, _ = toy.unlearn(
-        "ssd", data, toy.original("mlp"), fisher="batch", order="shuffled", alpha=1.01 * cap
-    )
+    broken, _ = toy.unlearn("ssd", data, "mlp", fisher="batch", order="shuffled", alpha=1.01 * cap)
     # the cap is a property of samples, not of shuffled batches
     assert not toy.same(broken, toy.trained("mlp"))
 
 
 def test_ssd_by_samples_reads_nothing_twice():
     data = toy.request("mlp")
-    _, run = toy.unlearn("ssd", data, toy.original("mlp"), fisher="sample")
+    _, run = toy.unlearn("ssd", data, "mlp", fisher="sample")
     assert run.cost.reads == {
         "forget/backward": whole(data),
         "retain/backward": whole(data, "retain"),
@@ -537,8 +460,7 @@ def test_ssd_by_samples_reads_nothing_twice():
 def test_ssd_depends_on_the_order_only_when_shuffled():
     data = toy.request("mlp")
     fixed = [
-        toy.unlearn("ssd", data, toy.original("mlp"), order="retain_then_forget", seed=seed)[0]
-        for seed in (0, 1)
+        toy.unlearn("ssd", data, "mlp", order="retain_then_forget", seed=seed)[0] for seed in (0, 1)
     ]
     assert toy.same(*fixed)
     mean = fisher_of_batches(toy.original("mlp"), data.forget, Run(seed=0), batch_size=whole(data))
@@ -552,8 +474,8 @@ def test_ssd_depends_on_the_order_only_when_shuffled():
 def test_bad_teacher_with_nothing_to_forget_has_nothing_to_learn():
     data = toy.in_float64(toy.request("mlp", torch.tensor([], dtype=torch.int64)))
     model = toy.original("mlp").double()
-    result, run = toy.unlearn(
-        "bad_teacher", data, copy.deepcopy(model), bn="frozen", batch_size=whole(data, "retain")
+    result, run = toy.on_copy(
+        "bad_teacher", data, model, bn="frozen", batch_size=whole(data, "retain")
     )
     assert run.cost.steps == 1
     assert abs(run.losses[0]) < 1e-15
@@ -571,7 +493,7 @@ def test_bad_teacher_uniform_flattens_the_forget_set():
     result, _ = toy.unlearn(
         "bad_teacher",
         data,
-        toy.original("mlp"),
+        "mlp",
         teacher="uniform",
         retain_fraction=0.0,
         epochs=60,
@@ -587,10 +509,8 @@ def test_bad_teacher_uniform_flattens_the_forget_set():
 
 def test_bad_teacher_element_mean_is_the_batch_mean_over_classes():
     generator = torch.Generator().manual_seed(0)
-    student, target = (
-        torch.randn(7, 6, generator=generator),
-        torch.softmax(torch.randn(7, 6, generator=generator), 1),
-    )
+    student = torch.randn(7, 6, generator=generator)
+    target = torch.softmax(torch.randn(7, 6, generator=generator), 1)
     by_class = (target * (target.log() - torch.log_softmax(student / 2, 1))).sum() / 7
     assert soft_divergence(student, target, 2.0) == pytest.approx(by_class.item(), rel=1e-6)
     assert soft_divergence(student, target, 2.0, reduction="element_mean") == pytest.approx(
@@ -607,7 +527,7 @@ def test_bad_teacher_leaves_its_teachers_alone():
         return teachers[-1]
 
     start = toy.original("mlp")
-    _, run = toy.unlearn("bad_teacher", replace(data, fresh_model=fresh), copy.deepcopy(start))
+    _, run = toy.on_copy("bad_teacher", replace(data, fresh_model=fresh), start)
     assert toy.same(start, toy.trained("mlp"))
     (teacher,) = teachers
     teacher = teacher.requires_grad_(True)
@@ -621,7 +541,7 @@ def test_bad_teacher_leaves_its_teachers_alone():
 
 def test_bad_teacher_reads_a_fixed_part_of_the_retain_set():
     data = toy.request("mlp")
-    _, run = toy.unlearn("bad_teacher", data, toy.original("mlp"), retain_fraction=0.2)
+    _, run = toy.unlearn("bad_teacher", data, "mlp", retain_fraction=0.2)
     assert run.cost.reads == {
         "forget/backward": whole(data),
         "retain/backward": round(0.2 * whole(data, "retain")),

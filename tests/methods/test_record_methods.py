@@ -14,18 +14,14 @@ import pytest
 import torch
 import toy
 from torch import Tensor, nn
+from toy import PLAIN, gradient, smooth
 
 from mucore import catalog
 from mucore.blocks import foci as foci_block
 from mucore.blocks import importance, stopping
 from mucore.blocks.channels import Channels, add, gather, put, taken
 from mucore.blocks.foci import codec, foci
-from mucore.blocks.layer_moments import (
-    groups_of_layers,
-    layer_moments,
-    protected,
-    protected_inputs,
-)
+from mucore.blocks.layer_moments import groups_of_layers, layer_moments, protected, protected_inputs
 from mucore.blocks.stopping import CrossedOver, Dropped
 from mucore.blocks.subset_newton import gradient as gradient_of
 from mucore.blocks.subset_newton import (
@@ -43,19 +39,6 @@ from mucore.spec import Recipe
 from mucore.training import records, train
 from mucore.training.records import FinalEpochs, PerStep, Recorder, RunningSum, named
 
-PLAIN: dict[str, Any] = {"momentum": 0.0, "weight_decay": 0.0}
-
-
-def smooth(seed: int = 0) -> nn.Module:
-    """A network without batch norm for the perceptron's data, in double precision, in eval mode."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return (
-            nn.Sequential(nn.Flatten(), nn.Linear(16, 20), nn.Tanh(), nn.Linear(20, 6))
-            .double()
-            .eval()
-        )
-
 
 def state(model: nn.Module) -> dict[str, Tensor]:
     return {name: p.detach().clone() for name, p in model.named_parameters()}
@@ -70,14 +53,6 @@ def close(first: dict[str, Tensor], second: dict[str, Tensor], tolerance: float)
 def empty(data: UnlearningData, role: str) -> UnlearningData:
     none = torch.tensor([], dtype=torch.int64)
     return replace(data, **{role: getattr(data, role)[none]})
-
-
-def gradient(
-    model: nn.Module, samples: Samples, loss=nn.functional.cross_entropy
-) -> dict[str, Tensor]:
-    (batch,) = samples.batches(Run(seed=0), len(samples))
-    grads = torch.autograd.grad(loss(model(batch.x), batch.y), list(model.parameters()))
-    return dict(zip(dict(model.named_parameters()), grads, strict=True))
 
 
 # -- recorders
@@ -106,7 +81,7 @@ def test_a_key_depends_on_the_forget_set_only_where_the_record_does():
     ) == 2 * len(records.NAMES)
 
 
-@pytest.mark.parametrize("name", ["mlp", "conv"])
+@pytest.mark.parametrize("name", ["mlp", pytest.param("conv", marks=pytest.mark.slow)])
 def test_a_recorded_training_ends_in_the_same_bits(name: toy.Name):
     problem = toy.problem(name)
     data = problem.samples(torch.arange(len(problem.labels)), "train", natural=True)
@@ -191,9 +166,7 @@ def test_final_epochs_needs_two_of_them():
 def test_amnesiac_without_an_affected_step_is_the_identity_before_repair():
     data = toy.request("mlp", torch.tensor([], dtype=torch.int64))
     for store in ("running_sum", "per_step", "replay"):
-        result, run = toy.unlearn(
-            "amnesiac", data, toy.original("mlp"), store=store, repair_epochs=0
-        )
+        result, run = toy.unlearn("amnesiac", data, "mlp", store=store, repair_epochs=0)
         assert toy.same(result, toy.trained("mlp"))
         assert run.diagnostics["affected_steps"] == 0
 
@@ -204,24 +177,25 @@ def test_amnesiac_with_every_step_affected_is_back_at_the_start():
     watch = RunningSum(request.forget.ids)
     original = train(smooth(), request.everything(), recipe, Run(seed=0), recorder=watch)
     data = replace(request, record={"running_sum": watch.record()})
-    result, run = toy.unlearn("amnesiac", data, copy.deepcopy(original), repair_epochs=0)
+    result, run = toy.on_copy("amnesiac", data, original, repair_epochs=0)
     assert run.diagnostics["affected_steps"] == 1
     for name, p in smooth().named_parameters():
         assert (result.get_parameter(name) - p).norm() <= 1e-6 * p.norm()
     assert (original.get_parameter("1.weight") - smooth().get_parameter("1.weight")).norm() > 0.1
 
 
+@pytest.mark.slow
 def test_the_ways_to_store_give_the_same_model():
     for name, forget in (("mlp", 3), ("conv", "random")):
         data = toy.request(name, forget)
         kept, logged, replayed = (
-            toy.unlearn("amnesiac", data, toy.original(name), store=store)
+            toy.unlearn("amnesiac", data, name, store=store)
             for store in ("running_sum", "per_step", "replay")
         )
         assert 0 < kept[1].diagnostics["affected_steps"] <= 1
         assert toy.same(kept[0], replayed[0])
         before = [
-            toy.unlearn("amnesiac", data, toy.original(name), store=s, repair_epochs=0)[0]
+            toy.unlearn("amnesiac", data, name, store=s, repair_epochs=0)[0]
             for s in ("running_sum", "per_step")
         ]
         assert close(state(before[0]), state(before[1]), 1e-6)
@@ -241,7 +215,7 @@ def test_amnesiac_takes_back_the_sum_of_the_affected_updates():
     log = data.record["per_step"]
     met = [i for i, ids in enumerate(log["ids"].tolist()) if {0, 1, 2} & set(ids)]
     assert 0 < len(met) < len(log["ids"])
-    result, run = toy.unlearn("amnesiac", data, toy.original("conv"), repair_epochs=0)
+    result, run = toy.unlearn("amnesiac", data, "conv", repair_epochs=0)
     assert run.diagnostics["affected_steps"] == len(met) / len(log["ids"])
     for name, p in toy.trained("conv").named_parameters():
         wanted = p.double() - sum(log[f"update/{name}"][i].double() for i in met)
@@ -278,10 +252,8 @@ def test_amnesiac_is_training_without_the_batches_for_a_linear_loss_and_plain_sg
     )
 
     def trained(skip: bool) -> tuple[nn.Module, RunningSum]:
-        model, watch = (
-            nn.Sequential(nn.Flatten(), nn.Linear(16, 6)).double(),
-            Linear(data.forget.ids, skip=skip),
-        )
+        model = nn.Sequential(nn.Flatten(), nn.Linear(16, 6)).double()
+        watch = Linear(data.forget.ids, skip=skip)
         with torch.no_grad():
             for p in model.parameters():
                 p.zero_()
@@ -321,13 +293,9 @@ def two_stage(data: UnlearningData, **changes: Any) -> UnlearningData:
 
 def test_unrolling_one_step_of_one_batch_gives_the_start_back():
     data = two_stage(empty(toy.in_float64(toy.request("mlp")), "retain"))
-    options: dict[str, Any] = {
-        "variant": "two_stage",
-        "epochs": 1,
-        "lr": 0.3,
-        "batch_size": len(data.forget),
-        **PLAIN,
-    }
+    options = (
+        toy.settings(variant="two_stage", epochs=1, lr=0.3, batch_size=len(data.forget)) | PLAIN
+    )
     result, _ = toy.unlearn("unrolling", data, smooth(seed=5), **options)
     assert close(state(result), state(smooth()), 1e-14)
     kept, _ = toy.unlearn("unrolling", data, smooth(seed=5), **options, kappa=0.0)
@@ -348,13 +316,7 @@ def test_unrolling_is_retraining_for_a_linear_loss(monkeypatch):
     )
     monkeypatch.setattr(nn.functional, "cross_entropy", linear)
     monkeypatch.setattr(importance._gradients, "__defaults__", (linear,))
-    options: dict[str, Any] = {
-        "variant": "two_stage",
-        "epochs": 3,
-        "lr": 0.01,
-        "batch_size": 64,
-        **PLAIN,
-    }
+    options = toy.settings(variant="two_stage", epochs=3, lr=0.01, batch_size=64) | PLAIN
     result, _ = toy.unlearn("unrolling", data, network(), **options)
     wanted = train(copy.deepcopy(start), data.retain, data.recipe, Run(seed=0))
     fit(
@@ -372,18 +334,17 @@ def test_unrolling_is_retraining_for_a_linear_loss(monkeypatch):
 def test_unrolling_with_nothing_to_add_is_finetune(variant: str):
     data = toy.request("mlp", natural=True)
     same: dict[str, Any] = {"lr": 0.02, "epochs": 2, "batch_size": 64}
-    first, _ = toy.unlearn(
-        "unrolling", data, toy.original("mlp"), variant=variant, kappa=0.0, **same
-    )
-    second, _ = toy.unlearn("finetune", data, toy.original("mlp"), **same)
+    first, _ = toy.unlearn("unrolling", data, "mlp", variant=variant, kappa=0.0, **same)
+    second, _ = toy.unlearn("finetune", data, "mlp", **same)
     assert toy.same(first, second)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["init_grad_then_ft", "posthoc", "two_stage"])
 def test_unrolling_of_nothing_adds_nothing(variant: str):
     data = toy.request("mlp", torch.tensor([], dtype=torch.int64))
-    with_all, run = toy.unlearn("unrolling", data, toy.original("mlp"), variant=variant, kappa=1e3)
-    without, _ = toy.unlearn("unrolling", data, toy.original("mlp"), variant=variant, kappa=0.0)
+    with_all, run = toy.unlearn("unrolling", data, "mlp", variant=variant, kappa=1e3)
+    without, _ = toy.unlearn("unrolling", data, "mlp", variant=variant, kappa=0.0)
     assert toy.same(with_all, without) and run.status == "ok"
 
 
@@ -418,14 +379,10 @@ def test_unrolling_lessens_the_spread_of_logits_if_asked():
         deviations = ((logits - logits.mean(1, keepdim=True)).square().sum(1) / 5).sqrt()
         return nn.functional.cross_entropy(logits, labels) + 3.0 / 6 * deviations.mean()
 
-    options: dict[str, Any] = {
-        "variant": "posthoc",
-        "kappa": 0.0,
-        "epochs": 1,
-        "lr": rate,
-        "batch_size": len(data.retain),
-        **PLAIN,
-    }
+    options = (
+        toy.settings(variant="posthoc", kappa=0.0, epochs=1, lr=rate, batch_size=len(data.retain))
+        | PLAIN
+    )
     result, _ = toy.unlearn("unrolling", data, smooth(), sd_weight=3.0, **options)
     slope = gradient(smooth(), data.retain, spread)
     assert close(state(result), {k: p - rate * slope[k] for k, p in state(smooth()).items()}, 1e-12)
@@ -437,14 +394,7 @@ def test_two_stage_trains_what_retraining_would():
     # the network without the forget set belongs to the training's seed, not to the method's
     for seed in (0, 1):
         result, _ = toy.unlearn(
-            "unrolling",
-            data,
-            toy.original("mlp"),
-            variant="two_stage",
-            lr=1e-12,
-            epochs=1,
-            seed=seed,
-            **PLAIN,
+            "unrolling", data, "mlp", variant="two_stage", lr=1e-12, epochs=1, seed=seed, **PLAIN
         )
         seen[seed] = state(result)
     wanted = train(toy.problem("mlp").network(0), data.retain, data.recipe, Run(seed=0))
@@ -515,9 +465,8 @@ def test_protected_counts_singular_values_by_their_cumulated_sum():
         basis = protected(moment, share)
         assert basis is not None and basis.shape == (4, k)
         projector = basis @ basis.T
-        assert torch.allclose(projector @ projector, projector) and torch.allclose(
-            projector, projector.T
-        )
+        assert torch.allclose(projector @ projector, projector)
+        assert torch.allclose(projector, projector.T)
         assert torch.allclose(projector, turn[:, :k] @ turn[:, :k].T)
     more = protected(moment, 0.5, extra=1)
     assert more is not None and more.shape == (4, 2)
@@ -589,15 +538,8 @@ def test_pgu_takes_the_step_of_its_loss():
         validation=data.validation[torch.tensor([], dtype=torch.int64)],
     )
     options: dict[str, Any] = {"offset": 0.1, "entropy_weight": 0.3, "weight_decay": 0.01}
-    result, _ = toy.unlearn(
-        "pgu",
-        request,
-        copy.deepcopy(original),
-        epochs=2,
-        lr=0.4,
-        lr_end=0.1,
-        batch_size=10_000,
-        **options,
+    result, _ = toy.on_copy(
+        "pgu", request, original, epochs=2, lr=0.4, lr_end=0.1, batch_size=10_000, **options
     )
     wanted = copy.deepcopy(original)
     for rate in (0.2, 0.1):  # 0.4 · (0.1 / 0.4)^(e/2)
@@ -612,14 +554,14 @@ def test_pgu_takes_the_step_of_its_loss():
 
 def test_pgu_moves_weights_of_layers_alone_and_none_that_is_protected_as_a_whole():
     start = toy.trained("conv")
-    result, _ = toy.unlearn("pgu", toy.request("conv"), toy.original("conv"))
+    result, _ = toy.unlearn("pgu", "conv")
     moved = {
         name
         for name, t in result.state_dict().items()
         if not torch.equal(t, start.state_dict()[name])
     }
     assert moved and moved <= {"0.weight", "4.weight", "7.weight", "12.weight"}
-    still, run = toy.unlearn("pgu", toy.request("conv"), toy.original("conv"), retained_var=1.0)
+    still, run = toy.unlearn("pgu", "conv", retained_var=1.0)
     assert toy.same(still, start)
     assert run.status == "ok" and "every layer is protected" in (run.stop_reason or "")
 
@@ -629,18 +571,16 @@ def test_pgu_says_when_there_is_nothing_to_do_from_the_start():
     mistaken = replace(
         data, forget=data.forget.with_labels((data.forget.labels + 1) % data.classes)
     )
-    result, run = toy.unlearn("pgu", mistaken, toy.original("mlp"))
+    result, run = toy.unlearn("pgu", mistaken, "mlp")
     assert toy.same(result, toy.trained("mlp")) and run.cost.steps == 0
     assert "before the first epoch: this is the original" in (run.stop_reason or "")
-    _, idle = toy.unlearn("pgu", mistaken, toy.original("mlp"), epochs=0)
+    _, idle = toy.unlearn("pgu", mistaken, "mlp", epochs=0)
     assert idle.stop_reason is None
 
 
 def test_pgu_ends_when_the_forget_set_is_below_the_validation_set():
     data = toy.request("mlp", "random")
-    result, run = toy.unlearn(
-        "pgu", data, toy.original("mlp"), epochs=60, lr=0.5, lr_end=0.5, retained_var=0.3
-    )
+    result, run = toy.unlearn("pgu", data, "mlp", epochs=60, lr=0.5, lr_end=0.5, retained_var=0.3)
     assert run.stop_reason is None or "below the validation set" in run.stop_reason
     assert run.stop_reason is not None or toy.accuracy(result, data.forget) >= toy.accuracy(
         result, data.validation
@@ -886,14 +826,8 @@ def test_channels_and_their_weights():
 
 def test_l_codec_changes_the_chosen_channels_alone():
     start, data = toy.trained("conv"), toy.request("conv", 3)
-    options: dict[str, Any] = {
-        "group": 3,
-        "l2_reg": 1e-2,
-        "epsilon": None,
-        "val_gap": 1.0,
-        "perturbations": 50,
-    }
-    result, run = toy.unlearn("l_codec", data, toy.original("conv"), cap=2, **options)
+    options = toy.settings(group=3, l2_reg=1e-2, epsilon=None, val_gap=1.0, perturbations=50)
+    result, run = toy.unlearn("l_codec", data, "conv", cap=2, **options)
     channels = set()
     for name, p in result.named_parameters():
         changed = (
@@ -912,7 +846,7 @@ def test_l_codec_changes_the_chosen_channels_alone():
 
 
 def test_l_codec_with_endless_damping_does_nothing():
-    result, _ = toy.unlearn("l_codec", toy.request("mlp", 20), toy.original("mlp"), l2_reg=1e12)
+    result, _ = toy.unlearn("l_codec", toy.request("mlp", 20), "mlp", l2_reg=1e12)
     assert all(
         torch.allclose(p, toy.trained("mlp").get_parameter(name), rtol=0, atol=1e-12)
         for name, p in result.named_parameters()
@@ -922,19 +856,14 @@ def test_l_codec_with_endless_damping_does_nothing():
 @pytest.mark.parametrize("curvature", ["finite_difference", "fisher"])
 def test_l_codec_raises_the_loss_of_what_it_forgets(curvature: str):
     data = toy.request("mlp", "random")
-    options: dict[str, Any] = {
-        "epsilon": None,
-        "l2_reg": 0.01,
-        "curvature": curvature,
-        "val_gap": 1.0,
-    }
-    result, _ = toy.unlearn("l_codec", data, toy.original("mlp"), **options)
+    options = toy.settings(epsilon=None, l2_reg=0.01, curvature=curvature, val_gap=1.0)
+    result, _ = toy.unlearn("l_codec", data, "mlp", **options)
     assert toy.loss(result, data.forget) > toy.loss(toy.trained("mlp"), data.forget)
 
 
 def test_l_codec_undoes_what_hurts():
     result, run = toy.unlearn(
-        "l_codec", toy.request("conv", 40), toy.original("conv"), l2_reg=1e-3, val_gap=0.0, cap=20
+        "l_codec", toy.request("conv", 40), "conv", l2_reg=1e-3, val_gap=0.0, cap=20
     )
     assert run.diagnostics["noise_deviation"] > 10
     assert run.diagnostics["undone_share"] == 1
@@ -943,17 +872,12 @@ def test_l_codec_undoes_what_hurts():
 
 def test_l_codec_says_when_it_gave_the_original_back():
     options: dict[str, Any] = {"l2_reg": 1e-3, "cap": 20, "epsilon": None}
-    result, run = toy.unlearn(
-        "l_codec", toy.request("conv", 12), toy.original("conv"), val_gap=-1.0, **options
-    )
-    assert (run.status, run.diagnostics["undone_share"]) == ("reverted", 1.0) and "undone" in (
-        run.stop_reason or ""
-    )
+    result, run = toy.unlearn("l_codec", toy.request("conv", 12), "conv", val_gap=-1.0, **options)
+    assert (run.status, run.diagnostics["undone_share"]) == ("reverted", 1.0)
+    assert "undone" in (run.stop_reason or "")
     for name, tensor in toy.original("conv").state_dict().items():
         assert torch.equal(result.state_dict()[name], tensor)
     assert (
-        toy.unlearn(
-            "l_codec", toy.request("conv", 12), toy.original("conv"), val_gap=1.0, **options
-        )[1].status
+        toy.unlearn("l_codec", toy.request("conv", 12), "conv", val_gap=1.0, **options)[1].status
         == "ok"
     )

@@ -45,6 +45,7 @@ def states() -> tuple:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ROSTER)
 def test_a_watched_run_is_the_run(method):
     plain, unseen = toy.unlearn(method, data_of(method), toy.original("conv").train())
@@ -69,9 +70,8 @@ def test_a_watched_run_is_the_run(method):
     )
     looks = watcher.looks(model, first)
     assert (len(looks) == 2) == (run.cost.steps == 0) == (method in ONE_SHOT)
-    assert [look.steps for look in looks] == sorted(look.steps for look in looks) and looks[
-        -1
-    ].steps == run.cost.steps
+    assert [look.steps for look in looks] == sorted(look.steps for look in looks)
+    assert looks[-1].steps == run.cost.steps
     assert looks[-1].work >= looks[-2].work and looks[0].work == 0
 
 
@@ -86,10 +86,8 @@ def test_gradients_and_modes_stay():
     (batch,) = data.forget.batches(Run(seed=0), 1000)
     network(batch.x).sum().backward()
     before = [network.state_dict()[name].clone() for name in network.state_dict()]
-    gradients, modes = (
-        [p.grad.clone() for p in network.parameters() if p.grad is not None],
-        [module.training for module in network.modules()],
-    )
+    gradients = [p.grad.clone() for p in network.parameters() if p.grad is not None]
+    modes = [module.training for module in network.modules()]
     watched(run, [1])
     run.stepped(network)
     assert all(
@@ -133,11 +131,9 @@ def test_only_the_network_that_is_returned_counts():
         run.stepped(trained)
     looks = watcher.looks(network, first)
     assert [look.steps for look in looks] == [0, 1, 2, 3, 3]
-    assert (
-        looks[1].sets is first.sets
-        and looks[3].sets is looks[2].sets
-        and looks[2].sets is not first.sets
-    )
+    assert looks[1].sets is first.sets
+    assert looks[3].sets is looks[2].sets
+    assert looks[2].sets is not first.sets
     assert [look.steps for look in watcher.looks(toy.original("conv"), first)] == [0, 3]
 
 

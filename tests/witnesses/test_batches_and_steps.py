@@ -41,9 +41,7 @@ def test_gkt_makes_up_exactly_as_many_batches(monkeypatch: pytest.MonkeyPatch):
     generator and 10 of the student: 77 steps.
     """
     calls = toy.watch_fit(monkeypatch, "gkt")
-    toy.unlearn(
-        "gkt", toy.request("conv"), toy.original("conv"), batches=7, check_every=3, student_steps=10
-    )
+    toy.unlearn("gkt", "conv", batches=7, check_every=3, student_steps=10)
     (call,) = calls
     (phase,) = call["phases"]
     assert call["epochs"] == 3
@@ -63,9 +61,7 @@ def test_duck_meets_as_many_retain_batches_as_the_ratio_says():
     few = replace(data, forget=data.forget[torch.arange(30)])
     ratio = next(p.default for p in catalog.method("duck").parameters if p.name == "retain_batches")
     assert (len(data.retain), ratio) == (1500, 40)
-    _, run = toy.unlearn(
-        "duck", few, toy.original("mlp"), epochs=1, class_batch_size=30, retain_batches=ratio
-    )
+    _, run = toy.unlearn("duck", few, "mlp", epochs=1, class_batch_size=30, retain_batches=ratio)
     assert run.cost.steps == 40
 
 
@@ -73,9 +69,7 @@ def test_duck_meets_the_retain_set_once_where_it_is_smaller():
     """In 1,500 / 60 = 25 batches: 25 steps, in the official loop too."""
     data = toy.request("mlp")
     few = replace(data, forget=data.forget[torch.arange(30)])
-    _, run = toy.unlearn(
-        "duck", few, toy.original("mlp"), epochs=1, class_batch_size=60, retain_batches=40
-    )
+    _, run = toy.unlearn("duck", few, "mlp", epochs=1, class_batch_size=60, retain_batches=40)
     assert run.cost.steps == 25
 
 
@@ -91,9 +85,7 @@ def test_pgu_looks_every_fifth_epoch():
     moments of the forget set: layers of 64, 64 and 16 inputs, one after the other.
     """
     data = toy.request("mlp")
-    _, run = toy.unlearn(
-        "pgu", data, toy.original("mlp"), epochs=20, lr=1e-6, lr_end=1e-6, class_stop="target"
-    )
+    _, run = toy.unlearn("pgu", data, "mlp", epochs=20, lr=1e-6, lr_end=1e-6, class_stop="target")
     assert run.stop_reason is None
     assert run.cost.reads == {
         "forget/forward": 3 * 300 + 5 * 128,
@@ -104,15 +96,7 @@ def test_pgu_looks_every_fifth_epoch():
 
 def test_pgu_looks_at_a_part_of_large_sets(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(stopping, "LOOK_AT", 70)
-    _, run = toy.unlearn(
-        "pgu",
-        toy.request("mlp"),
-        toy.original("mlp"),
-        epochs=5,
-        lr=1e-6,
-        lr_end=1e-6,
-        class_stop="target",
-    )
+    _, run = toy.unlearn("pgu", "mlp", epochs=5, lr=1e-6, lr_end=1e-6, class_stop="target")
     assert run.cost.reads == {
         "forget/forward": 3 * 300 + 2 * 70,
         "forget/backward": 5 * 300,
@@ -126,20 +110,14 @@ def test_pgu_without_a_target_has_no_other_end_than_a_loss_of_accuracy():
     """
     data = toy.request("mlp")
     strong: dict[str, Any] = {"lr": 0.2, "lr_end": 0.2, "retained_var": 0.3, "epochs": 40}
-    official, whole = toy.unlearn(
-        "pgu", data, toy.original("mlp"), class_stop="validation", **strong
-    )
-    assert (
-        toy.accuracy(official, data.forget) <= 0.01
-        and whole.stop_reason is None
-        and len(whole.losses) == 40
-    )
-    bounded, run = toy.unlearn("pgu", data, toy.original("mlp"), class_stop="target", **strong)
-    assert (
-        toy.accuracy(bounded, data.forget) <= 0.01
-        and len(run.losses) < 40
-        and len(run.losses) % 5 == 0
-    )
+    official, whole = toy.unlearn("pgu", data, "mlp", class_stop="validation", **strong)
+    assert toy.accuracy(official, data.forget) <= 0.01
+    assert whole.stop_reason is None
+    assert len(whole.losses) == 40
+    bounded, run = toy.unlearn("pgu", data, "mlp", class_stop="target", **strong)
+    assert toy.accuracy(bounded, data.forget) <= 0.01
+    assert len(run.losses) < 40
+    assert len(run.losses) % 5 == 0
     assert "forget accuracy was down to" in (run.stop_reason or "")
 
 

@@ -39,10 +39,8 @@ def request(retain: Samples, forget: Samples, start: nn.Module) -> UnlearningDat
 
 # -- LiSSA
 
-EIGENVALUES, RIGHT = (
-    torch.tensor([60.0, 260.0], dtype=torch.float64),
-    torch.tensor([1.0, 1e-3], dtype=torch.float64),
-)
+EIGENVALUES = torch.tensor([60.0, 260.0], dtype=torch.float64)
+RIGHT = torch.tensor([1.0, 1e-3], dtype=torch.float64)
 
 
 def series(**changes: Any) -> tuple[Tensor, int]:
@@ -108,19 +106,15 @@ def test_one_step_of_conjugate_gradients():
     # A = ((4, 1), (1, 3)), b = (1, 2): A b = (6, 7), so the step is b'b / b'Ab = 5 / 20 and x =
     # (1/4, 1/2), which leaves b - A x = (1, 2) - (3/2, 7/4) = (-1/2, 1/4), a quarter of |b|. The
     # second step solves it: x = (1/11, 7/11).
-    a, b = (
-        torch.tensor([[4.0, 1.0], [1.0, 3.0]], dtype=torch.float64),
-        torch.tensor([1.0, 2.0], dtype=torch.float64),
-    )
+    a = torch.tensor([[4.0, 1.0], [1.0, 3.0]], dtype=torch.float64)
+    b = torch.tensor([1.0, 2.0], dtype=torch.float64)
     one, two = (
         solvers.conjugate_gradients(lambda q: a @ q, b, iterations=steps, tolerance=1e-12)
         for steps in (1, 2)
     )
-    assert (
-        one.x.tolist() == pytest.approx([0.25, 0.5])
-        and one.residual == pytest.approx(0.25)
-        and not one.converged
-    )
+    assert one.x.tolist() == pytest.approx([0.25, 0.5])
+    assert one.residual == pytest.approx(0.25)
+    assert not one.converged
     assert two.x.tolist() == pytest.approx([1 / 11, 7 / 11]) and two.converged
 
 
@@ -129,10 +123,8 @@ def test_negative_curvature_ends_with_the_residual_that_it_left():
     # b - A x = (-2/3, 4/3). The next direction is r + (r'r / b'b) b = (-2/3, 4/3) + 16/9 (1, 1/2) =
     # (10/9, 20/9), of curvature (100 - 400) / 81 < 0. So it ends there, at |r| / |b| = sqrt(20/9) /
     # sqrt(5/4) = 4/3.
-    a, b = (
-        torch.tensor([1.0, -1.0], dtype=torch.float64),
-        torch.tensor([1.0, 0.5], dtype=torch.float64),
-    )
+    a = torch.tensor([1.0, -1.0], dtype=torch.float64)
+    b = torch.tensor([1.0, 0.5], dtype=torch.float64)
     found = solvers.conjugate_gradients(
         lambda q: a * q, b, iterations=50, tolerance=solvers.TOLERANCE
     )
@@ -145,20 +137,16 @@ def test_a_sketch_tells_a_matrix_of_its_rank():
     # and it is the least that is known as well: along e the approximate inverse is (9 + 1) / (9 +
     # 1) = 1, across it 1. With a second one, of eigenvalue 4 across e, (4 + 1) / (9 + 1) = 1/2
     # along e and 1 across it: a multiple (5) of the true inverses 1/10 and 1/5.
-    e, f = (
-        torch.tensor([0.6, 0.8], dtype=torch.float64),
-        torch.tensor([-0.8, 0.6], dtype=torch.float64),
-    )
+    e = torch.tensor([0.6, 0.8], dtype=torch.float64)
+    f = torch.tensor([-0.8, 0.6], dtype=torch.float64)
     test = torch.tensor([[1.0, 2.0], [0.5, -1.0]], dtype=torch.float64)
     both = 9 * torch.outer(e, e) + 4 * torch.outer(f, f)
     near = solvers.nystrom(both @ test, test, 1.0)
-    assert near(e).tolist() == pytest.approx((e / 2).tolist()) and near(
-        f
-    ).tolist() == pytest.approx(f.tolist())
+    assert near(e).tolist() == pytest.approx((e / 2).tolist())
+    assert near(f).tolist() == pytest.approx(f.tolist())
     alone = solvers.nystrom(9 * torch.outer(e, e) @ test[:, :1], test[:, :1], 1.0)
-    assert alone(e).tolist() == pytest.approx(e.tolist()) and alone(f).tolist() == pytest.approx(
-        f.tolist()
-    )
+    assert alone(e).tolist() == pytest.approx(e.tolist())
+    assert alone(f).tolist() == pytest.approx(f.tolist())
 
 
 # -- second order
@@ -183,13 +171,7 @@ def test_the_newton_step_of_one_weight(solver: str):
     # Hessian and for the Gauss-Newton matrix. Newton: w = 0 - (1/2) / 1.
     model = Slope()
     data = request(samples("retain", 2, 0), samples("forget", 1, 0), model)
-    options: dict[str, Any] = {
-        "damping": 1e-12,
-        "zeta": 1.0,
-        "scale": 1.25,
-        "iterations": 200,
-        "patience": 20,
-    }
+    options = toy.settings(damping=1e-12, zeta=1.0, scale=1.25, iterations=200, patience=20)
     result, run = toy.unlearn("second_order", data, model, solver=solver, **options)
     assert result.get_parameter("w").item() == pytest.approx(-0.5, rel=1e-6)
     assert run.status == "ok" and run.diagnostics["solver_residual"] < 1e-6
@@ -207,11 +189,9 @@ def test_a_series_cut_short_is_unsolved_and_one_that_grows_diverges():
     assert "0.5" in (run.stop_reason or "") and str(solvers.TOLERANCE) in (run.stop_reason or "")
     assert result.get_parameter("w").item() == pytest.approx(-0.25)
     result, run = toy.unlearn("second_order", data, Slope(), scale=0.4, **options)
-    assert (
-        run.status == "diverged"
-        and run.diagnostics["solver_residual"] == pytest.approx(1.5)
-        and result.get_parameter("w").item() == 0
-    )
+    assert run.status == "diverged"
+    assert run.diagnostics["solver_residual"] == pytest.approx(1.5)
+    assert result.get_parameter("w").item() == 0
 
 
 # -- NTK scrubbing
@@ -240,10 +220,8 @@ def test_the_shift_of_a_linear_network_with_two_weights(
     result, run = toy.unlearn("ntk", data, model, scale="trapezium", **options)
     assert run.diagnostics["kappa"] == pytest.approx(37 / 13)
     assert result.get_parameter("1.weight").flatten().tolist() == pytest.approx([37 / 26, -37 / 39])
-    assert (
-        run.status == "ok"
-        and max(run.diagnostics["residual_all"], run.diagnostics["residual_retain"]) < 1e-12
-    )
+    assert run.status == "ok"
+    assert max(run.diagnostics["residual_all"], run.diagnostics["residual_retain"]) < 1e-12
 
 
 def test_the_shift_without_enough_steps_is_unsolved(monkeypatch: pytest.MonkeyPatch):
