@@ -7,8 +7,6 @@ from __future__ import annotations
 import hashlib
 import importlib
 import pickle
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +19,7 @@ import torch
 from mucore import catalog, datasets
 from mucore.datasets import fashion_mnist
 from mucore.datasets.splits import Part, assemble, hold_out, image_hashes, normalisation
-from mucore.errors import BadFile, MucoreError, UnknownName
+from mucore.errors import BadFile, UnknownName
 
 
 def published(name: str) -> Any:
@@ -58,37 +56,24 @@ def test_embedded_sets_keep_what_their_card_says(name: str) -> None:
     card, splits = catalog.dataset(name), datasets.load(name)
     parts = (splits.train, splits.validation, splits.test)
     assert tuple(len(part) for part in parts) == card.sizes
-    assert (
-        splits.shape == card.shape
-        and splits.class_names == card.class_names
-        and splits.natural == card.augmentation
-    )
+    assert splits.shape == card.shape
+    assert splits.class_names == card.class_names
+    assert splits.natural == card.augmentation
     for part in parts:
-        assert (
-            part.pixels.dtype == torch.uint8
-            and part.labels.dtype == torch.int64
-            and part.ids.dtype == torch.int64
-        )
+        assert part.pixels.dtype == torch.uint8
+        assert part.labels.dtype == torch.int64
+        assert part.ids.dtype == torch.int64
         assert set(part.labels.tolist()) == set(range(10)) and part.identities is None
     assert torch.cat([part.ids for part in parts]).tolist() == list(range(sum(card.sizes or ())))
     scaled = splits.train.pixels.double() / 255
-    assert splits.mean == pytest.approx([scaled.mean().item()]) and splits.std == pytest.approx(
-        [scaled.std(correction=0).item()]
-    )
+    assert splits.mean == pytest.approx([scaled.mean().item()])
+    assert splits.std == pytest.approx([scaled.std(correction=0).item()])
     assert datasets.load(name) is splits
-
-
-@pytest.mark.slow
-def test_embedded_sets_load_alike_in_another_process() -> None:
-    code = "from mucore import datasets; print(datasets.load('digits').data_hash)"
-    there = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout.strip()
-    assert there == datasets.load("digits").data_hash
 
 
 def test_digits_are_stratified_and_scaled_to_255() -> None:
     splits = datasets.load("digits")
+    assert splits.data_hash == "b424464075a5f7f0d93586feff82203ba73a1a1b0541ae5d2645c1edc0992a7a"
     for part, share in (
         (splits.train, 1200 / 1797),
         (splits.validation, 197 / 1797),
@@ -202,7 +187,6 @@ def test_fashion_mnist_missing_says_what_to_fetch(tmp_path: Path, offline: None)
     ("content", "sentence"),
     [
         (b"", "is not an idx file"),
-        (b"\x00\x00\x0d\x01\x00\x00\x00\x00", "is not an idx file of bytes"),
         (archives.idx(np.zeros(7, np.uint8))[:-2], r"promises \(7,\) values but holds 5"),
         (
             archives.idx(np.zeros(7, np.uint8)),
@@ -217,13 +201,6 @@ def test_fashion_mnist_damaged(
     archives.idx_files(tmp_path / "data", packed=False)
     (tmp_path / "data" / "t10k-labels-idx1-ubyte").write_bytes(content)
     with pytest.raises(BadFile, match=sentence):
-        datasets.load("fashion-mnist", tmp_path / "data")
-
-
-def test_fashion_mnist_damaged_gzip(tmp_path: Path, offline: None) -> None:
-    archives.idx_files(tmp_path / "data", packed=True)
-    (tmp_path / "data" / "train-images-idx3-ubyte.gz").write_bytes(b"\x1f\x8bnonsense")
-    with pytest.raises(BadFile, match="train-images-idx3-ubyte.gz cannot be read"):
         datasets.load("fashion-mnist", tmp_path / "data")
 
 
@@ -318,7 +295,3 @@ def test_data_hash_depends_on_pixels_and_labels_alone() -> None:
         len({of("one"), of("one", x=np.ones((2, 4, 4), np.uint8)), of("one", y=np.array([1, 0]))})
         == 3
     )
-
-
-def test_errors_are_ours() -> None:
-    assert issubclass(BadFile, MucoreError)

@@ -4,8 +4,6 @@ be.
 
 from __future__ import annotations
 
-import io
-import os
 import re
 import zipfile
 from pathlib import Path
@@ -17,7 +15,7 @@ from facts import tells
 from PIL import Image
 
 from mucore import datasets
-from mucore.errors import BadFile, BadValue, MucoreError
+from mucore.errors import BadFile, MucoreError
 from mucore.userfiles import datasets as userdata
 
 
@@ -78,12 +76,10 @@ def refusal(name: str) -> str:
 def test_npz_keeps_pixels_labels_and_order(tmp_path: Path) -> None:
     given = arrays(x_val=np.full((3, 8, 8), 7, np.uint8), y_val=[2, 1, 0])
     splits = datasets.load(npz(tmp_path, **given))
-    assert (
-        splits.shape == (1, 8, 8)
-        and splits.class_names == ("0", "1", "2")
-        and not splits.natural
-        and splits.notes == ()
-    )
+    assert splits.shape == (1, 8, 8)
+    assert splits.class_names == ("0", "1", "2")
+    assert not splits.natural
+    assert splits.notes == ()
     for split, name in ((splits.train, "train"), (splits.validation, "val"), (splits.test, "test")):
         np.testing.assert_array_equal(split.pixels[:, 0].numpy(), given[f"x_{name}"])
         np.testing.assert_array_equal(split.labels.numpy(), given[f"y_{name}"])
@@ -92,9 +88,8 @@ def test_npz_keeps_pixels_labels_and_order(tmp_path: Path) -> None:
     )
     np.testing.assert_array_equal(ids, np.arange(39))
     pixels = given["x_train"] / 255
-    assert splits.mean == pytest.approx([pixels.mean()]) and splits.std == pytest.approx(
-        [pixels.std()]
-    )
+    assert splits.mean == pytest.approx([pixels.mean()])
+    assert splits.std == pytest.approx([pixels.std()])
 
 
 def test_npz_in_colour_puts_channels_first(tmp_path: Path) -> None:
@@ -108,16 +103,12 @@ def test_npz_in_colour_puts_channels_first(tmp_path: Path) -> None:
 def test_npz_of_attributes(tmp_path: Path) -> None:
     bits = np.array([[number & 1, number >> 1 & 1, number >> 2 & 1] for number in range(30)])
     splits = datasets.load(npz(tmp_path, y_train=bits, y_test=bits[:6].astype(bool)))
-    assert (
-        splits.task == "attributes"
-        and splits.class_names == ("0", "1", "2")
-        and splits.classes == 3
-    )
-    assert (
-        splits.train.labels.shape == (27, 3)
-        and splits.validation.labels.shape == (3, 3)
-        and splits.train.labels.dtype == torch.int64
-    )
+    assert splits.task == "attributes"
+    assert splits.class_names == ("0", "1", "2")
+    assert splits.classes == 3
+    assert splits.train.labels.shape == (27, 3)
+    assert splits.validation.labels.shape == (3, 3)
+    assert splits.train.labels.dtype == torch.int64
     np.testing.assert_array_equal(splits.test.labels.numpy(), bits[:6])
     both = np.concatenate([splits.train.labels.numpy(), splits.validation.labels.numpy()])
     np.testing.assert_array_equal(both.sum(axis=0), bits.sum(axis=0))
@@ -137,14 +128,11 @@ def test_npz_holds_out_whole_persons(tmp_path: Path) -> None:
     splits = datasets.load(
         npz(tmp_path, identity_train=np.arange(30) // 3, identity_test=np.arange(6) + 100)
     )
-    assert (
-        splits.train.identities is not None
-        and splits.validation.identities is not None
-        and splits.test.identities is not None
-    )
-    assert len(splits.validation) == 3 and set(splits.validation.identities.tolist()).isdisjoint(
-        splits.train.identities.tolist()
-    )
+    assert splits.train.identities is not None
+    assert splits.validation.identities is not None
+    assert splits.test.identities is not None
+    assert len(splits.validation) == 3
+    assert set(splits.validation.identities.tolist()).isdisjoint(splits.train.identities.tolist())
     assert splits.test.identities.tolist() == [100, 101, 102, 103, 104, 105]
 
 
@@ -182,10 +170,6 @@ def test_duplicates_between_train_and_test_are_counted(tmp_path: Path) -> None:
             ),
         ),
         (
-            {"x_train": np.zeros((30, 8, 8), np.int32)},
-            "x_train must be uint8, pixels from 0 to 255, but it is int32.",
-        ),
-        (
             {"x_train": np.zeros((30, 64), np.uint8)},
             "x_train must have shape [n, h, w] or [n, h, w, c], but has [30, 64].",
         ),
@@ -197,14 +181,9 @@ def test_duplicates_between_train_and_test_are_counted(tmp_path: Path) -> None:
             {"x_train": np.zeros((30, 8, 6), np.uint8)},
             "images must be square, but those of x_train are 8 by 6 pixels.",
         ),
-        ({"x_test": np.zeros((0, 8, 8), np.uint8), "y_test": np.zeros(0, int)}, "x_test is empty."),
         (
             {"x_test": np.zeros((6, 9, 9), np.uint8)},
             "test images are 9 by 9 pixels with 1 channel, but training images are 8 by 8",
-        ),
-        (
-            {"x_test": np.zeros((6, 8, 8, 3), np.uint8)},
-            "test images are 8 by 8 pixels with 3 channels, but training images are 8 by 8",
         ),
         ({"y_train": np.zeros(29, int)}, "x_train has 30 entries and y_train 29."),
         (
@@ -217,10 +196,6 @@ def test_duplicates_between_train_and_test_are_counted(tmp_path: Path) -> None:
             "y_train must use every class from 0 to 4, but no image has label 1.",
         ),
         (
-            {"y_train": np.where(np.arange(30) == 0, 2**40, np.arange(30) % 3)},
-            "but no image has label 3.",
-        ),
-        (
             {"y_train": np.zeros(30, int), "y_test": np.zeros(6, int)},
             "y_train holds one class only.",
         ),
@@ -230,31 +205,16 @@ def test_duplicates_between_train_and_test_are_counted(tmp_path: Path) -> None:
             "with a single 1 in each row, which are one-hot classes and no attributes.",
         ),
         (
-            {"y_train": np.zeros((30, 2)) + 0.5},
-            "y_train must be integers [n], or 0 and 1 [n, attributes], but is float64 [30, 2].",
-        ),
-        (
             {"x_val": np.zeros((2, 8, 8), np.uint8)},
             "has x_val without y_val. Give both or neither.",
         ),
-        ({"y_val": np.zeros(2, int)}, "has y_val without x_val. Give both or neither."),
         ({"identity_train": np.arange(29)}, "x_train has 30 entries and identity_train 29."),
-        (
-            {"identity_train": np.full(30, "anna")},
-            "identity_train must be integers [n], but is <U4 [30].",
-        ),
         ({"identity_test": np.arange(6)}, "gives identities, but none for the training images."),
         (
             {"identity_train": np.zeros(30, int), "identity_test": np.ones(6, int)},
             "30 training images are too few to hold a tenth out",
         ),
-        (
-            {"y_train": np.array([object()] * 30)},
-            (
-                "y_train is an array of Python objects, which would have to be unpickled; that is "
-                "never done."
-            ),
-        ),
+        ({"y_train": np.array([object()] * 30)}, "which would have to be unpickled; that is never"),
     ],
 )
 def test_refusals_of_npz_in_words_name_the_rule_the_value_and_a_way_out(
@@ -288,106 +248,15 @@ def test_npz_of_another_kind_or_damaged(tmp_path: Path) -> None:
     assert "is not an npz file" in refusal(f"npz:{path}")
 
 
-def _patched(path: Path, flag: int = 0, method: int | None = None) -> str:
-    """The file with other bits in the headers of its parts: as encryption sets them, or another
-    way of compression.
-    """
-    content = bytearray(path.read_bytes())
-    for mark, flags, how in ((b"PK\x03\x04", 6, 8), (b"PK\x01\x02", 8, 10)):
-        place = content.find(mark)
-        while place >= 0:
-            content[place + flags] |= flag
-            if method is not None:
-                content[place + how : place + how + 2] = method.to_bytes(2, "little")
-            place = content.find(mark, place + 4)
-    path.write_bytes(content)
-    return f"npz:{path}"
-
-
-def test_npz_that_is_encrypted_or_packed_in_an_unknown_way(tmp_path: Path) -> None:
-    npz(tmp_path)
-    assert "x_train" in refusal(_patched(tmp_path / "mine.npz", flag=1))
-    for method in (1, 97, 99):
-        npz(tmp_path)
-        assert tells(refusal(_patched(tmp_path / "mine.npz", method=method)), "x_train")
-
-
-def _raw(path: Path, start: bytes, *, zeros: int = 0) -> str:
-    """An npz file whose x_train begins with `start`, and then has so many zeros."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for key, array in arrays(x_train=None).items():
-            with archive.open(f"{key}.npy", "w") as stream:
-                np.lib.format.write_array(stream, array)
-        with archive.open("x_train.npy", "w", force_zip64=True) as stream:
-            stream.write(start)
-            for _ in range(zeros >> 20):
-                stream.write(bytes(1 << 20))
-    return f"npz:{path}"
-
-
-def _header(shape: tuple[int, ...], descr: str = "|u1") -> bytes:
-    stream = io.BytesIO()
-    content = {"descr": descr, "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(stream, content)
-    return stream.getvalue()
-
-
-@pytest.fixture
-def unpacked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """What was unpacked."""
-    found: list[object] = []
-    monkeypatch.setattr(np, "load", lambda *given, **_: found.append(given))
-    return found
-
-
 def test_npz_that_unpacks_to_more_than_there_is_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unpacked: list[object]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """300 MB of black images in 300 kB, on a machine that has 500 MB left."""
-    monkeypatch.setattr("mucore.datasets.own.free_memory", lambda: 5e8)
-    name = _raw(tmp_path / "mine.npz", _header((300, 1024, 1024)), zeros=300 << 20)
+    name = npz(tmp_path, x_train=np.broadcast_to(np.zeros(1, np.uint8), (30, 3200, 3200)))
     assert (tmp_path / "mine.npz").stat().st_size < 1e6
-    assert tells(refusal(name), "0.3", "0.9", "0.5") and not unpacked
-
-
-@pytest.mark.parametrize(
-    "start",
-    [
-        _header((10**12, 1024, 1024)),  # an array of which nothing is there
-        _header((10**30,)),
-        _header((30, 8, 8), "|V1000000000"),
-        b"\x93NUMPY\x02\x00" + (2**31).to_bytes(4, "little"),  # a header of 2 GB
-        b"\x93NUMPY\x01\x00" + (60_000).to_bytes(2, "little") + b"(" * 60_000,
-        b"\x93NUMPY\x09\x09",
-        b"",
-    ],
-    ids=["promise", "overflow", "items", "header", "nested", "version", "empty"],
-)
-def test_npz_whose_headers_lie(tmp_path: Path, start: bytes, unpacked: list[object]) -> None:
-    assert "x_train" in refusal(_raw(tmp_path / "mine.npz", start, zeros=8 << 20))
-    assert not unpacked
-
-
-def test_npz_of_more_parts_than_anybody_has(tmp_path: Path, unpacked: list[object]) -> None:
-    path = tmp_path / "mine.npz"
-    with zipfile.ZipFile(path, "w") as archive:
-        for number in range(20_000):
-            archive.writestr(f"x{number}.npy", b"")
-    assert "more parts" in refusal(f"npz:{path}") and not unpacked
-
-
-@pytest.mark.parametrize("kind", ["npz", "folder"])
-@pytest.mark.parametrize("path", ["~nobody-of-that-name/x", "a\0b", "x" * 5000, "/dev/null"])
-def test_paths_that_lead_nowhere(kind: str, path: str) -> None:
-    assert refusal(f"{kind}:{path}")
-
-
-def test_npz_members_that_are_no_arrays(tmp_path: Path) -> None:
-    path = tmp_path / "mine.npz"
-    with zipfile.ZipFile(path, "w") as archive:
-        for key in ("x_train", "y_train", "x_test", "y_test"):
-            archive.writestr(f"{key}.npy", b"text in place of an array")
-    assert "x_train" in refusal(f"npz:{path}")
+    monkeypatch.setattr("mucore.datasets.own.free_memory", lambda: 5e8)
+    monkeypatch.setattr(np, "load", lambda *given, **_: pytest.fail("it was unpacked"))
+    assert tells(refusal(name), "0.3", "0.9", "0.5")
 
 
 def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
@@ -402,17 +271,14 @@ def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
 
 def test_folder_reads_classes_by_name_and_colour(tmp_path: Path) -> None:
     splits = datasets.load(pictures(tmp_path, splits=("train", "test", "val")))
-    assert (
-        splits.class_names == ("cat", "dog")
-        and splits.shape == (3, 8, 8)
-        and splits.natural
-        and splits.notes == ()
-    )
+    assert splits.class_names == ("cat", "dog")
+    assert splits.shape == (3, 8, 8)
+    assert splits.natural
+    assert splits.notes == ()
     assert [len(split) for split in (splits.train, splits.validation, splits.test)] == [20, 4, 4]
     assert splits.train.labels.tolist() == [0] * 10 + [1] * 10
-    assert splits.test.pixels[:, 0, 0, 0].tolist() == [13, 33, 3, 23] and splits.validation.pixels[
-        :, 0, 0, 0
-    ].tolist() == [16, 36, 6, 26]
+    assert splits.test.pixels[:, 0, 0, 0].tolist() == [13, 33, 3, 23]
+    assert splits.validation.pixels[:, 0, 0, 0].tolist() == [16, 36, 6, 26]
     assert splits.test.pixels[:, 2].min() == 255
 
 
@@ -441,15 +307,12 @@ def test_folder_with_identities(tmp_path: Path) -> None:
     ]
     (tmp_path / "identities.csv").write_text("\n".join(["file,identity", *rows]))
     splits = datasets.load(name)
-    assert (
-        splits.test.identities is not None
-        and splits.train.identities is not None
-        and splits.validation.identities is not None
-    )
+    assert splits.test.identities is not None
+    assert splits.train.identities is not None
+    assert splits.validation.identities is not None
     assert splits.test.identities.tolist() == [0, 1, 0, 1]
-    assert len(splits.validation) == 2 and set(splits.validation.identities.tolist()).isdisjoint(
-        splits.train.identities.tolist()
-    )
+    assert len(splits.validation) == 2
+    assert set(splits.validation.identities.tolist()).isdisjoint(splits.train.identities.tolist())
 
 
 def test_identities_by_names_that_one_image_alone_has(tmp_path: Path) -> None:
@@ -509,12 +372,6 @@ def test_folder_with_bad_images(tmp_path: Path) -> None:
 
 def test_folder_of_oblong_images(tmp_path: Path) -> None:
     assert tells(refusal(pictures(tmp_path, size=(10, 8))), "square")
-
-
-def test_folder_with_a_class_only_in_test(tmp_path: Path) -> None:
-    name = pictures(tmp_path)
-    (tmp_path / "test" / "horse").mkdir()
-    assert tells(refusal(name), "horse", "train/", "cat, dog")
 
 
 @pytest.mark.parametrize(
@@ -585,8 +442,9 @@ def test_linked_classes_count_with_their_content(tmp_path: Path) -> None:
     assert not torch.equal(datasets.load(name).train.pixels, before)
 
 
-@pytest.mark.parametrize("target", ["itself", ".", "..", "../..", "nowhere"])
-@pytest.mark.parametrize("what", ["train/loop", "val", "train/dog/x.png", "identities.csv"])
+@pytest.mark.parametrize(
+    ("what", "target"), [("train/loop", "itself"), ("val", ".."), ("train/dog/x.png", "nowhere")]
+)
 def test_links_that_lead_back_or_nowhere(tmp_path: Path, what: str, target: str) -> None:
     name = pictures(tmp_path / "set")
     link = tmp_path / "set" / what
@@ -594,24 +452,3 @@ def test_links_that_lead_back_or_nowhere(tmp_path: Path, what: str, target: str)
     assert tells(refusal(name), link.name, "link")
     with pytest.raises(BadFile):
         userdata.data_hash(name)
-
-
-def test_names_that_are_no_text(tmp_path: Path) -> None:
-    name = pictures(tmp_path)
-    first = userdata.data_hash(name)
-    image = tmp_path / "train" / "dog" / "0.png"
-    image.rename(image.with_name(os.fsdecode(b"\xff.png")))
-    assert userdata.data_hash(name) != first
-
-
-def test_path_of_names_the_way_out(tmp_path: Path) -> None:
-    with pytest.raises(BadFile, match="digits is a catalogued data set"):
-        userdata.path_of("digits")
-    assert userdata.path_of(npz(tmp_path)) == tmp_path / "mine.npz"
-
-
-def test_errors_of_kind(tmp_path: Path) -> None:
-    with pytest.raises(BadValue):
-        datasets.load(npz(tmp_path, y_train=np.arange(30) % 3 - 1))
-    with pytest.raises(BadFile):
-        datasets.load(npz(tmp_path, y_train=None))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import subprocess
-import sys
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -69,9 +66,8 @@ def test_a_backdoor_changes_the_patch_of_the_poisoned_samples_and_nothing_else(c
     outside[:, :, 6:, 6:] = clean.train.pixels[which][:, :, 6:, 6:]
     assert torch.equal(outside, clean.train.pixels[which])
     assert torch.equal(dirty.train.pixels[~which], clean.train.pixels[~which])
-    assert (dirty.train.labels[which] == 3).all() and torch.equal(
-        dirty.train.labels[~which], clean.train.labels[~which]
-    )
+    assert (dirty.train.labels[which] == 3).all()
+    assert torch.equal(dirty.train.labels[~which], clean.train.labels[~which])
     assert dirty.true_labels is not None and torch.equal(dirty.true_labels, clean.train.labels)
     assert untouched(clean, dirty)
     assert torch.equal(clean.train.pixels, pixels) and torch.equal(clean.train.labels, labels)
@@ -89,9 +85,8 @@ def test_the_triggered_test_set_is_the_whole_test_set_under_the_patch(clean):
     outside = dirty.triggered.pixels.clone()
     outside[:, :, 6:, 6:] = clean.test.pixels[:, :, 6:, 6:]
     assert torch.equal(outside, clean.test.pixels)
-    assert torch.equal(dirty.triggered.labels, clean.test.labels) and torch.equal(
-        dirty.triggered.ids, clean.test.ids
-    )
+    assert torch.equal(dirty.triggered.labels, clean.test.labels)
+    assert torch.equal(dirty.triggered.ids, clean.test.ids)
     assert dirty.trigger is not None and dirty.trigger.nonzero().tolist() == [
         [6, 6],
         [6, 7],
@@ -106,36 +101,14 @@ def test_flipped_labels_leave_every_pixel_and_have_no_trigger(clean):
     assert torch.equal(dirty.train.labels[which], 9 - clean.train.labels[which])
     assert torch.bincount(clean.train.labels[which]).tolist() == [12] * 10
     assert torch.equal(dirty.train.labels[~which], clean.train.labels[~which])
-    assert (
-        dirty.triggered is None
-        and dirty.trigger is None
-        and dirty.names == ("train", "validation", "test")
-    )
+    assert dirty.triggered is None
+    assert dirty.trigger is None
+    assert dirty.names == ("train", "validation", "test")
     assert untouched(clean, dirty)
     assert (
         "120 of 1,200 training samples are poisoned: their labels are flipped between the classes "
         "0-9, 1-8"
     ) in dirty.notes[-1]
-
-
-@pytest.mark.slow
-def test_another_process_poisons_the_same_bytes(clean):
-    code = (
-        "import hashlib\n"
-        "from mucore import datasets\n"
-        "from mucore.datasets.poisoned import poisoned\n"
-        f"dirty = poisoned(datasets.load('digits'), {BACKDOOR!r})\n"
-        "print(hashlib.sha256(dirty.train.pixels.numpy().tobytes() + "
-        "dirty.train.labels.numpy().tobytes()).hexdigest())"
-    )
-    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    train = poisoned(clean, BACKDOOR).train
-    assert (
-        other.stdout.strip()
-        == hashlib.sha256(
-            train.pixels.numpy().tobytes() + train.labels.numpy().tobytes()
-        ).hexdigest()
-    )
 
 
 @dataclass(frozen=True)
@@ -165,15 +138,12 @@ def test_images_that_are_read_from_files_are_stamped_when_they_are_read(clean):
     assert lazy.triggered is not None and eager.triggered is not None
     some = torch.tensor([5, 0, 700, 5])
     for one, other in ((lazy.train, eager.train), (lazy.triggered, eager.triggered)):
-        assert (
-            isinstance(one.pixels, Stamped)
-            and len(one.pixels) == len(other.pixels)
-            and one.pixels.shape == other.pixels.shape
-        )
+        assert isinstance(one.pixels, Stamped)
+        assert len(one.pixels) == len(other.pixels)
+        assert one.pixels.shape == other.pixels.shape
         index = some[some < len(other.labels)]
-        assert torch.equal(one.pixels.take(index), other.pixels[index]) and torch.equal(
-            one.labels, other.labels
-        )
+        assert torch.equal(one.pixels.take(index), other.pixels[index])
+        assert torch.equal(one.labels, other.labels)
 
 
 def test_masked_images_have_the_training_mean_under_the_mask(clean):

@@ -80,21 +80,35 @@ def replace_line(path: Path, number: int, line: str) -> None:
 # -- what every card promises
 
 
-@pytest.mark.parametrize(("name", "folder"), FOLDERS.items())
-def test_a_missing_set_says_what_to_fetch_and_where_to_put_it(
-    tmp_path: Path, name: str, folder: str
-) -> None:
-    card = catalog.dataset(name)
-    text = refusal(name, tmp_path)
-    assert text == f"{card.title} is not in {tmp_path}: there is no folder {folder}. {card.where}"
-    assert folder in card.where and "fetch " in card.where.lower()
-
-
-def test_an_empty_folder_says_what_it_lacks(tmp_path: Path) -> None:
+def test_a_missing_set_says_what_to_fetch_and_where_to_put_it(tmp_path: Path) -> None:
+    for name, folder in FOLDERS.items():
+        card = catalog.dataset(name)
+        text = f"{card.title} is not in {tmp_path}: there is no folder {folder}. {card.where}"
+        assert refusal(name, tmp_path) == text
+        assert folder in card.where and "fetch " in card.where.lower()
     for name, folder in FOLDERS.items():
         (tmp_path / folder).mkdir(exist_ok=True)
         text = refusal(name, tmp_path)
-        assert folder in text and (catalog.dataset(name).where in text)
+        assert folder in text and catalog.dataset(name).where in text
+
+
+def test_a_set_that_is_not_whole_says_what_it_lacks(tmp_path: Path) -> None:
+    folder = archives.tiny_imagenet(tmp_path, images=1)
+    image = folder / "train" / archives.wnids(1)[0] / "images" / f"{archives.wnids(1)[0]}_0.JPEG"
+    whole = image.read_bytes()
+    image.write_bytes(whole[:200])
+    assert tells(refusal("tiny-imagenet", tmp_path), image.name, "damaged")
+    image.write_bytes(whole)
+    (folder / "val" / "images" / "val_0.JPEG").unlink()
+    assert tells(refusal("tiny-imagenet", tmp_path), "val_0.JPEG", "missing")
+    archives.office_home(tmp_path, images=1, classes=64)
+    title = catalog.dataset("office-home").title
+    assert tells(refusal("office-home", tmp_path), "64 classes", title, "65")
+    folder = archives.mufac(tmp_path, families=(1, 1, 1))
+    replace_line(folder / "custom_train_dataset.csv", 1, "F0001,D,a,F0001_AGE_D_18_a7.jpg")
+    assert tells(refusal("mufac", tmp_path), "F0001_AGE_D_18_a7.jpg", "not in")
+    (archives.mucac(tmp_path) / "CelebA-HQ-img" / "0.jpg").unlink()
+    assert "0.jpg is missing." in refusal("mucac", tmp_path)
 
 
 # -- torchvision
@@ -116,11 +130,9 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", ["cifar100", "svhn", "mnist"])
 def test_what_torchvision_cannot_download_is_told(tmp_path: Path, offline: None, name: str) -> None:
     text = refusal(name, tmp_path)
-    assert (
-        "could not be downloaded (" in text
-        and "no network" in text
-        and catalog.dataset(name).where in text
-    )
+    assert "could not be downloaded (" in text
+    assert "no network" in text
+    assert catalog.dataset(name).where in text
 
 
 @pytest.mark.parametrize("name", ["cifar10", "cifar100", "svhn", "mnist", "fashion-mnist"])
@@ -151,12 +163,10 @@ def test_cifar100_from_a_packed_archive(
 ) -> None:
     pixels = archives.cifar(tmp_path, monkeypatch, classes=100, train=200, test=200)
     splits = datasets.load("cifar100", tmp_path, download=download)
-    assert (
-        sizes(splits) == [180, 20, 200]
-        and splits.classes == 100
-        and splits.natural
-        and splits.class_names[99] == "worm"
-    )
+    assert sizes(splits) == [180, 20, 200]
+    assert splits.classes == 100
+    assert splits.natural
+    assert splits.class_names[99] == "worm"
     np.testing.assert_array_equal(splits.test.pixels.numpy(), pixels["test"])
     assert splits.test.labels.tolist() == [number % 100 for number in range(200)]
 
@@ -187,14 +197,6 @@ def test_svhn_from_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert sizes(splits) == [36, 4, 40] and not splits.natural
     np.testing.assert_array_equal(splits.test.pixels.numpy(), pixels.transpose(3, 2, 0, 1))
     assert splits.test.labels.tolist() == [(number % 10 + 1) % 10 for number in range(40)]
-
-
-def test_svhn_that_is_damaged_is_fetched_again(
-    tmp_path: Path, offline: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    svhn_files(tmp_path, monkeypatch)
-    (tmp_path / "train_32x32.mat").write_bytes(b"nonsense")
-    assert "could not be downloaded" in refusal("svhn", tmp_path)
 
 
 @pytest.mark.parametrize("packed", [True, False])
@@ -257,27 +259,6 @@ def test_a_refusal_in_words_names_the_rule_the_value_and_a_way_out(tmp_path: Pat
     )
 
 
-def test_tiny_imagenet_that_is_not_whole(tmp_path: Path) -> None:
-    folder = archives.tiny_imagenet(tmp_path, images=1, classes=7)
-    assert tells(refusal("tiny-imagenet", tmp_path), "train", "7 classes", "200")
-    assert tells(refusal("tiny-imagenet-50", tmp_path), "7 classes")
-    for number in range(193):
-        archives.picture(folder / "train" / f"n9{number:07d}" / "images" / "a.JPEG", number)
-    annotations = folder / "val" / "val_annotations.txt"
-    whole = annotations.read_text()
-    replace_line(annotations, 0, "val_0.JPEG\tn00000000\t0\t0\t1\t1")
-    assert tells(refusal("tiny-imagenet", tmp_path), "val_0.JPEG", "class n00000000", "train/")
-    replace_line(annotations, 0, "val_0.JPEG")
-    assert tells(refusal("tiny-imagenet", tmp_path), "line 'val_0.JPEG'", "2 fields")
-    annotations.write_text(whole)
-    image = folder / "train" / "n90000000" / "images" / "a.JPEG"
-    image.write_bytes(image.read_bytes()[:200])
-    assert tells(refusal("tiny-imagenet", tmp_path), "a.JPEG", "damaged")
-    (folder / "val" / "images" / "val_0.JPEG").unlink()
-    archives.picture(image, 1)
-    assert tells(refusal("tiny-imagenet", tmp_path), "val_0.JPEG", "missing")
-
-
 # -- ImageNet, streamed
 
 
@@ -290,21 +271,17 @@ def imagenet(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_imagenet_is_read_from_its_files_alone(imagenet: Path) -> None:
     splits = datasets.load("imagenet", imagenet)
-    assert (
-        sizes(splits) == [1800, 200, 1000]
-        and splits.shape == (3, SMALL, SMALL)
-        and splits.classes == 1000
-        and splits.natural
-    )
+    assert sizes(splits) == [1800, 200, 1000]
+    assert splits.shape == (3, SMALL, SMALL)
+    assert splits.classes == 1000
+    assert splits.natural
     assert all(
         isinstance(getattr(splits, name).pixels, FileImages)
         and getattr(splits, name).digests is None
         for name in splits.names
     )
-    assert (
-        splits.train.labels.bincount().max() == 2
-        and splits.test.labels.bincount().tolist() == [1] * 1000
-    )
+    assert splits.train.labels.bincount().max() == 2
+    assert splits.test.labels.bincount().tolist() == [1] * 1000
     assert tells(splits.notes[0], "mean", "1,000 of 1,800")
     some = torch.tensor([1799, 3])
     for place, name in zip(
@@ -318,6 +295,7 @@ def test_imagenet_is_read_from_its_files_alone(imagenet: Path) -> None:
         )
 
 
+@pytest.mark.slow
 def test_imagenet_validation_labels_from_csv_devkit_and_folders_agree(
     imagenet: Path, tmp_path: Path
 ) -> None:
@@ -338,23 +316,6 @@ def test_imagenet_validation_labels_from_csv_devkit_and_folders_agree(
         )
     }
     assert [of[Path(name).name] for name in csv.pixels.names] == csv.labels.tolist()
-
-
-def test_imagenet_with_wrong_ground_truth(tmp_path: Path) -> None:
-    folder = archives.imagenet(tmp_path, truth="csv", images=1)
-    solution = folder / "LOC_val_solution.csv"
-    whole = solution.read_text()
-    replace_line(solution, 1, "ILSVRC2012_val_00000001,n00000000 1 2 3 4")
-    assert tells(refusal("imagenet", tmp_path), "val", "class n00000000", "train/")
-    replace_line(solution, 1, "ILSVRC2012_val_00000001,")
-    assert tells(refusal("imagenet", tmp_path), "ILSVRC2012_val_00000001,", "each")
-    solution.write_text("\n".join(whole.splitlines()[:-1]))
-    assert "does not name val/ILSVRC2012_val_00001000.JPEG." in refusal("imagenet", tmp_path)
-    solution.unlink()
-    assert tells(refusal("imagenet", tmp_path), "ground truth", "LOC_val_solution.csv")
-    (folder / "ILSVRC2012_validation_ground_truth.txt").write_text("1\n2\n")
-    (folder / "meta.mat").write_bytes(b"nonsense")
-    assert "meta.mat cannot be read" in refusal("imagenet", tmp_path)
 
 
 def test_a_damaged_file_is_named_when_its_batch_is_read(imagenet: Path, tmp_path: Path) -> None:
@@ -417,11 +378,9 @@ def test_streamed_batches_are_those_from_memory(streamed: FileImages, shuffle: b
         batches.append(list(samples.batches(run, 4, shuffle=shuffle, augment=True)))
         assert run.cost.reads["train/forward"] == 10
     for one, other in zip(*batches, strict=True):
-        assert (
-            torch.equal(one.x, other.x)
-            and torch.equal(one.y, other.y)
-            and torch.equal(one.ids, other.ids)
-        )
+        assert torch.equal(one.x, other.x)
+        assert torch.equal(one.y, other.y)
+        assert torch.equal(one.ids, other.ids)
 
 
 def test_the_next_batch_is_read_ahead_and_little_waits(streamed: FileImages) -> None:
@@ -448,10 +407,8 @@ def test_decoding_crops_the_centre_and_never_distorts(tmp_path: Path) -> None:
         np.tile(np.array([200, 100, 50], np.uint8)[:, None, None], (10, 10)),
     )
     Image.fromarray(np.full((300, 200, 3), 77, np.uint8)).save(tmp_path / "large.jpg")
-    assert (
-        decode(tmp_path / "large.jpg", 8).shape == (3, 8, 8)
-        and (decode(tmp_path / "large.jpg", 8) == 77).all()
-    )
+    assert decode(tmp_path / "large.jpg", 8).shape == (3, 8, 8)
+    assert (decode(tmp_path / "large.jpg", 8) == 77).all()
     assert decode_all([tmp_path / "wide.png"], 10).shape == (1, 10, 10, 3)
 
 
@@ -472,15 +429,11 @@ def test_copies_among_files_are_found_by_content(tmp_path: Path) -> None:
 def test_office_home_by_domain_and_together(tmp_path: Path) -> None:
     archives.office_home(tmp_path)
     whole = datasets.load("office-home", tmp_path)
-    assert (
-        sum(sizes(whole)) == 4 * 65 * 5
-        and len(whole.test) == 260
-        and whole.test.labels.bincount().tolist() == [4] * 65
-    )
-    assert (
-        whole.class_names[:2] == ("Class 00", "Class 01")
-        and "a fifth of the images" in whole.notes[0]
-    )
+    assert sum(sizes(whole)) == 4 * 65 * 5
+    assert len(whole.test) == 260
+    assert whole.test.labels.bincount().tolist() == [4] * 65
+    assert whole.class_names[:2] == ("Class 00", "Class 01")
+    assert "a fifth of the images" in whole.notes[0]
     for domain, folder in (
         ("art", "Art"),
         ("clipart", "Clipart"),
@@ -499,24 +452,11 @@ def test_office_home_by_domain_and_together(tmp_path: Path) -> None:
         ] == one.train.labels.tolist()
 
 
-def test_office_home_that_is_not_whole(tmp_path: Path) -> None:
-    folder = archives.office_home(tmp_path, images=1, classes=64)
-    title = catalog.dataset("office-home").title
-    assert tells(refusal("office-home", tmp_path), "64 classes", title, "65")
-    (folder / "Art").rename(folder / "Drawings")
-    assert tells(refusal("office-home-art", tmp_path), "no folder", "art")
-    for file in (folder / "Clipart" / "Class_00").iterdir():
-        file.unlink()
-    (folder / "Clipart" / "Class_64").mkdir()
-    assert "Class_00 holds no image." in refusal("office-home-clipart", tmp_path)
-
-
+@pytest.mark.slow
 def test_domainnet_126_has_the_classes_of_its_lists(tmp_path: Path) -> None:
     archives.domainnet(tmp_path)
-    whole, sketch = (
-        datasets.load("domainnet-126", tmp_path),
-        datasets.load("domainnet-126-sketch", tmp_path),
-    )
+    whole = datasets.load("domainnet-126", tmp_path)
+    sketch = datasets.load("domainnet-126-sketch", tmp_path)
     assert sum(sizes(whole)) == 4 * 126 * 5 and sum(sizes(sketch)) == 126 * 5
     assert sketch.classes == 126 and sketch.class_names[125] == "class 125"
     assert {name.split("/")[0] for name in sketch.train.pixels.names} == {"sketch"}
@@ -552,18 +492,14 @@ def test_cub_200_keeps_the_published_division(tmp_path: Path) -> None:
 def test_mufac_divides_by_its_csvs_and_knows_persons(tmp_path: Path) -> None:
     folder = archives.mufac(tmp_path)
     splits = datasets.load("mufac", tmp_path)
-    assert (
-        splits.names == ("train", "validation", "test", "unseen")
-        and splits.shape == (3, 128, 128)
-        and splits.classes == 8
-    )
+    assert splits.names == ("train", "validation", "test", "unseen")
+    assert splits.shape == (3, 128, 128)
+    assert splits.classes == 8
     # Six families of three persons with eight images each; a tenth of the 18 persons, two of them,
     # are held out.
-    assert (
-        sizes(splits) == [128, 16, 72, 72]
-        and every_id(splits) == list(range(288))
-        and splits.notes == ()
-    )
+    assert sizes(splits) == [128, 16, 72, 72]
+    assert every_id(splits) == list(range(288))
+    assert splits.notes == ()
     persons = [set(getattr(splits, name).identities.tolist()) for name in splits.names]
     assert [len(each) for each in persons] == [16, 2, 9, 9] and len(set.union(*persons)) == 36
     assert splits.unseen is not None
@@ -604,50 +540,15 @@ def test_mufac_copies_across_families_and_persons_in_two_splits_are_told(tmp_pat
     assert [note for note in splits.notes if tells(note, "1 of 16 persons", "another split")]
 
 
-@pytest.mark.parametrize(
-    ("row", "facts"),
-    [
-        ("F0001,D,x,F0001_AGE_D_18_a1.jpg", ("age class 'x'", "a, b, c, d, e, f, g, h")),
-        ("F0001,D,,F0001_AGE_D_18_a1.jpg", ("age class ''", "a, b, c, d, e, f, g, h")),
-        ("F0001,D,a,daughter.jpg", ("daughter.jpg", "family and person")),
-        ("F0001,D,a,F0001_AGE_D_18_a7.jpg", ("F0001_AGE_D_18_a7.jpg", "not in")),
-    ],
-)
-def test_mufac_with_a_wrong_row(tmp_path: Path, row: str, facts: tuple[str, ...]) -> None:
-    folder = archives.mufac(tmp_path, families=(1, 1, 1))
-    replace_line(folder / "custom_train_dataset.csv", 1, row)
-    assert tells(refusal("mufac", tmp_path), *facts)
-
-
-def test_mufac_with_a_wrong_table_or_a_damaged_image(tmp_path: Path) -> None:
-    folder = archives.mufac(tmp_path, families=(1, 1, 1))
-    table = folder / "custom_train_dataset.csv"
-    whole = table.read_text()
-    replace_line(table, 0, "family,person,age,file")
-    columns = ("image_path and age_class", "family, person, age, file")
-    assert tells(refusal("mufac", tmp_path), *columns)
-    table.write_text(whole.splitlines()[0] + "\n")
-    assert "custom_train_dataset.csv names no image." in refusal("mufac", tmp_path)
-    table.write_bytes(b"image_path,age_class\n\xff\xfe")
-    assert "custom_train_dataset.csv cannot be read" in refusal("mufac", tmp_path)
-    table.write_text(whole)
-    (folder / "train_images" / "F0001_AGE_D_18_a1.jpg").write_bytes(b"")
-    assert tells(refusal("mufac", tmp_path), "F0001_AGE_D_18_a1.jpg", "damaged")
-
-
 def test_mucac_divides_by_person_and_reads_attributes_by_name(tmp_path: Path) -> None:
     archives.mucac(tmp_path)
     splits = datasets.load("mucac", tmp_path)
-    assert (
-        splits.task == "attributes"
-        and splits.class_names == ("male", "young", "smiling")
-        and splits.names[3] == "unseen"
-    )
-    assert (
-        splits.test.identities is not None
-        and splits.unseen is not None
-        and splits.unseen.identities is not None
-    )
+    assert splits.task == "attributes"
+    assert splits.class_names == ("male", "young", "smiling")
+    assert splits.names[3] == "unseen"
+    assert splits.test.identities is not None
+    assert splits.unseen is not None
+    assert splits.unseen.identities is not None
     assert splits.test.identities.tolist() == [3] * 3 + [4] * 3 + [189] * 3
     assert splits.unseen.identities.tolist() == [4855] * 3 + [6216] * 3
     # a whole person of six
@@ -663,44 +564,16 @@ def test_mucac_divides_by_person_and_reads_attributes_by_name(tmp_path: Path) ->
     assert torch.equal(parts.labels, samples.labels) and torch.equal(parts.ids, samples.ids)
 
 
-@pytest.mark.parametrize(("place", "name"), [(0, "male"), (1, "young"), (2, "smiling")])
-def test_one_attribute_of_mucac_alone_is_a_column_of_the_three(
-    tmp_path: Path, place: int, name: str
-) -> None:
+def test_one_attribute_of_mucac_alone_is_a_column_of_the_three(tmp_path: Path) -> None:
     archives.mucac(tmp_path)
-    three, one = datasets.load("mucac", tmp_path), datasets.load(f"mucac-{name}", tmp_path)
-    assert one.class_names == (f"not {name}", name) and one.task == "classes"
-    for part in ("train", "validation", "test"):
-        ours, whole = getattr(one, part), getattr(three, part)
-        assert torch.equal(ours.labels, whole.labels[:, place]) and torch.equal(
-            ours.identities, whole.identities
-        )
-
-
-@pytest.mark.parametrize(
-    ("file", "number", "line", "facts"),
-    [
-        ("CelebA-HQ-identity.txt", 0, "0.jpg", ("'0.jpg'", "file", "number of a person")),
-        ("CelebA-HQ-identity.txt", 0, "0.jpg anna", ("'0.jpg anna'",)),
-        ("CelebA-HQ-identity.txt", 0, "77.jpg 3", ("77.jpg", "CelebA-HQ-identity.txt")),
-        ("CelebA-HQ-attribute.txt", 1, "Old Tall", ("attribute Male", "second line")),
-        ("CelebA-HQ-attribute.txt", 2, "0.jpg 1 1", ("0.jpg", "40 values", "-1 and 1")),
-        ("CelebA-HQ-attribute.txt", 2, "0.jpg" + " 2" * 40, ("0.jpg", "40 values", "-1 and 1")),
-    ],
-)
-def test_mucac_with_a_wrong_line(
-    tmp_path: Path, file: str, number: int, line: str, facts: tuple[str, ...]
-) -> None:
-    replace_line(archives.mucac(tmp_path) / file, number, line)
-    assert tells(refusal("mucac", tmp_path), *facts)
-
-
-def test_mucac_without_unseen_persons_or_images(tmp_path: Path) -> None:
-    folder = archives.mucac(tmp_path, persons=(3, 190, 191))
-    assert "names no unseen person." in refusal("mucac", tmp_path)
-    archives.mucac(tmp_path)
-    (folder / "CelebA-HQ-img" / "0.jpg").unlink()
-    assert "0.jpg is missing." in refusal("mucac", tmp_path)
+    three = datasets.load("mucac", tmp_path)
+    for place, name in enumerate(("male", "young", "smiling")):
+        one = datasets.load(f"mucac-{name}", tmp_path)
+        assert one.class_names == (f"not {name}", name) and one.task == "classes"
+        for part in ("train", "validation", "test"):
+            ours, whole = getattr(one, part), getattr(three, part)
+            assert torch.equal(ours.labels, whole.labels[:, place])
+            assert torch.equal(ours.identities, whole.identities)
 
 
 def test_utkface_by_decade(tmp_path: Path) -> None:
@@ -846,8 +719,6 @@ def test_loading_twice_gives_the_same_splits(tmp_path: Path, name: str) -> None:
     one = datasets.load(name, tmp_path)
     datasets._load.cache_clear()
     other = datasets.load(name, tmp_path)
-    assert (
-        one is not other
-        and one.data_hash == other.data_hash
-        and torch.equal(one.train.pixels, other.train.pixels)
-    )
+    assert one is not other
+    assert one.data_hash == other.data_hash
+    assert torch.equal(one.train.pixels, other.train.pixels)

@@ -27,9 +27,8 @@ def test_images_come_in_the_order_of_the_ids_from_any_split():
     images = thumbnails(run_splits(spec()), np.array(ids))
     assert images.shape == (3, 8, 8, 1) and images.dtype == np.uint8
     assert np.array_equal(images[0, ..., 0], splits.test.pixels[3, 0].numpy())
-    assert np.array_equal(images[1], images[2]) and np.array_equal(
-        images[1, ..., 0], splits.train.pixels[7, 0].numpy()
-    )
+    assert np.array_equal(images[1], images[2])
+    assert np.array_equal(images[1, ..., 0], splits.train.pixels[7, 0].numpy())
     assert thumbnails(splits, np.array([], int)).shape == (0, 8, 8, 1)
 
 
@@ -38,11 +37,9 @@ def test_triggered_images_carry_the_patch_and_clean_ones_do_not():
     chosen = splits.test.ids[:2].numpy()
     clean, triggered = thumbnails(splits, chosen), thumbnails(splits, chosen, triggered=True)
     changed = (clean != triggered).any(axis=(0, 3))
-    assert (
-        splits.trigger is not None
-        and changed.any()
-        and not (changed & ~splits.trigger.numpy()).any()
-    )
+    assert splits.trigger is not None
+    assert changed.any()
+    assert not (changed & ~splits.trigger.numpy()).any()
 
 
 def test_an_id_of_other_data_is_refused():

@@ -4,10 +4,6 @@ property, by mistake.
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +15,7 @@ from hypothesis import strategies as st
 from mucore import catalog
 from mucore.errors import BadValue
 from mucore.forget_sets.saved import forget_hash
-from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, check_fits, expand
+from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand
 from mucore.scenarios.select import by_similarity, forgotten_classes, select
 from mucore.spec import make_recipe, make_spec, resolve
 
@@ -198,28 +194,15 @@ def test_the_order_of_samples_does_not_matter(order: list[int], scenario: str):
     )
 
 
-def test_another_process_selects_the_same():
-    code = (
-        "import sys, json, numpy as np\n"
-        "from mucore.forget_sets.saved import forget_hash\n"
-        "from mucore.scenarios.select import select\n"
-        "for name, values in json.load(sys.stdin).items():\n"
-        "    ids = select(name, values, labels=np.arange(20) // 4, ids=np.arange(50, 70), "
-        "classes=5, identities=100 + np.arange(20) // 2)\n"
-        "    print(forget_hash(ids))\n"
-        "assert 'torch' not in sys.modules"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        input=json.dumps(CHOICES),
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == [
-        forget_hash(chosen(name, **values)) for name, values in CHOICES.items()
-    ]
+def test_golden_choices():
+    """If these move, so does every stored result: raise the cards' revisions."""
+    found = {name: forget_hash(chosen(name, **values)) for name, values in CHOICES.items()}
+    assert found == {
+        "random_classes": "521fb82b45d3edb1",
+        "class_fraction": "1f993d17a3cf068f",
+        "identities": "71e7af813ea4e8d6",
+        "competition": "4ab8321f70e609a8",
+    }
 
 
 # -- mistakes
@@ -229,17 +212,7 @@ def test_another_process_selects_the_same():
     ("scenario", "values", "sentence"),
     [
         ("random_classes", {"n": 5}, "from 1 to 4, so that one of 5 is left, but got 5"),
-        (
-            "top_classes",
-            {"n": 6, "prototypes": at(0, 1, 2, 3, 4), "downstream_means": at(0)},
-            "so that one of 5 is left, but got 6",
-        ),
         ("top_classes", {}, "compares classes with a downstream set, but got no features"),
-        (
-            "top_classes",
-            {"prototypes": np.full((5, 2), np.inf), "downstream_means": at(0)},
-            "Features must be finite",
-        ),
         ("class_fraction", {"class_id": 5}, "from 0 to 4, but got 5"),
         (
             "identities",
@@ -248,20 +221,9 @@ def test_another_process_selects_the_same():
         ),
         (
             "identities",
-            {"count": 10},
-            "At least one sample must stay to be retained, but scenario identities forgets all 20",
-        ),
-        (
-            "identities",
             {"persons": [100, 7]},
             r"in the training images \(100 to 109\), but 1 of 2 are not: 7. Take them out",
         ),
-        (
-            "identities",
-            {"persons": [100, 100]},
-            "A person may be named once, but these are repeated: 100",
-        ),
-        ("identities", {"persons": []}, "At least one person must be named"),
         (
             "identities",
             {"persons": [101], "elsewhere": np.array([101])},
@@ -300,7 +262,6 @@ def test_data_without_identities_get_a_sentence(scenario: str):
                 "identities: .*npz"
             ),
         ),
-        ("competition", {}, "forgets persons, but digits does not say"),
         (
             "top_classes",
             {},
@@ -311,7 +272,6 @@ def test_data_without_identities_get_a_sentence(scenario: str):
             {"downstream": "cifar10"},
             r"the shape \[1, 8, 8\] of digits, but those of cifar10 have \[3, 32, 32\]",
         ),
-        ("top_classes", {"downstream": "digit"}, "Did you mean digits"),
         ("random_classes", {"n": 10}, "would forget 10 of the 10 classes of digits"),
         ("class_fraction", {"class_id": 10}, "classes 0 to 9"),
         ("class_fraction", {"fraction": 1.5}, r"fraction must be in \[0.001, 1\], but got 1.5"),
@@ -329,25 +289,6 @@ def test_what_a_catalogued_data_set_cannot_serve_is_said_before_anything_runs(
     )
     with pytest.raises(BadValue, match=sentence):
         expand(grid)
-
-
-def test_which_number_is_one_of_classes_is_said_by_the_card(monkeypatch: pytest.MonkeyPatch):
-    spec = make_spec(
-        dataset="digits",
-        model="mlp",
-        recipe=make_recipe("quick"),
-        scenario="random_classes",
-        method="finetune",
-        scenario_parameters={"n": 10, "seed": 10},
-    )
-    with pytest.raises(BadValue, match="would forget 10 of the 10 classes"):
-        check_fits(catalog.dataset("digits"), spec)
-    card = catalog.scenario("random_classes")
-    no_count = replace(
-        card, parameters=tuple(replace(each, counts_classes=False) for each in card.parameters)
-    )
-    monkeypatch.setattr(catalog, "scenario", lambda name: no_count)
-    check_fits(catalog.dataset("digits"), spec)
 
 
 # -- cards and specs

