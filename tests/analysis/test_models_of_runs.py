@@ -59,13 +59,10 @@ def test_a_model_is_its_own_layers(store):
     """
     value = compute("layers", store, key=KEYS["original"], samples=100)
     assert value["layers"] == ["hidden1", "hidden2", "hidden3", "relu3"]
-    assert np.diagonal(value["original"]) == pytest.approx(np.ones(4)) and np.allclose(
-        value["original"], value["original"].T
-    )
-    assert (
-        np.diagonal(value["retrain"]) == pytest.approx(value["original_retrain"])
-        and (value["original_retrain"] < 0.999).all()
-    )
+    assert np.diagonal(value["original"]) == pytest.approx(np.ones(4))
+    assert np.allclose(value["original"], value["original"].T)
+    assert np.diagonal(value["retrain"]) == pytest.approx(value["original_retrain"])
+    assert (value["original_retrain"] < 0.999).all()
     assert len(value["samples"]) == 100 and "Linear CKA on 100 samples" in value["note"]
     assert np.diagonal(
         compute("layers", store, key=KEYS["retrain"], samples=100)["retrain"]

@@ -4,13 +4,7 @@ do not.
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +19,8 @@ from mucore.runner.session import Session
 from mucore.spec import make_recipe, make_spec
 from mucore.store import open_pack, open_store
 from mucore.store.pack import write_pack
+
+pytestmark = pytest.mark.slow
 
 RECIPE = make_recipe("quick", {"epochs": 4, "batch_size": 64})
 
@@ -120,21 +116,17 @@ def test_one_map_of_all_frames(store):
     value = compute(store, "salun", samples=100)
     frames, many = len(value["steps"]), min(MAPPED["forget"], 100) + min(MAPPED["retain"], 100)
     assert value["map/points"].shape == (frames, many, 2) and np.isfinite(value["map/points"]).all()
-    assert (
-        value["map/forgotten"].sum() == 100
-        and (value["map/labels"][value["map/forgotten"]] == 0).all()
-    )
+    assert value["map/forgotten"].sum() == 100
+    assert (value["map/labels"][value["map/forgotten"]] == 0).all()
     assert set(value["map/ids"]) <= {*value["forget/ids"], *value["retain/ids"]}
     assert value["totals"]["test"] == 400 and len(value["test/ids"]) == 100
     assert value["test/probability"].dtype == np.float16 and value["test/probability"].shape == (
         frames,
         100,
     )
-    assert (
-        value["stayed"][0] == pytest.approx(1)
-        and value["stayed"][-1] < 0.999
-        and value["stayed"].shape == (frames,)
-    )
+    assert value["stayed"][0] == pytest.approx(1)
+    assert value["stayed"][-1] < 0.999
+    assert value["stayed"].shape == (frames,)
     assert 0 < value["nearest"] < 1
     same = compute(store, "salun", samples=100)
     assert all(
@@ -221,38 +213,18 @@ def test_ensembles_and_attributes_are_refused(tmp_path):
                 )
 
 
-# -- the command
+# -- the file
 
 
-@pytest.mark.slow
-def test_a_second_process_writes_the_same_file(home, tmp_path):
-    """With default parameters, for which pages look; the file is small enough to come along with a
+def test_a_replay_is_the_same_small_file_again(store, tmp_path):
+    """With default parameters, for which pages look; it is small enough to come along with a
     pack.
     """
+    asked = {"key": KEYS["salun"]}
     files = []
-    for number in range(2):
-        folder = tmp_path / str(number)
-        shutil.copytree(home, folder)
-        command = [
-            sys.executable,
-            "-m",
-            "mucore",
-            "analyse",
-            "replay",
-            "--params",
-            json.dumps({"key": KEYS["salun"]}),
-            "--home",
-            str(folder),
-        ]
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            timeout=600,
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
-        )
-        assert done.returncode == 0, done.stderr
-        files.append(Path(done.stdout.strip()))
-    assert files[0].stem == analysis.key("replay", {"key": KEYS["salun"]})
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        files.append(analysis.compute("replay", asked, store, tmp_path / name).path)
+    assert files[0].stem == analysis.key("replay", asked)
     first, again = (file.read_bytes() for file in files)
     assert first == again and len(first) < 60_000

@@ -58,7 +58,14 @@ def test_a_map_comes_with_every_embedded_set_of_images():
 
 
 @pytest.mark.parametrize(
-    "dataset", ["digits", "fashion-mnist-10k", "glyphs", "glyphs-hand", "faces", "faces-attributes"]
+    "dataset",
+    [
+        *("digits", "fashion-mnist-10k", "glyphs-hand"),
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("glyphs", "faces", "faces-attributes")
+        ),
+    ],
 )
 def test_a_map_is_of_the_images_that_it_names(dataset):
     found = analysis.find(samples.SHIPPED, "samples", {"dataset": dataset})

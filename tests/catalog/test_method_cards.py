@@ -42,36 +42,26 @@ def test_a_card_needs_its_file_alone(package):
     assert [card.id for card in cards_in(*package)] == ["first", "second"]
 
 
+@pytest.mark.parametrize(
+    ("files", "sentence"),
+    [
+        ({"mine": {"id": "other"}}, r"mine\.py: the card's id is other"),
+        # the copy is named: the file that the id is called after is right
+        ({"mine": {}, "copy_of_mine": {"id": "mine"}}, r"copy_of_mine\.py: the card's id is mine"),
+        ({"one": {"aliases": ("A",)}, "two": {"aliases": ("A",)}}, "the name A belongs to one"),
+        ({"mine": {"family": "unheard_of"}}, "but it is unheard_of"),
+    ],
+)
+def test_what_is_wrong_with_a_card_is_named(package, files, sentence):
+    for name, fields in files.items():
+        write(package[0], name, **fields)
+    with pytest.raises(BadFile, match=sentence):
+        list(cards_in(*package))
+
+
 def test_a_file_without_a_card_is_named(package):
     (package[0] / "empty.py").write_text("RATE = 1", encoding="utf-8")
     with pytest.raises(BadFile, match=r"empty\.py has no CARD"):
-        list(cards_in(*package))
-
-
-def test_a_card_has_the_name_of_its_file(package):
-    write(package[0], "mine", id="other")
-    with pytest.raises(BadFile, match=r"mine\.py: the card's id is other"):
-        list(cards_in(*package))
-
-
-def test_two_files_with_one_id_are_told_apart(package):
-    """The copy is named: the file that the id is called after is right."""
-    write(package[0], "mine")
-    write(package[0], "copy_of_mine", id="mine")
-    with pytest.raises(BadFile, match=r"copy_of_mine\.py: the card's id is mine"):
-        list(cards_in(*package))
-
-
-def test_an_alias_belongs_to_one_method(package):
-    write(package[0], "first", aliases=("A",))
-    write(package[0], "second", aliases=("A",))
-    with pytest.raises(BadFile, match=r"second\.py: the name A belongs to first"):
-        list(cards_in(*package))
-
-
-def test_a_family_is_one_of_those_shown(package):
-    write(package[0], "mine", family="unheard_of")
-    with pytest.raises(BadFile, match="but it is unheard_of"):
         list(cards_in(*package))
 
 

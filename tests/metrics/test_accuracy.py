@@ -14,10 +14,8 @@ COUNTS = np.array([[3, 1, 0], [1, 2, 0], [2, 0, 1]])
 
 
 def test_counts_are_those_of_the_ten_samples():
-    labels, predicted = (
-        np.array([0, 0, 0, 0, 1, 1, 1, 2, 2, 2]),
-        np.array([0, 0, 0, 1, 1, 1, 0, 2, 0, 0]),
-    )
+    labels = np.array([0, 0, 0, 0, 1, 1, 1, 2, 2, 2])
+    predicted = np.array([0, 0, 0, 1, 1, 1, 0, 2, 0, 0])
     assert (confusion(labels, predicted, 3) == COUNTS).all()
 
 

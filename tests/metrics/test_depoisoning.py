@@ -147,9 +147,7 @@ def test_counts_alone_survive_the_store(tmp_path):
         )
     )
     store.close()
-    assert (
-        back["forget_true"].confusion.tolist() == TRIGGERED.tolist()
-        and len(back["forget_true"]) == 0
-        and back["forget_true"].total == 10
-    )
+    assert back["forget_true"].confusion.tolist() == TRIGGERED.tolist()
+    assert len(back["forget_true"]) == 0
+    assert back["forget_true"].total == 10
     assert back["test"].logits.tolist() == logits.tolist()

@@ -6,15 +6,7 @@ import numpy as np
 import pytest
 
 from mucore.errors import BadValue
-from mucore.metrics.cost import (
-    comparable,
-    prepared,
-    relative_work,
-    rte,
-    samples_read,
-    taken,
-    work,
-)
+from mucore.metrics.cost import comparable, prepared, relative_work, rte, samples_read, taken, work
 from mucore.metrics.distance import l2, l2_normalised, l2_per_layer
 
 RETRAINED = {"a": np.array([[3.0, 0.0]], np.float32), "b": np.array([4.0], np.float32)}

@@ -20,10 +20,8 @@ def test_divergence_by_hand():
     """(1, 0) and (0, 1) share nothing: one bit. (1, 0) and (½, ½): middle (¾, ¼), (log2 4/3 + ½
     log2 2/3 + ½ log2 2) / 2.
     """
-    p, q = (
-        np.array([[1.0, 0.0], [1.0, 0.0], [0.3, 0.7]]),
-        np.array([[0.0, 1.0], [0.5, 0.5], [0.3, 0.7]]),
-    )
+    p = np.array([[1.0, 0.0], [1.0, 0.0], [0.3, 0.7]])
+    q = np.array([[0.0, 1.0], [0.5, 0.5], [0.3, 0.7]])
     expected = [1.0, (math.log2(4 / 3) + 0.5 * math.log2(2 / 3) + 0.5) / 2, 0.0]
     np.testing.assert_allclose(divergence.jensen_shannon(p, q), expected, atol=1e-12)
     assert divergence.js_to_retrain(unlearned=p, retrained=q) == pytest.approx(sum(expected) / 3)

@@ -154,11 +154,9 @@ def test_a_sample_without_any_rule_is_missing_and_counted():
     """
     unlearned, retrained = np.array([[1.0, 0.0], [1.0, 2.0]]), np.array([[1.0, 1.0], [1.0, 3.0]])
     got = fq.forgetting_quality(unlearned=unlearned, retrained=retrained)
-    assert (
-        got.missing == 1
-        and np.isnan(got.epsilons).tolist() == [True, False]
-        and np.isnan(got.scores[0])
-    )
+    assert got.missing == 1
+    assert np.isnan(got.epsilons).tolist() == [True, False]
+    assert np.isnan(got.scores[0])
     assert got.quality == got.scores[1]
     assert one([1.0, 1.0], [1.0, 1.0]).quality is None
 
@@ -233,11 +231,9 @@ def test_a_method_further_from_retrain_scores_less():
         or 0.0
         for shift in (0, 1, 2, 4)
     ]
-    assert (
-        qualities == sorted(qualities, reverse=True)
-        and qualities[0] > 0.05
-        and qualities[-1] < 0.01
-    )
+    assert qualities == sorted(qualities, reverse=True)
+    assert qualities[0] > 0.05
+    assert qualities[-1] < 0.01
 
 
 # -- the organisers' intervals
@@ -253,10 +249,8 @@ def grid_epsilon(unlearned: np.ndarray, retrained: np.ndarray, *, per_unit: int)
     largest, width, found = positive.max(), np.ptp(positive), -1.0
     for right in np.linspace(largest - 2, largest + 2, 4 * per_unit):
         for left in np.linspace(right - width - 2, right - width + 2, 4 * per_unit):
-            fpr, fnr = (
-                np.mean((left <= negative) & (negative <= right)),
-                np.mean(~((left <= positive) & (positive <= right))),
-            )
+            fpr = np.mean((left <= negative) & (negative <= right))
+            fnr = np.mean(~((left <= positive) & (positive <= right)))
             epsilon = literal_rule(float(fpr), float(fnr))
             found = found if epsilon is None else max(found, epsilon)
     return found
@@ -291,11 +285,9 @@ def test_shorter_intervals_find_more():
         fq.forgetting_quality(**pair, intervals=name) for name in ("all", "organisers")
     )
     assert (organisers.epsilons <= everything.epsilons).all()
-    assert (
-        everything.quality is not None
-        and organisers.quality is not None
-        and organisers.quality > 1.5 * everything.quality
-    )
+    assert everything.quality is not None
+    assert organisers.quality is not None
+    assert organisers.quality > 1.5 * everything.quality
     with pytest.raises(UnknownName, match="choice of intervals"):
         fq.epsilons(**pair, intervals="some")  # ty: ignore[invalid-argument-type]
 
@@ -409,9 +401,8 @@ def test_best_rules_by_hand():
         math.inf,
         False,
     )
-    assert (one.fnr, one.fpr) == (0.25, 0.25) and one.epsilon == pytest.approx(
-        math.log(3), abs=1e-4
-    )
+    assert (one.fnr, one.fpr) == (0.25, 0.25)
+    assert one.epsilon == pytest.approx(math.log(3), abs=1e-4)
     two = fq.best_rule(unlearned=np.array([-9.0, -5, 5, 9]), retrained=np.array([-1.0, 0, 0, 1]))
     assert two is not None and (two.positive, two.low, two.high, two.two_sided) == (
         "retrained",

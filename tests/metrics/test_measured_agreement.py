@@ -43,9 +43,8 @@ def test_cka_compares_the_same_samples_whatever_their_order_and_number(make_inpu
     )
     measured = measure(make_inputs(outputs=outputs), scenario="one_class", method="finetune")
     assert value(measured, "cka_retrain_forget") == pytest.approx(1, abs=1e-6)
-    assert (
-        value(measured, "cka_retrain_test") < 0.9 and value(measured, "cka_original_forget") < 0.9
-    )
+    assert value(measured, "cka_retrain_test") < 0.9
+    assert value(measured, "cka_original_forget") < 0.9
 
 
 def test_cka_by_hand(make_inputs):
@@ -54,10 +53,8 @@ def test_cka_by_hand(make_inputs):
     """
     inputs = make_inputs()
     forget = inputs.outputs["forget"]
-    first, second = (
-        np.array([[1.0], [-1], [1], [-1]], np.float16),
-        np.array([[1.0], [1], [-1], [-1]], np.float16),
-    )
+    first = np.array([[1.0], [-1], [1], [-1]], np.float16)
+    second = np.array([[1.0], [1], [-1], [-1]], np.float16)
     theirs = Outputs({**inputs.retrained, "forget": replace(forget, features=second)})
     measured = measure(
         make_inputs(outputs=with_forget(inputs, features=first), retrained=theirs),
@@ -105,9 +102,8 @@ def test_without_the_other_models_predictions_they_say_so(make_inputs):
         }
     )
     strangers = measure(make_inputs(outputs=one), scenario="one_class", method="finetune")
-    assert "no sample in common" in (strangers["js_divergence"].error or "") and "0 in common" in (
-        strangers["cka_retrain_forget"].error or ""
-    )
+    assert "no sample in common" in (strangers["js_divergence"].error or "")
+    assert "0 in common" in (strangers["cka_retrain_forget"].error or "")
 
 
 def test_js_divergence_by_hand(make_inputs):
@@ -145,10 +141,8 @@ def test_average_gaps_and_agl_by_hand(make_inputs):
     lacking = measure(
         make_inputs(retrain_metrics=reference), scenario="class_wise", method="finetune"
     )
-    assert (
-        "tra cannot be had" in (lacking["agl"].error or "")
-        and lacking["average_gap"].value is not None
-    )
+    assert "tra cannot be had" in (lacking["agl"].error or "")
+    assert lacking["average_gap"].value is not None
 
 
 def test_efficacy_and_its_bound_by_hand(make_inputs):
@@ -156,9 +150,8 @@ def test_efficacy_and_its_bound_by_hand(make_inputs):
     50; the bound is 1 / 0.001.
     """
     measured = measure(make_inputs(), scenario="one_class", method="finetune")
-    assert value(measured, "efficacy") == pytest.approx(np.log10(50)) and value(
-        measured, "efficacy_bound"
-    ) == pytest.approx(3)
+    assert value(measured, "efficacy") == pytest.approx(np.log10(50))
+    assert value(measured, "efficacy_bound") == pytest.approx(3)
 
 
 def test_efficacy_before_training_is_told_by_the_original_alone(make_inputs):

@@ -47,9 +47,7 @@ def test_by_hand(make_inputs):
     outputs = with_downstream(inputs.outputs, {"a": 0, "b": 1})
     retrained = with_downstream(inputs.retrained, {"a": 0, "b": 0}, turn=3.0)
     own = measure(
-        make_inputs(outputs=outputs, retrained=retrained),
-        scenario="class_wise",
-        method="finetune",
+        make_inputs(outputs=outputs, retrained=retrained), scenario="class_wise", method="finetune"
     )
     assert own["knn_accuracy"].value == pytest.approx((1 + 0.75) / 2)
     # Centred, one axis tells all of a sample, and CKA of two features is their squared correlation.
@@ -63,10 +61,8 @@ def test_by_hand(make_inputs):
         method="ssd",
     )
     agl = 0.9**4
-    assert (
-        measured["h_lr"].value == pytest.approx(2 / (1 / agl + 1 / agr))
-        and measured["h_lr"].gap is None
-    )
+    assert measured["h_lr"].value == pytest.approx(2 / (1 / agl + 1 / agr))
+    assert measured["h_lr"].gap is None
     assert "h_lr" not in measure(make_inputs(outputs=outputs), scenario="one_class", method="ssd")
 
 
@@ -95,14 +91,11 @@ def test_each_downstream_set_by_itself(make_inputs):
     def likeness(first: int, second: int) -> float:
         return float(np.corrcoef(answers[first], answers[second])[0, 1]) ** 2
 
-    assert value(found, "knn_glyphs-hand") == 0.75 and found[
-        "knn_glyphs-hand"
-    ].gap == pytest.approx(-0.25)
+    assert value(found, "knn_glyphs-hand") == 0.75
+    assert found["knn_glyphs-hand"].gap == pytest.approx(-0.25)
     assert value(found, "knn_glyphs-serif") == 0.5
-    assert (
-        value(found, "cka_retrain_glyphs-hand") == pytest.approx(likeness(1, 0))
-        and found["cka_retrain_glyphs-hand"].gap is None
-    )
+    assert value(found, "cka_retrain_glyphs-hand") == pytest.approx(likeness(1, 0))
+    assert found["cka_retrain_glyphs-hand"].gap is None
     assert value(found, "cka_retrain_glyphs-serif") == pytest.approx(likeness(2, 0))
     assert value(found, "cka_original_glyphs-hand") == pytest.approx(likeness(1, 0))
     assert value(found, "cka_original_glyphs-serif") == pytest.approx(likeness(2, 1))

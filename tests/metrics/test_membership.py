@@ -108,11 +108,9 @@ def test_attack_on_ten_samples_is_what_scikit_learn_gives(attack: str, seed: int
     assert got.held_out == 10
 
     if attack == "prob":
-        scores, against = (
-            machine.decision_function(asked),
-            machine.decision_function(
-                [outside[i] for i in sorted(set(range(10)) - {*split.nonmember_fit})]
-            ),
+        scores = machine.decision_function(asked)
+        against = machine.decision_function(
+            [outside[i] for i in sorted(set(range(10)) - {*split.nonmember_fit})]
         )
     else:
         sign = -1 if "entropy" in attack else 1
@@ -137,16 +135,14 @@ def test_attack_data_is_balanced_capped_disjoint_and_drawn_with_the_evaluation_s
         len(x)
         for x in (split.member_fit, split.member_held, split.nonmember_fit, split.nonmember_held)
     ] == [15, 15, 15, 15]
-    assert not {*split.member_fit} & {*split.member_held} and not {*split.nonmember_fit} & {
-        *split.nonmember_held
-    }
+    assert not {*split.member_fit} & {*split.member_held}
+    assert not {*split.nonmember_fit} & {*split.nonmember_held}
     again, other = (
         membership.split_attack_data(members=1000, nonmembers=41, cap=30, evaluation_seed=seed)
         for seed in (3, 4)
     )
-    assert (split.member_fit == again.member_fit).all() and (
-        split.member_fit != other.member_fit
-    ).any()
+    assert (split.member_fit == again.member_fit).all()
+    assert (split.member_fit != other.member_fit).any()
     assert (
         len(
             membership.split_attack_data(
@@ -169,10 +165,8 @@ def test_too_few_samples_for_an_attack_is_said_in_words():
 
 def test_weighted_distinct_rows_give_the_machine_of_all_rows():
     rng = np.random.default_rng(0)
-    inside, outside = (
-        rng.choice([0.0, 1.0], (60, 1), p=[0.1, 0.9]),
-        rng.choice([0.0, 1.0], (60, 1), p=[0.6, 0.4]),
-    )
+    inside = rng.choice([0.0, 1.0], (60, 1), p=[0.1, 0.9])
+    outside = rng.choice([0.0, 1.0], (60, 1), p=[0.6, 0.4])
     score = membership.fit_predictor("svc", members=inside, nonmembers=outside)
     plain = SVC(C=3, gamma="auto").fit(np.concatenate([inside, outside]), [1] * 60 + [0] * 60)
     asked = np.array([[0.0], [1.0], [1.0]])
@@ -370,7 +364,5 @@ def test_scores_are_those_behind_auc_and_tpr(attack: str):
         found.tpr_1,
     )
     if attack == "prob":
-        assert (
-            scores.cut == 0.0
-            and membership.share_called_unseen(scores=scores.forget) == found.efficacy
-        )
+        assert scores.cut == 0.0
+        assert membership.share_called_unseen(scores=scores.forget) == found.efficacy

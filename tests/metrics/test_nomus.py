@@ -91,10 +91,8 @@ def test_the_score_by_hand():
         == pytest.approx(0.2136)
     )
     assert nomus(accuracy=0.5951, forgetting_score=0.2136) == pytest.approx(0.58395)
-    assert (
-        nomus(accuracy=1.0, forgetting_score=0.0) == 1.0
-        and nomus(accuracy=0.0, forgetting_score=0.5) == 0.0
-    )
+    assert nomus(accuracy=1.0, forgetting_score=0.0) == 1.0
+    assert nomus(accuracy=0.0, forgetting_score=0.5) == 0.0
     assert nomus(accuracy=0.8, forgetting_score=0.25, weight=0.75) == pytest.approx(
         0.75 * 0.8 + 0.25 * 0.5
     )

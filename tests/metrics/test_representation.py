@@ -45,11 +45,9 @@ def test_cka_by_hand():
     """Centred X = (−1, 0, 1), Y = (−1, 2, −1): no covariance. With Z = (−1, −1, 2): XᵀZ = 3, so 9 /
     (2 · 6).
     """
-    x, y, z = (
-        np.array([[0.0], [1.0], [2.0]]),
-        np.array([[0.0], [3.0], [0.0]]),
-        np.array([[0.0], [0.0], [3.0]]),
-    )
+    x = np.array([[0.0], [1.0], [2.0]])
+    y = np.array([[0.0], [3.0], [0.0]])
+    z = np.array([[0.0], [0.0], [3.0]])
     assert rep.linear_cka(x, y) == 0.0
     assert rep.linear_cka(x, z) == pytest.approx(0.75)
     assert rep.linear_cka(x, -7 * x + 3) == 1.0
@@ -152,9 +150,8 @@ def test_neighbours_by_hand():
 def test_equally_near_neighbours_come_in_their_order_and_zero_features_are_at_a_right_angle():
     gallery = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 0.0], [0.0, 0.0], [3.0, 0.0], [-1.0, 0.0]])
     positions, cosines = rep.nearest(np.array([[1.0, 0.0]]), gallery, k=5)
-    assert positions.tolist() == [[1, 2, 4, 0, 3]] and cosines.tolist() == [
-        [1.0, 1.0, 1.0, 0.0, 0.0]
-    ]
+    assert positions.tolist() == [[1, 2, 4, 0, 3]]
+    assert cosines.tolist() == [[1.0, 1.0, 1.0, 0.0, 0.0]]
     assert rep.nearest(np.array([[1.0, 0.0]]), gallery, k=2)[0].tolist() == [[1, 2]]
 
 

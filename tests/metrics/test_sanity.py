@@ -55,27 +55,21 @@ def test_retain_accuracy_near_chance(make_inputs):
     assert flags(make_inputs(), {"ra": Measured(0.51)}, method="finetune") == ()
     assert (
         flags(
-            make_inputs(classes=2, forgotten_classes=()),
-            {"ra": Measured(0.76)},
-            method="finetune",
+            make_inputs(classes=2, forgotten_classes=()), {"ra": Measured(0.76)}, method="finetune"
         )
         == ()
     )
     assert (
         "below 75.0 %"
         in flags(
-            make_inputs(classes=2, forgotten_classes=()),
-            {"ra": Measured(0.74)},
-            method="finetune",
+            make_inputs(classes=2, forgotten_classes=()), {"ra": Measured(0.74)}, method="finetune"
         )[0]
     )
 
 
 def test_a_retrain_far_below_the_original(make_inputs, of_one_class):
-    good, bad = (
-        make_inputs().outputs,
-        Outputs({**make_inputs().outputs, "test": of_one_class(2)}),
-    )
+    good = make_inputs().outputs
+    bad = Outputs({**make_inputs().outputs, "test": of_one_class(2)})
     assert any(
         "Retrain is worse than the original" in text
         for text in flags(make_inputs(outputs=bad, original=good), HEALTHY, method="retrain")

@@ -46,11 +46,17 @@ NAMES = [card.id for card in catalog.models()]
 LARGE = ("resnet50", "vgg16-bn", "vit-b-16", "swin-t", "convnext-t")
 SMALL = [name for name in NAMES if name not in LARGE]
 SLOW = {"vit-b-16"}  # its weights alone take seconds to draw
-LONG = SLOW | {"resnet50", "swin-t", "convnext-t", "mobilevit-s"}  # smaller ones of each kind stay
+LONG = SLOW | {
+    "resnet50",
+    "vgg16-bn",
+    "swin-t",
+    "convnext-t",
+    "mobilevit-s",
+}  # smaller ones of each kind stay
 
 
-def case(name: str, *rest: int) -> ParameterSet:
-    return pytest.param(name, *rest, marks=[pytest.mark.slow] if name in LONG else [])
+def case(name: str, *rest: int, slow: bool = False) -> ParameterSet:
+    return pytest.param(name, *rest, marks=[pytest.mark.slow] if slow or name in LONG else [])
 
 
 every_network = pytest.mark.parametrize("name", [case(name) for name in NAMES])
@@ -94,23 +100,19 @@ def cases() -> list[ParameterSet]:
     """Every network on its smallest images and on 32 pixels; those that train in a moment on
     more.
     """
-    found = [(name, 1, catalog.model(name).min_image_size) for name in NAMES] + [
-        (name, 3, 32) for name in NAMES if name not in SLOW
-    ]
-    found += [
-        (name, channels, size)
+    found = [case(name, 1, catalog.model(name).min_image_size) for name in NAMES]
+    found += [case(name, 3, 32) for name in NAMES if name not in SLOW]
+    return found + [
+        case(name, channels, size, slow=True)
         for name in SMALL
         for channels, size in ((3, 15), (1, 28), (1, 33), (3, 64), (1, 72))
     ]
-    return [case(*each) for each in found]
 
 
 @pytest.mark.parametrize(("name", "in_channels", "size"), cases())
 def test_forward_backward_and_features(name: str, in_channels: int, size: int) -> None:
-    model, x = (
-        build(name, in_channels=in_channels, image_size=size).train(),
-        images(3, in_channels, size),
-    )
+    model = build(name, in_channels=in_channels, image_size=size).train()
+    x = images(3, in_channels, size)
     before = torch.random.get_rng_state()
     with penultimate(model) as seen:
         logits = model(x)
@@ -144,10 +146,10 @@ def test_the_large_ones_take_other_sizes_too(name: str, size: int) -> None:
     ("name", "size"),
     [
         ("vit-tiny", 224),
-        ("swin-t", 224),
-        ("convnext-t", 224),
-        ("mobilenet-v2", 224),
-        ("vgg11-bn", 224),
+        case("swin-t", 224),
+        case("convnext-t", 224),
+        case("mobilenet-v2", 224, slow=True),
+        case("vgg11-bn", 224, slow=True),
     ],
 )
 def test_at_the_published_size_the_published_network_is_built(name: str, size: int) -> None:
@@ -193,16 +195,16 @@ def test_layers_of_another_network_are_refused() -> None:
         models.layers(nn.Sequential(nn.Flatten(), nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2)))
 
 
-@pytest.mark.parametrize("name", [case(name) for name in SMALL])
+@pytest.mark.parametrize(
+    "name", [case(name, slow=name not in ("resnet9-small", "allcnn", "vit-tiny")) for name in SMALL]
+)
 def test_forward_and_backward_derivatives_agree(name: str) -> None:
     """Curvature differentiates the backward pass forward, which fused attention and torch's own
     SiLU do not allow.
     """
     model, x = build(name, image_size=8).double().eval(), images(2, 1, 8).double()
-    weights, batch = (
-        dict(model.named_parameters()),
-        Batch(x, torch.tensor([0, 3]), torch.arange(2), torch.zeros(2, dtype=torch.int64)),
-    )
+    weights = dict(model.named_parameters())
+    batch = Batch(x, torch.tensor([0, 3]), torch.arange(2), torch.zeros(2, dtype=torch.int64))
     generator = torch.Generator().manual_seed(1)
     vector = torch.cat(
         [torch.randn(p.numel(), generator=generator, dtype=p.dtype) for p in weights.values()]
@@ -248,12 +250,6 @@ def test_parameter_counts() -> None:
         count(build("vgg11-bn", in_channels=3, classes=10, image_size=32))
         == 9 * convolutions + 3 * outputs + 512 * 10 + 10
     )
-    for name in NAMES:
-        if name not in ("mlp", "mlp-2d", "resnet9-small"):
-            written = float(catalog.model(name).parameters_note.split(" M")[0])
-            assert count(
-                build(name, in_channels=3, classes=10, image_size=32)
-            ) / 1e6 == pytest.approx(written, abs=0.05)
     assert (
         count(build("mlp", classes=10, image_size=28))
         == 784 * 512 + 512 + 512 * 256 + 256 + 256 * 128 + 128 + 128 * 10 + 10
@@ -262,22 +258,17 @@ def test_parameter_counts() -> None:
 
 
 @every_network
-def test_the_seed_decides_the_weights(name: str) -> None:
+def test_the_seed_decides_the_weights_and_global_generators_are_untouched(name: str) -> None:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(4)
+        torch_before, numpy_before = torch.random.get_rng_state(), np.random.get_state()[1].copy()  # ty: ignore[invalid-argument-type]
         one = build(name).state_dict()
+        assert torch.equal(torch.random.get_rng_state(), torch_before)
+        np.testing.assert_array_equal(np.random.get_state()[1], numpy_before)  # ty: ignore[invalid-argument-type]
         torch.manual_seed(5)
         two, other = build(name).state_dict(), build(name, seed=1).state_dict()
     assert all(torch.equal(one[key], two[key]) for key in one)
     assert any(not torch.equal(one[key], other[key]) for key in one)
-
-
-@every_network
-def test_global_generators_are_untouched(name: str) -> None:
-    torch_before, numpy_before = torch.random.get_rng_state(), np.random.get_state()[1].copy()  # ty: ignore[invalid-argument-type]
-    build(name)
-    assert torch.equal(torch.random.get_rng_state(), torch_before)
-    np.testing.assert_array_equal(np.random.get_state()[1], numpy_before)  # ty: ignore[invalid-argument-type]
 
 
 @pytest.mark.slow
@@ -311,6 +302,15 @@ def test_refusals() -> None:
         build("mlp", classes=1)
     with pytest.raises(UnknownName, match="Did you mean resnet18"):
         build("resnet-18")
+
+
+@pytest.mark.slow
+def test_cards_say_how_many_parameters_there_are() -> None:
+    for name in NAMES:
+        if name not in ("mlp", "mlp-2d", "resnet9-small"):
+            written = float(catalog.model(name).parameters_note.split(" M")[0])
+            network = build(name, in_channels=3, classes=10, image_size=32)
+            assert count(network) / 1e6 == pytest.approx(written, abs=0.05)
 
 
 # -- checkpoints

@@ -133,6 +133,7 @@ def spoilt() -> Generator[None]:
     toy.trained.cache_clear()
 
 
+@pytest.mark.slow
 def test_the_example_keeps_every_rule(capsys):
     assert cli.main(["check", str(EXAMPLE)]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -145,6 +146,10 @@ def test_each_fault_is_found_and_nothing_else(tmp_path, body, rule, words):
     found = failed(write(tmp_path, body))
     assert list(found) == [RULES[rule]]
     assert words in found[RULES[rule]]
+
+
+def test_the_example_is_without_fault():
+    assert not failed(EXAMPLE)
 
 
 def test_changing_the_data_in_place_is_found(tmp_path, spoilt):
@@ -175,9 +180,8 @@ def test_a_class_wise_method_is_tried_on_classes_alone(tmp_path):
     )
     path = write(tmp_path, "assert data.forgotten_classes == (0,); return model.eval()", change)
     checks = list(contract.check_file(path))
-    assert all(check.passed for check in checks) and RULES["one"] not in [
-        check.rule for check in checks
-    ]
+    assert all(check.passed for check in checks)
+    assert RULES["one"] not in [check.rule for check in checks]
 
 
 def test_a_method_that_refuses_classes_is_tried_without(tmp_path):
@@ -201,9 +205,8 @@ def test_later_rules_wait_for_earlier_ones(tmp_path):
     *_, last = contract.check_file(
         write(tmp_path, "return model.eval()", ("(model, data, run)", "(model, data, run, rate)"))
     )
-    assert not last.passed and last.message.startswith(
-        "The parameters after run must be keyword-only"
-    )
+    assert not last.passed
+    assert last.message.startswith("The parameters after run must be keyword-only")
 
 
 def test_a_taken_name_is_said(tmp_path):
@@ -221,6 +224,7 @@ def test_a_file_in_a_named_folder_does_not_clash_with_itself(tmp_path, monkeypat
     assert not failed(path)
 
 
+@pytest.mark.slow
 def test_json_and_exit_codes(tmp_path, capsys):
     assert cli.main(["check", str(write(tmp_path, "return model")), "--json"]) == 1
     checks = json.loads(capsys.readouterr().out)
@@ -230,6 +234,7 @@ def test_json_and_exit_codes(tmp_path, capsys):
     assert "There is no file" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body, words",
     [
@@ -245,13 +250,3 @@ def test_one_that_ends_its_process_breaks_a_rule(tmp_path, monkeypatch, capsys, 
     *kept, last = json.loads(capsys.readouterr().out)
     assert len(kept) == 4 and all(check["passed"] for check in kept)
     assert not last["passed"] and words in last["message"]
-
-
-def test_a_failed_check_says_how_to_mend_it(tmp_path, capsys):
-    assert cli.main(["check", str(write(tmp_path, "return model"))]) == 1
-    lines = capsys.readouterr().out.splitlines()
-    at = lines.index(f"FAIL  {RULES['clean']}")
-    assert (
-        lines[at + 1].strip()
-        == "Some layers are still in training mode. End the function with: return model.eval()"
-    )

@@ -86,12 +86,10 @@ def test_a_line_with_a_run_that_ended_badly_keeps_its_verdict_and_does_not_compe
     assert sound.qualified
     told[-1] = replace(told[-1], status=status)  # one seed of three
     (line,) = [line for line in judge(told) if line.method == "finetune"]
-    assert (
-        line.verdict == sound.verdict
-        and line.verdict is not None
-        and line.verdict.qualified
-        and not line.qualified
-    )
+    assert line.verdict == sound.verdict
+    assert line.verdict is not None
+    assert line.verdict.qualified
+    assert not line.qualified
 
 
 def test_references_never_compete():
@@ -145,12 +143,10 @@ def test_seeds_without_a_retrain_do_not_count():
         if not (each.spec["method"] == "retrain" and each.spec["training_seed"] == 2)
     ]
     (line,) = [line for line in judge(results) if line.method == "finetune"]
-    assert (
-        line.verdict is not None
-        and line.verdict.seeds == 2
-        and len(line.distances) == 2
-        and line.verdict.provisional
-    )
+    assert line.verdict is not None
+    assert line.verdict.seeds == 2
+    assert len(line.distances) == 2
+    assert line.verdict.provisional
 
 
 def test_a_blind_attack_and_a_collapse_are_read_from_what_runs_say():
@@ -237,10 +233,8 @@ def test_json_tables_and_exports_carry_the_verdict(tmp_path: Path):
         "original": {"did nothing"},
         "retrain": set(),
     }
-    assert (
-        frame.loc[frame["method"] == "finetune", "verdict_metric"].eq("fa").all()
-        and frame["distance"].notna().all()
-    )
+    assert frame.loc[frame["method"] == "finetune", "verdict_metric"].eq("fa").all()
+    assert frame["distance"].notna().all()
     assert {"verdict", "distance"} <= set(tables.compact_frame(frame, ["fa"]).columns)
     run_of = next(each for each in results if each.spec["method"] == "finetune")
     content = records.describe(run_of, judged=judged[run_of.key])

@@ -68,10 +68,8 @@ def test_the_factor_of_the_spread(m: int, factor: float):
 
 def test_one_retrain_leaves_the_binomial_band_and_a_provisional_word():
     band = seed_band([0.9], value=0.9, samples=1000)
-    assert (
-        band.half == pytest.approx(1.96 * math.sqrt(2 * 0.9 * 0.1 / 1000))
-        and round(band.half, 4) == 0.0263
-    )
+    assert band.half == pytest.approx(1.96 * math.sqrt(2 * 0.9 * 0.1 / 1000))
+    assert round(band.half, 4) == 0.0263
     found = verdict(line(1, fa=0.995), {**BANDS, "fa": band}, RULES)
     assert (found.word, found.provisional) == ("did nothing", True)
 
@@ -332,6 +330,5 @@ def test_one_seed_under_many_retrains_is_provisional_too():
 
 def test_content_is_what_json_has():
     content = verdict(line(fa=0.92), BANDS, RULES).content()
-    assert (
-        list(content) == ["word", "sentence", "metric", "provisional"] and content["word"] in WORDS
-    )
+    assert list(content) == ["word", "sentence", "metric", "provisional"]
+    assert content["word"] in WORDS
