@@ -120,6 +120,16 @@ def button(at: AppTest, label: str) -> Any:
     return next(one for one in at.button if one.label.startswith(label))
 
 
+WRITES = {"cancel_all", "start_worker", "start", "again"}  # keys of buttons, and their beginnings
+WRITES_EACH = ("cancel:", "retry:", "cancel_analysis:", "retry_analysis:", "start:", "scenario:")
+
+
+def writing(at: AppTest) -> set[str]:
+    """Keys of the buttons that would change something here."""
+    found = {str(one.key) for one in at.button if not one.disabled}
+    return {key for key in found if key in WRITES or key.startswith(WRITES_EACH)}
+
+
 def send_key(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
     """From now on the browser has `key` as its cookie."""
     cookies = property(lambda _: {access.cookie(): key} if key else {})

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from builders import make_result, make_spec_row
-from pages import fill, lines_with, links, open_page, words_on
+from pages import fill, open_page, words_on, writing
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Element
 
@@ -23,8 +23,6 @@ from mucore.store import open_store
 from mucore.tuning.wish import FOLDER
 
 OWN = "npz:/srv/ada/secret project/faces.npz"
-WRITES = {"cancel_all", "start_worker", "start", "again"}  # keys of buttons, and their beginnings
-WRITES_EACH = ("cancel:", "retry:", "cancel_analysis:", "retry_analysis:", "start:", "scenario:")
 
 
 @pytest.fixture
@@ -75,10 +73,7 @@ def keys(at: AppTest) -> set[str]:
     return {str(one.key) for one in at.button if not one.disabled}
 
 
-def writing(at: AppTest) -> set[str]:
-    return {key for key in keys(at) if key in WRITES or key.startswith(WRITES_EACH)}
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [page.id for page in PAGES])
 def test_a_guest_reads_every_page_and_presses_what_is_there(page, busy, started, become):
     become("guest")
@@ -172,28 +167,3 @@ def test_why_there_are_no_pictures_is_told_to_a_guest_without_paths(home, become
     become("guest")
     assert neighbours.pictures("key", [1]) == {}
     assert "faces.npz" in said[0] and "secret" not in said[0]
-
-
-@pytest.mark.parametrize("who", ["guest", "presenter"])
-def test_launching_is_offered_to_who_can_launch(who, home, become):
-    become(who)
-    may = who == "presenter"
-    start, queue = open_page("start"), open_page("queue")
-    assert ("Choose and start" in links(start)) == may
-    assert {"Open the queue", "Read the results"} <= set(links(start))
-    assert [line[:5] for line in words_on(start).splitlines() if line[2:5] in ("1 ·", "3 ·")] == (
-        ["**1 ·", "**3 ·"] if may else ["**1 ·"]
-    )
-    for at in (start, queue):
-        assert bool(lines_with(at, "No worker", "presenter")) != may
-        assert bool(lines_with(at, "No worker", "you ")) == may
-        assert any(label.startswith("Launch") for label in links(at)) == may
-    assert bool(lines_with(queue, "You ", "launched")) == may
-
-
-@pytest.mark.parametrize("who", ["guest", "presenter"])
-def test_the_newest_run_that_a_worker_goes_by_is_called_whose_it_is(who, home, become):
-    fill(home, "one")
-    become(who)
-    (line,) = lines_with(open_page("start"), "No worker", "newest run")
-    assert ("your" in line) == (who == "presenter")
