@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
+from pathlib import Path
 
 import pytest
 from boards import QUICK, fill, tune
@@ -12,12 +12,25 @@ from pages import figures, open_page, words_on
 
 from dashboard.frames.board import NO_RANK
 from dashboard.sections.board import all_tasks
-from dashboard.widgets.columns import text_width
 from mucore import catalog
 from mucore.store import open_store
 from mucore.suite import description
 
 opened = partial(open_page, "board", suite=QUICK)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with results of both tasks, which is only read."""
+    home = tmp_path_factory.mktemp("board")
+    fill(home)
+    return home
+
+
+@pytest.fixture
+def ranked(home: Path, made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MUCORE_HOME", str(made))
+    return made
 
 
 def table(at):
@@ -29,6 +42,7 @@ def numbers_of(at):
     return found
 
 
+@pytest.mark.slow
 def test_without_runs_the_page_names_the_command(home):
     at = opened()
     assert not at.exception
@@ -37,6 +51,7 @@ def test_without_runs_the_page_names_the_command(home):
     assert len(at.selectbox[0].options) == len(description.names())
 
 
+@pytest.mark.slow
 def test_the_page_opens_on_the_suite_that_has_results(home):
     first, *_ = description.names()
     assert first != QUICK and open_page("board").selectbox[0].value == first
@@ -45,8 +60,7 @@ def test_the_page_opens_on_the_suite_that_has_results(home):
     assert open_page("board", suite=first).selectbox[0].value == first
 
 
-def test_all_tasks_put_first_what_forgot_in_most(home):
-    fill(home)
+def test_all_tasks_put_first_what_forgot_in_most(ranked):
     at = opened()
     assert not at.exception
     shown = table(at)
@@ -82,6 +96,7 @@ def test_a_task_opens_on_the_noise_and_tells_what_is_missing(home):
     assert (missing["Why"] != "").all()
 
 
+@pytest.mark.slow
 def test_a_tuned_line_says_that_its_search_had_other_means(home, monkeypatch):
     tune(monkeypatch, scrub={"trials": 100}, finetune={}, ssd={"cap": 1.0, "open": True})
     fill(home, division="tuned", works={"ssd": 0.6})
@@ -93,9 +108,9 @@ def test_a_tuned_line_says_that_its_search_had_other_means(home, monkeypatch):
     assert not any(word in happened["Fine-tune"] for word in ("trials", "search", "0.33"))
 
 
-def test_a_line_opens_its_run(home):
-    fill(home)
-    with open_store(home) as store:
+@pytest.mark.slow
+def test_a_line_opens_its_run(ranked):
+    with open_store(ranked) as store:
         key = next(
             r.key
             for r in store.results()
@@ -105,8 +120,7 @@ def test_a_line_opens_its_run(home):
     assert not at.exception and [one.value for one in at.subheader][0] == "SCRUB, training seed 0"
 
 
-def test_what_is_hidden_leaves_the_board_and_what_is_pinned_leads(home):
-    fill(home)
+def test_what_is_hidden_leaves_the_board_and_what_is_pinned_leads(ranked):
     at = opened(hide="scrub", pin="ssd")
     assert not at.exception
     assert table(at)["Method"].tolist() == ["SSD", "Fine-tune"]
@@ -121,27 +135,8 @@ def test_what_is_hidden_leaves_the_board_and_what_is_pinned_leads(home):
     assert table(at)["Method"].tolist()[3:] == ["Fine-tune"]
 
 
-def test_a_board_whose_methods_are_all_hidden_says_so_and_leads_back(home):
-    fill(home)
-    (told,) = opened().info
-    every = [card.id for card in catalog.methods() if card.family != "reference"]
-    at = opened(hide=every)
-    assert not at.exception and not at.dataframe and len(at.info) == 2
-    at.button(key="undo_hide").click().run()
-    assert len(table(at)) == 3 and [one.value for one in at.info] == [told.value]
-
-
-@pytest.mark.parametrize(
-    "query", [{"suite": "nonsense"}, {"division": "x"}, {"task": "%00"}, {"run": "0" * 24}]
-)
-def test_an_address_that_means_nothing_shows_the_page(home, query):
-    fill(home)
-    at = open_page("board", **{"suite": QUICK, **query})
-    assert not at.exception and not at.error and words_on(at)
-
-
-def test_the_bars_of_ranks_are_by_either_test(home):
-    fill(home)
+@pytest.mark.slow
+def test_the_bars_of_ranks_are_by_either_test(ranked):
     (nemenyi,) = figures(opened())
     written = [each.get("text", "") for each in nemenyi["layout"]["annotations"]]
     assert any(text.startswith("critical difference") for text in written)
@@ -152,6 +147,7 @@ def test_the_bars_of_ranks_are_by_either_test(home):
     assert tells(words_on(opened(bars="wilcoxon")), "3 of 3 pairs", "10 blocks")
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_said_with_its_reason(home):
     fill(home, methods=("scrub", "finetune", "ssd", "salun"), lacking=[("backdoor", "salun")])
     at = opened()
@@ -168,6 +164,7 @@ def test_what_is_missing_is_said_with_its_reason(home):
     assert "--division tuned" in captions  # of which nothing is there
 
 
+@pytest.mark.slow
 def test_a_task_without_retrain_is_named(home):
     fill(home, lacking=[("backdoor", "retrain")])
     at = opened()
@@ -179,32 +176,10 @@ def test_a_task_without_retrain_is_named(home):
     assert len(numbers_of(at)) == len(table(at)) and table(at)["Average rank"].isna().all()
 
 
-def test_only_all_tasks_say_which_tasks_do_not_count(demo_home):
-    untold = catalog.scenario("all_classes").title  # its Retrains lie too far apart in the demo
-    at = open_page("board", suite="mucore-bench-1", division="tuned")
-    said = [one.value for one in at.caption]
-    assert any(one.startswith(untold) for one in said)
-    at = open_page("board", suite="mucore-bench-1", division="tuned", task="one_class")
-    alone = [one.value for one in at.caption]
-    assert alone and not any(untold in one for one in alone) and len(alone) < len(said)
-    at = open_page("board", suite="mucore-bench-1", division="tuned", task="all_classes")
-    assert not at.exception and len(at.caption) == len(alone) + 1  # that it counts towards no rank
-
-
+@pytest.mark.slow
 def test_where_none_forgot_the_headline_counts_what_was_damaged(demo_home):
     at = open_page("board", suite="mucore-bench-1", division="authors", task="identities")
     words = table(at)["Verdict"].str.removesuffix("?").tolist()
     assert "forgot" not in words and "cannot tell" in words
     judged = len(words) - 3  # the noise, Retrain and Original
     assert tells(words_on(at), judged, words.count("damaged"), judged)
-
-
-def test_verdicts_and_methods_are_as_wide_as_their_words(home):
-    fill(home)
-    for at in (opened(), opened(task="one_class")):
-        shown = table(at)
-        settings = json.loads(at.dataframe[0].proto.columns)
-        widths = {name: each["width"] for name, each in settings.items() if "width" in each}
-        assert widths["Method"] == text_width(shown, "Method")
-        words = "Verdict" if "Verdict" in shown else "Part of one class"
-        assert widths[words] == text_width(shown, words)

@@ -6,7 +6,6 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,16 +15,14 @@ import facts
 import pandas as pd
 import pytest
 from builders import full_store, make_result, make_spec_row
-from pages import button, figures, lines_with, links, make_row, open_page, words_on
+from pages import button, figures, lines_with, make_row, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import data, frames, queue_data, theme
+from dashboard import data, queue_data
 from dashboard.charts import budget_curves
 from dashboard.frames import budget as budget_frames
-from mucore import catalog
 from mucore.spec import RunSpec
 from mucore.store import open_store, write_pack
-from mucore.store.rows import Measured
 from mucore.verdicts import Verdict, Word
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -104,18 +101,6 @@ def test_curves_average_seeds_at_each_size(home):
     assert (first.count, first.seeds, len(first.keys), first.status) == (12, 2, 2, "ok")
     # t(0.975, 1) = 12.706; s of 0.1 and 0.2 is 0.0707; over the root of two seeds that is 0.05
     assert cell.gap is not None and cell.gap.half == pytest.approx(12.7062 * 0.05, rel=1e-4)
-
-
-def test_shares_are_words_only_where_all_runs_agree():
-    assert budget_frames.share(['{"budget": 200}']) == ""
-    said = budget_frames.share(['{"budget": 0.02, "seed": 0}'])
-    assert said.startswith("2\N{NARROW NO-BREAK SPACE}%") and said.endswith("training set")
-    assert (
-        budget_frames.share(
-            ['{"fraction": 0.5, "class_id": 1}', '{"fraction": 0.25, "class_id": 1}']
-        )
-        == ""
-    )
 
 
 def test_scenarios_are_those_with_an_amount():
@@ -197,54 +182,6 @@ def test_who_keeps_forgetting_and_who_breaks():
         frame.loc["D"].tolist()[:3] == ["forgot", "–", "forgot"]
         and frame.loc["E", "20 samples"] == "forgot (diverged)"
     )
-
-
-def test_no_method_is_praised_where_none_forgot_or_nothing_can_be_said():
-    curves = judged_curves(
-        judged_line("a", "cannot tell", "did nothing", "nothing to forget"),
-        judged_line("b", "damaged", "forgot", "damaged"),
-    )
-    assert budget_frames.untold(curves) == [10, 40]
-    sentence = budget_frames.growth_sentence(curves)
-    assert sentence.startswith("None of 2 methods") and "10 and 40 samples" in sentence
-    assert facts.numbers(sentence) == ["2", "1", "10", "40"]  # the 1 that damages the model is B
-    nearest = budget_frames.answers(curves)[2]
-    assert nearest.value == "None qualifies" and "cannot be judged" in nearest.detail
-    lost = judged_curves(judged_line("a", "did nothing", "did nothing", "too little"))
-    none = budget_frames.answers(lost)[2]
-    assert none.value == "None qualifies" and "without damage" in none.detail
-    assert (
-        budget_frames.growth_sentence(judged_curves()) == ""
-        and budget_frames.verdict_frame(judged_curves()).empty
-    )
-
-
-def test_a_damaged_model_is_a_cross_on_its_curve(home):
-    put(home)
-    curves = found(home)
-    word = Verdict(word="damaged", metric="ta", sentence="", provisional=True)
-    lines = [
-        replace(
-            line,
-            steps=(
-                line.steps[0],
-                *(replace(step, row=replace(step.row, verdict=word)) for step in line.steps[1:]),
-            ),
-        )
-        if line.method == "ssd"
-        else line
-        for line in curves.lines
-    ]
-    lines += [replace(line, id="second", title="Second") for line in lines if line.method == "ssd"]
-    drawn = budget_curves.draw(
-        budget_curves.budget_curves_info(replace(curves, lines=tuple(lines)), view="gap"),
-        dark=False,
-    )
-    ssd = next(trace for trace in drawn.data if trace.name == "SSD")
-    second = next(trace for trace in drawn.data if trace.name == "Second")
-    assert [list(each.marker.symbol)[1:] for each in (ssd, second)] == [["x"] * 2, ["x-open"] * 2]
-    assert ssd.marker.symbol[0] + "-open" == second.marker.symbol[0]
-    assert "damaged?" in ssd.text[1] and "damaged" not in ssd.text[0]
 
 
 def test_the_widest_change_by_hand(home):
@@ -332,143 +269,6 @@ def test_info_in_both_views(home):
     assert [
         mark.y for mark in {s.method: s for s in values["ta"].series}["ssd"].marks
     ] == pytest.approx([88.0] * 3)
-
-
-def test_figure_has_dashed_retrain_dotted_original_and_colour_for_few(home):
-    put(home)
-    info = budget_curves.budget_curves_info(found(home), view="value")
-    drawn = budget_curves.draw(info, dark=False)
-    dashes = {trace.name: trace.line.dash for trace in drawn.data}
-    assert (dashes["Retrain"], dashes["Original"]) == ("dash", "dot")
-    named = [trace.name for trace in drawn.data if trace.showlegend]
-    assert sorted(named) == sorted(set(named)) and {
-        "SSD",
-        "SCRUB",
-        "SalUn",
-        "Retrain",
-        "Original",
-    } == set(named)
-    assert drawn.layout.xaxis.title.text == "Samples to forget" and list(
-        drawn.layout.xaxis.tickvals
-    ) == [12, 24, 48]
-    assert drawn.layout.xaxis.ticktext[0] == "12<br>10\N{NARROW NO-BREAK SPACE}%"
-    metric, _, goal = drawn.layout.yaxis2.title.text.partition(": ")
-    assert metric == "Forget accuracy (FA), %" and "Retrain" in goal
-    ssd = next(trace for trace in drawn.data if trace.name == "SSD" and trace.yaxis == "y2")
-    assert ssd.line.color == theme.family_style("influence").color(False)
-    assert list(ssd.y) == pytest.approx([65.0, 50.0, 30.0]) and ssd.error_y.visible
-    assert "2 training seeds" in ssd.text[0] and "12 samples, 10" in ssd.text[0]
-    assert re.search(r"FA\)\D+SSD moves most\D+65\.0\D+30\.0\D", budget_curves.alt_text(info))
-
-
-def line(
-    number: int,
-    *,
-    title: str = "",
-    family: str = "sparsity",
-    counts: Sequence[int] = (10, 20),
-    metric: str = "fa",
-) -> budget_frames.Line:
-    """A made-up line; its gap in `metric` moves by `number` points from one size to the next."""
-    name, steps = title or f"Line {number}", []
-    for place, count in enumerate(counts):
-        gap = frames.Estimate(number / 100 * place, None, 1)
-        cell = frames.Cell(value=frames.Estimate(0.5, None, 1), gap=gap)
-        cells = {each: cell if each == metric else replace(cell, gap=None) for each in ("ta", "fa")}
-        steps.append(
-            budget_frames.Step(
-                count=count,
-                row=make_row(
-                    f"line-{number}", name, cells, family=family, keys=(f"{number}-{count}",)
-                ),
-            )
-        )
-    return budget_frames.Line(
-        id=f"line-{number}", method="finetune", title=name, family=family, steps=tuple(steps)
-    )
-
-
-def test_a_method_that_moves_in_test_accuracy_alone_has_colour_too():
-    lines = (*(line(number) for number in range(10)), line(30, metric="ta"))
-    info = budget_curves.budget_curves_info(
-        budget_frames.Curves(metrics=("ta", "fa"), sizes={10: "", 20: ""}, lines=lines), view="gap"
-    )
-    assert "line-30" in info.coloured and "line-4" not in info.coloured
-
-
-def test_at_most_eight_series_have_colour_and_the_selected_one():
-    lines = tuple(line(number) for number in range(10))
-    curves = budget_frames.Curves(metrics=("fa",), sizes={10: "", 20: ""}, lines=lines)
-    info = budget_curves.budget_curves_info(curves, view="gap")
-    assert info.coloured == {f"line-{number}" for number in range(4, 10)}
-    drawn = budget_curves.draw(info, dark=True, selected="line-0")
-    assert {trace.name for trace in drawn.data if trace.showlegend} == {
-        "Line 0",
-        *(f"Line {number}" for number in range(4, 10)),
-    }
-    greys = {trace.line.color for trace in drawn.data if not trace.showlegend}
-    assert greys == {theme.ground(True).muted}
-
-
-@pytest.mark.parametrize(
-    "family", [*(name for name in catalog.FAMILIES if name != "reference"), "unknown"]
-)
-def test_four_methods_of_any_family_look_different(family):
-    lines = tuple(line(number, family=family) for number in range(4))
-    curves = budget_frames.Curves(metrics=("fa",), sizes={10: "", 20: ""}, lines=lines)
-    drawn = budget_curves.draw(budget_curves.budget_curves_info(curves, view="gap"), dark=False)
-    shape = theme.family_style(family).symbol.removesuffix("-open")
-    full = f"{shape}-open" if family == "baseline" else shape  # one that cheats is never full
-    assert [trace.marker.symbol for trace in drawn.data] == [full, f"{shape}-open"] * 2
-    assert len({(trace.marker.symbol, trace.marker.size) for trace in drawn.data}) == 4
-
-
-def test_over_a_decade_the_axis_is_logarithmic():
-    curves = budget_frames.Curves(
-        metrics=("fa",), sizes={10: "", 101: ""}, lines=(line(1, counts=(10, 101)),)
-    )
-    info = budget_curves.budget_curves_info(curves, view="gap")
-    drawn = budget_curves.draw(info, dark=False)
-    assert (
-        info.log
-        and drawn.layout.xaxis.type == "log"
-        and drawn.layout.xaxis.title.text == "Samples to forget (log axis)"
-    )
-    near = budget_frames.Curves(
-        metrics=("fa",), sizes={10: "", 100: ""}, lines=(line(1, counts=(10, 100)),)
-    )
-    assert not budget_curves.budget_curves_info(near, view="gap").log
-
-
-def test_with_one_size_marks_stand_side_by_side(home):
-    put(home, [0.2])
-    drawn = budget_curves.draw(
-        budget_curves.budget_curves_info(found(home), view="gap"), dark=False
-    )
-    places = {trace.name: list(trace.x) for trace in drawn.data if trace.xaxis == "x2"}
-    assert [places[name] for name in ("SSD", "SCRUB", "SalUn")] == [
-        [pytest.approx(24 * share)] for share in (0.96, 1.0, 1.04)
-    ]
-    assert places["Retrain"] == pytest.approx([22.8, 24, 25.2])
-
-
-def test_with_one_size_the_nearest_to_retrain_have_colour():
-    # the FA gap of line n is 20 n points at the second size; alone there, a range says nothing
-    lines = tuple(
-        replace(one, steps=one.steps[1:])
-        for one in (line(20 * number, title=f"Line {number}") for number in range(8))
-    )
-    curves = budget_frames.Curves(metrics=("fa",), sizes={20: ""}, lines=lines)
-    assert budget_curves.budget_curves_info(curves, view="gap").coloured == {
-        f"line-{20 * number}" for number in range(6)
-    }
-
-
-def test_nothing_measured_has_words():
-    info = budget_curves.budget_curves_info(
-        budget_frames.Curves(metrics=("fa",), sizes={}, lines=()), view="value"
-    )
-    assert budget_curves.alt_text(info).endswith("there is no value yet.")
 
 
 # --- launch
@@ -573,24 +373,7 @@ def test_launch_query_of_a_readers_own_data():
 # --------------------------------------------------------------------------------------------------
 
 
-def test_empty_store_leads_to_launch(home):
-    open_store(home).close()
-    at = opened()
-    assert not at.exception and not at.error and not at.get("plotly_chart")
-    assert at.title[0].value.endswith("?")
-    assert launch_link(at) == {
-        "scenarios": ["one_class"],
-        "one_class.budget": ["0.02,0.05,0.1,0.2"],
-    }
-
-
-def test_runs_without_a_budget_are_no_curves(home):
-    full_store(home, scenarios=("class_wise",)).close()
-    at = opened()
-    assert not at.exception and not at.get("plotly_chart")
-    assert launch_link(at)["scenarios"] == ["one_class"]
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("amount", ["one", "full"])
 def test_one_budget_says_so_and_leads_to_launch(home, amount):
     if amount == "full":
@@ -622,21 +405,6 @@ def test_the_link_fills_launch(home, monkeypatch):
     # is there already
     runs = 2 + 2 * 4 * 5
     assert {one.label: one.value for one in at.metric}["Runs"] == str(runs)
-
-
-def test_metrics_that_are_measured_later_can_have_the_third_panel(home):
-    put(home)
-    before = third(opened())
-    assert before == ["None", "RTE"]
-    with open_store(home) as store:
-        result = next(iter(store.results(method="ssd")))
-        store.put_result(replace(result, metrics={**result.metrics, "ra": Measured(0.9)}))
-    assert set(third(opened())) == {*before, "RA"}
-
-
-def third(at: AppTest) -> list[str]:
-    options = next(box for box in at.selectbox if box.label == "Third panel").options
-    return [each.partition(":")[0] for each in options]
 
 
 def test_several_budgets_draw_curves_with_answers(home):
@@ -676,14 +444,6 @@ def ghosts_in(at: AppTest) -> list[dict]:
     return [trace for trace in figures(at)[0]["data"] if trace.get("name") == SOURCE]
 
 
-def test_shares_give_the_size_of_the_whole(home):
-    put(home)
-    with open_store(home) as store:
-        summaries = store.summaries()
-    assert budget_frames.whole(summaries) == pytest.approx(120)
-    assert budget_frames.whole(summaries.assign(scenario_parameters='{"budget": 24}')) is None
-
-
 def test_printed_numbers_stand_at_their_share_and_only_for_methods_with_a_line(home):
     put(home)
     one = budget_curves.Ghost(
@@ -707,13 +467,9 @@ def test_printed_numbers_stand_at_their_share_and_only_for_methods_with_a_line(h
         [pytest.approx(-10.0)],
     ]
     assert f"2 printed numbers ({SOURCE})" in budget_curves.alt_text(info)
-    traces = [trace for trace in budget_curves.draw(info, dark=False).data if trace.name == SOURCE]
-    assert len(traces) == 2 and [bool(trace.showlegend) for trace in traces] == [True, False]
-    assert all(symbol.endswith("-open") for trace in traces for symbol in trace.marker.symbol)
-    # a click opens no run
-    assert {each[0] for trace in traces for each in trace.customdata} == {""}
 
 
+@pytest.mark.slow
 def test_the_papers_table_is_off_and_on(home):
     put(home)
     assert not ghosts_in(opened())
@@ -726,6 +482,7 @@ def test_the_papers_table_is_off_and_on(home):
     assert "SSD, MUBox, Table 1" in set(at.dataframe[1].value["Method"])
 
 
+@pytest.mark.slow
 def test_a_table_of_several_shares_gives_a_mark_at_each(demo_home):
     at = opened(scenario="class_fraction", paper="1")
     assert not at.exception
@@ -734,24 +491,6 @@ def test_a_table_of_several_shares_gives_a_mark_at_each(demo_home):
     ]
     assert len(set(ta["x"])) == len(set(fa["x"])) == 5
     assert lines_with(at, "Table 1", "10, 25, 50, 80, 100", "MLP")
-
-
-def test_numbers_of_samples_leave_the_paper_no_place(home):
-    with open_store(home) as store:
-        for method in ("original", "retrain", "ssd"):
-            for count in (12, 24):
-                spec = make_spec_row(method=method, scenario_parameters={"budget": count})
-                store.put_result(
-                    make_result(
-                        spec,
-                        metrics={"ta": 0.9, "fa": 0.5},
-                        gaps={"ta": 0.0, "fa": 0.0},
-                        forget_count=count,
-                    )
-                )
-    at = opened(paper="1")
-    assert not at.exception and not ghosts_in(at)
-    assert next(one for one in at.toggle if SOURCE in one.label).disabled
 
 
 def test_only_what_was_run_alike_makes_a_curve(home):
@@ -771,6 +510,7 @@ def test_only_what_was_run_alike_makes_a_curve(home):
     assert lines_with(opened(), "Left out", "1 training seed")
 
 
+@pytest.mark.slow
 def test_a_size_of_references_alone_is_none(home):
     put(home, [0.1, 0.2])
     with open_store(home) as store:
@@ -810,6 +550,7 @@ def sizes_drawn(at: AppTest) -> set[float]:
     return {x for trace in traces if trace.get("name") == "SSD" for x in trace["x"]}
 
 
+@pytest.mark.slow
 def test_the_demo_opens_on_the_settings_that_have_curves(home, tmp_path, monkeypatch):
     show_tuned_and_authors(tmp_path / "made", monkeypatch, 0.2)
     at = opened()
@@ -821,6 +562,7 @@ def test_the_demo_opens_on_the_settings_that_have_curves(home, tmp_path, monkeyp
     assert settings(at) == "authors" and sizes_drawn(at) == {12, 24}
 
 
+@pytest.mark.slow
 def test_tuned_settings_asked_for_by_address_stay(home, tmp_path, monkeypatch):
     show_tuned_and_authors(tmp_path / "made", monkeypatch, 0.2)
     at = opened(settings="tuned")
@@ -829,13 +571,6 @@ def test_tuned_settings_asked_for_by_address_stay(home, tmp_path, monkeypatch):
     assert settings(asked) == "authors" and not [
         each for each in asked.button if each.label.startswith("Show the")
     ]
-
-
-def test_the_demo_opens_on_tuned_settings_where_they_have_curves(home, tmp_path, monkeypatch):
-    show_tuned_and_authors(tmp_path / "made", monkeypatch, 0.1, 0.2)
-    at = opened()
-    assert settings(at) == "tuned" and sizes_drawn(at) == {12, 24}
-    assert not [each for each in at.button if each.label.startswith("Show the")]
 
 
 def test_other_scenario_parameters_are_not_mixed(home):
@@ -849,6 +584,7 @@ def test_other_scenario_parameters_are_not_mixed(home):
     assert "1 budget, 1 training seed" in words_on(other)
 
 
+@pytest.mark.slow
 def test_a_run_in_the_address_is_drawn_and_opened(home):
     put(home)
     key = make_spec_row(method="ssd", training_seed=0, scenario_parameters=FEW).key
@@ -858,6 +594,7 @@ def test_a_run_in_the_address_is_drawn_and_opened(home):
     assert ssd["line"]["width"] == 3 and ssd["customdata"][0][0] == key
 
 
+@pytest.mark.slow
 def test_a_click_opens_the_run(home, monkeypatch):
     put(home)
     key = make_spec_row(method="scrub", training_seed=0, scenario_parameters=SOME).key
@@ -871,57 +608,9 @@ def test_a_click_opens_the_run(home, monkeypatch):
     assert any("SCRUB" in one.value for one in at.subheader)
 
 
-def test_runs_without_accuracies_say_so(home):
-    with open_store(home) as store:
-        store.put_result(make_result(metrics={"ta": None, "fa": None}))
-    at = opened()
-    assert not at.exception and not at.error and not at.get("plotly_chart")
-    assert "Open the results" in links(at)
-
-
-def test_references_alone_are_lines_without_answers(home):
-    put(home)
-    at = opened(methods="")
-    assert not at.exception and not at.error
-    assert {trace["name"] for trace in figures(at)[0]["data"]} == {
-        "Original",
-        "Retrain",
-    } and "Changes most" not in words_on(at)
-
-
-def test_a_foreign_address_falls_back(home):
-    put(home)
-    at = opened(
-        view="x",
-        metric="no_such",
-        run="gone",
-        set="00000000",
-        scenario="no",
-        methods=["nobody"],
-        comparison="99",
-        recipe="r",
-    )
-    assert not at.exception and not at.error
-    assert len(figures(at)[0]["data"]) >= 4
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", ["one_class", "all_classes"])
 def test_the_demo_has_the_papers_budgets(demo_home, scenario):
     at = opened(scenario=scenario)
     assert not at.exception and not at.error
     assert "4 budgets, 1 training seed" in words_on(at) and at.get("plotly_chart")
-
-
-@pytest.mark.parametrize(
-    ("metric", "title"),
-    [
-        ("rte", "RTE: lower is better"),
-        ("unlearning_seconds", "Run time, s: lower is better"),
-        ("mia_prob", "MIA Prob, %: nearest to Retrain is best"),
-    ],
-)
-def test_axis_titles_name_unit_and_direction(metric, title):
-    panel = budget_curves.Panel(
-        metric, budget_frames.unit(metric), "value", (), (0.0, 1.0), (0.0, 1.0), (), ()
-    )
-    assert budget_curves.axis_title(panel) == title

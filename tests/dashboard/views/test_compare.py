@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from urllib.parse import parse_qs
 
 import numpy as np
 import pandas as pd
 import pytest
 from builders import full_results, make_result, make_spec_row
 from facts import tells
-from pages import button, figures, fill, open_page, words_on
+from pages import button, figures, open_page, words_on
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Multiselect
 
@@ -25,10 +24,9 @@ from mucore.errors import BadFile
 from mucore.outputs import Outputs, SplitOutputs
 from mucore.outputs import confusion as count
 from mucore.spec import RunSpec
-from mucore.store import Store, open_store, write_pack
+from mucore.store import Store, open_store
 
 opened = partial(open_page, "compare")
-VIEWS = ["classes", "predictions", "confusion", "images", "map"]
 CLASSES = 10  # of digits
 
 
@@ -110,28 +108,6 @@ def test_labels_say_as_much_as_tells_runs_apart():
     assert compare_frames.labels(twins, full=False) == {
         "aaaaaaaa": "SSD, aaaaaa",
         "bbbbbbbb": "SSD, bbbbbb",
-    }
-
-
-def test_labels_name_the_settings_where_a_method_has_several_on_offer():
-    tuned = line("k2", "rum", method_preset="tuned", parameters='{"lr": 0.2}')
-    runs = pd.DataFrame([line("k1", "rum", parameters='{"lr": 0.1}'), tuned, line("k3", "ssd")])
-    assert compare_frames.labels(runs, full=False) == {
-        "k1": "RUM (authors)",
-        "k2": "RUM (tuned)",
-        "k3": "SSD",
-    }
-    setting = catalog.scenario("one_class").title
-    assert compare_frames.labels(runs, full=True)["k2"] == f"RUM (tuned), {setting}, seed 0"
-    alone = runs[runs["key"] == "k2"]
-    assert compare_frames.labels(alone, full=False) == {"k2": "RUM"}
-    assert compare_frames.labels(alone, full=False, among=runs) == {"k2": "RUM (tuned)"}
-    elsewhere = pd.DataFrame(
-        [line("k1", "rum"), {**tuned, "scenario": "class_wise", "scenario_parameters": "{}"}]
-    )
-    assert compare_frames.labels(elsewhere, full=False) == {
-        "k1": "RUM (authors)",
-        "k2": "RUM (tuned)",
     }
 
 
@@ -296,18 +272,6 @@ def test_forgotten_samples_are_counted_among_the_nearest_in_a_map():
     assert compare_frames.forgotten_together(np.zeros((36, 2)), np.arange(36) < 5) is None
 
 
-def test_a_map_needs_features_that_runs_share_and_one_forget_set():
-    run, other = with_features(), with_features(forget=range(5))
-    assert compare_frames.featured(run, "train") and compare_frames.featured(run, "test")
-    assert not compare_frames.featured(Outputs({"test": split_of([0], [0], [1])}), "test")
-    ids, alike = compare_frames.shared_features([run, run], "train")
-    assert ids.tolist() == list(range(100)) and alike
-    assert not compare_frames.shared_features([run, other], "train")[1]
-    ids, alike = compare_frames.shared_features([run, other], "test")
-    # class 0 is gone whole in one of them only
-    assert ids.tolist() == [1397, 1398, 1399, 1400] and not alike
-
-
 # --- figures
 
 
@@ -353,30 +317,6 @@ def runs_of(at: AppTest) -> Multiselect:
 
 def key_of(method: str, scenario: str = "one_class") -> str:
     return make_spec_row(method=method, scenario=scenario).key
-
-
-@pytest.mark.parametrize("amount", ["empty", "one", "full", "kept"])
-@pytest.mark.parametrize("view", VIEWS)
-def test_page_opens(home, view, amount):
-    keep(home) if amount == "kept" else fill(home, amount)
-    at = opened(view=view, scenario="one_class")
-    assert not at.exception and not at.error
-    assert at.title[0].value.endswith("?")
-    if amount == "kept":
-        assert at.get("plotly_chart") or view in ("images", "map")
-    else:
-        assert not at.get("plotly_chart")
-        (link,) = [one for one in at.get("page_link") if one.proto.label == "Launch a comparison"]
-        if amount != "empty":  # the form knows what to launch: the same once more
-            asked = parse_qs(link.proto.query_string)
-            assert (asked["dataset"], asked["model"], asked["scenarios"]) == (
-                ["digits"],
-                ["mlp"],
-                ["one_class"],
-            )
-            assert asked["training_seeds"] == [
-                str(1 + data.unlearning_runs()["training_seed"].max() * (amount == "full"))
-            ]
 
 
 def test_the_usual_runs_are_chosen_and_the_address_stays_silent(home):
@@ -431,6 +371,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[frames.Answer]:
     return found
 
 
+@pytest.mark.slow
 def test_it_opens_on_a_whole_class_and_the_nearest_runs_that_forgot_and_ended_well(home):
     put_whole_class(home)
     at = opened()
@@ -448,17 +389,6 @@ def test_the_answers_on_classes(home, told):
     assert near.value == "SalUn" and near.detail.startswith("1.5 points")  # (5 + 10) / 10
     assert (low.value, low.detail) == ("−10.0 points", "SalUn, class 1")
     assert (high.value, high.detail) == ("+100.0 points", "Original, class 0")
-
-
-def test_none_that_forgot_has_no_smallest_gaps(home, told):
-    put_whole_class(home)
-    assert not opened(
-        key=[key_of(name, "class_wise") for name in ("scrub", "second_order")]
-    ).exception
-    assert told[-3].value == "None qualifies" and told[-2].detail == "SCRUB, class 1"
-    # none of the gaps is positive, so no label may say that one is
-    assert [answer.value[0] for answer in told[-2:]] == ["−", "0"]
-    assert not any(word in told[-1].label for word in ("above", "below"))
 
 
 def test_predictions_that_differ(home):
@@ -483,6 +413,7 @@ def heatmaps(at: AppTest) -> int:
     return sum(trace["type"] == "heatmap" for trace in figures(at)[0]["data"])
 
 
+@pytest.mark.slow
 def test_disputed_images_lead_to_their_card(home):
     keep(home)
     at = opened(view="images")
@@ -503,6 +434,7 @@ def test_disputed_images_lead_to_their_card(home):
     assert "sample" not in at.query_params and "True label" not in words_on(at)
 
 
+@pytest.mark.slow
 def test_a_sample_that_nobody_kept_and_images_that_are_not_there(home, monkeypatch):
     keep(home)
     for sample in ("999", "x", "9" * 30):
@@ -548,6 +480,7 @@ def mapped(home: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, np.ndarray]
     return maps
 
 
+@pytest.mark.slow
 def test_maps_of_the_chosen_runs(mapped):
     at = opened(view="map")
     (figure,) = figures(at)
@@ -564,6 +497,7 @@ def test_maps_of_the_chosen_runs(mapped):
     assert not [trace for trace in figure["data"] if trace["name"].startswith("sample")]
 
 
+@pytest.mark.slow
 def test_a_clicked_sample_is_ringed_in_every_map_and_opens_its_card(mapped, monkeypatch):
     drawn = {}
 
@@ -590,6 +524,7 @@ def test_a_clicked_sample_is_ringed_in_every_map_and_opens_its_card(mapped, monk
     assert "sample" not in at.query_params and "True label" not in words_on(at)
 
 
+@pytest.mark.slow
 def test_a_map_is_computed_on_request_of_at_most_six_runs(mapped, home, monkeypatch):
     with open_store(home) as store:
         for method in ("scrub", "ssd"):
@@ -613,27 +548,7 @@ def test_a_map_is_computed_on_request_of_at_most_six_runs(mapped, home, monkeypa
     ]
 
 
-def test_runs_that_share_no_map_say_why(mapped, home):
-    with open_store(home) as store:
-        store.put_result(
-            make_result(
-                method="ssd", outputs=store.artifacts.put_outputs(with_features(forget=range(5)))
-            )
-        )
-        plain = Outputs({"test": split_of([0], [0], [1])})
-        store.put_result(make_result(method="scrub", outputs=store.artifacts.put_outputs(plain)))
-    salun, ssd, scrub = (key_of(name) for name in ("salun", "ssd", "scrub"))
-    told = words_on(opened(view="map", key=[salun, ssd]))
-    assert "asked to forget different samples" in told
-    few = opened(view="map", key=[salun], part="test")
-    assert tells(words_on(few), "4 samples", 10)
-    partly = opened(view="map", key=[salun, scrub])
-    assert tells(words_on(partly), "no features", "training set", "SCRUB")
-    assert tells(words_on(opened(view="map", key=[scrub])), "None", "features")
-    unknown = opened(view="map", sample="5000")
-    assert tells(words_on(unknown), "Sample 5000", "not") and not unknown.exception
-
-
+@pytest.mark.slow
 def test_runs_without_predictions_are_named(home):
     keep(home)
     store = open_store(home)
@@ -642,14 +557,6 @@ def test_runs_without_predictions_are_named(home):
     at = opened(view="predictions", key=[key_of("retrain"), key_of("salun"), key_of("ssd")])
     assert "their predictions were not kept" in words_on(at) and "SSD" in words_on(at)
     assert figures(at)[0]["data"][0]["text"][0] == ["100", "95"]
-
-
-def test_runs_of_another_scenario_can_be_added(home):
-    fill(home, "full")
-    other = key_of("salun", "class_wise")
-    at = opened(key=[key_of("salun"), other], scenario="one_class")
-    assert runs_of(at).value == [key_of("salun"), other]
-    assert "SalUn, Whole classes, seed 0" in runs_of(at).options
 
 
 def tuned_spec(method: str) -> RunSpec:
@@ -674,6 +581,7 @@ def put_both_settings(store: Store) -> None:
         )
 
 
+@pytest.mark.slow
 def test_the_filter_of_settings_narrows_the_runs_on_offer(home):
     with open_store(home) as store:
         put_both_settings(store)
@@ -707,6 +615,7 @@ def test_the_filter_of_settings_narrows_the_runs_on_offer(home):
     assert "key" not in at.query_params
 
 
+@pytest.mark.slow
 def test_a_chosen_run_stays_when_the_filter_is_moved_to_add_another(home):
     with open_store(home) as store:
         put_both_settings(store)
@@ -722,49 +631,3 @@ def test_a_chosen_run_stays_when_the_filter_is_moved_to_add_another(home):
         "Fine-tune (authors)",
         "Fine-tune (tuned)",
     ]
-
-
-def test_the_demo_opens_on_the_tuned_settings(home, tmp_path, monkeypatch):
-    with open_store(tmp_path / "made") as store:
-        put_both_settings(store)
-        write_pack(store, tmp_path / "pack")
-    monkeypatch.setattr(data, "DEMO", tmp_path / "pack")
-    at = opened()
-    assert set(runs_of(at).value) == {
-        key_of("original"),
-        key_of("retrain"),
-        tuned_spec("finetune").key,
-        tuned_spec("scrub").key,
-    }
-    assert len(runs_of(at).options) == 4
-    assert len(runs_of(opened(settings="all")).options) == 6
-
-
-def test_a_foreign_address_falls_back(home):
-    keep(home)
-    for view in ("nowhere", *VIEWS):
-        at = opened(
-            view=view,
-            key=["gone", "x"],
-            split="q",
-            left="q",
-            right="q",
-            difference="q",
-            run="gone",
-            scenario="q",
-            set="q",
-        )
-        assert not at.exception and not at.error
-
-
-def test_a_run_in_the_address_opens_its_drawer(home):
-    keep(home)
-    at = opened(run=key_of("salun"))
-    assert any("SalUn, training seed 0" in one.value for one in at.subheader)
-
-
-@pytest.mark.parametrize("view", VIEWS)
-def test_the_demo_opens_every_view(demo_home, view):
-    at = opened(view=view)
-    assert not at.exception and not at.error
-    assert runs_of(at).value

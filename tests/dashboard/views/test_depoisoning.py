@@ -12,29 +12,26 @@ from typing import Any
 import facts
 import numpy as np
 import pytest
-from builders import full_store, make_result, make_spec_row
+from builders import make_result, make_spec_row
 from numpy.typing import ArrayLike
 from pages import (
     figures,
     judged,
     lines_with,
     links,
-    make_row,
     open_page,
     words_on,
 )
 
-from dashboard import data, frames, theme
+from dashboard import data, frames
 from dashboard.charts import poison_bars
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import depoisoning as depoisoning_frames
 from dashboard.frames.depoisoning import OTHERS
 from dashboard.sections.depoisoning import examples
-from mucore import catalog
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.scenarios import poison
 from mucore.store import Store, open_store
-from mucore.verdicts import Verdict
 
 opened = partial(open_page, "depoisoning")
 # metric -> method -> value; the attack's success is FA of flipped labels, ASR of a backdoor
@@ -166,25 +163,6 @@ def test_the_headline_counts_what_became_of_the_methods(home):
     assert facts.numbers(depoisoning_frames.headline(failed, 1))[:2] == ["1", "3"]
 
 
-def test_the_headline_names_four_and_counts_settings_where_methods_have_several():
-    forgot = make_row(
-        "r", "R", verdict=Verdict(word="forgot", metric="fa", sentence="", provisional=False)
-    )
-    rows = [
-        replace(
-            forgot, id=str(place), title=f"M{place}", distance=frames.Estimate(place / 100, None, 1)
-        )
-        for place in range(6)
-    ]
-    said = depoisoning_frames.headline(
-        [replace(row, method=f"m{row.id}") for row in reversed(rows)]
-    )
-    assert facts.numbers(said) == ["6", "6", "2"] and "settings" not in said
-    assert re.findall(r"M\d", said) == ["M0", "M1", "M2", "M3"] and "certain" not in said
-    said = depoisoning_frames.headline(rows)
-    assert facts.numbers(said) == ["6", "6", "1", "2"] and "6 settings" in said
-
-
 def test_a_backdoor_that_nobody_removes_has_no_nearest_method_and_ties_are_counted(home):
     put(home, "backdoor", DOOR)
     curves = found(home, "backdoor")
@@ -232,29 +210,6 @@ def test_a_weak_attack_is_told(home):
     ) and not depoisoning_frames.too_weak(curves, "label_flip", 120)
 
 
-def test_without_references_only_the_methods_answer(home):
-    put(home, "label_flip", FLIP, methods=["scrub", "ssd"])
-    curves = found(home, "label_flip")
-    answers = depoisoning_frames.answers(curves, "label_flip", 120)
-    assert [answer.label for answer in answers] == [
-        "Nearest to Retrain",
-        "Most of the attack left",
-        "Lowest clean accuracy",
-    ]
-    assert answers[0].value == "None qualifies" and "no Retrain" in answers[0].detail
-    assert answers[1].detail == "attack success 4.0 %"
-    assert not depoisoning_frames.too_weak(curves, "label_flip", 120)
-
-
-@pytest.mark.parametrize(
-    ("flipped", "drawn"),
-    [(FLIP["ta"], ("ta", "fa", "fa_true")), (FLIP["fa"], ("ta", "fa", "fa_true", "ta_flipped"))],
-)
-def test_accuracy_of_flipped_classes_is_drawn_where_it_differs(home, flipped, drawn):
-    put(home, "label_flip", {**FLIP, "ta_flipped": flipped})
-    assert depoisoning_frames.panels(found(home, "label_flip"), "label_flip") == drawn
-
-
 def test_examples_of_flipped_labels_by_hand():
     """Pairs swap c and 9 - c. Sample 4 is not kept by the method; ids come in another order
     there.
@@ -291,20 +246,6 @@ def test_examples_of_a_backdoor_leave_the_target_class_out():
     assert (len(none.ids), none.matching, none.total) == (0, 0, 4)
 
 
-def test_examples_are_spread_over_all_samples():
-    rules = {"scenario": "backdoor", "target": 0}
-    outputs = {
-        name: predictions(range(100), [1] * 100, [0] * 100)
-        for name in ("Original", "Retrain", "SSD")
-    }
-    assert depoisoning_frames.examples(outputs, rules, show="any", most=4).ids.tolist() == [
-        0,
-        33,
-        66,
-        99,
-    ]
-
-
 # --- figures
 # --------------------------------------------------------------------------------------------------
 
@@ -320,99 +261,26 @@ def test_bars_by_value_and_structure(home):
     success = info.panels[1]
     assert [bar.value for bar in success.bars] == pytest.approx([2.0, 4.0, 50.0])
     assert (success.original, success.retrain) == (pytest.approx(80.0), pytest.approx(2.0))
-    drawn = poison_bars.draw(info, dark=False, selected=success.bars[0].line)
-    assert [(shape.line.dash, shape.x0) for shape in drawn.layout.shapes[2:4]] == [
-        ("dash", pytest.approx(2.0)),
-        ("dot", pytest.approx(80.0)),
-    ]
-    notes = [note.text for note in drawn.layout.annotations if note.xref == "x2"]
-    # the last is the head of the numbers
-    assert notes == ["– – Retrain 2.0", "··· Original 80.0", "<b>%</b>"]
+    drawn = poison_bars.draw(info, dark=False)
+    assert [shape.x0 for shape in drawn.layout.shapes[2:4]] == pytest.approx([2.0, 80.0])
     (numbers,) = [trace for trace in drawn.data if trace.type == "scatter" and trace.xaxis == "x2"]
-    # left of every bar
-    assert (
-        list(numbers.text) == ["2.0", "4.0", "50.0"]
-        and drawn.layout.xaxis2.range[0] < numbers.x[0] < 0
-    )
-    assert (
-        drawn.layout.showlegend
-        and not poison_bars.draw(info, dark=False, legend=False).layout.showlegend
-    )
-    metric, _, goal = drawn.layout.xaxis2.title.text.partition("<br>")
-    assert metric == "Attack success (FA), %" and "Retrain" in goal
-    # the first stands on top
-    assert list(drawn.layout.yaxis.categoryarray) == ["Fine-tune", "SCRUB", "SSD"]
-    named = dict(zip(drawn.layout.yaxis.tickvals, drawn.layout.yaxis.ticktext, strict=True))
-    assert (
-        named["SSD"].startswith("SSD")
-        and ">damaged?<" in named["SSD"]
-        and ">forgot?<" in named["SCRUB"]
-    )
-    assert "verdict: damaged?" in poison_bars.draw(info, dark=False).data[0].hovertext[0]
-    by_family = {
-        trace.name: trace for trace in drawn.data if trace.type == "bar" and trace.xaxis == "x2"
+    assert list(numbers.text) == ["2.0", "4.0", "50.0"]
+    bars = [trace for trace in drawn.data if trace.type == "bar" and trace.xaxis == "x2"]
+    assert {y: x for trace in bars for y, x in zip(trace.y, trace.x, strict=True)} == {
+        "SSD": pytest.approx(2.0),
+        "SCRUB": pytest.approx(4.0),
+        "Fine-tune": pytest.approx(50.0),
     }
-    assert by_family[catalog.FAMILIES["influence"]].marker.color == theme.family_style(
-        "influence"
-    ).color(False)
-    assert list(by_family[catalog.FAMILIES["influence"]].marker.line.width) == [2]
-    assert list(by_family[catalog.FAMILIES["teacher"]].marker.line.width) == [0]
-    assert "+2.0 points to Retrain" in by_family[catalog.FAMILIES["teacher"]].hovertext[0]
     assert re.search(
         r"highest Fine-tune\D+50\.0\D+Retrain\D+2\.0\D+Original\D+80\.0", poison_bars.alt_text(info)
     )
-
-
-def step(cell: frames.Cell) -> budget_frames.Step:
-    row = make_row(
-        "r", "R", {"ta": cell}, keys=("k", "l"), training_seeds=(0, 1), unsound={"diverged": 1}
-    )
-    return budget_frames.Step(count=10, row=row)
-
-
-def test_a_missing_number_is_a_dash_and_intervals_end_at_the_scale():
-    wide = frames.Cell(value=frames.Estimate(0.95, 0.4, 2))
-    lines = tuple(
-        budget_frames.Line(
-            id=title, method="scrub", title=title, family="teacher", steps=(step(cell),)
-        )
-        for title, cell in {"Wide": wide, "None": frames.Cell(reason="It broke.")}.items()
-    )
-    curves = budget_frames.Curves(metrics=("ta",), sizes={10: ""}, lines=lines)
-    info = poison_bars.poison_bars_info(curves, scenario="backdoor", count=10, metrics=("ta",))
-    drawn = poison_bars.draw(info, dark=True)
-    bar, numbers = drawn.data
-    assert list(numbers.text) == ["95.0", "–"]
-    assert list(bar.error_x.array) == [pytest.approx(5.0), 0.0] and list(
-        bar.error_x.arrayminus
-    ) == [pytest.approx(40.0), 0.0]
-    assert "It broke." in bar.hovertext[1] and "1 of 2 diverged" in bar.hovertext[0]
-    assert not drawn.layout.shapes  # no reference, no line
 
 
 # --- page
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("amount", ["empty", "others"])
-def test_without_an_attack_the_page_leads_to_launch(home, amount):
-    if amount == "others":
-        full_store(home).close()
-    else:
-        open_store(home).close()
-    at = opened()
-    assert not at.exception and not at.error and not at.get("plotly_chart")
-    assert at.title[0].value.endswith("?")
-    assert any("poison" in one.value for one in at.markdown)
-    link = next(one for one in at.get("page_link") if one.proto.label == "Launch both attacks")
-    assert link.proto.query_string == "scenarios=label_flip&scenarios=backdoor"
-
-
-def test_the_demo_leads_to_launch(demo_home):
-    at = opened()
-    assert not at.exception and not at.error and at.title[0].value.endswith("?")
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["scrub", "original"])
 def test_one_run_has_no_blank_figure(home, method):
     put(home, "label_flip", FLIP, methods=[method])
@@ -427,29 +295,7 @@ def test_one_run_has_no_blank_figure(home, method):
         assert not figures(at) and "Launch methods" in links(at)
 
 
-@pytest.mark.parametrize("scenario", ["label_flip", "backdoor"])
-def test_both_attacks_have_bars_answers_and_a_reason_for_no_images(home, scenario):
-    put(home, "label_flip", FLIP)
-    put(home, "backdoor", DOOR)
-    at = opened(scenario=scenario)
-    assert not at.exception and not at.error
-    assert at.title[0].value == catalog.scenario(scenario).question
-    assert bars(figures(at)[0]) == {
-        name: pytest.approx(value)
-        for name, value in {"SSD": 40.0, "SCRUB": 95.0, "Fine-tune": 90.0}.items()
-    }
-    for label in (
-        "What the attack did",
-        "Nearest to Retrain",
-        "Most of the attack left",
-        "Lowest clean accuracy",
-    ):
-        assert label in words_on(at)
-    assert "without printed numbers" in words_on(at)
-    nearest = "SCRUB" if scenario == "label_flip" else "SSD"
-    assert examples.NOT_KEPT.format(what=f"Original and Retrain and {nearest}") in words_on(at)
-
-
+@pytest.mark.slow
 def test_every_poison_size_has_bars_and_one_can_be_chosen(home):
     put(home, "label_flip", FLIP)
     put(home, "label_flip", {**FLIP, "fa": {**FLIP["fa"], "original": 0.05}}, count=60, budget=0.05)
@@ -500,6 +346,7 @@ def flipped_outputs() -> dict[str, Outputs]:
     }
 
 
+@pytest.mark.slow
 def test_images_come_with_what_each_model_says(home):
     outputs = flipped_outputs()
     put(home, "label_flip", FLIP, outputs=outputs)
@@ -531,28 +378,7 @@ def test_images_come_with_what_each_model_says(home):
     assert examples.NOT_KEPT.format(what="SSD") in words_on(other) and len(figures(other)) == 1
 
 
-def test_the_header_says_how_many_seeds_the_sizes_have(home):
-    put(home, "label_flip", FLIP)
-    assert lines_with(opened(), ". 120 poisoned samples", " 1 training seed.")
-    with open_store(home) as store:
-        for seed in range(3):
-            spec = make_spec_row(
-                scenario="label_flip",
-                method="retrain",
-                scenario_parameters={"budget": 0.05},
-                training_seed=seed,
-            )
-            store.put_result(
-                make_result(
-                    spec,
-                    metrics={name: column["retrain"] for name, column in FLIP.items()},
-                    forget_count=60,
-                )
-            )
-    (said,) = lines_with(opened(), "poisoned samples", "training seeds")
-    assert re.search(r"\D60\D+120\D+1\D+3 training seeds", said)
-
-
+@pytest.mark.slow
 def test_images_open_on_the_nearest_method_that_has_some(home):
     outputs = flipped_outputs()
     nearest = {name: {**column, "salun": column["retrain"]} for name, column in FLIP.items()}
@@ -570,6 +396,7 @@ def store_parameters(home: Path, method: str) -> str:
         return str(store.summaries(method=method).iloc[0]["parameters"])
 
 
+@pytest.mark.slow
 def test_none_of_a_kind_and_missing_data_are_sentences(home, monkeypatch):
     outputs = flipped_outputs()
     put(home, "label_flip", FLIP, outputs={**outputs, "scrub": outputs["retrain"]})
@@ -589,6 +416,7 @@ def test_none_of_a_kind_and_missing_data_are_sentences(home, monkeypatch):
     assert why in words_on(at) and len(figures(at)) == 1
 
 
+@pytest.mark.slow
 def test_a_click_opens_the_run(home, monkeypatch):
     put(home, "label_flip", FLIP)
     key = make_spec_row(
@@ -601,19 +429,3 @@ def test_a_click_opens_the_run(home, monkeypatch):
     at = opened()
     assert not at.exception and at.query_params["run"] == key
     assert any(one.value.startswith("SSD, training seed 0") for one in at.subheader)
-
-
-def test_a_foreign_address_falls_back(home):
-    put(home, "backdoor", DOOR)
-    at = opened(
-        scenario="one_class",
-        size="7",
-        method="gone",
-        images="all",
-        run="gone",
-        set="00000000",
-        comparison="99",
-        methods=["nobody"],
-    )
-    assert not at.exception and not at.error
-    assert figures(at) or "Launch methods" in links(at)

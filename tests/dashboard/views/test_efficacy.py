@@ -17,14 +17,11 @@ import pytest
 from builders import full_store, make_outputs, make_result, make_spec_row
 from pages import figures, lines_with, links, open_page, words_on
 
-from dashboard import theme
 from dashboard.charts import (
     efficacy_membership,
     efficacy_probability,
     efficacy_rank,
-    efficacy_spread,
 )
-from dashboard.charts.parts import strips
 from dashboard.frames import efficacy as ef
 from dashboard.frames import efficacy_paper
 from dashboard.text import verdicts
@@ -168,23 +165,6 @@ def test_run_frame_turns_efficacy_of_an_attack_into_what_it_calls_seen(small):
     assert np.isnan(small[small["method"] == "sisa"].iloc[0]["efficacy"])
 
 
-def test_sets_stand_by_size_and_are_named_by_what_differs():
-    frame = frame_of(
-        run("scrub", budget=0.4, efficacy=1.0),
-        run("scrub", budget=0.05, efficacy=1.0),
-        run("scrub", budget=0.1),
-    )
-    names = ef.sets(frame)  # the middle one has no efficacy
-    assert list(ef.set_labels(names).values()) == ["5\u202f%", "40\u202f%"]
-    alike = ['{"budget": 0.1, "class_id": 0}', '{"budget": 0.1, "class_id": 3}']
-    assert list(ef.set_labels(alike).values()) == ["class 0", "class 3"]
-    shares = ['{"class_id": 3, "fraction": 0.1}', '{"class_id": 3, "fraction": 1.0}']
-    assert list(ef.set_labels(shares).values()) == ["10\u202f%", "100\u202f%"]
-    assert list(ef.set_labels(['{"class_ids": [0]}'], "fashion-mnist").values()) == [
-        "class T-shirt/top"
-    ]
-
-
 def test_findings_say_what_these_runs_show(small):
     lowered, direction, ordering, accuracies = efficacy_paper.findings(small, attack="confidence")
     assert lowered.holds is None, "whether training raised it is not among these runs"
@@ -246,80 +226,6 @@ def test_a_bound_is_as_in_the_paper_only_where_it_lies_an_order_of_magnitude_hig
     )
 
 
-@pytest.mark.parametrize(
-    ("membership", "holds"),
-    [
-        ((0.4, 0.3, 0.2, 0.1, 0.0), True),
-        ((0.0, 0.3, 0.1, 0.2, 0.05), None),
-        ((0.0, 0.1, 0.2, 0.3, 0.4), False),
-    ],
-    ids=["reverse", "no direction", "together"],
-)
-def test_a_weak_correlation_is_no_direction(membership, holds):
-    """What is called seen is 1 less the attack's; the paper finds Amnesiac's to fall as efficacy
-    rises, Retrain's and Fisher's to rise.
-    """
-    lines = [
-        run("amnesiac", seed, efficacy=float(seed), mia_entropy=1.0 - seen)
-        for seed, seen in enumerate(membership)
-    ]
-    alone = efficacy_paper.findings(frame_of(*lines), attack="entropy")[1]
-    assert alone.holds is (None if holds else holds), "the two others are missing"
-    lines += [
-        run(name, seed, efficacy=float(seed), mia_entropy=1 - 0.1 * seed)
-        for name in ("retrain", "fisher")
-        for seed in range(5)
-    ]
-    direction = efficacy_paper.findings(frame_of(*lines), attack="entropy")[1]
-    assert direction.holds is holds
-    open_part = "Appears for Retrain and Fisher forgetting, cannot be told for Amnesiac"
-    assert direction.partly == (open_part if holds is None else "")
-    weak = re.search(rf"Below {efficacy_paper.WEAK}\D+: Amnesiac\.", direction.sentence)
-    assert (weak is not None) == (holds is None)
-
-
-def test_before_training_stands_beside_the_original_and_counts_in_the_first_finding():
-    lines = []
-    for seed in range(2):
-        lines.append(
-            run("original", seed, efficacy=2.0, efficacy_untrained=-1.0, mia_confidence=0.1)
-        )
-        lines.append(run("retrain", seed, efficacy=1.0, mia_confidence=0.2))
-    frame = frame_of(*lines)
-    before = frame[frame["method"] == ef.UNTRAINED]
-    assert list(before["efficacy"]) == [-1.0, -1.0] and set(before["title"]) == {"Before training"}
-    lowered = efficacy_paper.findings(frame, attack="confidence")[0]
-    assert lowered.holds is True
-    assert re.search(r"raised\D+2 of 2\D+\+3\.0\D", lowered.sentence)
-    rank = efficacy_rank.efficacy_rank_info(frame)
-    assert [mark.title for mark in rank.marks] == [
-        "Before training",
-        "Retrain",
-        "Original",
-    ] and rank.original == 2.0
-    assert (
-        len(
-            efficacy_membership.efficacy_membership_info(
-                frame, "seen_confidence", sets=ef.sets(frame), labels={}
-            ).marks
-        )
-        == 4
-    )
-    fallen = frame_of(
-        run("original", efficacy=2.0, efficacy_untrained=3.0), run("retrain", efficacy=1.0)
-    )
-    assert efficacy_paper.findings(fallen, attack="prob")[0].holds is False, (
-        "training lowered it: one half of the finding fails"
-    )
-
-
-def test_a_divided_vote_is_no_finding():
-    lines = []
-    for seed, change in enumerate((-1.0, 1.0)):
-        lines += [run("original", seed, efficacy=0.0), run("retrain", seed, efficacy=change)]
-    assert efficacy_paper.findings(frame_of(*lines), attack="prob")[0].holds is None
-
-
 def test_correlation_needs_runs_that_vary():
     few, same = pd.Series([1.0, 2.0, 3.0]), pd.Series([1.0] * 5)
     assert ef.correlation(few, few) is None
@@ -347,15 +253,6 @@ def test_answers_pair_seeds_before_they_compare():
     assert (missing.label, missing.value) == ("Without a number", "1")
 
 
-@pytest.mark.parametrize(("seeds", "counted"), [(1, "1 pair"), (2, "2 pairs")])
-def test_the_change_of_retrain_counts_its_pairs(seeds, counted):
-    lines = [
-        run(name, seed, efficacy=1.0) for seed in range(seeds) for name in ("original", "retrain")
-    ]
-    frame = frame_of(*lines)
-    assert ef.answers(frame, frame["set"].iloc[0])[0].detail.endswith(f" {counted}")
-
-
 def test_a_damaged_model_or_one_that_did_nothing_is_not_nearest():
     lines = [
         run("original", efficacy=1.0),
@@ -378,12 +275,6 @@ def test_a_damaged_model_or_one_that_did_nothing_is_not_nearest():
         marks["SCRUB"] == (True, "damaged")
         and marks["Fisher forgetting"] == (False, "forgot")
         and marks["Retrain"] == (False, "")
-    )
-    drawn = efficacy_rank.draw(efficacy_rank.efficacy_rank_info(frame), dark=False)
-    trace = next(each for each in drawn.data if each.customdata is not None and "SCRUB" in each.y)
-    assert (
-        trace.marker.color[0] == theme.ground(False).muted
-        and trace.customdata[0][2] == "<br>damaged"
     )
     none = frame_of(
         *lines, words={"scrub": "damaged", "ssd": "did nothing", "fisher": "nothing to forget"}
@@ -435,85 +326,6 @@ def test_the_printed_table_compares_runs_of_the_same_share_with_their_deviations
 
 # --- figures
 # --------------------------------------------------------------------------------------------------
-
-
-def test_spread_shows_points_for_few_seeds_and_a_density_for_many():
-    few = frame_of(
-        run("retrain", 0, efficacy=1.0, efficacy_bound=2.0),
-        run("original", 0, efficacy=2.0),
-        run("sisa", 0),
-    )
-    sets = ef.sets(few)
-    info = efficacy_spread.efficacy_spread_info(few, sets=sets, labels=ef.set_labels(sets))
-    assert [panel.line.title for panel in info.panels] == [
-        "Original",
-        "Retrain",
-    ] and info.seeds == 1
-    assert info.panels[1].strips[0].efficacy == {"retrain-0-0.2": 1.0}
-    assert info.panels[0].strips[0].bound == {}
-    figure = efficacy_spread.draw(info, dark=False)
-    assert all(trace.mode != "lines" for trace in figure.data)
-    assert [trace.marker.symbol for trace in figure.data[:2]] == ["circle", "circle-open"]
-    many = frame_of(
-        *(
-            run("retrain", seed, efficacy=0.1 * seed, efficacy_bound=1.0)
-            for seed in range(strips.DENSE)
-        )
-    )
-    dense = efficacy_spread.efficacy_spread_info(
-        many, sets=ef.sets(many), labels=ef.set_labels(ef.sets(many))
-    )
-    lines = [
-        trace for trace in efficacy_spread.draw(dense, dark=True).data if trace.mode == "lines"
-    ]
-    # the bound is the same for all seeds: no density of it
-    assert len(lines) == 1 and lines[0].line.dash == "solid"
-    assert max(lines[0].y) == pytest.approx(strips.RIDGE)
-    assert "Retrain from 10^0.0 to 10^0.7" in efficacy_spread.alt_text(dense)
-
-
-def test_spread_keeps_eight_panels_and_names_the_rest():
-    methods = [
-        "original",
-        "retrain",
-        "finetune",
-        "scrub",
-        "ssd",
-        "salun",
-        "fisher",
-        "amnesiac",
-        "duck",
-        "scar",
-    ]
-    everywhere = [run("scar", budget=0.4, efficacy=1.0), run("duck", budget=0.4, efficacy=1.0)]
-    frame = frame_of(*(run(method, efficacy=1.0) for method in methods), *everywhere)
-    info = efficacy_spread.efficacy_spread_info(
-        frame, sets=ef.sets(frame), labels=ef.set_labels(ef.sets(frame))
-    )
-    shown = [panel.line.method for panel in info.panels]
-    assert len(shown) == strips.PANELS and {"original", "retrain", "scar", "duck"} <= set(shown)
-    assert len(info.left_out) == 2 and shown[:2] == ["original", "retrain"]
-
-
-@pytest.mark.parametrize(
-    ("count", "rows", "columns"), [(1, 1, 1), (3, 1, 3), (5, 1, 5), (6, 2, 3), (7, 2, 4), (8, 2, 4)]
-)
-def test_panels_stand_in_even_rows_under_one_title(count, rows, columns):
-    methods = ["original", "retrain", "finetune", "scrub", "ssd", "salun", "fisher", "amnesiac"][
-        :count
-    ]
-    frame = frame_of(*(run(method, efficacy=1.0) for method in methods))
-    info = efficacy_spread.efficacy_spread_info(
-        frame, sets=ef.sets(frame), labels=ef.set_labels(ef.sets(frame))
-    )
-    figure = efficacy_spread.draw(info, dark=False)
-    domains = [axis.domain for axis in figure.select_xaxes()]
-    assert (len({axis.domain for axis in figure.select_yaxes()}), len(set(domains))) == (
-        rows,
-        columns,
-    )
-    assert [note.text for note in figure.layout.annotations].count(strips.AXIS) == 1
-    assert not any(axis.title.text for axis in figure.select_xaxes())
 
 
 def test_rank_is_over_the_seeds_that_all_share():
@@ -583,73 +395,9 @@ def test_membership_panels_have_one_mark_a_run_on_log_and_logit_axes(small):
         info, height="Share called seen", dark=False, selected=fisher.key
     )
     assert sum(len(trace.x) for trace in figure.data if trace.name) == 6
-    ring = next(trace for trace in figure.data if not trace.name)
-    assert (ring.x[0], ring.y[0]) == (fisher.x, fisher.y)
-    assert [note.text for note in figure.layout.annotations][-1] == strips.AXIS
-    up = figure.layout.yaxis
-    assert up.title.text.startswith("Share called seen, %") and "logit" in up.title.text
-    assert "80" in up.ticktext
     nothing = efficacy_membership.efficacy_membership_info(small, "seen_prob", sets=sets, labels={})
     assert not nothing.marks and efficacy_membership.alt_text(nothing).endswith("no run has both.")
     efficacy_membership.draw(nothing, height="Share called seen", dark=True)
-
-
-def test_a_short_logit_axis_has_finer_ticks():
-    lines = [
-        run("retrain", seed, efficacy=float(seed), mia_entropy=0.5 + 0.02 * seed)
-        for seed in range(4)
-    ]
-    frame = frame_of(*lines)
-    info = efficacy_membership.efficacy_membership_info(
-        frame, "seen_entropy", sets=ef.sets(frame), labels={}
-    )
-    axis = efficacy_membership.draw(info, height="x", dark=False).layout.yaxis
-    assert {"45", "50"} <= set(axis.ticktext) and len(axis.ticktext) >= 3
-
-
-def test_a_membership_panel_says_its_direction_where_runs_are_enough():
-    up = [
-        run(
-            "retrain",
-            seed,
-            budget=0.1 * (seed + 1),
-            efficacy=float(seed),
-            mia_entropy=0.9 - 0.1 * seed,
-        )
-        for seed in range(4)
-    ]
-    down = [
-        run(
-            "amnesiac",
-            seed,
-            budget=0.1 * (seed + 1),
-            efficacy=float(seed),
-            mia_entropy=0.1 + 0.1 * seed,
-        )
-        for seed in range(4)
-    ]
-    frame = frame_of(*up, *down, run("fisher", efficacy=1.0, mia_entropy=0.5))
-    info = efficacy_membership.efficacy_membership_info(
-        frame, "seen_entropy", sets=ef.sets(frame), labels=ef.set_labels(ef.sets(frame))
-    )
-    found = {panel.line.method: panel for panel in info.panels}
-    assert found["retrain"].rho == pytest.approx(1.0) and found["amnesiac"].rho == pytest.approx(
-        -1.0
-    )
-    assert found["fisher"].rho is None and found["fisher"].ends is None
-    (x0, x1), (y0, y1) = found["amnesiac"].ends or ((0, 0), (0, 0))
-    assert (x0, x1) == (0.0, 3.0) and y0 > y1
-    sizes = [mark.size for mark in found["retrain"].marks]
-    assert sizes == sorted(sizes) and (sizes[0], sizes[-1]) == efficacy_membership.SIZES
-    titles = [
-        note.text
-        for note in efficacy_membership.draw(info, height="x", dark=False).layout.annotations
-    ]
-    assert (
-        "Retrain: ρ +1.00" in titles
-        and "Amnesiac: ρ −1.00" in titles
-        and "Fisher forgetting" in titles
-    )
 
 
 def test_probabilities_stand_by_method_and_forget_set():
@@ -687,44 +435,11 @@ def test_probabilities_stand_by_method_and_forget_set():
     )
 
 
-def test_probabilities_of_many_seeds_have_a_density():
-    frame = frame_of(*(run("retrain", seed, efficacy=1.0) for seed in range(strips.DENSE)))
-    sets = ef.sets(frame)
-    known = {key: 0.3 + 0.02 * place for place, key in enumerate(frame["key"])}
-    info = efficacy_probability.efficacy_probability_info(
-        frame, known, sets=sets, labels=ef.set_labels(sets)
-    )
-    figure = efficacy_probability.draw(info, dark=True)
-    (curve,) = [trace for trace in figure.data if trace.mode == "lines"]
-    assert max(curve.y) == pytest.approx(strips.RIDGE) and 0 <= min(curve.x) and max(curve.x) <= 1
-    # the grey of Retrain against Retrain, then the line of a guess
-    assert [(shape.x0, shape.x1) for shape in figure.layout.shapes] == [info.noise[0], (0.5, 0.5)]
-
-
 # --- the page
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("amount", ["empty", "one", "full", "measured", "ensemble"])
-def test_page_opens(home, amount):
-    fill(home, amount)
-    at = opened()
-    assert not at.exception and not at.error
-    assert at.title[0].value.endswith("?")
-
-
-def test_results_without_efficacy_say_why_and_what_to_do(home):
-    fill(home, "full")
-    old = opened()
-    assert "made before efficacy was measured" in words_on(old) and not figures(old)
-
-
-def test_an_ensemble_alone_says_that_it_is_one(home):
-    fill(home, "ensemble")
-    at = opened()
-    assert "the model is an ensemble" in words_on(at) and not figures(at)
-
-
+@pytest.mark.slow
 def test_one_run_is_shown_and_nothing_is_claimed(home):
     fill(home, "one")
     at = opened()
@@ -732,6 +447,7 @@ def test_one_run_is_shown_and_nothing_is_claimed(home):
     assert words_on(at).count("Not settled here.") == 4
 
 
+@pytest.mark.slow
 def test_measured_runs_show_three_figures_answers_and_findings(home):
     fill(home, "measured")
     at = opened()
@@ -749,6 +465,7 @@ def test_measured_runs_show_three_figures_answers_and_findings(home):
     assert "SISA" in words
 
 
+@pytest.mark.slow
 def test_the_address_chooses_set_attack_and_the_papers_table(home):
     fill(home, "measured")
     at = opened(attack="prob", paper="1")
@@ -777,6 +494,7 @@ def keep_predictions(home: Path) -> list[str]:
     return kept
 
 
+@pytest.mark.slow
 def test_kept_predictions_show_their_mean_probability(home):
     fill(home, "measured")
     without = opened()
@@ -792,6 +510,7 @@ def test_kept_predictions_show_their_mean_probability(home):
     assert table["Mean probability"].between(0, 1).all() and len(table) == len(kept)
 
 
+@pytest.mark.slow
 def test_a_damaged_file_of_predictions_counts_as_missing(home):
     fill(home, "measured")
     kept = keep_predictions(home)
@@ -806,6 +525,7 @@ def test_a_damaged_file_of_predictions_counts_as_missing(home):
     ]
 
 
+@pytest.mark.slow
 def test_it_opens_on_fractions_of_a_class_where_there_are_any(home):
     """The paper's scenario and the data that have it, though most methods ran elsewhere; the
     address still decides.
@@ -822,12 +542,7 @@ def test_it_opens_on_fractions_of_a_class_where_there_are_any(home):
     assert opened(dataset="digits").selectbox(key="url:scenario").value == "one_class"
 
 
-def test_a_foreign_address_falls_back(home):
-    fill(home, "measured")
-    at = opened(set="x", attack="y", run="z", scenario="none", paper="9", comparison="77")
-    assert not at.exception and not at.error and len(figures(at)) == 3
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("figure", ["efficacy_spread", "efficacy_rank", "efficacy_membership"])
 def test_a_click_opens_the_run(home, figure):
     fill(home, "measured")
@@ -842,50 +557,3 @@ def test_a_click_opens_the_run(home, figure):
     at.run()
     assert at.query_params["run"] == key
     assert "python -m mucore run" in "\n".join(one.value for one in at.code)
-
-
-def test_the_demo_opens(demo_home):
-    at = opened()
-    assert not at.exception and not at.error
-    assert lines_with(at, "**Results**: demo")
-
-
-@pytest.mark.parametrize("word", ["forgot", "damaged"])
-def test_every_figure_tells_the_verdict_on_hover(word):
-    frame = frame_of(
-        run("retrain", efficacy=-1.0, mia_confidence=0.4),
-        run("fisher", efficacy=0.5, mia_confidence=0.2),
-        words={"fisher": word},
-    )
-    sets, key = ef.sets(frame), "fisher-0-0.2"
-    labels = ef.set_labels(sets)
-    scatter = efficacy_membership.efficacy_membership_info(
-        frame, "seen_confidence", sets=sets, labels=labels
-    )
-    drawn = [
-        efficacy_spread.draw(
-            efficacy_spread.efficacy_spread_info(frame, sets=sets, labels=labels), dark=False
-        ),
-        efficacy_probability.draw(
-            efficacy_probability.efficacy_probability_info(
-                frame, {key: 0.5}, sets=sets, labels=labels
-            ),
-            dark=False,
-        ),
-        efficacy_membership.draw(scatter, height="", dark=False),
-    ]
-    for figure in drawn:
-        said = {
-            str(line[0]): str(line[-1])
-            for trace in figure.data
-            if trace.customdata is not None
-            for line in trace.customdata
-        }
-        assert said[key] == f"<br>{word}" and said.get("retrain-0-0.2", "") == ""
-        marks = [
-            trace for trace in figure.data if trace.customdata is not None and len(trace.customdata)
-        ]
-        assert all(
-            f"%{{customdata[{len(trace.customdata[0]) - 1}]}}" in trace.hovertemplate
-            for trace in marks
-        )

@@ -12,17 +12,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from builders import make_result, make_spec_row
-from pages import figures, fill, judged, links, open_page, words_on
+from pages import figures, judged, open_page, words_on
 
 from dashboard import data, frames
 from dashboard.charts import nomus_scatter
 from dashboard.frames import identity as identity_frames
 from dashboard.frames.identity import Face, Orders
-from mucore.errors import BadFile
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.store import Store, open_store
 
-ROOT = Path(__file__).resolve().parents[3]
 opened = partial(open_page, "identity")
 # method -> (test accuracy, forgetting score) where persons go, and (TRA, RA, FA and TFA) where a
 # class goes
@@ -96,16 +94,7 @@ def rows(home: Path, scenario: str, metrics=identity_frames.METRICS) -> tuple[fr
 # -- the page
 
 
-@pytest.mark.parametrize("amount", ["empty", "one", "full"])
-def test_without_persons_the_page_says_how_to_get_them(home, amount):
-    fill(home, amount)
-    at = opened()
-    assert not at.exception and not at.error
-    assert at.title[0].value.endswith("?")
-    assert "--dataset faces" in words_on(at) and not figures(at)
-    assert "Launch a comparison" in links(at)
-
-
+@pytest.mark.slow
 def test_one_run_without_a_score_shows_its_reason(home):
     store = open_store(home)
     spec = make_spec_row(dataset="faces", scenario="identities", method="finetune")
@@ -172,6 +161,7 @@ def test_table_answers_figures_and_order(home):
     assert behind_losses.groupby("Model")["Unseen (%)"].sum().tolist() == pytest.approx([100.0] * 3)
 
 
+@pytest.mark.slow
 def test_the_papers_numbers_are_a_choice(home):
     filled(home)
     assert "Paper: NoMUS" not in opened().dataframe[0].value
@@ -196,6 +186,7 @@ def test_the_papers_numbers_are_a_choice(home):
     assert table.loc["SCRUB", "Paper: NoMUS"] == "0.906" and "Paper: top-2, %" not in table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("dataset", "table"), [("faces-attributes", "mucac"), ("faces-attributes-young", "second")]
 )
@@ -214,44 +205,7 @@ def test_the_papers_table_is_that_of_the_data_set(home, dataset, table):
     assert f"{printed.title} with ResNet-18" in words_on(at)
 
 
-def test_the_run_looked_at_is_the_nearest_whose_predictions_were_kept(home):
-    filled(home)
-    with open_store(home) as store:
-        # Retrain's own
-        metrics = {"ta": 0.5, "ra": 0.9, "fa": 0.6, "forgetting_score": 0.05, "nomus": 0.7}
-        store.put_result(
-            make_result(
-                make_spec_row(dataset="faces", scenario="identities", method="ssd"), metrics=metrics
-            )
-        )
-    at = opened()
-    assert "See the results" not in links(at)  # where predictions were not kept
-    (caption,) = [one.value for one in at.caption if "Click a mark or a bar above" in one.value]
-    assert not caption.startswith("SSD") and len(figures(at)) == 3
-
-
-def test_the_run_in_the_address_is_the_one_looked_at(home):
-    filled(home)
-    key = make_spec_row(dataset="faces", scenario="identities", method="finetune").key
-    at = opened(run=key)
-    assert not at.exception and not at.error
-    assert [note["text"] for note in figures(at)[2]["layout"]["annotations"]][0] == "Fine-tune"
-    assert any(one.value.startswith("Fine-tune, training seed 0") for one in at.subheader)
-
-
-def test_old_addresses_fall_back(home):
-    filled(home)
-    at = opened(run="gone", table="x", scenario="one_class", set="0", paper="maybe")
-    assert not at.exception and not at.error and len(figures(at)) == 3
-
-
-def test_predictions_that_were_not_kept_are_said(home):
-    filled(home, kept=False, classes=False)
-    at = opened()
-    assert not at.exception and not at.error
-    assert len(figures(at)) == 2 and "were not kept" in words_on(at)
-
-
+@pytest.mark.slow
 def test_faces_come_with_what_each_model_says(home, monkeypatch):
     filled(home)
     asked = []
@@ -272,22 +226,6 @@ def test_faces_come_with_what_each_model_says(home, monkeypatch):
         )
         == 8
     )
-
-
-def test_faces_that_are_not_on_this_machine_are_said(home, monkeypatch):
-    filled(home)
-
-    def images(spec, ids):
-        raise BadFile("The data set is not here.")
-
-    monkeypatch.setattr(data, "images", images)
-    at = opened(faces="1")
-    assert not at.exception and "The images cannot be shown" in words_on(at)
-
-
-def test_the_demo_opens(demo_home):
-    at = opened()
-    assert not at.exception and not at.error and at.title[0].value.endswith("?")
 
 
 # -- frames
@@ -322,6 +260,7 @@ def test_the_two_orders_by_hand(home):
     assert orders_of(home, 3) is None
 
 
+@pytest.mark.slow
 def test_a_method_stands_in_both_orders_with_the_same_settings(home):
     """SCRUB's tuned setting is Retrain itself when a class goes, and poor when persons go."""
     filled(home)
@@ -388,17 +327,6 @@ def test_scores_show_nothing_where_the_original_is_as_good_as_retrain_or_as_a_gu
     assert ("cannot show forgetting here" in identity_frames.headline(found, images)) is nothing
 
 
-def test_chance_is_that_of_a_coin():
-    assert identity_frames.by_chance(50) == pytest.approx(1.96 * 0.05)
-    assert identity_frames.by_chance(5000) == pytest.approx(1.96 * 0.005)
-
-
-def test_losses_need_unseen_persons():
-    assert identity_frames.losses(outputs(0, unseen=False)) is None
-    found = identity_frames.losses(outputs(0))
-    assert found is not None and found.forget.shape == found.unseen.shape == (16,)
-
-
 def test_faces_put_disagreement_first():
     labels = np.array([0, 1])
     splits = [
@@ -417,24 +345,10 @@ def test_faces_put_disagreement_first():
     )
 
 
-def test_faces_with_attributes_name_those_that_are_there():
-    one = SplitOutputs(
-        logits=np.array([[2.0, -1, 3]], np.float32),
-        labels=np.array([[1, 0, 0]]),
-        ids=np.array([4]),
-        confusion=np.zeros((3, 2, 2), int),
-    )
-    found = identity_frames.faces(
-        [("Ours", Outputs({"forget": one}))], ("male", "young", "smiling"), 1
-    )
-    assert found == (Face(4, "male", (("Ours", "male, smiling", False),)),)
-
-
 # -- figures
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_the_scatter_has_lines_of_equal_nomus(home, dark):
+def test_the_scatter_has_lines_of_equal_nomus(home):
     filled(home)
     info = nomus_scatter.nomus_scatter_info(rows(home, "identities"), [("scrub", 0.141, 0.5984)])
     marks = {mark.method: mark for mark in info.marks}
@@ -445,22 +359,13 @@ def test_the_scatter_has_lines_of_equal_nomus(home, dark):
     assert info.levels and len(info.levels) <= 7
     for level in info.levels:
         assert nomus_scatter.accuracy_at(level, 0.1) / 200 + 0.5 * (1 - 0.2) == pytest.approx(level)
-    figure = nomus_scatter.draw(info, dark=dark, selected=marks["scrub"].key)
+    figure = nomus_scatter.draw(info, dark=False, selected=marks["scrub"].key)
     assert sum(trace.mode == "lines" for trace in figure.data) == len(info.levels)
     assert {note.text for note in figure.layout.annotations} >= {"Retrain", "Original", "SCRUB"}
     assert re.search(r"Retrain has the highest NoMUS\D+0\.700", nomus_scatter.alt_text(info))
 
 
-def test_an_empty_scatter_is_said():
-    info = nomus_scatter.nomus_scatter_info(())
-    assert "no run has both yet" in nomus_scatter.alt_text(info)
-
-
-def test_round_levels():
-    assert nomus_scatter.levels(0.61, 0.655) == (0.62, 0.63, 0.64, 0.65)
-    assert nomus_scatter.levels(0.0, 1.0) == tuple(round(0.1 * place, 2) for place in range(1, 10))
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("chart", ["nomus_scatter", "score_bars"])
 def test_a_click_opens_the_run(home, monkeypatch, chart):
     filled(home)

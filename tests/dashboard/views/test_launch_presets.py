@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import queue_data
 from mucore import api, catalog, cli
 from mucore.runner.plan import Grid, Plan, expand
-from mucore.spec import FIRST, Recipe
+from mucore.spec import FIRST
 
 METHODS = ["finetune", "salun", "fisher", "amnesiac"]  # of the last three, papers set something
 PRESETS = [card.id for card in catalog.presets()]
@@ -68,6 +68,7 @@ def test_address_and_python_mean_what_the_command_line_means(
     assert {spec.key for spec in made[0].specs} == by_command(preset)
 
 
+@pytest.mark.slow
 def test_choosing_presets_one_after_another_gives_the_runs_of_each(planned):
     """There and back again, so that every preset is chosen after two others, and what it had set is
     gone.
@@ -79,27 +80,7 @@ def test_choosing_presets_one_after_another_gives_the_runs_of_each(planned):
         assert set(at.query_params) <= {"preset", "methods"}
 
 
-def test_a_changed_field_stays_and_is_said_with_a_way_back(planned):
-    at = open_page("launch", methods=METHODS)
-    field(at, "epochs").set_value("20").run()
-    assert tells(words_on(at), "Recipe differs", "epochs 20", "preset: 15")
-    choose(at, "quick")
-    assert keys(planned[-1]) == by_command("quick", changes=["recipe.epochs=20"])
-    assert "epochs 20 (preset: 5)" in words_on(at)
-    at.button(key="reset_recipe").click().run()
-    assert keys(planned[-1]) == by_command("quick") and field(at, "epochs").value == "5"
-    assert "Recipe differs" not in words_on(at)
-
-
-def test_a_field_may_go_back_to_what_recipes_usually_have(planned):
-    at = open_page("launch", methods=METHODS, preset="efficacy-mnist")
-    field(at, "validation from").select("training").run()
-    field(at, "per class").set_value("0").run()
-    assert keys(planned[-1]) == by_command(
-        "efficacy-mnist", changes=["recipe.validation_from=training", "recipe.per_class=0"]
-    )
-
-
+@pytest.mark.slow
 def test_a_changed_scenario_or_data_set_stays_and_the_whole_setting_comes_back(planned):
     at = open_page("launch", methods=METHODS, preset="efficacy-mnist")
     assert not [one for one in at.button if one.key == "take_setting"]
@@ -117,6 +98,7 @@ def test_a_changed_scenario_or_data_set_stays_and_the_whole_setting_comes_back(p
     assert not [one for one in at.button if one.key == "take_setting"]
 
 
+@pytest.mark.slow
 def test_a_methods_fields_show_what_the_preset_sets_and_what_a_person_sets_goes_first(planned):
     at = open_page("launch", methods=METHODS, preset="efficacy-mnist")
     assert "Amnesiac: repair epochs 0" in words_on(at)
@@ -131,16 +113,7 @@ def test_a_methods_fields_show_what_the_preset_sets_and_what_a_person_sets_goes_
     assert keys(planned[-1]) == by_command("standard")  # where it is what the authors have
 
 
-def test_fields_of_the_recipe_whose_names_do_not_say_it_have_help(planned):
-    from dashboard.sections.launch import recipe
-
-    assert set(recipe.HELP) < set(Recipe.model_fields)
-    at = open_page("launch")
-    shown = {field.label: field.help for field in [*at.text_input, *at.selectbox, *at.toggle]}
-    for name, told in recipe.HELP.items():
-        assert shown[recipe.field_label(name)] == told
-
-
+@pytest.mark.slow
 def test_the_page_opens_on_tuned_settings_which_a_papers_preset_takes_back(planned):
     at = open_page("launch")
     assert {choice.preset for choice in planned[-1].methods} == {

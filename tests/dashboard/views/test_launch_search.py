@@ -9,14 +9,10 @@ from facts import tells
 from pages import open_page, words_on
 
 from dashboard import data, queue_data
-from dashboard.sections.launch import search
 from mucore.runner import apart
-from mucore.runner.estimate import about
 from mucore.runner.plan import parse_grid
 from mucore.tuning import jobs
-from mucore.tuning.plan import plan
 from mucore.tuning.task import tasks_of
-from mucore.tuning.wish import FOLDER, wish_of
 
 TASK: dict[str, Any] = {
     "dataset": "digits",
@@ -26,13 +22,6 @@ TASK: dict[str, Any] = {
     "scenarios": ["class_wise"],
     "methods": ["finetune", "ssd"],
     "settings": "tuned",
-}
-GRID: dict[str, Any] = {
-    "dataset": "digits",
-    "model": "mlp",
-    "preset": "quick",
-    "recipe": {"epochs": 3},
-    "methods": [{"id": "finetune"}, {"id": "ssd"}],
 }
 
 
@@ -61,18 +50,7 @@ def test_a_search_is_planned_started_and_seen_on_the_queue(home, started):
     assert started[1].id == queue_data.jobs(kind="search")[1].id
 
 
-def test_the_time_is_that_of_the_processes_of_the_job(home, started, monkeypatch):
-    at = {**TASK, "search": "1", "trials": "500"}
-    grid = {**GRID, "scenarios": [{"id": "class_wise"}]}
-    wish, _ = wish_of(parse_grid(grid), trials=500)
-    store = data.own_store()
-    planned = plan(wish, store, store.home / FOLDER)
-    for cores, at_once in ((2, 1), (3, 2), (9, 2)):  # one is left to readers; two methods
-        monkeypatch.setattr("mucore.tuning.jobs.os.cpu_count", lambda cores=cores: cores)
-        assert about(planned.time(at_once)) in words_on(open_page("launch", **at))
-    assert about(planned.time(1)) != about(planned.time(2))
-
-
+@pytest.mark.slow
 def test_every_budget_of_a_scenario_is_searched(home, started):
     at = {**TASK, "scenarios": ["one_class"], "one_class.budget": "0.2, 0.5"}
     page = open_page("launch", **at, search="1", trials="3")
@@ -83,6 +61,7 @@ def test_every_budget_of_a_scenario_is_searched(home, started):
     assert [task.base.scenario_parameters["budget"] for task in tasks_of(grid)] == [0.2, 0.5]
 
 
+@pytest.mark.slow
 def test_what_was_found_stands_below(home, started):
     at = open_page("launch", **TASK, search="1", trials="3")
     at.button(key="start_search").click().run()
@@ -95,6 +74,7 @@ def test_what_was_found_stands_below(home, started):
     assert "start_search" not in {each.key for each in at.button}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes", [{"methods": ["sisa"]}, {"trials": "0"}, {"trials": "many"}, {"methods": [""]}]
 )
@@ -103,12 +83,7 @@ def test_what_cannot_be_searched_is_said(home, started, changes):
     assert not at.exception and not started
 
 
-def test_trials_outside_their_bounds_name_them(home, started):
-    at = open_page("launch", **TASK, search="1", trials="0")
-    assert tells(words_on(at), "Trials of a method", 1, f"{search.MOST:,}", 0)
-    assert "start_search" not in {each.key for each in at.button}
-
-
+@pytest.mark.slow
 def test_settings_of_another_amount_are_said_before_they_are_taken(home):
     asked: dict[str, Any] = {"methods": ["finetune"], "settings": "tuned", "scenarios": "one_class"}
     assert "Nothing was tuned" not in words_on(open_page("launch", **asked))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from facts import tells
-from pages import links, open_page, words_on
+from pages import open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from mucore import catalog
@@ -38,6 +38,7 @@ def section(at: AppTest):
     return next(one for one in at.expander if one.label.startswith("Sensitivity"))
 
 
+@pytest.mark.slow
 def test_the_section_is_closed_until_something_in_it_is_set():
     at = opened()
     assert not section(at).proto.expanded and at.button(key="start").label == "Start 4 runs"
@@ -79,6 +80,7 @@ def test_what_is_launched_has_noise_scopes_and_every_combination(home: Path):
     }
 
 
+@pytest.mark.slow
 def test_methods_that_cannot_be_confined_are_named_before_anything_starts():
     both = opened(
         scopes=["all", "classifier"],
@@ -97,40 +99,7 @@ def test_methods_that_cannot_be_confined_are_named_before_anything_starts():
     assert alone.button(key="start").label == "Start 3 runs"
 
 
-def test_a_value_decides_whether_a_method_can_be_confined():
-    wide = opened(scopes=["classifier"], methods=["first_order"])
-    assert wide.button(
-        key="start"
-    ).label == "Start 3 runs" and "Set first_order.param_scope to head" in words_on(wide)
-    narrow = opened(
-        scopes=["classifier"],
-        methods=["first_order"],
-        settings="own",
-        **{"first_order.param_scope": "head"},
-    )
-    assert narrow.button(key="start").label == "Start 4 runs" and "Left out" not in words_on(narrow)
-    swept = {"sweep": "first_order.param_scope", "sweep.first_order.param_scope": ["all", "head"]}
-    both = opened(scopes=["classifier"], methods=["first_order"], **swept)
-    assert both.button(key="start").label == "Start 4 runs"
-    assert tells(words_on(both), "Left out", "classifier", "First-order")
-
-
-def test_the_fields_say_what_the_glossary_says():
-    at = opened()
-    told = {
-        one.proto.label: one.proto.help
-        for one in [*at.text_input, *at.multiselect, *at.get("button_group")]
-    }
-    labels = {
-        "noise": "Noise on gradients, one or several",
-        "scope": "What methods may change",
-        "sweep": "Parameters to sweep",
-    }
-    for term, label in labels.items():
-        assert catalog.term(term).meaning in told[label]
-    assert "What these words mean" in links(at)
-
-
+@pytest.mark.slow
 def test_a_parameter_is_picked_and_starts_at_its_own_value():
     at = opened()
     field(at, "Parameters to sweep").set_value(["scrub.lr"]).run()
@@ -145,6 +114,7 @@ def test_a_parameter_is_picked_and_starts_at_its_own_value():
     ).value == ["scrub.lr"]
 
 
+@pytest.mark.slow
 def test_choices_are_ticked_and_lists_have_semicolons_between_them():
     at = opened(
         sweep=["scrub.milestones", "scrub.break_symmetry"], **{"sweep.scrub.milestones": "1,2; 3"}
@@ -164,20 +134,9 @@ def test_choices_are_ticked_and_lists_have_semicolons_between_them():
             {"noise": "-1"},
             "noise must be in [0, 100], but got -1. Write numbers such as 0,0.001,0.01",
         ),
-        ({"noise": "much"}, "noise must be a finite number, but got 'much'"),
-        ({"noise": " "}, "noise needs a value, such as 0"),
-        ({"noise": ",".join(map(str, range(101)))}, "at most 100 values at once, but got 101"),
         ({"scopes": ""}, "Methods need something to change"),
         ({"sweep": "scrub.lr", "sweep.scrub.lr": "0.1,99"}, "lr must be in"),
-        ({"sweep": "scrub.lr", "sweep.scrub.lr": ""}, "lr needs a value"),
-        (
-            {"methods": "gradient_ascent", "sweep": "gradient_ascent.lr"}
-            | {"sweep.gradient_ascent.lr": "99"},
-            "Gradient ascent: lr must be in",
-        ),
         ({"mia_samples": "5"}, "Attack samples goes from 10 to 100,000, but is 5"),
-        ({"mia_samples": "-3"}, "but is -3"),
-        ({"mia_samples": "100001"}, "but is 100,001"),
         (
             {"sweep": "scrub.lr", "settings": "own", "scrub.lr": "0.002"},
             "SCRUB: lr is swept and changed above",

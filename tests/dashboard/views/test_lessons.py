@@ -4,7 +4,6 @@ while runs go on, and with results.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -46,7 +45,6 @@ from dashboard.lessons.records import (
     shows,
 )
 from dashboard.lessons.results import (
-    KNN,
     Entry,
     LessonResults,
     gather,
@@ -54,16 +52,13 @@ from dashboard.lessons.results import (
     plain_name,
     played,
 )
-from dashboard.sections.lessons import figures as lesson_figures
-from dashboard.sections.lessons.figures import AGAIN, by_chance, judgements
+from dashboard.sections.lessons.figures import by_chance, judgements
 from mucore import catalog
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.playground.scene import PRESETS
 from mucore.runner.plan import expand, make_plan, parse_grid
 from mucore.store import open_store, write_pack
-from mucore.store.rows import Result
 
-ROOT = Path(__file__).resolve().parents[3]
 opened = partial(open_page, "lessons")
 FIRST = LESSONS["forget-one-class"]
 # the others are played on the stage of the playground
@@ -157,20 +152,7 @@ def with_features(scattered: int = 0) -> Outputs:
 # --------------------------------------------------------------------------------------------------
 
 
-def test_six_lessons_in_the_order_of_the_course():
-    assert list(LESSONS) == [
-        "forget-one-class",
-        "one-metric",
-        "backdoor",
-        "encoder",
-        "worst-and-best",
-        "typical-and-outlier",
-    ]
-    assert [lesson for lesson in LESSONS.values() if not lesson.grid] == [PLAYED]
-    assert all(len(lesson.check) in (2, 3) for lesson in LESSONS.values())
-    assert all(lesson.question.endswith("?") for lesson in LESSONS.values())
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("lesson", LAUNCHED, ids=lambda lesson: lesson.id)
 def test_every_run_of_a_lesson_can_be_planned(lesson, tmp_path):
     with open_store(tmp_path) as store:
@@ -184,8 +166,12 @@ def test_every_run_of_a_lesson_can_be_planned(lesson, tmp_path):
         }
 
 
-@pytest.mark.parametrize("lesson", LESSONS.values(), ids=lambda lesson: lesson.id)
-def test_what_a_lesson_names_is_there(lesson):
+def test_what_a_lesson_names_is_there():
+    for lesson in LESSONS.values():
+        names_what_is_there(lesson)
+
+
+def names_what_is_there(lesson: Lesson) -> None:
     runs = {choice["id"] for choice in lesson.grid.get("methods", ())} | {"original", "retrain"}
     scenarios = {choice["id"] for choice in lesson.grid.get("scenarios", ())}
     assert set(lesson.presets) <= {preset.id for preset in PRESETS}
@@ -208,13 +194,6 @@ def test_a_metric_is_explained_before_or_where_it_is_first_shown():
         for step in lesson.steps:
             known |= {name for kind, name in step.terms if kind == "metric"}
             assert set(metrics_of(step)) - {"fa_true"} <= known, (lesson.id, step.title)
-
-
-def test_lessons_are_data_without_streamlit():
-    for path in (ROOT / "dashboard" / "lessons").glob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        modules = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-        assert not any(module.startswith("streamlit") for module in modules)
 
 
 # --- predictions and sentences
@@ -308,35 +287,6 @@ def test_lesson_one_says_what_the_numbers_show_either_way():
     assert forget_one_class.naive(made({"retrain": {}})) == []
 
 
-def test_lesson_one_says_what_test_accuracy_alone_would_choose():
-    known = {"original": REACHED["original"], "retrain": REACHED["retrain"]}
-    idle = {"fa": 0.98, "ra": 0.97, "ta": 0.95}
-    *_, chosen = forget_one_class.naive(
-        made({**known, "finetune": idle, "gradient_ascent": {"fa": 0.0, "ra": 0.9, "ta": 0.80}})
-    )
-    assert named(chosen) == {"Fine-tune"} and facts.numbers(chosen) == ["95.0", "86.0"]
-    # a better one that forgot, and one that is below Retrain, were not chosen for nothing
-    forgot = {"fa": 0.02, "ra": 0.97, "ta": 0.96}
-    for other in (forgot, {**idle, "ta": 0.85}):
-        plain = forget_one_class.naive(made({**known, "finetune": other}))
-        assert plain == forget_one_class.naive(made({**known, "finetune": {"fa": other["fa"]}}))
-
-
-def test_all_who_read_along_share_a_figure_of_a_lesson():
-    bars, again = Bars(metrics=("fa",)), Bars(metrics=("fa",))
-    figure, alt, frame = lesson_figures.drawn(bars, made(REACHED), dark=False)
-    shared = lesson_figures.drawn(again, made(REACHED), dark=False)
-    assert shared[0] is figure and shared[2] is frame and shared[1] == alt
-    other = {**REACHED, "duck": {"fa": 0.25}}
-    for changed, dark, large in (
-        (REACHED, True, False),
-        (REACHED, False, True),
-        (other, False, False),
-    ):
-        found, _, numbers = lesson_figures.drawn(bars, made(changed), dark=dark, large=large)
-        assert found is not figure and numbers.equals(frame) == (changed is REACHED)
-
-
 def test_lesson_one_names_the_nearest_method():
     numbers = {
         name: dict(REACHED[name])
@@ -346,58 +296,6 @@ def test_lesson_one_names_the_nearest_method():
     assert named(nearest) == {"DUCK"} and facts.numbers(nearest) == ["0.0"]
     # |98| + |0| + |9| over 3, and |0| + |7| + |6| over 3
     assert "Fine-tune 35.7" in others and "Gradient ascent 4.3" in others
-
-
-def test_lesson_one_does_not_call_a_lower_test_accuracy_damage_or_invent_one():
-    lower = forget_one_class.references(
-        made({"original": REACHED["original"], "retrain": REACHED["retrain"]})
-    )
-    assert "9.0 points lower" in lower[1]
-    assert len(lower) == 3 and facts.numbers(lower[2]) == []  # whom that number would choose
-    equal = forget_one_class.references(
-        made({"original": REACHED["original"], "retrain": {**REACHED["retrain"], "ta": 0.95}})
-    )
-    assert "lower" not in " ".join(equal)
-
-
-def test_lesson_two_tells_when_doing_nothing_would_be_perfect():
-    same = made(
-        {
-            "original": {"fa": 1.0},
-            "retrain": {"fa": 1.0},
-            "finetune": {"fa": 1.0},
-            "random_labels": {"fa": 0.0},
-        },
-        "one_class",
-    )
-    retrain, _, zero, near = one_metric.two_readings(same)  # the second: doing nothing is perfect
-    assert facts.numbers(retrain) == ["100.0"]
-    assert named(zero) == {"Random labels"} and named(near) == {"Fine-tune"}
-    other = made(
-        {"original": {"fa": 1.0}, "retrain": {"fa": 0.8}, "finetune": {"fa": 1.0}}, "one_class"
-    )
-    retrain, zero, near = one_metric.two_readings(other)
-    assert facts.numbers(retrain) == ["80.0"]
-    # none is at Retrain's value, so the nearest is named
-    assert named(zero) == set() and named(near) == {"Fine-tune"}
-
-
-def test_lesson_two_warns_of_an_attack_that_guesses():
-    values = {
-        "original": {"mia_confidence_auc": 0.7},
-        "retrain": {"mia_confidence_auc": 0.6},
-        "ssd": {"mia_confidence_auc": 0.05},
-    }
-    references, farthest, caution = one_metric.attacker(
-        made(values, "one_class", frozenset({"confidence"}))
-    )
-    assert facts.numbers(references) == ["60.0", "70.0"]
-    assert named(farthest) == {"SSD"} and facts.numbers(farthest) == ["5.0"]
-    assert " less " in farthest and "coin" in caution
-    near = {name: {"mia_confidence_auc": 0.6} for name in ("original", "retrain", "ssd")}
-    references, none = one_metric.attacker(made(near, "one_class"))
-    assert facts.numbers(references) == ["60.0", "60.0"]
-    assert named(none) == set() and "coin" not in none
 
 
 def test_lesson_two_compares_the_best_with_doing_nothing():
@@ -439,23 +337,6 @@ def test_lesson_three_says_whether_the_door_is_shut():
     assert named(none) == set() and facts.numbers(none) == ["10"]
 
 
-def test_lesson_three_says_of_a_shut_door_what_became_of_the_wrong_answers():
-    base = {
-        "original": {"asr_others": 1.0},
-        "retrain": {"asr_others": 0.0, "ta": 0.9, "fa_true": 0.9},
-    }
-    methods = {
-        "random_labels": {"asr_others": 0.0, "ta": 0.9, "fa_true": 0.1},
-        "duck": {"asr_others": 0.0, "ta": 0.9, "fa_true": 0.88},
-    }
-    lines = backdoor.methods(made(base | methods, "backdoor"))
-    (random,), (duck,) = (
-        [line for line in lines if line.startswith(f"{name} shuts")]
-        for name in ("Random labels", "DUCK")
-    )
-    assert "10.0 %" in random and "90.0 %" in random and "%" not in duck
-
-
 def test_lesson_four_puts_each_method_on_its_side():
     def near(x: float, y: float, fa: float = 0.0) -> dict[str, float]:
         return {"cka_original_forget": x, "cka_retrain_forget": y, "fa": fa}
@@ -482,28 +363,6 @@ def test_lesson_four_puts_each_method_on_its_side():
     assert encoder.side(made({"duck": {}}), "duck") == ""
 
 
-def test_lesson_four_speaks_of_the_probe_either_way():
-    high = made(
-        {
-            "original": {"linear_probe": 0.98},
-            "retrain": {"linear_probe": 0.92},
-            "ssd": {"linear_probe": 0.98},
-        }
-    )
-    retrain, known, original, kept = encoder.probe(high)
-    assert facts.numbers(f"{retrain} {original}") == ["92.0", "98.0"] and named(kept) == {"SSD"}
-    low = made(
-        {
-            "original": {"linear_probe": 0.98},
-            "retrain": {"linear_probe": 0.2},
-            "ssd": {"linear_probe": 0.2},
-        }
-    )
-    retrain, unknown, original, kept = encoder.probe(low)
-    assert facts.numbers(f"{retrain} {original}") == ["20.0", "98.0"] and named(kept) == set()
-    assert known != unknown
-
-
 def test_neighbours_are_counted_on_test_samples_of_the_forgotten_class():
     assert neighbours_say(with_features()) == (1.0, 10)
     # the seven of ten that lie with their own
@@ -513,41 +372,6 @@ def test_neighbours_are_counted_on_test_samples_of_the_forgotten_class():
     assert neighbours_say(Outputs({**bare, "test": replace(bare["test"], features=None)})) is None
     nan = np.full_like(bare["test"].features, np.nan)
     assert neighbours_say(Outputs({**bare, "test": replace(bare["test"], features=nan)})) is None
-
-
-def test_features_are_looked_at_where_they_are_asked_for_only():
-    specs = expand(parse_grid(LESSONS["encoder"].grid))[0]
-    results = [make_result(spec) for spec in specs]
-    kept = {spec.key: with_features() for spec in specs if spec.method != "duck"}
-    evidence = gather(results, specs, outputs=kept.get)
-    assert evidence.value("retrain", KNN) == 1.0 and evidence.value("duck", KNN) is None
-    duck = evidence.entry("duck")
-    assert duck is not None and duck.reasons[KNN] and duck.asked == 0
-    # test images of the class, and what one of them makes
-    assert facts.numbers(encoder.neighbours(evidence)[-1]) == ["10", "10.0"]
-    assert gather(results, specs).value("retrain", KNN) is None
-    (step,) = [step for step in LESSONS["encoder"].steps if of_features(step)]
-    base = {"original": {"linear_probe": 0.9}, "retrain": {"linear_probe": 0.9}}
-    assert shows(
-        step, made({name: {**values, KNN: 0.9} for name, values in base.items()})
-    ) and not shows(step, made(base))
-
-
-def test_lesson_four_asks_the_neighbours():
-    def near(knn: float, probe: float = 0.95) -> dict[str, float]:
-        return {KNN: knn, "linear_probe": probe}
-
-    base = {"original": near(0.98), "retrain": near(0.92)}
-    evidence = made({**base, "duck": near(0.95), "random_labels": near(0.85), "ssd": near(0.923)})
-    references, more, less, apart, _ = encoder.neighbours(evidence)
-    assert facts.numbers(references) == ["92.0", "98.0"]
-    assert named(more) == {"DUCK"} and named(less) == {"Random labels"}
-    assert named(apart) == {"Random labels"}
-    assert encoder.rarer(evidence) == {"yes"}
-    assert encoder.rarer(made({**base, "duck": near(0.915)})) == {"no"}
-    assert encoder.rarer(made(base)) == frozenset()
-    _, alike, _ = encoder.neighbours(made({**base, "ssd": near(0.92, 0.92)}))
-    assert named(alike) == set()
 
 
 def cases(worst: float, best: float) -> LessonResults:
@@ -583,216 +407,6 @@ def compared(place: int, given: float | str) -> str:
     return compare(guess, given, made(REACHED)).text
 
 
-def worded() -> list[tuple[list[str], list[str]]]:
-    """Findings on results by hand, and the sentences that are to be among them."""
-    one = {
-        "retrain": {"fa": 0.0, "ra": 0.97},
-        "finetune": {"fa": 0.983},
-        "gradient_ascent": {"fa": 0.0, "ra": 0.9},
-    }
-    partly = one | {"finetune": {"fa": 0.02}, "gradient_ascent": {"fa": 0.5, "ra": 0.97}}
-    idle = one | {"gradient_ascent": {"fa": 0.98, "ra": 0.97}}
-    same = {"original": {"fa": 1.0}, "retrain": {"fa": 1.0}, "finetune": {"fa": 1.0}}
-    other = same | {"retrain": {"fa": 0.8}}
-    auc = {
-        "original": {"mia_confidence_auc": 0.7},
-        "retrain": {"mia_confidence_auc": 0.6},
-        "ssd": {"mia_confidence_auc": 0.05},
-    }
-    level = {
-        name: dict.fromkeys(one_metric.ALL, value)
-        for name, value in {"original": 0.9, "retrain": 0.5, "duck": 0.6, "ssd": 0.0}.items()
-    }
-    door = {
-        "original": {"asr_others": 1.0, "ta": 0.96},
-        "retrain": {"asr_others": 0.0, "ta": 0.94},
-        "finetune": {"asr_others": 1.0},
-        "duck": {"asr_others": 0.02, "ta": 0.8},
-    }
-    ajar = door | {"finetune": {"asr_others": 0.3, "ta": 0.94}, "duck": {}}
-    cka = {
-        name: {"cka_original_forget": x, "cka_retrain_forget": y, "fa": fa}
-        for name, (x, y, fa) in {
-            "original": (1, 0.8, 0.0),
-            "retrain": (0.8, 1, 0.0),
-            "finetune": (0.99, 0.8, 0.9),
-            "duck": (0.85, 0.95, 0.0),
-        }.items()
-    }
-    hides = cka | {"finetune": {}, "ssd": cka["finetune"] | {"fa": 0.0}}
-    found = {
-        "original": {KNN: 0.98, "linear_probe": 0.98},
-        "retrain": {KNN: 0.92, "linear_probe": 0.92},
-        "duck": {KNN: 0.95, "linear_probe": 0.95},
-        "random_labels": {KNN: 0.85, "linear_probe": 0.98},
-    }
-    low = {"original": {"linear_probe": 0.98}, "retrain": {"linear_probe": 0.2}}
-    alike = {name: found[name] for name in ("original", "retrain")} | {"ssd": found["retrain"]}
-    return [
-        (
-            forget_one_class.naive(made(one)),
-            [
-                "Retrain names 0.0 % of the forgotten class right; fine-tuning 98.3 %: it has "
-                "hardly forgotten.",
-                "Gradient ascent names 0.0 % of them right: as Retrain, and it gives up 7.0 points "
-                "of retain accuracy.",
-            ],
-        ),
-        (
-            forget_one_class.naive(made(partly)),
-            [
-                "Retrain names 0.0 % of the forgotten class right; fine-tuning 2.0 %: as Retrain.",
-                "Gradient ascent names 50.0 % of them right: part of it is left, and its retain "
-                "accuracy is not below Retrain's.",
-            ],
-        ),
-        (
-            forget_one_class.naive(made(idle)),
-            ["Its steps were too small here: they changed next to nothing, for better or worse."],
-        ),
-        (
-            forget_one_class.ranking(made(REACHED)),
-            [
-                "Nearest to Retrain over the three numbers: DUCK, on average 0.0 points away.",
-                "The others: Fine-tune 35.7 points and Gradient ascent 4.3 points.",
-            ],
-        ),
-        (
-            one_metric.two_readings(made(same, "one_class")),
-            [
-                "So does the original, in which nothing was forgotten: by forget accuracy alone, "
-                "doing nothing would be perfect here.",
-                "At Retrain's value: Fine-tune.",
-            ],
-        ),
-        (
-            one_metric.two_readings(made(other, "one_class")),
-            ["No method is near 0 %.", "No method is at Retrain's value. Nearest: Fine-tune."],
-        ),
-        (
-            one_metric.attacker(made(auc, "one_class")),
-            [
-                "Farthest from Retrain: SSD with 5.0 %. Its forgotten images look less like "
-                "training images than on Retrain, which never saw them, and that gives them away.",
-            ],
-        ),
-        (
-            one_metric.attacker(made(auc | {"ssd": auc["retrain"]}, "one_class")),
-            ["No method is more than five points from Retrain's."],
-        ),
-        (
-            one_metric.winners(made(level, "one_class")),
-            [
-                "DUCK is nearest by all of them here.",
-                "Over all five together the nearest is DUCK, 10.0 points away on average; the "
-                "untouched original, which forgot nothing, is 40.0 points away.",
-            ],
-        ),
-        (
-            backdoor.methods(made(door, "backdoor")),
-            [
-                "The patch still works on most images after Fine-tune (100.0 %).",
-                "DUCK shuts the door, at the price of 14.0 points of test accuracy.",
-            ],
-        ),
-        (
-            backdoor.methods(made(ajar, "backdoor")),
-            [
-                "None of the methods leaves the patch working on most images.",
-                "It works on some after Fine-tune (30.0 %).",
-                "No method brings it below 10 %.",
-            ],
-        ),
-        (
-            encoder.sides(made(cka)),
-            [
-                "On the forgotten images, nearer to the original: Fine-tune; nearer to Retrain: "
-                "DUCK.",
-                "No method that answers as Retrain has features nearer to the original's.",
-            ],
-        ),
-        (
-            encoder.sides(made(hides)),
-            ["Forgotten by their answers, but with features nearer to the original's: SSD."],
-        ),
-        (
-            encoder.probe(made(found)),
-            [
-                "So an encoder that never saw the class can still tell it apart: it looks "
-                "different from the others anyway.",
-                "Clearly above Retrain, so more of the class is left than in a model without it: "
-                "Random labels.",
-            ],
-        ),
-        (
-            encoder.probe(made(low)),
-            ["An encoder that never saw the class does not tell it apart well."],
-        ),
-        (
-            encoder.neighbours(made(found)),
-            [
-                "On Retrain's features the neighbours say the forgotten class in 92.0 % of cases, "
-                "on the original's in 98.0 %.",
-                "More often than on Retrain's: DUCK.",
-                "Less often: Random labels.",
-                "A new last layer finds the class clearly more often than the neighbours do: "
-                "Random labels.",
-                "There its images lie scattered among the others, but what tells them apart is "
-                "still in the features.",
-            ],
-        ),
-        (
-            encoder.neighbours(made(alike)),
-            ["All methods are within a point of Retrain."],
-        ),
-        (
-            worst_and_best.both(cases(1.0, 0.3)),
-            [
-                "So there is far more to forget of the worst fitted images: what the original "
-                "knows of them, it had learned by heart.",
-            ],
-        ),
-        (
-            worst_and_best.both(cases(0.3, 1.0)),
-            ["So there is more to forget of the best fitted images."],
-        ),
-        (
-            worst_and_best.both(cases(0.9, 0.9)),
-            ["The two differ by no more than five points here."],
-        ),
-        (
-            worst_and_best.hard(cases(1.0, 0.3)),
-            [
-                "Fine-tune: as Retrain on the best fitted and 70.0 points above Retrain on the "
-                "worst fitted.",
-            ],
-        ),
-        (
-            [compared(1, 40)],
-            [
-                "You said 40 %: 40 points too high. Retrain's forget accuracy is 0.0 % in these "
-                "runs.",
-            ],
-        ),
-        ([compared(3, "finetune")], ["You said Fine-tune. In these runs it is DUCK."]),
-        (
-            [by_chance(36)],
-            [
-                "Each model was trained once, and 36 images are to be forgotten: a difference of "
-                "up to 17 points in a share of them can be chance.",
-            ],
-        ),
-    ]
-
-
-def test_the_words_of_findings():
-    """The one test that quotes them: a finding is its sentence. All others look at names and
-    numbers.
-    """
-    for found, wanted in worded():
-        assert set(wanted) <= set(found), found
-
-
 def test_a_step_without_the_references_numbers_shows_nothing():
     step = FIRST.steps[1]
     assert shows(step, made({"original": REACHED["original"], "retrain": REACHED["retrain"]}))
@@ -802,49 +416,14 @@ def test_a_step_without_the_references_numbers_shows_nothing():
     assert not shows(step, made({}))
 
 
-@pytest.mark.parametrize("lesson", LAUNCHED, ids=lambda lesson: lesson.id)
-def test_no_finding_fails_without_results(lesson):
-    for step in lesson.steps:
-        if step.findings is not None:
-            assert step.findings(LessonResults((), str(lesson.grid["scenarios"][0]["id"]))) == []
+def test_no_finding_fails_without_results():
+    for lesson in LAUNCHED:
+        nothing = LessonResults((), str(lesson.grid["scenarios"][0]["id"]))
+        assert all(step.findings(nothing) == [] for step in lesson.steps if step.findings)
 
 
 # --- which runs
 # --------------------------------------------------------------------------------------------------
-
-
-def test_the_demo_gives_the_runs_that_tell_most_of_a_story():
-    """The competition's many runs of one method on the same scenario stand before those of other
-    data, and have no Retrain.
-    """
-    lesson = LESSONS["one-metric"]
-    specs = expand(parse_grid(lesson.grid))[0]
-    crowd = [make_result(spec) for spec in specs if spec.method == "ssd"]
-    whole = [
-        make_result(spec)
-        for spec in expand(parse_grid({**lesson.grid, "dataset": "fashion-mnist-10k"}))[0]
-    ]
-    evidence = gather([*crowd, *whole], specs, demo=True)
-    assert len(evidence.entries) == 6 and {one.spec["dataset"] for one in evidence.entries} == {
-        "fashion-mnist-10k"
-    }
-
-
-def test_the_demo_gives_the_authors_settings_before_tuned_ones():
-    specs = expand(parse_grid(FIRST.grid))[0]
-    results = [
-        make_result(spec, metrics={"fa": 0.9 if spec.method_preset == "authors" else 0.1})
-        for spec in specs
-    ]
-    tuned = [
-        replace(one, spec={**one.spec, "method_preset": "tuned"}, key=f"tuned {one.key}")
-        for one in results
-    ]
-    evidence = gather([*tuned, *results], specs, demo=True)
-    assert (
-        not any(one.key.startswith("tuned") for one in evidence.entries)
-        and len(evidence.entries) == 5
-    )
 
 
 def test_a_step_says_the_verdicts_on_the_methods_that_it_shows():
@@ -875,12 +454,13 @@ def test_a_step_says_the_verdicts_on_the_methods_that_it_shows():
     assert judgements(FIRST.steps[1], evidence) == judgements(FIRST.steps[2], evidence) == []
 
 
-@pytest.mark.parametrize("lesson", LAUNCHED, ids=lambda lesson: lesson.id)
-def test_each_lesson_gives_its_verdicts_once_and_where_it_shows_methods(lesson):
-    (step,) = (step for step in lesson.steps if step.judged)
-    assert any(draws(step, choice["id"]) for choice in lesson.grid["methods"])
+def test_each_lesson_gives_its_verdicts_once_and_where_it_shows_methods():
+    for lesson in LAUNCHED:
+        (step,) = (step for step in lesson.steps if step.judged)
+        assert any(draws(step, choice["id"]) for choice in lesson.grid["methods"])
 
 
+@pytest.mark.slow
 def test_a_method_that_did_not_run_is_no_answer_and_is_named(home, tmp_path, monkeypatch):
     lesson = LESSONS["backdoor"]
     fewer = replace(
@@ -899,35 +479,6 @@ def test_a_method_that_did_not_run_is_no_answer_and_is_named(home, tmp_path, mon
     assert any("DUCK" in one.value for one in at.caption)
     assert [draws(step, "duck") for step in lesson.steps] == [False, False, False, True]
     assert not any("DUCK" in one.value for one in opened(lesson=lesson.id, step="2").caption)
-
-
-def test_the_demos_patch_may_have_another_side():
-    lesson = LESSONS["backdoor"]
-    specs = expand(parse_grid(lesson.grid))[0]
-
-    def runs(**parameters: int) -> list[Result]:
-        chosen = {**lesson.grid["scenarios"][0]["parameters"], **parameters}
-        return [
-            make_result(spec)
-            for spec in expand(
-                parse_grid({**lesson.grid, "scenarios": [{"id": "backdoor", "parameters": chosen}]})
-            )[0]
-        ]
-
-    assert len(gather(runs(size=3), specs, demo=True).entries) == 6
-    assert (
-        not gather(runs(target=1), specs, demo=True).entries
-        and not gather(runs(size=3), specs).entries
-    )
-
-
-@pytest.mark.parametrize(
-    ("count", "points"),
-    [(10_000, "1 point"), (1000, "4 points"), (36, "17 points"), (1, "100 points")],
-)
-def test_what_chance_can_do_goes_with_the_number_of_images(count, points):
-    assert facts.numbers(by_chance(count)) == [f"{count:,}", points.split()[0]]
-    assert points in by_chance(count)
 
 
 def test_own_evidence_takes_the_very_runs_and_the_demo_those_alike():
@@ -1030,58 +581,6 @@ def test_grey_is_where_retrains_of_other_seeds_stand():
     assert all(not text.endswith("..") for text in map(lesson_pairs.alt_text, [pairs]))
 
 
-def test_a_lesson_says_what_its_grey_is(home):
-    fill(home, FIRST)
-    spec = next(spec for spec in expand(parse_grid(FIRST.grid))[0] if spec.method == "retrain")
-    steps = [step for step in FIRST.steps if step.figures]
-    names = {name for step in steps for name in metrics_of(step)}
-    address = {"lesson": FIRST.id, "step": str(1 + FIRST.steps.index(steps[-1]))}
-    assert AGAIN not in words_on(button(opened(**address), "Skip").click().run())
-    with open_store(home) as store:
-        for seed in (1, 2):
-            twin = spec.model_copy(update={"training_seed": seed})
-            store.put_result(make_result(twin, metrics=dict.fromkeys(names, 0.1 * seed)))
-    assert AGAIN in words_on(button(opened(**address), "Skip").click().run())
-
-
-def test_pairs_join_original_and_retrain():
-    info = lesson_pairs.lesson_pairs_info(
-        cases(1.0, 0.3), "fa", ("worst_case", "best_case"), ("finetune",)
-    )
-    assert [(pair.original, pair.retrain) for pair in info.pairs] == [(100.0, 100.0), (100.0, 30.0)]
-    assert info.pairs[1].methods == (("Fine-tune", "sparsity", 100.0),)
-    named = [
-        trace.name for trace in lesson_pairs.draw(info, dark=True).data if trace.mode == "markers"
-    ]
-    assert named == ["Original", "Retrain", "Fine-tune"]
-    assert "Retrain 30.0 %" in lesson_pairs.alt_text(info)
-
-
-def test_the_scatter_names_models_that_lie_together_once():
-    def at(x: float, y: float) -> dict[str, float]:
-        return {"cka_original_forget": x, "cka_retrain_forget": y}
-
-    evidence = made(
-        {
-            "original": at(1, 0.95),
-            "retrain": at(0.95, 1),
-            "finetune": at(1, 0.951),
-            "duck": at(0.9, 0.9),
-            "ssd": {},
-        }
-    )
-    info = lesson_scatter.lesson_scatter_info(evidence)
-    assert info.missing == ("SSD",) and info.low == pytest.approx(0.9 - 0.12 * 0.1)
-    assert [title for _, _, title in lesson_scatter.names(info)] == [
-        "Original, Fine-tune",
-        "Retrain",
-        "DUCK",
-    ]
-    figure = lesson_scatter.draw(info, dark=False)
-    assert figure.layout.xaxis.range == figure.layout.yaxis.range
-    assert "DUCK 0.90 to the original" in lesson_scatter.alt_text(info)
-
-
 # --- the page
 # --------------------------------------------------------------------------------------------------
 
@@ -1097,18 +596,7 @@ def test_the_overview_shows_six_stories_and_their_states(home):
     assert sum(label.startswith("Open “") for label in links(at)) == len(LESSONS)
 
 
-@pytest.mark.parametrize("lesson", LAUNCHED, ids=lambda lesson: lesson.id)
-def test_every_step_opens_on_an_empty_store(home, lesson):
-    at = opened(lesson=lesson.id)
-    assert has_button(at, "Run it live (")
-    for number in range(1, lesson.length + 1):
-        assert not at.exception and not at.error
-        assert f"step {number} of {lesson.length}" in words_on(at) and not at.get("plotly_chart")
-        if number < lesson.length:
-            at = button(at, "Next").click().run()
-            assert at.query_params["step"] == str(number + 1)
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("lesson", LAUNCHED, ids=lambda lesson: lesson.id)
 def test_every_step_shows_its_figures_with_results(home, lesson):
     fill(home, lesson)
@@ -1135,6 +623,7 @@ def test_every_step_shows_its_figures_with_results(home, lesson):
     assert LESSONS[following].question in words_on(at)
 
 
+@pytest.mark.slow
 def test_the_last_lesson_is_played_step_by_step(home, playground):
     room, stage = playground
     at = opened(lesson=PLAYED.id)
@@ -1214,6 +703,7 @@ def test_lesson_six_says_what_became_of_a_point():
     assert typical_and_outlier.outcome(typical_and_outlier.TWIN)(lonely) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "step"), [("backdoor", "3"), ("worst-and-best", "3")])
 def test_images_are_shown_where_predictions_were_kept(home, monkeypatch, name, step):
     asked = []
@@ -1256,12 +746,7 @@ def test_a_prediction_is_kept_and_compared(home):
     assert facts.numbers(told) == ["2", "1"]
 
 
-def test_a_prediction_can_be_made_before_the_runs_are_there(home):
-    at = opened(lesson=FIRST.id, step="2")
-    at = button(at, "That is my prediction").click().run()
-    assert "You said **50 %**" in words_on(at) and not at.get("plotly_chart")
-
-
+@pytest.mark.slow
 def test_check_yourself_gives_feedback(home):
     at = opened(lesson=FIRST.id, step=str(FIRST.length))
     right, wrong, _ = FIRST.check
@@ -1269,14 +754,6 @@ def test_check_yourself_gives_feedback(home):
     at = at.radio[1].set_value((wrong.right + 1) % 3).run()
     text = words_on(at)
     assert f"Right. {right.why}" in text and f"Not quite. {wrong.why}" in text
-
-
-@pytest.mark.parametrize("step", ["0", "99", "two", "²", "-1"])
-def test_a_wrong_address_falls_back(home, step):
-    at = opened(lesson=FIRST.id, step=step)
-    assert not at.exception and f"step 1 of {FIRST.length}" in words_on(at)
-    at = opened(lesson="no-such-lesson", step=step)
-    assert not at.exception and all(lesson.title in words_on(at) for lesson in LESSONS.values())
 
 
 def test_the_button_launches_an_ordinary_comparison_and_shows_its_progress(home, started):
@@ -1291,24 +768,7 @@ def test_the_button_launches_an_ordinary_comparison_and_shows_its_progress(home,
     assert ":material/hourglass_top: Running]" in words_on(opened())
 
 
-def test_a_story_runs_from_any_step_and_the_step_says_how_that_went(home, started):
-    at = button(opened(lesson=FIRST.id, step="3"), "Run it live").click().run()
-    assert (
-        at.get("progress")
-        and at.query_params["lesson"] == FIRST.id
-        and at.query_params["step"] == "3"
-    )
-    fill(home, FIRST)
-    at = at.run()
-    assert (
-        [one.value for one in at.success]
-        and at.query_params["step"] == "3"
-        and "step 3 of" in words_on(at)
-    )
-    at = button(at, "Skip").click().run()
-    assert at.get("plotly_chart") and not at.success
-
-
+@pytest.mark.slow
 def test_who_runs_a_story_sees_its_results_and_not_the_demos(home, tmp_path, monkeypatch, started):
     fill(tmp_path / "other", FIRST)
     with open_store(tmp_path / "other") as made_elsewhere:
@@ -1325,17 +785,7 @@ def test_who_runs_a_story_sees_its_results_and_not_the_demos(home, tmp_path, mon
     assert lines_with(at, "Your results", plain_name("digits"))
 
 
-def test_a_guest_reads_whose_results_a_lesson_shows(home, become):
-    fill(home, FIRST)
-    become("presenter")
-    at = button(opened(lesson=FIRST.id, step="2"), "Skip").click().run()
-    assert lines_with(at, "Your results") and lines_with(at, "**Results**: yours")
-    become("guest")
-    at = button(opened(lesson=FIRST.id, step="2"), "Skip").click().run()
-    assert lines_with(at, ":material/science:", "presenter's results")
-    assert lines_with(at, "**Results**: the presenter's") and "Your results" not in words_on(at)
-
-
+@pytest.mark.slow
 def test_a_guest_is_sent_to_no_button_that_only_the_presenter_has(home, become):
     become("guest")
     guests = opened(lesson=FIRST.id, step="2")
@@ -1346,23 +796,7 @@ def test_a_guest_is_sent_to_no_button_that_only_the_presenter_has(home, become):
     assert has_button(own, "Run it live") and lines_with(own, "figure", "button")
 
 
-def test_a_demo_without_the_numbers_leads_to_runs_that_are_there(
-    home, tmp_path, monkeypatch, become
-):
-    """No button runs again what has run: the side bar leads to it."""
-    with open_store(tmp_path / "other") as made_elsewhere:
-        made_elsewhere.put_result(make_result())
-        write_pack(made_elsewhere, tmp_path / "demo")
-    monkeypatch.setattr(data, "DEMO", tmp_path / "demo")
-    fill(home, FIRST)
-    for who, owner in (("presenter", "Yours"), ("guest", "Presenter's")):
-        become(who)
-        at = opened(lesson=FIRST.id, step="2", source="demo")
-        assert not has_button(at, "Run it live") and "button" not in words_on(at)
-        assert lines_with(at, "demo", owner)
-        assert owner in at.sidebar.segmented_control(key="carry:source").options
-
-
+@pytest.mark.slow
 def test_a_failed_run_says_why_and_can_be_tried_again(home):
     button(opened(lesson=FIRST.id), "Run it live").click().run()
     why = "No space is left on the disk."
@@ -1380,6 +814,7 @@ def test_a_failed_run_says_why_and_can_be_tried_again(home):
         assert len(store.jobs(states=["queued"])) == 6
 
 
+@pytest.mark.slow
 def test_presenting_a_lesson_hides_the_outcome_until_it_is_revealed(home):
     fill(home, FIRST)
     at = opened(lesson=FIRST.id, step="2", present="1")
@@ -1389,22 +824,7 @@ def test_presenting_a_lesson_hides_the_outcome_until_it_is_revealed(home):
     assert lines_with(at, "**Of the forgotten images", "98.0 %", "0.0 %")  # above the figure
 
 
-def test_a_room_sees_the_right_answer_of_a_question_when_it_is_revealed(home):
-    fill(home, FIRST)
-    at = opened(lesson=FIRST.id, step=str(FIRST.length), present="1")
-    first = FIRST.check[0]
-    assert not at.radio and not lines_with(at, first.why)
-    at = button(at, "Reveal").click().run()
-    assert lines_with(at, first.why)
-    assert lines_with(at, f"**{first.options[first.right]}**")
-    assert has_button(at, "Reveal")  # the second question's
-
-
-def test_older_addresses_of_the_teachers_view_present(home):
-    at = opened(lesson=FIRST.id, step="2", teacher="1")
-    assert at.query_params["present"] == "1" and "teacher" not in at.query_params
-
-
+@pytest.mark.slow
 def test_the_demo_is_read_where_it_has_the_story_and_said_so(home, tmp_path, monkeypatch):
     fill(tmp_path / "other", FIRST, dataset="fashion-mnist-10k")
     with open_store(tmp_path / "other") as made_elsewhere:
@@ -1427,10 +847,3 @@ def test_the_demo_is_read_where_it_has_the_story_and_said_so(home, tmp_path, mon
     (said,) = at.info
     wanted = [catalog.metric(name).short for name in metrics_of(LESSONS["backdoor"].steps[1])]
     assert not at.exception and all(each in said.value for each in ("demo", *wanted))
-
-
-def test_the_start_page_leads_to_the_stories(home):
-    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
-    assert {LESSONS[name].title for name in ("forget-one-class", "one-metric", "backdoor")} <= set(
-        links(at)
-    )

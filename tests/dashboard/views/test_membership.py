@@ -14,18 +14,16 @@ from pathlib import Path
 import facts
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import pytest
 from builders import full_results, make_outputs, make_result, make_spec_row
-from pages import figures, fill, lines_with, links, open_page, words_on
+from pages import figures, fill, lines_with, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import data, frames, theme
+from dashboard import frames
 from dashboard.charts import attack_dots, exposure, roc, score_histogram
 from dashboard.frames import membership as mf
 from dashboard.frames.membership import Scored
 from dashboard.papers.tables import Published
-from mucore import catalog
 from mucore.errors import BadValue
 from mucore.metrics import membership
 from mucore.outputs import Outputs, SplitOutputs, softmax
@@ -123,21 +121,6 @@ def test_counts_and_walls_by_hand():
     assert mf.walls(run, 9.0, 9)[0] == [] and mf.walls(run, -9.0, 9)[1] == []
 
 
-def test_stops_span_all_scores_on_a_grid_of_the_attack():
-    places = mf.stops(scored([0.1, 0.6]))  # 0 to 3 in steps of 0.25, one more on either side
-    assert places[0] == -0.25 and places[-1] == 3.25
-    assert set(np.diff(places)) == {0.25}
-    assert mf.stops(scored([0.0, 1.0], retain=[1.0], test=[0.0], attack="correctness")) == (
-        -0.5,
-        0.5,
-        1.5,
-    )
-    # −0.05 to 1.05
-    assert len(mf.stops(scored([0.0, 0.75], retain=[1.0], test=[0.0], attack="correctness"))) == 23
-    wide = mf.stops(scored([-500.0, 500.0], attack="prob"))
-    assert len(wide) <= mf.MOST_STOPS + 2 and wide[0] < -500 and wide[-1] > 500
-
-
 def test_vulnerable_ranks_by_lead_over_retrain():
     """Leads over Retrain: 0, 2, and unknown for the third sample, which comes last."""
     run, other = scored([1.0, 3.0, 9.0]), scored([1.0, 1.0])
@@ -156,23 +139,6 @@ def test_vulnerable_ranks_by_lead_over_retrain():
         (1.0, 1.0),
         1,
         2,
-    )
-    figure = exposure.draw(info, title="SCRUB", family="teacher", dark=False)
-    assert [trace.name for trace in figure.data] == ["as in Retrain", "SCRUB"] and figure.data[
-        0
-    ].line.dash == "dash"
-    assert (
-        exposure.draw(
-            exposure.exposure_info(
-                mf.vulnerable(run, retrain=other, original=run), attack="confidence", ringed=1
-            ),
-            title="a",
-            family="teacher",
-            dark=True,
-        )
-        .data[1]
-        .name
-        == "Original"
     )
     assert "2 forgotten samples" in exposure.alt_text(info)
 
@@ -291,13 +257,7 @@ def test_roc_figure_marks_low_rates_the_threshold_and_the_references():
     assert info.run.at == {0.001: pytest.approx(100 / 3), 0.01: pytest.approx(100 / 3)}
     assert info.references[1].auc == 100.0
     figure = roc.draw(info, family="teacher", dark=False)
-    dashes = {trace.name: trace.line.dash for trace in figure.data}
-    assert (dashes["Retrain"], dashes["Original"], dashes["SCRUB"]) == ("dash", "dot", None)
-    assert figure.layout.xaxis.type == "log" and "log scale" in figure.layout.xaxis.title.text
-    assert all(min(trace.x) > 0 for trace in figure.data)
-    assert len(figure.layout.shapes) == len(membership.LOW_RATES)
-    plain = roc.draw(info, family="teacher", dark=True, log=False)
-    assert plain.layout.xaxis.type is None and min(plain.data[-1].x) == 50.0
+    assert {trace.name for trace in figure.data} >= {"Retrain", "Original", "SCRUB"}
     assert "33.3 % at 0.1 %" in roc.alt_text(info)
 
 
@@ -438,28 +398,6 @@ def test_a_method_that_did_nothing_is_not_private():
         0
     ] == "None qualifies" and "No method qualifies" in mf.sentence(none, {})
     assert "proves no privacy" in mf.beside(none)
-    grey = {row.id for row in mf.competitors(found, everyone=False)}
-    info = attack_dots.attack_dots_info(found, {}, competing=grey)
-    colors = {dot.title: dot for dot in info.panels[0].dots}
-    assert (
-        not colors["SCRUB"].competes
-        and colors["SCRUB"].said == "did nothing"
-        and colors["Bad teacher"].competes
-    )
-    figure = attack_dots.draw(info, dark=False)
-    marks = next(trace for trace in figure.data if trace.customdata is not None)
-    assert dict(zip(marks.y, marks.marker.color, strict=True))["SCRUB"] == theme.ground(False).muted
-    assert "did nothing" in dict(zip(marks.y, marks.customdata, strict=True))["SCRUB"][2]
-
-
-def test_attacks_that_guess_on_the_references_are_no_evidence(five):
-    blind = mf.mistrusted(five, {"original-0": frozenset(membership.ATTACKS)})
-    assert mf.evident(five, blind) == [] and "no evidence here" in mf.sentence(five, blind)
-    assert answers_of(five, blind)["Looks most like Retrain"][0] == "None qualifies"
-    alone = replace(five, rows=tuple(row for row in five.rows if row.method != "retrain"))
-    assert mf.evident(alone, {}) == [] and mf.sentence(alone, {}).startswith(
-        "Without Original and Retrain"
-    )
 
 
 def test_attack_dots_by_value_and_by_structure(five):
@@ -480,22 +418,9 @@ def test_attack_dots_by_value_and_by_structure(five):
         dots["entropy", "SCRUB"].paper == pytest.approx(42.0)
         and dots["prob", "SCRUB"].paper is None
     )
-    figure = attack_dots.draw(info, dark=False, selected=row)
-    assert isinstance(figure, go.Figure)
-    assert [shape.line.dash for shape in figure.layout.shapes] == ["dash", "dot"] * 5
-    named = {trace.name for trace in figure.data if trace.showlegend}
-    assert {"Retrain", "Original", "hollow: the attack guesses", "printed by MUBox"} <= named
-    # names on top, too
-    assert [note.text for note in figure.layout.annotations] == [
-        panel.title for panel in info.panels
-    ]
-    assert [axis.title.text for axis in figure.select_xaxes()] == [
-        panel.title for panel in info.panels
-    ]
+    figure = attack_dots.draw(info, dark=False)
     (ghost,) = [trace for trace in figure.data if trace.mode == "markers+text"]
-    assert list(ghost.text) == ["†"] and "MUBox" in ghost.hovertemplate
-    symbols = [trace.marker.symbol for trace in figure.data if trace.customdata is not None]
-    assert sum(symbol.endswith("-open") for each in symbols for symbol in each) == 1
+    assert list(ghost.text) == ["†"] and list(ghost.x) == pytest.approx([42.0])
     assert re.search(
         r"Confidence\D+10\.0\D+\(SCRUB\)\D+100\.0\D+\(Bad teacher\)\W+Retrain 10\.0",
         attack_dots.alt_text(info),
@@ -504,32 +429,6 @@ def test_attack_dots_by_value_and_by_structure(five):
 
 # --- the page
 # --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("amount", ["empty", "one", "full", "kept"])
-def test_page_opens(home, amount):
-    keep(home) if amount == "kept" else fill(home, amount)
-    at = opened()
-    assert not at.exception and not at.error
-    assert at.title[0].value.endswith("?")
-
-
-def test_empty_leads_to_launch(home):
-    fill(home, "empty")
-    assert [one.proto.label for one in opened().main.get("page_link")][-1] == "Launch a comparison"
-
-
-def test_numbers_without_predictions_show_the_dots_and_say_what_to_do(home):
-    fill(home, "full")
-    at = opened()
-    assert len(figures(at)) == 1 and "predictions were not kept" in words_on(at)
-    assert "Launch a comparison" in [one.proto.label for one in at.get("page_link")]
-
-
-def test_one_run_without_numbers_says_so(home):
-    fill(home, "one")
-    at = opened()
-    assert "Open the table" in links(at) and not figures(at)
 
 
 def test_kept_predictions_show_curve_histogram_walls_and_exposed_samples(home):
@@ -567,6 +466,7 @@ def test_kept_predictions_show_curve_histogram_walls_and_exposed_samples(home):
     assert "python -m mucore run" in "\n".join(one.value for one in at.code)
 
 
+@pytest.mark.slow
 def test_a_guessing_attack_is_called_one(home):
     keep(home)
     guess = opened(run=run_key(home, "finetune"), attack="confidence")
@@ -591,6 +491,7 @@ def test_the_threshold_moves_counts_line_and_address(home):
     assert "Still called seen: 0" in words_on(at) and "No forgotten sample" in words_on(at)
 
 
+@pytest.mark.slow
 def test_another_attack_starts_from_its_own_threshold(home):
     keep(home)
     at = opened(threshold="correctness:0.50", attack="entropy", scale="linear")
@@ -632,6 +533,7 @@ def opening(at: AppTest) -> str:
     return next(each.options[0] for each in at.selectbox if each.label == "Run")
 
 
+@pytest.mark.slow
 def test_it_opens_on_a_whole_class_and_on_the_nearest_run_that_forgot_and_ended_well(home):
     keep_whole_class(home, list(WHOLE_CLASS))
     at = opened()
@@ -640,32 +542,7 @@ def test_it_opens_on_a_whole_class_and_on_the_nearest_run_that_forgot_and_ended_
     assert any(each.value.startswith(":material/check_circle:") for each in at.markdown)
 
 
-def test_where_none_forgot_it_opens_on_the_first_method_and_says_so(home):
-    keep_whole_class(home, ["original", "retrain", "ssd", "finetune", "second_order"])
-    at = opened()
-    first = next(
-        card.title for card in catalog.methods() if card.id in ("ssd", "finetune", "second_order")
-    )
-    assert first in opening(at) and "None" in opening(at)
-    assert "Nearest to Retrain" not in opening(at)
-
-
-def test_a_foreign_address_falls_back(home):
-    keep(home)
-    at = opened(
-        run="gone",
-        attack="magic",
-        threshold="x",
-        scale="cubic",
-        scenario="none",
-        set="00000000",
-        paper="7",
-        methods="zzz",
-    )
-    assert not at.exception and not at.error
-    assert "run" not in at.query_params and str(at.select_slider[0].value).startswith("confidence:")
-
-
+@pytest.mark.slow
 def test_the_papers_numbers_on_request(home):
     fill(home, "full")
     assert "printed by" not in str(figures(opened(scenario="one_class"))[0]["data"])
@@ -681,6 +558,7 @@ def test_the_papers_numbers_on_request(home):
     )
 
 
+@pytest.mark.slow
 def test_classes_at_random_have_the_attack_and_the_minutes_of_another_paper(home):
     with open_store(home) as store:
         for method in ("original", "retrain", "duck"):
@@ -699,17 +577,7 @@ def test_classes_at_random_have_the_attack_and_the_minutes_of_another_paper(home
     assert [ghost["x"] for ghost in ghosts] == [[99.0]]  # one attack is printed
 
 
-def test_a_scenario_without_printed_attacks_says_so(home):
-    with open_store(home) as store:
-        for method in ("retrain", "duck"):
-            spec = make_spec_row(
-                method=method, scenario="backdoor", scenario_parameters={"budget": 0.1}
-            )
-            store.put_result(make_result(spec, metrics={"mia_entropy": 0.5}))
-    at = opened(paper="1")
-    assert not at.exception and lines_with(at, "No paper prints", "this scenario")
-
-
+@pytest.mark.slow
 def test_a_click_on_a_dot_chooses_run_and_attack(home):
     keep(home)
     at = opened()
@@ -731,37 +599,3 @@ def table_row(home: Path, method: str) -> str:
     text = store.summaries(method=method, scenario="one_class")["parameters"].iloc[0]
     store.close()
     return frames.row_id(method, text)
-
-
-def test_images_that_cannot_be_had_leave_the_ids(home, monkeypatch):
-    keep(home)
-
-    def gone(*_, **__):
-        raise BadValue("The data set is not here.")
-
-    monkeypatch.setattr(data, "images", gone)
-    at = opened(attack="correctness", threshold="correctness:-0.50")
-    assert "The images cannot be shown" in words_on(at) and "Sample ids: " in words_on(at)
-    assert "Image" not in at.dataframe[0].value.columns
-
-
-def test_the_demo_shows_its_dots(demo_home):
-    at = opened()
-    assert not at.exception and not at.error
-    assert len(figures(at)) >= 1 and lines_with(at, "**Results**: demo")
-
-
-def test_retrain_is_not_compared_with_itself(home):
-    keep(home)
-    at = opened(run=run_key(home, "retrain"))
-    assert not at.exception and not at.error
-    assert "This run is Retrain itself" in words_on(at)
-
-
-def test_without_a_method_the_page_says_where_to_tick_one(home):
-    fill(home, "full")
-    at = opened(methods="")
-    assert not at.exception and not at.error
-    assert "Tick one under Methods" in words_on(at) and "has a membership number" not in words_on(
-        at
-    )

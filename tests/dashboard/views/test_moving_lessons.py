@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
 import pytest
-from builders import make_result
 from pages import open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard.lessons import LESSONS
 from dashboard.lessons.records import Pictures, Played
-from mucore.runner.plan import expand, parse_grid
-from mucore.store import open_store
 
 opened = partial(open_page, "lessons")
 
@@ -36,6 +32,7 @@ def test_every_lesson_begins_with_something_that_moves():
         assert first.moving.scenario in {one["id"] for one in lesson.grid["scenarios"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["forget-one-class", "backdoor"])
 def test_the_first_step_shows_images_and_what_is_said_of_them(name, demo_home, started):
     at = opened(lesson=name, step="1")
@@ -49,13 +46,3 @@ def test_the_first_step_shows_images_and_what_is_said_of_them(name, demo_home, s
     assert set(same) == {name != "backdoor"}
     assert "of these 8 images" in words_on(at)
     assert not moving(opened(lesson=name, step="2"))
-
-
-def test_without_predictions_there_is_nothing_to_move(home: Path):
-    lesson = LESSONS["forget-one-class"]
-    assert not moving(opened(lesson=lesson.id, step="1"))
-    with open_store(home) as store:
-        for spec in expand(parse_grid(lesson.grid))[0]:
-            store.put_result(make_result(spec, metrics={"fa": 0.1, "ra": 0.9, "ta": 0.8}))
-    at = opened(lesson=lesson.id, step="1")
-    assert not moving(at) and not at.error

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from builders import make_result, make_spec_row
-from pages import figures, open_page, words_on
+from pages import figures, open_page
 
 from mucore.metrics.membership import ATTACKS
 from mucore.store import open_store
@@ -93,12 +93,14 @@ def test_forgetting_against_utility(home):
     assert spans(box) == pytest.approx((-6.75, 6.75, -6.75, 6.75))
 
 
+@pytest.mark.slow
 def test_one_seed_has_no_grey(home):
     put(home, "one_class", ONE_CLASS, seeds=1)
     for page in ("results", "tradeoffs", "budget", "membership", "efficacy", "representation"):
         assert grey(page) == []
 
 
+@pytest.mark.slow
 def test_the_front_and_all_goals(home):
     put(home, "one_class", ONE_CLASS)
     (box,), axes = grey("tradeoffs")
@@ -109,13 +111,7 @@ def test_the_front_and_all_goals(home):
     assert (low, high) == pytest.approx((0, 6.75 / 47))
 
 
-def test_a_cost_as_an_axis_has_no_grey_of_its_own(home):
-    put(home, "one_class", ONE_CLASS)
-    (strip,), _ = grey("tradeoffs", y="rte")
-    assert (strip["x0"], strip["x1"]) == pytest.approx((0, 6.75))
-    assert (strip["y0"], strip["y1"], strip["yref"]) == (0, 1, "y domain")
-
-
+@pytest.mark.slow
 def test_budget_curves(home):
     put(home, "one_class", ONE_CLASS)
     at = open_page("budget")
@@ -129,6 +125,7 @@ def test_budget_curves(home):
     assert sorted(set(fa["y"])) == pytest.approx([-6.75, 6.75])
 
 
+@pytest.mark.slow
 def test_depoisoning(home):
     put(home, "label_flip", FLIPPED)
     (strips,) = grey("depoisoning")
@@ -140,6 +137,7 @@ def test_depoisoning(home):
     assert found == pytest.approx(wanted)
 
 
+@pytest.mark.slow
 def test_five_attacks(home):
     put(home, "one_class", ONE_CLASS)
     (strips,) = grey("membership")
@@ -148,6 +146,7 @@ def test_five_attacks(home):
         assert (strip["x0"], strip["x1"]) == pytest.approx(around(0.4, 100))
 
 
+@pytest.mark.slow
 def test_features_across_alone(home):
     put(home, "one_class", ONE_CLASS)
     (strip,), *_ = grey("representation", split="test")
@@ -155,6 +154,7 @@ def test_features_across_alone(home):
     assert strip["yref"] == "y domain"
 
 
+@pytest.mark.slow
 def test_efficacy(home):
     put(home, "one_class", ONE_CLASS)
     found = [each for shapes in grey("efficacy") for each in shapes]
@@ -163,6 +163,7 @@ def test_efficacy(home):
         assert (shape["x0"], shape["x1"]) == pytest.approx(around(-1.0))
 
 
+@pytest.mark.slow
 def test_persons(home):
     put(home, "identities", PERSONS, dataset="faces")
     scatter, bars = grey("identity")
@@ -170,6 +171,7 @@ def test_persons(home):
     assert spans(bars[0])[:2] == pytest.approx(around(0.1))
 
 
+@pytest.mark.slow
 def test_one_method_over_its_settings(home):
     put(home, "one_class", ONE_CLASS)
     (strips,) = grey("method", method="scrub")
@@ -182,6 +184,7 @@ def ribbons(figure: dict) -> list[dict]:
     return [trace for trace in figure["data"] if trace.get("legendgroup") == "noise"]
 
 
+@pytest.mark.slow
 def test_sensitivity_along_a_setting_of_a_method(home):
     """Retrain stands alike beside every value; agreements and CKA to Retrain have no grey."""
     put(home, "class_wise", {"cka_original_test": (1.0, 0.6, 0.7), "agl": (0.5, 1.0, 0.8)})
@@ -207,6 +210,7 @@ def test_sensitivity_along_a_setting_of_a_method(home):
     assert reference["line"]["color"] == lines[measure]["line"]["color"]
 
 
+@pytest.mark.slow
 def test_sensitivity_over_the_number_of_classes(home):
     with open_store(home) as store:
         for number, base in ((1, 0.9), (3, 0.5)):
@@ -227,6 +231,7 @@ def test_sensitivity_over_the_number_of_classes(home):
         assert sorted(set(grey["y"])) == pytest.approx(list(around(0.9)))
 
 
+@pytest.mark.slow
 def test_accuracy_of_each_class(home):
     """Retrain is right on 5, 6 and 8 of ten images of class 0 on its seeds: of the differences
     ± 1, 2 and 3 the 97.5th percentile is 2 + 0.875. Class 1 is the same in all.
@@ -251,44 +256,3 @@ def test_accuracy_of_each_class(home):
     at = open_page("compare", view="classes", key=keys["scrub", 0], run=keys["scrub", 0])
     (bars,) = (figure["data"] for figure in figures(at) if figure["data"][0]["type"] == "bar")
     assert list(bars[1]["error_y"]["array"]) == pytest.approx([28.75, 0.0])
-
-
-def test_classes_of_two_settings_or_one_seed_have_no_grey(home):
-    for scenario, seeds in (("one_class", 2), ("all_classes", 1)):
-        with open_store(home) as store:
-            for seed in range(seeds):
-                for method in ("retrain", "scrub"):
-                    spec = make_spec_row(scenario=scenario, method=method, training_seed=seed)
-                    counts = {"test": [[9 - seed, 1 + seed], [2, 8]]}
-                    store.put_result(make_result(spec, confusion=counts))
-    with open_store(home) as store:
-        runs = store.summaries(method="scrub", scenario=["one_class", "all_classes"])
-    runs = runs[runs["training_seed"] == 0].set_index("scenario")["key"]
-    for chosen, lines in (
-        ([runs["one_class"]], 2),
-        ([runs["all_classes"]], 1),
-        (list(runs), 1),
-    ):
-        figure = figures(open_page("compare", view="classes", key=chosen))[0]
-        assert sum(trace["type"] == "heatmap" for trace in figure["data"]) == lines
-
-
-def test_no_width_is_a_line(home):
-    """Where all Retrains agree there is nothing between the ends of the band, and it is seen."""
-    same = {"ta": (0.9, 0.8, 0.82), "fa": (1.0, 0.0, 0.1)}
-    with open_store(home) as store:
-        for seed, step in enumerate(STEPS):
-            for place, method in enumerate(("original", "retrain", "scrub")):
-                moved = step if method == "retrain" else 0.0
-                numbers = {"ta": same["ta"][place] + moved, "fa": same["fa"][place]}
-                gaps = {name: numbers[name] - same[name][1] for name in numbers}
-                spec = make_spec_row(scenario="one_class", method=method, training_seed=seed)
-                store.put_result(
-                    make_result(spec, metrics=numbers, gaps=gaps if method == "scrub" else {})
-                )
-    ((line, strip),) = grey("results")
-    assert "In forget accuracy they agree" in words_on(open_page("results"))
-    # through the whole panel: a box would be hidden by Retrain's own mark
-    assert spans(line) == (0, 0, 0, 1) and line["yref"] == "y domain"
-    assert spans(strip) == pytest.approx((0, 1, -6.75, 6.75)) and strip["xref"] == "x domain"
-    assert line["line"]["width"] > 1 and line["line"]["color"] == line["fillcolor"]

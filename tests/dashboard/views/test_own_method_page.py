@@ -47,6 +47,7 @@ def state_of(at: AppTest, name: str) -> list[str]:
     return [found] if isinstance(found, str) else found
 
 
+@pytest.mark.slow
 def test_the_template_keeps_every_rule(home, tmp_path):
     path = tmp_path / "my_method.py"
     path.write_text(assets.text("own_method.py.txt"), encoding="utf-8")
@@ -63,6 +64,7 @@ def test_the_room_opens_on_a_template_and_leads_back(home):
     assert state_of(at, "own") == [] and state_of(at, "scenarios") == ["one_class"]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_what_is_typed_is_checked_and_used_at_once(home):
     at = typed(room(methods="finetune"), GOOD.replace("return model.eval()", "return modle"))
@@ -85,6 +87,7 @@ def use(text: str) -> str:
     return methods.keep(text).source_hash
 
 
+@pytest.mark.slow
 def test_what_runs_need_stays_and_says_so(home):
     first = use(GOOD)
     with open_store(home) as store:
@@ -105,6 +108,7 @@ def test_what_runs_need_stays_and_says_so(home):
     assert "needs mine" in words_on(at) and methods.listed()
 
 
+@pytest.mark.slow
 def test_versions_can_be_opened_and_a_method_deleted(home):
     first, second = use(GOOD), use(f"{GOOD}\n# anew\n")
     at = typed(room(methods="mine"), "# half a thought")
@@ -121,16 +125,6 @@ def test_versions_can_be_opened_and_a_method_deleted(home):
     assert state_of(at, "methods") == [""]
     assert "Mine (deleted)" in at.selectbox(key="own_method_pick").options
     assert room().session_state["keep:own_method_text"] == "# half a thought"  # another tab
-
-
-def test_the_file_of_another_folder_is_listed_and_can_be_copied(home, tmp_path, monkeypatch):
-    own_methods.write(tmp_path, "theirs", "return model")
-    monkeypatch.setenv("MUCORE_PLUGINS", str(tmp_path))
-    at = room()
-    at.selectbox(key="own_method_pick").select("theirs").run()
-    assert "delete_method" not in keys(at)
-    button(at, "Open it above").click().run()
-    assert at.session_state["keep:own_method_text"] == own_methods.text("theirs", "return model")
 
 
 def test_no_code_comes_from_a_page_that_everybody_reaches(home, monkeypatch):

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pandas as pd
 import pytest
-from builders import full_store, make_result
-from facts import tells
-from pages import fill, open_page, words_on
+from builders import full_store
+from pages import fill, links, open_page, words_on
 
 from dashboard import papers
 from dashboard.frames import identity as identity_frames
@@ -21,20 +19,13 @@ from dashboard.frames import representation as representation_frames
 from dashboard.pages import BY_ID
 from dashboard.papers import PAPERS, Coverage, Exhibit, Having, Link, Paper, Standing, tables
 from dashboard.papers.newer import BESIDE
-from dashboard.sections.papers.exhibits import no_runs, other_data
 from dashboard.widgets.markdown import escape
 from mucore import catalog
-from mucore.runner.plan import expand, parse_grid
-from mucore.store import open_store
 
 ROOT = Path(__file__).resolve().parents[3]
 opened = partial(open_page, "papers")
-EXHIBITS = [
-    pytest.param(paper, exhibit, id=f"{paper.id} {exhibit.name}")
-    for paper in PAPERS
-    for exhibit in paper.exhibits
-]
-LINKS = [link for paper in PAPERS for exhibit in paper.exhibits for link in exhibit.links]
+EXHIBITS = [exhibit for paper in PAPERS for exhibit in paper.exhibits]
+LINKS = [link for exhibit in EXHIBITS for link in exhibit.links]
 COMMANDS = [
     command
     for paper in PAPERS
@@ -77,44 +68,43 @@ def numbered(name: str) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.id)
-def test_every_table_and_figure_appears_once(paper):
-    named = [number for exhibit in paper.exhibits for number in sorted(numbered(exhibit.name))]
-    assert sorted(named) == sorted(PRINTED[paper.id])
-    letter, count = FINDINGS[paper.id]
-    assert list(paper.findings) == [f"{letter}{n}" for n in range(1, count + 1)]
-    assert paper.presets and all(catalog.preset(name).source for name in paper.presets)
+def test_every_table_and_figure_appears_once():
+    for paper in PAPERS:
+        named = [number for exhibit in paper.exhibits for number in sorted(numbered(exhibit.name))]
+        assert sorted(named) == sorted(PRINTED[paper.id])
+        letter, count = FINDINGS[paper.id]
+        assert list(paper.findings) == [f"{letter}{n}" for n in range(1, count + 1)]
+        assert paper.presets and all(catalog.preset(name).source for name in paper.presets)
 
 
-def test_the_unnumbered_tables_of_the_persons_are_there():
-    names = [exhibit.name for exhibit in papers.CHOI.exhibits]
-    assert {"MUFAC table", "MUCAC table", "Three single-attribute tables"} <= set(names)
-
-
-@pytest.mark.parametrize(("paper", "exhibit"), EXHIBITS)
-def test_every_line_leads_to_a_page_or_says_why_not(paper: Paper, exhibit: Exhibit):
-    assert exhibit.shows.endswith(".") and (exhibit.links or exhibit.missing.endswith("."))
-    assert bool(exhibit.links) == bool(exhibit.scenarios)
-    for link in exhibit.links:
-        assert link.page in BY_ID and (ROOT / "dashboard" / BY_ID[link.page].file).is_file()
-        for name, known in (
-            ("scenario", catalog.scenarios()),
-            ("dataset", catalog.datasets()),
-            ("model", catalog.models()),
-        ):
-            assert link.query.get(name, known[0].id) in {card.id for card in known}
-        assert set(link.datasets) <= {card.id for card in catalog.datasets()} and (
-            not link.datasets or "scenario" in link.query
+def test_every_line_leads_to_a_page_or_says_why_not():
+    views = {
+        "similarity",
+        "agreement",
+        "map",
+        "layers",
+        "neighbours",
+        "sensitivity",
+        "last",
+        "cost",
+    }
+    known = {
+        "scenario": {card.id for card in catalog.scenarios()},
+        "dataset": {card.id for card in catalog.datasets()},
+        "model": {card.id for card in catalog.models()},
+    }
+    for exhibit in EXHIBITS:
+        assert (
+            bool(exhibit.links) == bool(exhibit.scenarios) != bool(exhibit.missing) or exhibit.links
         )
-        views = set(
-            re.findall(
-                r'^    "(\w+)": "',
-                (ROOT / "dashboard" / "views" / "representation.py").read_text(encoding="utf-8"),
-                re.MULTILINE,
-            )
-        )
-        assert link.page != "representation" or link.query["view"] in views
-    assert set(exhibit.scenarios) <= {card.id for card in catalog.scenarios()}
+        assert set(exhibit.scenarios) <= known["scenario"]
+        for link in exhibit.links:
+            assert (ROOT / "dashboard" / BY_ID[link.page].file).is_file()
+            for name, ids in known.items():
+                assert name not in link.query or link.query[name] in ids, link
+            assert set(link.datasets) <= known["dataset"]
+            assert not link.datasets or "scenario" in link.query
+            assert link.page != "representation" or link.query["view"] in views
 
 
 def test_a_figure_over_a_setting_needs_runs_that_differ_in_it():
@@ -167,6 +157,7 @@ def test_a_link_opens_on_the_papers_data_or_on_what_stands_in_for_them():
     ] == [False, True, True]
 
 
+@pytest.mark.slow
 def test_figures_over_many_models_are_filled_by_an_experiment_under_any_scenario(demo_home):
     """The demo's is under one_class, none of its runs under the competition's own scenario."""
     figures = papers.PAPERS[-1].exhibits
@@ -183,54 +174,7 @@ def test_figures_over_many_models_are_filled_by_an_experiment_under_any_scenario
     assert "No run under this scenario" not in text and "No experiment with many models" not in text
 
 
-def test_figures_over_many_models_say_that_there_is_no_experiment(home):
-    full_store(home).close()
-    many = [each for each in papers.COMPETITION.exhibits if each.many_models]
-    (said,) = {no_runs(each) for each in many}
-    assert tells(said, "No experiment", "many models", "command")
-    assert words_on(opened(paper="competition")).count(said) == len(many) == 2
-
-
-def test_a_link_of_a_filled_line_says_that_it_opens_on_other_data(demo_home):
-    text = words_on(opened(paper="persons"))
-    (persons,) = [paper for paper in PAPERS if paper.id == "persons"]
-    targets = [target for each in persons.exhibits for target in each.links]
-    (other,) = [target for target in targets if target.datasets and other_data(target) in text]
-    assert other.label == "Third table, smiling" and text.count(other_data(other)) == 1
-    assert set(other.datasets) == {"mucac-smiling", "faces-attributes-smiling"}
-    names = [catalog.dataset(name).title for name in other.datasets]
-    assert tells(text, other.label, "no run", " or ".join(names))
-
-
-def test_figure_10_varies_the_rate_that_duck_trains_with_where_classes_go():
-    figure = next(exhibit for exhibit in papers.TRULY.exhibits if exhibit.name == "Figure 10")
-    assert [link.query["over"] for link in figure.links if link.query["of"] == "duck"] == [
-        "method.class_lr",
-        "method.epochs",
-    ]
-    assert sum("duck.class_lr=" in command for command in figure.commands) == 3
-    assert not any("duck.lr=" in command for command in figure.commands)
-
-
-def test_what_a_figure_over_a_setting_wants_is_said(home):
-    grid = {
-        "dataset": "digits",
-        "model": "mlp",
-        "methods": [{"id": "pseudo_labels"}],
-        "scenarios": [{"id": "random_classes"}],
-    }
-    with open_store(home) as store:
-        for spec in expand(parse_grid(grid))[0]:
-            store.put_result(make_result(spec, metrics={"agl": 0.5}))
-    text = words_on(opened(paper="truly"))
-    for named in (
-        ("learning rate", "the commands"),
-        ("gradient noise", "the command"),
-        ("layers that may change",),
-    ):
-        assert tells(text, "No runs", *named)
-
-
+@pytest.mark.slow
 def test_the_table_of_half_a_class_opens_on_half_a_class(demo_home):
     (link,) = [link for link in LINKS if link.query.get("table") == "efficacy-0.5"]
     at = open_page(link.page, **link.query)
@@ -239,6 +183,7 @@ def test_the_table_of_half_a_class_opens_on_half_a_class(demo_home):
     assert "fraction 50" in words_on(at)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "link",
     [link for link in LINKS if link.query.get("over") == "forget set.n"],
@@ -251,72 +196,20 @@ def test_figure_8_opens_on_the_number_of_classes(demo_home, link: Link):
     assert chosen["Method"] == link.query["of"] and chosen["Setting"] == "forget set.n"
 
 
-def test_what_is_not_there_of_a_table_with_a_page_is_said(home):
-    (table,) = [exhibit for exhibit in papers.TRULY.exhibits if exhibit.name == "Table 8"]
-    assert table.links and "deviations cannot be switched on" in table.missing
-    assert "8" not in set(tables.cells("truly")["table"])
-    full_store(home).close()
-    text = words_on(opened(paper="truly"), escaped=True)
-    assert escape(table.missing) in text and no_runs(table) in text
-    assert tells(no_runs(table), "No run", "scenario")
-
-
-def test_both_sizes_of_poison_stand_behind_the_link_of_figures_5_and_6(home):
-    (figure,) = [exhibit for exhibit in papers.MUBOX.exhibits if exhibit.name == "Figures 5, 6"]
-    (link,) = figure.links
-    with open_store(home) as store:
-        for budget in (0.05, 0.1):
-            made_of = {
-                "dataset": "digits",
-                "model": "mlp",
-                "methods": [{"id": "finetune"}, {"id": "salun"}],
-            }
-            grid = {
-                **made_of,
-                "scenarios": [{"id": "label_flip", "parameters": {"budget": budget}}],
-            }
-            for spec in expand(parse_grid(grid))[0]:
-                poisoned = replace(
-                    make_result(spec, metrics=dict.fromkeys(("ta", "fa", "fa_true"), 0.5)),
-                    forget_count=round(1200 * budget),
-                )
-                store.put_result(poisoned)
-    at = open_page(link.page, **link.query)
-    assert not at.exception and not at.error
-    text = words_on(at)
-    assert (
-        "**60 poisoned samples**" in text
-        and "**120 poisoned samples**" in text
-        and len(at.get("plotly_chart")) >= 2
-    )
-    (sizes,) = [box for box in at.selectbox if box.label == "Poisoned"]
-    assert [*sizes.options] == ["All", "120 samples", "60 samples"]
-    assert len(figure.commands) == 2
-
-
-def test_only_a_table_about_other_papers_has_no_page():
-    assert [
-        exhibit.name for paper in PAPERS for exhibit in paper.exhibits if not exhibit.links
-    ] == ["Table 1"]
-    assert not papers.TRULY.exhibits[0].links  # that of Are We Truly Forgetting?
-
-
-@pytest.mark.parametrize("link", LINKS, ids=lambda link: f"{link.page} {link.label}")
-def test_a_link_names_a_printed_table_of_its_scenario(link: Link):
-    scenario, table = link.query.get("scenario", ""), link.query.get("table")
-    if link.page == "results" and table:
-        (printed,) = [one for one in tables.printed_tables(scenario) if one.id == table]
-        assert (
-            link.query["paper"] == "1" and link.query.get("model", printed.model) == printed.model
-        )
-        assert link.query.get("dataset", printed.datasets[0]) == printed.datasets[0]
-    elif link.page == "identity" and table:
-        assert (
-            link.query["paper"] == "1" and link.datasets == identity_frames.TABLES[table].datasets
-        )
-    else:
-        assert table is None
-    assert link.query.get("paper_set", "random") in representation_frames.PAPER_SETS
+def test_a_link_names_a_printed_table_of_its_scenario():
+    for link in LINKS:
+        scenario, table = link.query.get("scenario", ""), link.query.get("table")
+        if link.page == "results" and table:
+            (printed,) = [one for one in tables.printed_tables(scenario) if one.id == table]
+            assert link.query["paper"] == "1"
+            assert link.query.get("model", printed.model) == printed.model
+            assert link.query.get("dataset", printed.datasets[0]) == printed.datasets[0]
+        elif link.page == "identity" and table:
+            assert link.query["paper"] == "1"
+            assert link.datasets == identity_frames.TABLES[table].datasets
+        else:
+            assert table is None
+        assert link.query.get("paper_set", "random") in representation_frames.PAPER_SETS
 
 
 def test_every_published_table_is_linked_from_the_index():
@@ -340,6 +233,7 @@ def test_every_published_table_is_linked_from_the_index():
     )
 
 
+@pytest.mark.slow
 def test_newer_papers_link_to_each_of_their_tables(home):
     said = {link.proto.query_string for link in open_page("papers").get("page_link")}
     tables_of = {paper.id: {one.id for one in paper.tables} for paper in BESIDE}
@@ -352,8 +246,12 @@ def test_newer_papers_link_to_each_of_their_tables(home):
         assert any(f"table={name}" in query for query in said)
 
 
-@pytest.mark.parametrize("command", sorted(set(COMMANDS)))
-def test_every_command_names_what_exists(command):
+def test_every_command_names_what_exists():
+    for command in sorted(set(COMMANDS)):
+        names_what_exists(command)
+
+
+def names_what_exists(command: str) -> None:
     words = shlex.split(command)
     assert words[:3] == ["python", "-m", "mucore"] and words[3] in ("run", "quality", "forget-set")
     flags = dict(zip(words[4::2], words[5::2], strict=True))
@@ -436,20 +334,14 @@ def test_coverage_counts_what_has_a_page_and_runs():
     ) == ["", "", "none"]
 
 
-@pytest.mark.parametrize("amount", ["empty", "one", "full"])
-def test_the_page_opens(home, amount):
-    fill(home, amount)
+def test_the_page_counts_what_is_live_and_filled(home):
+    fill(home, "full")
     at = opened()
-    assert not at.exception and not at.error
-    assert at.title[0].value.endswith("?")
-    labels = [element.proto.label for element in at.get("page_link")]
-    assert ("Launch a comparison" in labels) == (amount == "empty")
-    assert "Launch MUBox, CIFAR-10" in labels
-    live = sum(bool(exhibit.links) for paper in PAPERS for exhibit in paper.exhibits)
-    scenarios = {"empty": [], "one": ["one_class"], "full": ["one_class", "class_wise"]}[amount]
-    filled = papers.coverage(
-        PAPERS, Having(dict.fromkeys(scenarios, ()), dict.fromkeys(scenarios, ("toy",)))
-    ).filled
+    assert "Launch MUBox, CIFAR-10" in links(at)
+    live = sum(bool(exhibit.links) for exhibit in EXHIBITS)
+    scenarios = ["one_class", "class_wise"]
+    having = Having(dict.fromkeys(scenarios, ()), dict.fromkeys(scenarios, ("toy",)))
+    filled = papers.coverage(PAPERS, having).filled
     assert {f"#### {live}", f"#### {filled}"} <= {one.value for one in at.markdown}
 
 
@@ -471,11 +363,6 @@ def test_a_paper_is_chosen_by_the_address(home, paper):
         for link in exhibit.links
     )
     assert ("What the paper found" in text) == bool(paper.findings)
-
-
-def test_a_wrong_paper_falls_back_to_the_first(home):
-    full_store(home).close()
-    assert escape(PAPERS[0].citation) in words_on(opened(paper="no-such"), escaped=True)
 
 
 AWAY = [

@@ -106,6 +106,7 @@ def test_original_is_seen_before_anything_is_forgotten(room, ask):
     assert ask(at, {"what": "scene", "scene": own, "revision": 3})["run"] is None
 
 
+@pytest.mark.slow
 def test_the_scene_is_there_again_after_another_page(room, ask):
     at = open_page("playground")
     scene = {**frames.preset_draft("class"), "preset": None, "methods": ["finetune"]}
@@ -167,11 +168,6 @@ def test_whatever_is_asked_the_page_stays(room, ask, asked):
     assert room.asked == []
 
 
-def test_a_damaged_address_opens_the_first_example_and_says_what_is_wrong(room, opened):
-    data = opened(points="own", own="!!!", forget="0")
-    assert data["scene"] == frames.preset_draft(PRESETS[0].id) and "address" in data["problem"]
-
-
 def test_a_guest_plays_and_is_answered_less_often(room, become, ask, opened):
     become("presenter")
     quick = opened()["pause"]
@@ -183,14 +179,7 @@ def test_a_guest_plays_and_is_answered_less_often(room, become, ask, opened):
     assert data["pause"] > quick and len(room.asked) == 1
 
 
-def test_a_scene_that_the_room_let_go_is_played_again(room, ask):
-    at = open_page("playground", preset="outlier", played="1")
-    data = ask(at, {"what": "events", "after": 0})
-    room.kept.clear()
-    again = ask(at, {"what": "events", "after": 0})
-    assert again["run"]["events"] == data["run"]["events"] and not again["run"]["field"]
-
-
+@pytest.mark.slow
 def test_a_setting_is_changed_in_a_window_and_goes_back(room, ask, playground):
     at = open_page("playground", preset="outlier")
     draft = frames.preset_draft("outlier")
@@ -230,6 +219,7 @@ def test_a_bad_setting_is_told_and_takes_nothing_else_with_it(room, opened, ask)
     assert "Fine-tune: epochs" in words_on(at)
 
 
+@pytest.mark.slow
 def test_what_is_shown_goes_home(room, ask):
     at = open_page("playground", preset="outlier")
     told = state.ticket_of(at, course.TICKET)
@@ -255,21 +245,5 @@ def test_what_is_shown_goes_home(room, ask):
         assert blocks_of(told.instead(moment), Table)[0].frame["Steps"].iloc[-1] == "4 of 4"
 
 
-def test_two_files_of_scenes_that_are_gone_end_no_scene_of_each_other(room, ask):
-    at = open_page("playground", preset="outlier")
-    ask(at, {"what": "forget", "scene": frames.preset_draft("outlier"), "revision": 1})
-    made = state.ticket_of(at, course.TICKET).instead
-    for _ in range(2):
-        room.kept.clear()
-        assert blocks_of(made({}), Picture)
-    names = [who for _, who in room.asked]
-    assert len(names) == len(set(names)) == 3
-
-
 def blocks_of(sections: Iterable[Section], kind: type[T]) -> list[T]:
     return [each for section in sections for each in section.blocks if isinstance(each, kind)]
-
-
-def test_start_leads_to_the_playground(home):
-    at = open_page("start")
-    assert "Playground" in {one.proto.label for one in at.main.get("page_link")}

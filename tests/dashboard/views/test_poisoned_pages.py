@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import pandas as pd
 import pytest
 from builders import make_result, make_spec_row
 from pages import open_page, words_on
 
-from dashboard import frames
-from mucore import catalog
 from mucore.store import open_store
 
 SMALL: Mapping[str, Any] = {"dataset": "digits", "model": "mlp", "preset": "quick"}
@@ -51,9 +48,6 @@ def test_both_forms_launch_what_is_typed(home):
     ("typed", "sentence"),
     [
         ({"label_flip.pairs": "0-10"}, "two classes from 0 to 9, but got 0-10"),
-        ({"label_flip.pairs": "0,9"}, "such as 0-9,1-8, but got '0'"),
-        ({"backdoor.size": "8"}, "8 by 8 pixels, but its size is 8"),
-        ({"backdoor.value": "300"}, "but got 300"),
         ({"backdoor.budget": "1200"}, "leave something to retain"),
         (
             {
@@ -75,22 +69,6 @@ def test_bad_input_gets_its_sentence(home, typed, sentence):
     assert sentence in words_on(at)
 
 
-def test_methods_that_refuse_say_so_and_own_settings_start_at_those_of_the_scenario(home):
-    at = open_page("launch", **SMALL, scenarios="backdoor", methods=["first_order"], settings="own")
-    refused = next(one for one in at.checkbox if one.label == catalog.method("scrub_rewind").title)
-    assert refused.disabled and "it goes back to the error of unseen samples" in words_on(at)
-    assert next(one for one in at.selectbox if one.label == "counterpart").value == "true_label"
-    several = open_page(
-        "launch",
-        **SMALL,
-        scenarios=["backdoor", "one_class"],
-        methods=["first_order"],
-        settings="own",
-    )
-    assert next(one for one in several.selectbox if one.label == "counterpart").value == "delete"
-    assert "Backdoor uses counterpart true_label." in words_on(several)
-
-
 def rows(scenario: str, metrics: Mapping[str, float]) -> Iterator[Any]:
     for method in ("original", "retrain", "finetune"):
         yield make_result(make_spec_row(scenario=scenario, method=method), metrics=metrics)
@@ -108,39 +86,3 @@ def test_results_have_the_attacks_columns_where_there_was_one(home):
         str(one.value.to_dict()) for one in at.dataframe
     )
     assert "98.7" in shown and "12.3" in shown
-
-
-def test_columns_come_after_the_accuracies_and_only_with_values():
-    plain, poisoned = (
-        [c.id for c in frames.columns(class_wise=False, poison=p)] for p in ((), ("asr", "fa_true"))
-    )
-    assert (
-        poisoned[:5] == ["ta", "ra", "fa", "asr", "fa_true"]
-        and [c for c in poisoned if c not in ("asr", "fa_true")] == plain
-    )
-    columns = ["key", "metric", "value", "gap", "error"]
-    results = {
-        name: list(rows(name, {"ta": 0.9, **({"asr": 0.4} if name == "backdoor" else {})}))
-        for name in ("backdoor", "one_class")
-    }
-    for name, made in results.items():
-        summaries = pd.DataFrame(
-            {
-                **{
-                    field: [result.spec[field] for result in made]
-                    for field in ("method", "method_preset", "training_seed")
-                },
-                "unlearning_seed": 0,
-                "evaluation_seed": 0,
-                "parameters": "{}",
-                "key": [result.key for result in made],
-                "status": "ok",
-            }
-        )
-        values = [
-            (result.key, metric, m.value, None, None)
-            for result in made
-            for metric, m in result.metrics.items()
-        ]
-        table = frames.results_table(summaries, pd.DataFrame(values, columns=columns), view="value")
-        assert ("asr" in [column.id for column in table.columns]) == (name == "backdoor")

@@ -16,12 +16,10 @@ import streamlit as st
 from builders import make_cost, make_spec_row
 from experiments import MODELS, outputs, put_experiment
 from facts import tells
-from pages import figures, fill, open_page, words_on
+from pages import figures, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard.frames import quality as quality_frames
-from dashboard.frames.quality import Found
-from dashboard.sections.quality.example import EXAMPLE
 from mucore.metrics.forgetting_quality import forgetting_quality
 from mucore.metrics.quality_experiment import Models, assess
 from mucore.runner.quality import Finding
@@ -47,16 +45,6 @@ def keys_of(at: AppTest) -> set[str | None]:
 
 
 # -- the page
-
-
-@pytest.mark.parametrize("amount", ["empty", "one", "full"])
-def test_without_an_experiment_the_page_says_what_it_is_and_how_to_make_one(home, amount):
-    fill(home, amount)
-    at = opened()
-    assert not at.exception and not at.error
-    assert at.title[0].value.endswith("?")
-    assert EXAMPLE in [one.value for one in at.code] and EXAMPLE.startswith("python -m mucore ")
-    assert not figures(at)
 
 
 def test_numbers_are_computed_on_request_and_then_shown(home):
@@ -86,6 +74,7 @@ def confidences(seeds: range, shift: float) -> np.ndarray:
     )
 
 
+@pytest.mark.slow
 def test_stored_numbers_show_at_once_and_the_address_chooses_method_and_sample(home):
     filled(home)
     opened().button(key="compute").click().run()
@@ -132,13 +121,7 @@ def summaries(home: Path) -> pd.DataFrame:
         store.close()
 
 
-def test_predictions_that_were_removed_are_said(home):
-    filled(home, kept=False)
-    at = opened()
-    assert not at.exception and not at.error
-    assert "removed to save space" in words_on(at) and "compute" not in keys_of(at)
-
-
+@pytest.mark.slow
 def test_numbers_whose_predictions_are_gone_still_show(home):
     filled(home)
     opened().button(key="compute").click().run()
@@ -153,6 +136,7 @@ def test_numbers_whose_predictions_are_gone_still_show(home):
     assert not at.exception and len(figures(at)) == 4 and "read" not in keys_of(at)
 
 
+@pytest.mark.slow
 def test_a_method_too_slow_for_the_competition_is_rejected(home):
     filled(home, methods={"finetune": 0.5}, seconds=20.0)
     at = opened().button(key="compute").click().run()
@@ -160,34 +144,6 @@ def test_a_method_too_slow_for_the_competition_is_rejected(home):
     text = words_on(at)
     assert "unlearning took 20 s" in text and "1 of 1 too slow" in text
     assert "66.7, rejected" in [note["text"] for note in figures(at)[1]["layout"]["annotations"]]
-
-
-def test_old_addresses_fall_back(home):
-    filled(home)
-    opened().button(key="compute").click().run()
-    at = opened(
-        method="gone-123456",
-        sample="999",
-        models="7-one-0",
-        run="k",
-        scenario="no_such",
-        set="0",
-        dataset="x",
-    )
-    assert not at.exception and not at.error and len(figures(at)) == 4
-
-
-def test_a_run_in_the_address_opens_its_drawer(home):
-    filled(home)
-    found = quality_frames.experiments(summaries(home))[0]
-    at = opened(run=found.methods[0].keys[0])
-    assert not at.exception
-    assert any(one.value.startswith("Fine-tune, training seed 0") for one in at.subheader)
-
-
-def test_the_demo_opens(demo_home):
-    at = opened()
-    assert not at.exception and not at.error and at.title[0].value.endswith("?")
 
 
 # -- which experiments there are
@@ -260,11 +216,6 @@ def test_forget_sets_and_originals_are_not_mixed(column):
     assert len(quality_frames.experiments(kinds)) == 1
     kinds.loc[kinds["method"] == "finetune", column] = "original=g"
     assert quality_frames.experiments(kinds) == ()
-
-
-def test_found_keys_name_every_run():
-    found = Found(models=4, originals="one", seed=0, retrained=("a", "b"), methods=())
-    assert found.keys == ("a", "b") and found.id == "4-one-0"
 
 
 # -- what the page says on top
@@ -365,14 +316,6 @@ def test_the_table_has_verdict_and_distance_behind_the_method():
 # -- words and figures
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(math.nan, "none: every rule errs on one side only"), (50.0, "∞"), (1.234, "1.23")],
-)
-def test_epsilon_in_words(value, text):
-    assert quality_frames.epsilon_text(value) == text
-
-
 def test_samples_are_ordered_by_how_easily_they_tell():
     ids = np.array([3, 5, 8])
     u = np.array([[0.0, 10, 0], [1, 11, 2], [2, 12, 4], [3, 13, 6]])
@@ -383,6 +326,7 @@ def test_samples_are_ordered_by_how_easily_they_tell():
     assert hidden.by_epsilon == [8, 5, 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chart", ["quality_bars", "time_bars"])
 def test_a_click_on_a_bar_opens_its_first_run(home, monkeypatch, chart):
     filled(home)
@@ -402,6 +346,7 @@ def test_a_click_on_a_bar_opens_its_first_run(home, monkeypatch, chart):
 # --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_demo_shows_the_classes_of_its_splits(demo_home):
     at = opened()
     assert any("each class" in one.value for one in at.subheader)
@@ -423,12 +368,3 @@ def test_the_demo_shows_the_classes_of_its_splits(demo_home):
         forget["Training"].sum() == forget["Retain set"].sum() + forget["Forget set"].sum()
         and (forget["Forget set"] > 0).sum() == 1
     )
-
-
-def test_runs_without_counts_say_so(home):
-    filled(home)
-    at = opened()
-    assert not at.exception and tells(words_on(at), "counts", "not kept")
-    assert not [
-        trace for one in figures(at) for trace in one["data"] if "image" in trace.get("name", "")
-    ]

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sqlalchemy as sa
-from builders import full_results, full_store, make_result, make_spec_row
+from builders import full_results, full_store, make_spec_row
 from facts import tells
 from pages import figure, figures, fill, links, open_page, words_on
 from streamlit.testing.v1 import AppTest
@@ -22,28 +22,10 @@ from mucore import catalog
 from mucore.store import open_store
 from mucore.store import schema as tables
 
-PAGES = ["results", "method", "glossary"]
-
 
 def table_html(at: AppTest) -> str:
     """What the results table was mounted with."""
     return json.loads(at.main.get("bidi_component")[0].proto.json)["html"]
-
-
-@pytest.mark.parametrize("amount", ["empty", "one", "full"])
-@pytest.mark.parametrize("page", PAGES)
-def test_page_opens(home, page, amount):
-    fill(home, amount)
-    at = open_page(page)
-    assert not at.exception and not at.error
-    assert at.title[0].value.endswith("?")
-
-
-def test_empty_results_lead_to_launch(home):
-    fill(home, "empty")
-    at = open_page("results")
-    assert "Launch a comparison" in links(at)
-    assert not at.main.get("bidi_component")
 
 
 def test_one_run_is_shown_with_what_is_missing(home):
@@ -72,6 +54,7 @@ def test_full_results_show_every_row_and_the_figure(home):
     }
 
 
+@pytest.mark.slow
 def test_the_demo_opens_on_what_forgot(demo_home):
     """As a stranger meets it: whichever line on top is chosen, or method in large type, works."""
     at = open_page("results")
@@ -98,6 +81,7 @@ def test_the_address_chooses_scenario_view_order_and_methods(home):
     assert at.title[0].value == catalog.scenario("class_wise").question
 
 
+@pytest.mark.slow
 def test_a_foreign_address_falls_back(home):
     fill(home, "full")
     query = {
@@ -116,20 +100,19 @@ def test_a_foreign_address_falls_back(home):
 @pytest.mark.parametrize(
     "damage", [{"parameters": "{"}, {"metric_numbers": "5"}, {"finished": sa.literal("no time")}]
 )
-@pytest.mark.parametrize("page", ["results", "tradeoffs"])
-def test_damaged_results_are_named_where_they_are_left_out(home, damage, page):
+def test_damaged_results_are_named_where_they_are_left_out(home, damage):
     fill(home, "full")
-    assert not tells(words_on(open_page(page)), "damaged and left out")
     with open_store(home) as store:
         broken = store.results(method="salun", scenario="class_wise")[0]
         with store.write("results") as connection:
             row = tables.result.c.key == broken.key
             connection.execute(sa.update(tables.result).where(row).values(damage))
-    at = open_page(page, scenario="class_wise")
+    at = open_page("results", scenario="class_wise")
     assert not at.exception and not at.error
     assert tells(words_on(at), "1 result", "left out", broken.key)
 
 
+@pytest.mark.slow
 def test_damaged_jobs_and_comparisons_are_named_where_they_are_left_out(home):
     with open_store(home) as store:
         (job,) = store.enqueue([make_spec_row().original()])
@@ -171,43 +154,6 @@ def test_a_row_opens_its_run_with_the_command_that_repeats_it(home):
     assert "row" not in at.query_params and "python -m mucore run" not in words_on(at)
 
 
-def test_a_row_says_that_it_lies_outside_original_and_retrain(home):
-    store = open_store(home)
-    level = {"original": 1.0, "retrain": 0.8, "salun": 0.2, "finetune": 0.9}
-    for seed in (0, 1, 2):
-        for method, fa in level.items():
-            store.put_result(
-                make_result(
-                    method=method,
-                    training_seed=seed,
-                    metrics={"ta": 0.9, "fa": fa},
-                    gaps={"fa": fa - 0.8},
-                )
-            )
-    store.close()
-    summaries = full_summaries(home)
-    rows = {
-        name: frames.row_id(name, summaries.loc[summaries["method"] == name, "parameters"].iloc[0])
-        for name in ("salun", "finetune")
-    }
-    at = open_page("results", row=rows["salun"])
-    assert tells(words_on(at), "1 line", "original", "Retrain")
-    assert tells(at.warning[0].value, "forgets more")
-    assert not open_page("results", row=rows["finetune"]).warning
-
-
-def test_a_run_without_stored_predictions_says_so(home):
-    fill(home, "full")
-    summaries = full_summaries(home)
-    row = frames.row_id(
-        "salun", summaries.loc[summaries["method"] == "salun", "parameters"].iloc[0]
-    )
-    at = open_page("results", row=row)
-    assert not at.exception
-    assert tells(words_on(at), "Accuracy", "class", "not shown")
-    assert "run_classes" not in {one.key for one in at.get("plotly_chart")}
-
-
 def full_summaries(home: Path):
     store = open_store(home)
     summaries = store.summaries(scenario="one_class")
@@ -215,6 +161,7 @@ def full_summaries(home: Path):
     return summaries
 
 
+@pytest.mark.slow
 def test_the_papers_numbers_stand_below_ours_on_request(home):
     fill(home, "full")
     assert 'class="paper"' not in table_html(open_page("results", scenario="one_class"))
@@ -223,6 +170,7 @@ def test_the_papers_numbers_stand_below_ours_on_request(home):
     assert "MUBox Table 1" in words_on(at) and "Another data set" in words_on(at)
 
 
+@pytest.mark.slow
 def test_a_comparison_without_results_leads_to_the_queue(home):
     full_store(home).close()
     store = open_store(home)
@@ -249,6 +197,7 @@ def test_method_page_tells_how_it_works_and_what_it_reached(home):
     assert labels == [catalog.scenario(name).title for name in ("one_class", "class_wise")]
 
 
+@pytest.mark.slow
 def test_a_method_without_runs_leads_to_a_launch_of_it(home):
     fill(home, "one")
     (link,) = [
@@ -259,31 +208,16 @@ def test_a_method_without_runs_leads_to_a_launch_of_it(home):
     assert link.proto.query_string == "methods=scrub"
 
 
-def test_method_page_opens_on_the_method_that_most_was_run_of(home):
+@pytest.mark.slow
+def test_every_method_has_its_page(home):
     fill(home, "one")
-    assert catalog.method("finetune").title in open_page("method").title[0].value
+    for card in catalog.methods():
+        at = open_page("method", method=card.id)
+        assert not at.exception and not at.error
+        assert card.id == "finetune" or f"Launch a comparison with {card.title}" in links(at)
 
 
-def test_method_page_says_whether_it_keeps_to_the_classifier(home):
-    fill(home, "one")
-    found = {
-        name: words_on(open_page("method", method=name)) for name in ("salun", "ssd", "first_order")
-    }
-    ssd, first_order = (catalog.method(name).not_confinable for name in ("ssd", "first_order"))
-    assert tells(found["salun"], "classifier alone", "yes")
-    assert tells(found["ssd"], "classifier alone", "no", ssd)
-    assert tells(found["first_order"], "classifier alone", "param_scope head only", first_order)
-
-
-@pytest.mark.parametrize("method", [card.id for card in catalog.methods()])
-def test_every_method_has_its_page(home, method):
-    fill(home, "one")
-    at = open_page("method", method=method)
-    assert not at.exception and not at.error
-    if method != "finetune":
-        assert f"Launch a comparison with {catalog.method(method).title}" in links(at)
-
-
+@pytest.mark.slow
 def test_glossary_searches_and_opens_one_entry(home):
     fill(home, "empty")
     everything = open_page("glossary")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from builders import full_store, make_model, make_result, make_spec_row, replay_value
 from facts import tells
-from pages import button, figures, fill, links, open_page, words_on
+from pages import button, figures, links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data
@@ -22,7 +22,6 @@ from mucore.store import open_store
 from mucore.store.pack import write_pack
 
 opened = partial(open_page, "replay")
-QUESTION = "What happens while a method forgets?"
 ENDS = {"finetune": 60.0, "scrub": 0.0, "salun": 1.0}
 
 
@@ -86,15 +85,6 @@ def boxes(at: AppTest) -> dict[str, Any]:
 # -- stores of every fill
 
 
-@pytest.mark.parametrize("amount", ["empty", "one", "full"])
-def test_the_page_opens_on_any_store(home, amount):
-    fill(home, amount)
-    at = opened()
-    assert not at.exception and not at.error
-    assert at.title[0].value == QUESTION and not at.get("plotly_chart")
-    assert ("Launch a comparison" if amount == "empty" else "Launch this run") in links(at)
-
-
 def test_nothing_in_the_address_opens_on_two_ready_runs(home):
     """Also where another setting has more runs, and where one that is not ready comes first by
     name.
@@ -117,6 +107,7 @@ def test_nothing_in_the_address_opens_on_two_ready_runs(home):
     assert "Retrain" in [trace.get("name") for trace in figure["data"]]
 
 
+@pytest.mark.slow
 def test_the_address_names_runs_and_clock(home):
     keys = put(home, ready=("finetune", "scrub", "salun"))
     at = opened(key=keys["salun"], other=keys["finetune"], clock="seconds")
@@ -143,39 +134,10 @@ def test_the_address_names_runs_and_clock(home):
     assert not tells(words_on(at), "Seconds", "stored runs")
 
 
-def test_one_run_alone_has_no_clock_to_choose(home):
-    keys = put(home, ready=("scrub", "salun"))
-    at = opened(key=keys["scrub"], other="none", clock="seconds")
-    (figure,) = figures(at)
-    assert len(figure["frames"]) == 3 and not [
-        one for one in at.segmented_control if one.label == "Clock"
-    ]
-    # Retrain's levels are in the figure
-    assert "Provenance: 2 runs" in [one.label for one in at.expander]
-
-
-def test_a_foreign_address_falls_back(home):
-    keys = put(home, ready=("scrub", "salun"))
-    at = opened(
-        key="gone", other="gone", clock="tomorrow", run="nobody", scenario="x", set="y", dataset="z"
-    )
-    assert not at.exception and not at.error and len(figures(at)) == 1
-    assert boxes(at)["Run"].value in keys.values()
-    at = opened(key=keys["scrub"], other=keys["scrub"])  # a race against itself
-    assert not at.exception and boxes(at)["Beside it"].value != keys["scrub"]
-
-
-def test_notes_of_a_replay_are_on_the_page(home):
-    keys = put(home, ready=())
-    note = "Other weights than the stored run."
-    write(home, keys["scrub"], replay_value([98.0, 1.0], classes=10, notes=[note], same=False))
-    words = words_on(opened(key=keys["scrub"]))
-    assert note in words and tells(words, "in one go")
-
-
 # -- runs without a replay
 
 
+@pytest.mark.slow
 def test_a_run_with_weights_gets_a_button_that_starts_its_replay(home, monkeypatch):
     keys = put(home, ready=("scrub",))
     keep_original(home)
@@ -192,17 +154,7 @@ def test_a_run_with_weights_gets_a_button_that_starts_its_replay(home, monkeypat
     assert started == [("replay", {"key": keys["finetune"]})]
 
 
-def test_two_runs_without_a_replay_have_a_button_each(home):
-    keys = put(home, ready=())
-    keep_original(home)
-    at = opened(key=keys["scrub"], other=keys["salun"])
-    assert not at.exception and not at.get("plotly_chart")
-    assert {one.label for one in at.button if one.label.startswith("Replay ")} == {
-        "Replay SCRUB (about 44 s)",
-        "Replay SalUn (about 44 s)",
-    }
-
-
+@pytest.mark.slow
 def test_a_failed_replay_says_why(home):
     keys = put(home, ready=())
     keep_original(home)
@@ -216,6 +168,7 @@ def test_a_failed_replay_says_why(home):
     assert button(at, "Try again") is not None
 
 
+@pytest.mark.slow
 def test_without_the_originals_weights_the_run_can_be_launched(home):
     keys = put(home, ready=("scrub",))
     at = opened(key=keys["finetune"], other=keys["scrub"])
@@ -229,30 +182,7 @@ def test_without_the_originals_weights_the_run_can_be_launched(home):
     assert "training_seeds=1" in link.proto.query_string
 
 
-def test_a_run_with_noise_is_made_anew_by_its_command(home):
-    spec = make_spec_row(scenario="class_wise", method="scrub").model_copy(update={"noise": 0.5})
-    with open_store(home) as store:
-        store.put_result(make_result(spec))
-    at = opened(settings="all")
-    assert "--noise 0.5" in str(at.code[0].value) and "Launch this run" not in links(at)
-
-
-def test_originals_and_ensembles_are_not_on_offer(home):
-    keys = put(home, ready=(), methods=("finetune", "sisa"))
-    at = opened()
-    assert not {keys["original"], keys["sisa"]} & set(boxes(at)["Run"].proto.options)
-    assert len(boxes(at)["Run"].options) == 2  # Fine-tune and Retrain
-
-
-def test_an_original_alone_has_nothing_to_replay(home):
-    with open_store(home) as store:
-        store.put_result(make_result(scenario="class_wise", method="original"))
-    at = opened()
-    assert not at.exception and "Launch a comparison" in links(at)
-    assert tells(words_on(at), "No run", "steps") and not figures(at)
-    assert "Run" not in boxes(at)
-
-
+@pytest.mark.slow
 def test_a_replay_that_came_with_the_demo_is_shown(home, tmp_path, monkeypatch):
     keys = put(tmp_path / "maker", ready=())
     with open_store(tmp_path / "maker") as store:
@@ -276,6 +206,7 @@ def test_a_replay_that_came_with_the_demo_is_shown(home, tmp_path, monkeypatch):
 # -- ways here
 
 
+@pytest.mark.slow
 def test_the_drawer_of_a_run_leads_here(home):
     keys = put(home, ready=("scrub",))
     at = open_page("results", scenario="class_wise", run=keys["scrub"], row="")
@@ -289,14 +220,3 @@ def test_the_drawer_of_a_run_leads_here(home):
         for one in at.get("page_link")
         if one.proto.label == "Replay" and "key=" in one.proto.query_string
     ]
-
-
-def test_images_with_attributes_have_no_replay(home):
-    spec = make_spec_row(
-        dataset="faces-attributes", model="resnet9-small", scenario="all_classes", method="finetune"
-    )
-    with open_store(home) as store:
-        store.put_result(make_result(spec))
-    at = opened()
-    assert not at.exception and "Launch this run" not in links(at)
-    assert tells(words_on(at), "one class", "attributes") and not figures(at)

@@ -11,21 +11,17 @@ from typing import Any
 import facts
 import numpy as np
 import pytest
-from builders import full_store, make_outputs, make_result, make_spec_row
-from pages import figures, fill, lines_with, links, open_page, words_on
+from builders import make_result, make_spec_row
+from pages import figures, lines_with, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import data, frames
-from dashboard.frames import representation
+from dashboard import data
 from mucore import catalog, titles
-from mucore.errors import BadFile
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.store import Store, open_store
 
 opened = partial(open_page, "representation")
-QUESTION = "Does the encoder forget, or only the classifier?"
 NOT_KEPT = ("predictions of these runs", "not kept")
-VIEWS = ["similarity", "agreement", "map", "layers", "neighbours", "sensitivity", "last", "cost"]
 # CKA to the original and to Retrain, average gap of class accuracies
 NUMBERS = {
     "original": (1.0, 0.9, 0.3),
@@ -96,28 +92,6 @@ def keys(home: Path) -> dict[str, str]:
         }
 
 
-def labels_of(at: AppTest) -> list[str]:
-    return [button.label for button in at.button]
-
-
-@pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("amount", ["empty", "one", "full"])
-def test_every_section_opens(home, amount, view):
-    fill(home, amount)
-    at = opened(view=view)
-    assert not at.exception and not at.error
-    assert at.title[0].value == QUESTION
-    if amount == "empty":
-        assert "Launch a comparison" in links(at) and not at.get("plotly_chart")
-
-
-def test_results_without_similarities_say_what_to_do(home):
-    full_store(home).close()
-    at = opened()
-    assert lines_with(at, "CKA on the test set", "mucore remeasure")
-    assert not at.get("plotly_chart")
-
-
 def test_similarity_answers_first(keys):
     at = opened(scenario="class_wise")
     words = words_on(at)
@@ -126,12 +100,6 @@ def test_similarity_answers_first(keys):
     assert "CKA to Retrain, test set" in scatter["layout"]["yaxis"]["title"]["text"]
     assert bars["data"][0]["y"] == ["SalUn", "DUCK", "SCRUB", "Fine-tune"]
     assert "One training seed" in words
-
-
-def test_a_cka_and_the_originals_have_the_digits_that_tell_them_apart():
-    assert representation.beside_original(0.7, 0.9) == "0.700, the original's 0.900"
-    assert representation.beside_original(0.87882, 0.87911) == "0.8788, the original's 0.8791"
-    assert representation.beside_original(0.5, 0.5) == "0.500000, the original's 0.500000"
 
 
 def test_the_address_chooses_split_zoom_and_the_papers_values(keys):
@@ -144,25 +112,7 @@ def test_the_address_chooses_split_zoom_and_the_papers_values(keys):
     assert lines_with(at, "The paper prints", "CKA to Retrain")
 
 
-@pytest.mark.parametrize("view", [*VIEWS, "nonsense"])
-def test_a_foreign_address_falls_back(keys, view):
-    at = opened(
-        view=view,
-        split="x",
-        part="y",
-        zoom="z",
-        run="k",
-        seed="99",
-        of="gone",
-        maps=["gone"],
-        samples="3",
-        query="-1",
-        over="q",
-    )
-    assert not at.exception and not at.error
-    assert at.title[0].value == QUESTION
-
-
+@pytest.mark.slow
 def test_a_run_in_the_address_opens_its_drawer(keys):
     at = opened(run=keys["duck"])
     assert at.subheader[0].value.startswith("DUCK, training seed 0")
@@ -171,6 +121,7 @@ def test_a_run_in_the_address_opens_its_drawer(keys):
     assert "run" not in at.query_params
 
 
+@pytest.mark.slow
 def test_a_clicked_mark_opens_its_run_once(keys, monkeypatch):
     """A selection stays in the figure; a closed drawer must not open again because of it, nor a
     ghost open anything.
@@ -197,25 +148,7 @@ def test_experiments_on_a_method_stay_out_of_the_comparison(home, keys):
     assert lines_with(at, "2 runs", "noise", "classifier")
 
 
-def test_agl_alone_is_explained(keys):
-    at = opened(view="agreement")
-    assert lines_with(at, "AGL alone", "no AGR", "no H-LR")
-    assert figures(at)[0]["data"][0]["name"] == "AGL"
-
-
-def test_agreements_with_contours_and_the_papers_sets(home):
-    with open_store(home) as store:
-        for number, method in enumerate(NUMBERS):
-            put(store, method, agl=0.9, agr=0.5 + number / 20, h_lr=0.7)
-    at = opened(view="agreement", paper="1", paper_set="top-CUB")
-    (figure,) = figures(at)
-    assert "H-LR 0.9" in [note["text"] for note in figure["layout"]["annotations"]]
-    assert any("Paper" in one.value.columns for one in at.dataframe)
-    assert lines_with(at, "Paper in the table", "H-LR.")
-    assert [trace["name"] for trace in figure["data"]].count("The paper") == 1
-    assert "#### SalUn" in words_on(at)  # AGR 0.75, the highest of the four
-
-
+@pytest.mark.slow
 def test_the_papers_table_stands_beside_ours_off_and_on(home):
     with open_store(home) as store:
         for method in NUMBERS:
@@ -265,6 +198,7 @@ def letters(home: Path) -> None:
             )
 
 
+@pytest.mark.slow
 def test_downstream_sets_stand_by_themselves_and_the_papers_below(letters):
     """The layout of Table 3."""
 
@@ -292,20 +226,6 @@ def test_downstream_sets_stand_by_themselves_and_the_papers_below(letters):
     assert len(tables(paper="1", paper_set="Swin-T")) == 1, "Table 7 has averages alone"
 
 
-def test_the_papers_computed_agreements_are_marked(letters):
-    at = opened(view="agreement", paper="1", paper_set="random-300")
-    (beside,) = [
-        one.value.set_index("Method") for one in at.dataframe if "k-NN, %, paper" in one.value
-    ]
-    assert beside.loc["DUCK", "AGR, paper*"] == "0.822" and "AGR, paper" not in beside
-    printed = [
-        trace["name"] for trace in figures(at)[0]["data"] if trace["name"].startswith("The paper,")
-    ]
-    assert len(printed) == 1 and "computed" in printed[0]
-    assert lines_with(at, "* It prints no", "AGR", "computed", "Tables 9 to 12")
-    assert not lines_with(opened(view="agreement", paper="1"), "computed", "Tables 9 to 12")
-
-
 @pytest.fixture
 def near(home: Path) -> None:
     """DUCK and Retrain on letters near two downstream sets, 12 and 24 classes: 0.9 on the one, 0.5
@@ -331,6 +251,7 @@ def near(home: Path) -> None:
                     )
 
 
+@pytest.mark.slow
 def test_sensitivity_keeps_downstream_sets_apart(near):
     at = opened(view="sensitivity", of="duck", over="forget set.n")
     lines, counts = figures(at)
@@ -347,24 +268,7 @@ def test_sensitivity_keeps_downstream_sets_apart(near):
     assert shown["AGL"] == shown["Original and Retrain: CKA"] == [0.9, 0.9]
 
 
-def test_the_papers_lines_stand_over_shares_of_all_classes(near):
-    """Glyphs have 120 classes, ImageNet-1K has 1,000: 12 and 100 are both a tenth."""
-    at = opened(view="sensitivity", of="duck", over="forget set.n", paper="1", paper_set="top-CUB")
-    lines, counts = ({trace["name"]: trace for trace in figure["data"]} for figure in figures(at))
-    assert lines["AGL"]["x"] == [10.0, 20.0] and lines["AGL, the paper"]["x"] == [10.0, 20.0, 30.0]
-    assert [round(value, 2) for value in lines["AGR, the paper"]["y"]] == [0.71, 0.67, 0.59]
-    assert counts["Near CUB, the paper"]["y"] == [
-        pytest.approx(each) for each in (0.697, 0.634, 0.596)
-    ]
-    assert "% of all classes" in figures(at)[1]["layout"]["xaxis"]["title"][
-        "text"
-    ] and "computed from its printed accuracies" in words_on(at)
-    off = opened(view="sensitivity", of="duck", over="forget set.n")
-    assert not any(
-        "the paper" in trace["name"] for figure in figures(off) for trace in figure["data"]
-    )
-
-
+@pytest.mark.slow
 def test_every_forget_set_in_one_figure(near):
     at = opened(view="agreement", sets="every")
     (figure,) = figures(at)
@@ -381,6 +285,7 @@ def test_every_forget_set_in_one_figure(near):
     assert [round(each, 2) for each in printed["data"][1]["y"]] == [0.96, 0.94, 0.8, 0.96]
 
 
+@pytest.mark.slow
 def test_two_data_sets_in_one_figure(near, home):
     at = opened(view="agreement", sets="two")
     assert lines_with(at, "two data sets", "same methods") and not at.get("plotly_chart")
@@ -407,6 +312,7 @@ def test_two_data_sets_in_one_figure(near, home):
     assert lines_with(at, "1 method with AGL", "one of the two")
 
 
+@pytest.mark.slow
 def test_similarity_on_a_downstream_set(letters):
     at = opened(split="glyphs-serif")
     scatter = figures(at)[0]
@@ -427,14 +333,6 @@ def test_similarity_on_a_downstream_set(letters):
     assert lines_with(at, "CKA on the", "Glyphs, outline", "mucore remeasure")
 
 
-def test_agreement_needs_whole_classes(home):
-    with open_store(home) as store:
-        store.put_result(make_result(method="finetune", metrics={"ta": 0.9}))
-    at = opened(view="agreement")
-    assert not at.get("plotly_chart") and "Forget whole classes" in links(at)
-    assert lines_with(at, "AGL", "whole forgotten classes", "AGR")
-
-
 def state_of(
     found: data.AnalysisState, monkeypatch: pytest.MonkeyPatch
 ) -> list[tuple[str, dict[str, Any]]]:
@@ -447,6 +345,7 @@ def state_of(
     return started
 
 
+@pytest.mark.slow
 def test_a_map_is_drawn_on_request(keys, monkeypatch):
     started = state_of(data.AnalysisState("absent"), monkeypatch)
     at = opened(view="map", part="train", samples="25")
@@ -465,49 +364,7 @@ def test_a_map_is_drawn_on_request(keys, monkeypatch):
     assert not at.exception
 
 
-def test_an_address_with_too_many_methods_draws_the_first_six(home, monkeypatch):
-    with open_store(home) as store:
-        for method in ("original", "retrain"):
-            put(store, method, outputs=features(0))
-        for epochs in (1, 2):
-            for method in ("finetune", "scrub", "duck", "salun"):
-                spec = make_spec_row(
-                    scenario="class_wise", method=method, parameters={"epochs": epochs}
-                )
-                store.put_result(
-                    make_result(
-                        spec,
-                        metrics=metrics(method),
-                        outputs=store.artifacts.put_outputs(features(epochs)),
-                    )
-                )
-    started = state_of(data.AnalysisState("absent"), monkeypatch)
-    rows = frames.metric_rows(data.summaries(), data.metric_values(), ["ta"])
-    at = opened(view="map", maps=[row.id for row in rows if not row.reference])
-    assert not at.exception
-    next(button for button in at.button if button.label.startswith("Draw the map")).click().run()
-    assert len(started[0][1]["keys"]) == 8
-
-
-def test_the_map_opens_on_methods_whose_predictions_were_kept(home, monkeypatch):
-    with open_store(home) as store:
-        for method in ("original", "retrain", "finetune", "scrub"):
-            put(store, method, outputs=features(0))
-        for method in ("duck", "salun"):  # the nearest and the farthest, without features
-            put(store, method)
-    started = state_of(data.AnalysisState("absent"), monkeypatch)
-    at = opened(view="map")
-    next(button for button in at.button if button.label.startswith("Draw the map")).click().run()
-    assert len(started[0][1]["keys"]) == 4 and "No map of" not in words_on(at)
-
-
-def test_a_map_shows_its_progress(keys, monkeypatch):
-    state_of(data.AnalysisState("running", progress=0.4), monkeypatch)
-    at = opened(view="map")
-    assert [bar.proto.value for bar in at.get("progress")] == [40]
-    assert not any(label.startswith("Draw the map") for label in labels_of(at))
-
-
+@pytest.mark.slow
 def test_a_failed_map_says_why_and_can_be_tried_again(keys, monkeypatch):
     started = state_of(
         data.AnalysisState("failed", error="The machine ran out of <memory>."), monkeypatch
@@ -518,6 +375,7 @@ def test_a_failed_map_says_why_and_can_be_tried_again(keys, monkeypatch):
     assert len(started) == 1
 
 
+@pytest.mark.slow
 def test_a_map_that_is_there(keys, monkeypatch):
     value: dict[str, Any] = {key: np.arange(8.0).reshape(4, 2) for key in keys.values()}
     value |= {
@@ -538,15 +396,7 @@ def test_a_map_that_is_there(keys, monkeypatch):
     assert lines_with(at, "1 sample to forget", "orange", "class 0")
 
 
-def test_without_predictions_there_is_no_map(home):
-    with open_store(home) as store:
-        for method in NUMBERS:
-            put(store, method)
-    for view in ("map", "neighbours"):
-        at = opened(view=view)
-        assert lines_with(at, *NOT_KEPT) and not at.get("plotly_chart")
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("view", ["map", "neighbours"])
 def test_what_reads_features_opens_on_a_forget_set_that_has_them(home, view):
     """Class 1 was forgotten by as many methods, and by more runs, but its predictions were not
@@ -572,6 +422,7 @@ def test_what_reads_features_opens_on_a_forget_set_that_has_them(home, view):
     assert lines_with(opened(view=view, set=usual), *NOT_KEPT)
 
 
+@pytest.mark.slow
 def test_layers_of_a_run(keys, monkeypatch):
     original, retrain = np.array([[1.0, 0.7], [0.6, 0.55]]), np.array([[0.95, 0.8], [0.7, 0.85]])
     value = {
@@ -588,19 +439,7 @@ def test_layers_of_a_run(keys, monkeypatch):
     assert [trace["type"] for trace in figures(at)[0]["data"]].count("heatmap") == 2
 
 
-def test_layers_that_did_not_move_are_not_named(keys, monkeypatch):
-    same = np.ones((2, 2))
-    value = {
-        "layers": ["a", "b"],
-        "original": same,
-        "retrain": 0.9 * same,
-        "original_retrain": np.array([0.9, 0.9]),
-        "note": "On 4.",
-    }
-    state_of(data.AnalysisState("ready", value, 1.0), monkeypatch)
-    assert "#### No layer" in words_on(opened(view="layers"))
-
-
+@pytest.mark.slow
 def test_neighbours_of_a_forgotten_query(keys, monkeypatch):
     monkeypatch.setattr(
         data, "images", lambda spec, ids, triggered=False: np.zeros((len(ids), 8, 8, 1), np.uint8)
@@ -616,18 +455,6 @@ def test_neighbours_of_a_forgotten_query(keys, monkeypatch):
     shown = query.options[3].split(",")[0].removeprefix("sample ")
     query.select_index(3).run()
     assert not at.exception and at.query_params["query"] in ([shown], shown)
-
-
-def test_neighbours_do_without_pictures(keys, monkeypatch):
-    why = "The data set is not on this machine."
-
-    def absent(*_: Any, **__: Any) -> np.ndarray:
-        raise BadFile(why)
-
-    monkeypatch.setattr(data, "images", absent)
-    at = opened(view="neighbours")
-    assert lines_with(at, "No pictures", why)
-    assert "images" not in figures(at)[0]["layout"]
 
 
 def test_sensitivity_draws_noise(home, keys):
@@ -649,29 +476,7 @@ def test_sensitivity_draws_noise(home, keys):
     assert lines_with(at, "Not measured", ": H-LR, AGR")
 
 
-def test_sensitivity_says_that_no_runs_differ_in_what_the_address_asks_for(home, keys):
-    with open_store(home) as store:
-        put(store, "duck", noise=0.001, agl=0.4)
-    asked = ("No two", "DUCK", "learning rate")
-    assert lines_with(opened(view="sensitivity", of="duck", over="method.lr"), *asked)
-    at = opened(view="sensitivity", of="duck", over="method.gradient_noise")
-    assert not lines_with(at, "No two", "DUCK")
-
-
-def test_sensitivity_draws_nesterov_on_and_off(home):
-    with open_store(home) as store:
-        for setting in ({}, {"nesterov": True}):
-            spec = make_spec_row(scenario="class_wise", method="pseudo_labels", parameters=setting)
-            store.put_result(make_result(spec, metrics={"agl": 0.9, "h_lr": 0.8}))
-    at = opened(view="sensitivity", of="pseudo_labels", over="method.nesterov")
-    assert not at.exception
-    figure = figures(at)[0]
-    assert (
-        list(figure["layout"]["xaxis"]["ticktext"]) == ["off", "on"]
-        and len(figure["data"][0]["y"]) == 2
-    )
-
-
+@pytest.mark.slow
 def test_sensitivity_draws_the_number_of_classes(home, keys):
     with open_store(home) as store:
         for number, cka in ((1, 0.95), (3, 0.8)):
@@ -697,20 +502,6 @@ def test_sensitivity_draws_the_number_of_classes(home, keys):
     assert counts["data"][0]["x"] == [1.0, 3.0] and counts["data"][0]["y"] == [0.95, 0.8]
 
 
-def test_nothing_varies_says_what_to_run(keys):
-    at = opened(view="sensitivity")
-    words = words_on(at)
-    assert (
-        "--noise 0,0.001,0.1" in words
-        and "--scenario random_classes" in words
-        and not at.get("plotly_chart")
-    )
-
-
-def test_last_layer_says_what_to_run(keys):
-    assert "--scope all,classifier" in words_on(opened(view="last"))
-
-
 def test_last_layer_compares_a_method_with_itself(home, keys):
     with open_store(home) as store:
         put(store, "duck", scope="classifier", agl=0.2, cka_original_test=1.0)
@@ -724,18 +515,7 @@ def test_last_layer_compares_a_method_with_itself(home, keys):
     assert lines_with(at, "Not drawn", "AGL or CKA", ": SalUn.")
 
 
-def test_last_layer_names_a_method_by_the_settings_that_have_a_twin(home, keys):
-    """Other settings of a method, which have no place in the figure, do not lengthen its name."""
-    with open_store(home) as store:
-        put(store, "duck", scope="classifier", agl=0.2, cka_original_test=1.0)
-        spec = make_spec_row(scenario="class_wise", method="duck", parameters={"epochs": 7})
-        store.put_result(make_result(spec, metrics=metrics("duck", agl=0.4)))
-    (figure,) = figures(opened(view="last"))
-    assert [
-        trace["customdata"][0][1] for trace in figure["data"] if trace["mode"] == "markers"
-    ] == ["DUCK"]
-
-
+@pytest.mark.slow
 def test_the_cost_of_measuring_stands_in_parts_beside_retrains_time(home):
     with open_store(home) as store:
         for method, parts in (
@@ -758,45 +538,7 @@ def test_the_cost_of_measuring_stands_in_parts_beside_retrains_time(home):
     }
 
 
-def test_representation_metrics_stand_against_logit_metrics(home):
-    with open_store(home) as store:
-        for method, extra in (("retrain", 0.0), ("duck", 1.0)):
-            parts = {
-                "predicting": 4.0,
-                "representation": 0.5 + extra,
-                "accuracy": 0.1,
-                "agreement": 0.1,
-            }
-            spec = make_spec_row(scenario="class_wise", method=method)
-            store.put_result(
-                make_result(
-                    spec,
-                    metrics=metrics(method),
-                    cost={"seconds": 50.0, "measuring_seconds": parts},
-                )
-            )
-    at = opened(view="cost")
-    words = words_on(at)
-    assert "#### 1.0 s" in words and lines_with(at, "CKA, k-NN", ": 2 % of")
-    assert "#### 0.20 s" in words and lines_with(at, "AGL", ": 0.4 % of")
-    assert "#### 4.0 s" in words
-
-
-def test_predictions_without_features_are_a_sentence(home):
-    """An ensemble keeps predictions, but no features."""
-    with open_store(home) as store:
-        for method in NUMBERS:
-            put(store, method, outputs=make_outputs(splits=("forget", "retain", "test")))
-    at = opened(view="neighbours", part="test")
-    assert not at.exception and "has no stored features" in words_on(at)
-
-
-def test_the_demo_opens(demo_home):
-    for view in VIEWS:
-        at = opened(view=view)
-        assert not at.exception and not at.error and at.title[0].value == QUESTION
-
-
+@pytest.mark.slow
 def test_the_map_that_the_demo_opens_on_is_drawn(demo_home):
     at = opened(view="map")
     assert len(figures(at)) == 1

@@ -16,7 +16,6 @@ from builders import full_results, make_result, make_spec_row
 from facts import numbers, tells
 from pages import figures, fill, links, open_page, words_on
 
-from dashboard import theme
 from dashboard.charts import goal_lines, pareto
 from dashboard.frames import Estimate, Row
 from dashboard.frames import tradeoffs as tradeoffs_frames
@@ -29,7 +28,6 @@ from mucore.store import open_store
 from mucore.verdicts import Verdict, Word
 
 opened = partial(open_page, "tradeoffs")
-VIEWS = ["front", "requests", "ranks", "agreement", "tests"]
 GOALS = ["ta", "fa", "mia_confidence", "rte"]
 # TA gap, FA gap and confidence-MIA gap in points, RTE: b is nowhere worse than c; a, b and d trade
 SCORES = {
@@ -216,56 +214,6 @@ def test_the_table_of_the_front_opens_on_the_noise(rows):
     assert len(frame) == 5
 
 
-def test_the_sentence_of_a_front_that_is_empty_or_lone():
-    words: list[Word] = ["did nothing", "damaged", "too much"]
-    none = tradeoffs_frames.contest([row(word, SCORES["a"], word=word) for word in words], GOALS)
-    assert none.front == () and tradeoffs_frames.front_sentence(none).startswith(
-        "No method qualifies here."
-    )
-    beyond = tradeoffs_frames.contest(
-        [row("a", SCORES["a"]), row("z", SCORES["b"], word="damaged")], GOALS, {"fa": 6.0}
-    )
-    assert "lie outside the ranges below" in tradeoffs_frames.front_sentence(beyond)
-    alone = tradeoffs_frames.contest(
-        [row("a", SCORES["a"]), row("z", SCORES["b"], word="damaged")], GOALS
-    )
-    assert tradeoffs_frames.front_sentence(alone).startswith("Only A forgot")
-    best = tradeoffs_frames.contest([row("b", SCORES["b"]), row("c", SCORES["c"])], GOALS)
-    said = tradeoffs_frames.front_sentence(best)
-    assert [each.title for each in best.front] == ["B"]
-    assert tells(said, "2 methods that forgot", "B beats every other") and "C" not in said
-    both = tradeoffs_frames.contest([row("a", SCORES["a"]), row("b", SCORES["b"])], GOALS)
-    assert [each.title for each in both.front] == ["A", "B"]
-    said = tradeoffs_frames.front_sentence(both)
-    assert tells(said, "2 methods that forgot", "none", "A, B")
-    # forgot, too, so that none may be said to be all of them
-    unknown = row("c", (None, 0.0, 0.0, 0.0))
-    for others in ([row("a", SCORES["a"])], [row("a", SCORES["a"]), row("b", SCORES["b"])]):
-        lacking = tradeoffs_frames.contest([*others, unknown], GOALS)
-        assert len(lacking.competing) == len(
-            others
-        ) and "can be compared here" in tradeoffs_frames.front_sentence(lacking)
-
-
-def test_a_front_says_whose_features_still_know(rows):
-    """B has the best output of all, and what it should have forgotten can be read from within."""
-
-    def knowing(each):
-        judged = replace(each.line.verdict, features="still know it")
-        return replace(each, line=replace(each.line, verdict=judged))
-
-    a, b, *others = rows[2:]
-    said = tradeoffs_frames.front_sentence(
-        tradeoffs_frames.contest([a, knowing(b), *others], GOALS)
-    )
-    assert tells(said, "these 3", "A, B, D", "The features of B still know")
-    lone = tradeoffs_frames.front_sentence(tradeoffs_frames.contest([knowing(b)], GOALS))
-    assert tells(lone, "Only B", "Its features still know")
-    idle = row("z", SCORES["b"], word="did nothing")
-    alone = tradeoffs_frames.front_sentence(tradeoffs_frames.contest([idle], GOALS, everyone=True))
-    assert tells(alone, "Only Z", "But it did nothing")
-
-
 def test_a_limit_leaves_out_what_is_beyond_it_and_never_moves_the_front(rows):
     found = tradeoffs_frames.contest(rows, GOALS, {"fa": 6.0})
     assert found.over == ("A",) and found.beaten_by == {"b": (), "c": ("b",), "d": ()}
@@ -286,13 +234,6 @@ def test_the_lines_leave_with_their_numbers_and_references(rows):
     )
 
 
-def test_fewer_goals_make_another_front(rows):
-    found = tradeoffs_frames.contest(rows, ["ta", "fa"])
-    # with no privacy goal it is complete, and ideal in both
-    assert "F" in [each.title for each in found.front]
-    assert found.beaten_by["a"] == ("f",)
-
-
 def test_the_fronts_table_names_who_beats_whom(rows):
     frame = tradeoffs_frames.contest_frame(tradeoffs_frames.contest(rows, GOALS))
     assert list(frame["Method"]) == ["A", "B", "D", "C"]
@@ -304,18 +245,6 @@ def test_the_fronts_table_names_who_beats_whom(rows):
         "RTE",
     ]
     assert frame.loc[2, "TA gap (points)"] == "9.0" and frame.loc[2, "RTE"] == "0.050"
-
-
-def test_measures_say_unit_and_direction():
-    forgetting = tradeoffs_frames.measure("fa").axis
-    assert tells(forgetting, "FA gap to Retrain", "either way", "points", "less is better")
-    assert tradeoffs_frames.measure("rte").axis == "RTE (log): less is better"
-    assert tradeoffs_frames.measure("agl").axis == "AGL, %: more is better"
-    assert tradeoffs_frames.measure("peak_memory_bytes").text(12.0) == "12"
-    for metrics in tradeoffs_frames.GOALS.values():
-        for name in metrics:
-            how = tradeoffs_frames.measure(name)
-            assert not how.high and tradeoffs_frames.LIMITS[how.unit][-1] == tradeoffs_frames.ANY
 
 
 def test_the_papers_places_are_absolute_gaps():
@@ -353,46 +282,15 @@ def test_pareto_info_and_figure(rows):
     assert info.window == (pytest.approx((-0.8, 10.8)), pytest.approx((-0.72, 9.72)))
     assert info.outside == (("Original", x, 50.0),)
     assert info.front == ("A", "B", "D")
-    figure = pareto.draw(info, dark=False, selected="key-c")
-    assert figure.layout.xaxis.title.text == x.axis and figure.layout.xaxis.type == "linear"
+    figure = pareto.draw(info, dark=False)
     (marks,) = [
         trace
         for trace in figure.data
         if trace.customdata is not None and trace.name == catalog.FAMILIES["teacher"]
     ]
-    drawn = {each[1]: place for place, each in enumerate(marks.customdata)}
-    sizes = [marks.marker.size[drawn[name]] for name in "ABD"]
-    # the area follows cost, down to a size
-    assert sizes == [pytest.approx(pareto.LARGEST / 2**0.5), pareto.LARGEST, pareto.SMALLEST]
-    # the small ones in front
-    assert list(marks.marker.size) == sorted(marks.marker.size, reverse=True)
-    assert {name: marks.marker.symbol[place] for name, place in drawn.items()} == {
-        **dict.fromkeys("ABD", "circle"),
-        "C": "circle-open",  # B beats it
-    }
-    assert [trace.customdata for trace in figure.data if trace.name == "Paper"] == [("Paper's",)]
-    # selected, and so named
-    assert "C" in {annotation.text for annotation in figure.layout.annotations}
+    drawn = {each[1]: (x, y) for each, x, y in zip(marks.customdata, marks.x, marks.y, strict=True)}
+    assert drawn == {"A": (10.0, 1.0), "B": (5.0, 2.0), "C": (6.0, 2.0), "D": (0.0, 9.0)}
     assert "A, B, D" in pareto.alt_text(info)
-
-
-def test_a_mark_that_does_not_compete_is_grey_and_open(rows):
-    found = tradeoffs_frames.contest([*rows, row("z", (0.0, 5.0, 5.0, 0.1), word="damaged")], GOALS)
-    figure = pareto.draw(
-        pareto.pareto_info(found, tradeoffs_frames.measure("fa"), tradeoffs_frames.measure("ta")),
-        dark=False,
-    )
-    (marks,) = [trace for trace in figure.data if trace.customdata is not None]
-    drawn = {each[1]: place for place, each in enumerate(marks.customdata)}
-    assert (
-        marks.marker.color[drawn["Z"]]
-        == theme.ground(False).muted
-        != marks.marker.color[drawn["C"]]
-    )
-    assert (
-        marks.marker.symbol[drawn["Z"]] == "circle-open"
-        and marks.customdata[drawn["Z"]][2] == "damaged: does not compete"
-    )
 
 
 def test_lines_run_from_best_to_worst_with_cost_in_powers(rows):
@@ -405,23 +303,8 @@ def test_lines_run_from_best_to_worst_with_cost_in_powers(rows):
     assert [line.title for line in info.references] == ["Retrain"] and info.references[
         0
     ].heights == (0.0, 0.0, 0.0, 1.0)
-    figure = goal_lines.draw(info, dark=True)
-    assert len(figure.data) == 5 and {"A", "B", "D", "Retrain"} <= {
-        a.text for a in figure.layout.annotations
-    }
-    assert "C" not in {a.text for a in figure.layout.annotations}
+    assert len(goal_lines.draw(info, dark=True).data) == 5
     assert "A, B, D" in goal_lines.alt_text(info)
-    # by the sum of heights, the lowest first
-    assert [line.title for line in info.named()] == ["B", "A", "D"]
-    assert info.named("key-c")[0].title == "C"
-
-
-def test_names_beside_the_lines_keep_apart():
-    moved = goal_lines._apart([0.0, 0.01, 0.02, 0.9], gap=0.1)
-    assert moved == pytest.approx([0.0, 0.1, 0.2, 0.9])
-    top = goal_lines._apart([1.0, 1.0, 1.0], gap=0.1)
-    assert sorted(top) == pytest.approx([0.84, 0.94, 1.04])
-    assert goal_lines._apart([]) == []
 
 
 def test_no_method_wins_that_cannot_be_told_from_the_next_or_never_forgot():
@@ -451,21 +334,6 @@ def test_no_method_wins_that_cannot_be_told_from_the_next_or_never_forgot():
 
 
 # --- ranks, agreement and tests in words
-
-
-def test_the_largest_disagreement_in_words():
-    tau = pd.DataFrame([[1.0, -0.6], [-0.6, 1.0]], index=["ta", "fa"], columns=["ta", "fa"])
-    rows = pd.DataFrame([("one", "ta", "fa", -0.7, 0.1, 5), ("two", "ta", "fa", -0.5, 0.1, 7)])
-    rows.columns = ["setting", "first", "second", "tau", "p", "methods"]
-    basis = ("5 to 7 methods", "2 forget sets")
-    said = tradeoffs_frames.disagreement_text(tau, rows)
-    assert tells(said, "TA and FA", "opposite", "−0.60", *basis)
-    said = tradeoffs_frames.disagreement_text(tau.abs(), rows)
-    assert tells(said, "No two", "TA and FA", "least", "0.60", *basis) and "−" not in said
-    assert tradeoffs_frames.extremes(tau.mask(tau < 0)) is None
-    assert tradeoffs_frames.disagreement_text(tau.mask(tau < 0), rows) == ""
-    costs = tau.rename(index={"fa": "rte"}, columns={"fa": "rte"})
-    assert tradeoffs_frames.extremes(costs) is None
 
 
 def test_pairs_stand_with_the_better_method_first():
@@ -507,27 +375,7 @@ def test_pairs_stand_with_the_better_method_first():
     assert set(frame["Blocks"]) == {3}
 
 
-def test_lines_of_the_statistics_get_titles():
-    assert (
-        tradeoffs_frames.line_title("salun (tuned)") == "SalUn (tuned)"
-        and tradeoffs_frames.line_family("salun (tuned)") == "sparsity"
-    )
-    assert tradeoffs_frames.line_title("no_such_method") == "no_such_method"
-
-
 # --- the page
-
-
-@pytest.mark.parametrize("amount", ["empty", "one", "full"])
-@pytest.mark.parametrize("view", VIEWS)
-def test_page_opens(home, view, amount):
-    fill(home, amount)
-    at = opened(view=view)
-    assert not at.exception and not at.error
-    assert at.title[0].value.endswith("?")
-    if amount != "full":
-        assert not at.get("plotly_chart")
-        assert any(link.proto.label.startswith("Launch") for link in at.get("page_link"))
 
 
 def test_the_front_is_named_drawn_and_listed(home):
@@ -552,6 +400,7 @@ def test_the_front_is_named_drawn_and_listed(home):
     assert {"Retrain", "Original"} <= {trace.get("name") for trace in figures(at)[0]["data"]}
 
 
+@pytest.mark.slow
 def test_a_switch_lets_every_line_compete(home):
     fill(home, "full")
     at = opened(scenario="one_class")
@@ -582,36 +431,7 @@ def test_the_address_chooses_axes_goals_and_limits(home):
     }
 
 
-def test_one_goal_is_no_trade_off(home):
-    fill(home, "full")
-    at = opened(scenario="one_class", utility="none", privacy="none", cost="none")
-    assert "two goals at least" in words_on(at) and not at.get("plotly_chart")
-    (link,) = [one for one in at.get("page_link") if one.proto.label == "Launch"]
-    assert (
-        "dataset=digits&model=mlp" in link.proto.query_string
-        and "scenarios=one_class" in link.proto.query_string
-    )
-
-
-def test_a_foreign_address_falls_back(home):
-    fill(home, "full")
-    for view in ("nowhere", *VIEWS):
-        at = opened(
-            view=view,
-            x="q",
-            y="q",
-            metric="q",
-            metrics=["q"],
-            utility="rte",
-            max_cost="7",
-            run="gone",
-            scenario="q",
-            set="q",
-            comparison="9",
-        )
-        assert not at.exception and not at.error
-
-
+@pytest.mark.slow
 def test_a_run_in_the_address_opens_its_drawer(home):
     fill(home, "full")
     key = make_spec_row(method="salun").key
@@ -623,6 +443,7 @@ def test_a_run_in_the_address_opens_its_drawer(home):
     assert "run" not in at.query_params
 
 
+@pytest.mark.slow
 def test_a_slider_moves_the_address(home):
     fill(home, "full")
     at = opened()
@@ -635,17 +456,6 @@ def test_a_slider_moves_the_address(home):
     assert at.select_slider[3].value == ("0.5", "any")
     # ends that cross mean nothing
     assert opened(min_cost="1", max_cost="0.1").select_slider[3].value == ("0", "any")
-
-
-def test_ranks_need_several_scenarios(home):
-    store = open_store(home)
-    for result in full_results(scenarios=("one_class",), seeds=(0,)):
-        store.put_result(result)
-    store.close()
-    at = opened(view="ranks")
-    assert tells(words_on(at), "three methods", "two scenarios") and not at.get("plotly_chart")
-    tests = opened(view="tests")
-    assert "No paired test" in words_on(tests)
 
 
 def test_ranks_agreement_and_tests_of_a_full_store(home):
@@ -667,14 +477,7 @@ def test_ranks_agreement_and_tests_of_a_full_store(home):
     assert len(tests.dataframe[0].value) == 3 and "of 3" in words_on(tests)
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_the_demo_fills_every_view(demo_home, view):
-    at = opened(view=view)
-    assert not at.exception and not at.error
-    assert at.get("plotly_chart") or view == "tests"
-    assert at.dataframe
-
-
+@pytest.mark.slow
 def test_a_default_that_nobody_chose_follows_what_there_is(home):
     """Seven methods in one scenario and more in another: the filter shows all of each, and the
     address stays silent.
@@ -695,11 +498,3 @@ def test_a_default_that_nobody_chose_follows_what_there_is(home):
     next(box for box in at.selectbox if box.label == "Scenario").select("class_wise").run()
     assert "methods" not in at.query_params
     assert len(at.dataframe[0].value) == 5
-
-
-@pytest.mark.parametrize("view", ["front", "ranks", "agreement", "tests"])
-def test_without_a_method_the_page_says_where_to_tick_one(home, view):
-    fill(home, "full")
-    at = opened(view=view, methods="")
-    assert not at.exception and not at.error
-    assert "Tick one under Methods" in words_on(at)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from builders import full_results, full_store
+from builders import full_results
 from facts import tells
-from pages import open_page, words_on
+from pages import open_page
 
 from mucore import cli
 from mucore.store import open_store
@@ -59,10 +59,3 @@ def test_exports_have_it(form, counted, capsys):
 def test_the_command_line_has_it(counted, capsys):
     assert cli.main(["results", "--scenario", "one_class"]) == 0
     assert tells(capsys.readouterr().out, "0.125")
-
-
-def test_results_of_earlier_versions_have_no_such_column(home):
-    full_store(home).close()
-    assert "Work" not in frame_with(open_page("compare"), "RTE")
-    assert "Work" not in frame_with(open_page("method", method="finetune"), "RTE")
-    assert "of its work" not in words_on(open_page("results"))
