@@ -1,4 +1,4 @@
-"""docs/findings.md: what the demo's runs say together, as plain tables. No number on the page is
+"""docs/generated/findings.md: what the demo's runs say together, as plain tables. No number on the page is
 written by hand.
 """
 

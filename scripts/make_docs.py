@@ -1,5 +1,5 @@
-"""Write docs/methods.md, docs/metrics.md, docs/scenarios.md, docs/models.md from the catalogue's
-cards, docs/results.md, docs/tuning.md and docs/findings.md from the demo results.
+"""Write the pages of docs/generated: methods, metrics, scenarios and models from the catalogue's
+cards, results, tuning and findings from the demo results.
 
     python scripts/make_docs.py
 
@@ -23,7 +23,7 @@ from tuning_page import tuning_page
 from mucore import catalog
 from mucore.catalog import MethodCard, MetricCard, Parameter, tuning
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+DOCS = Path(__file__).resolve().parents[1] / "docs" / "generated"
 BLIND = (
     "It does not see a [hidden class](hidden-class.md): Head distillation passes for Retrain here."
 )
@@ -213,7 +213,7 @@ PAGES = {
 def main() -> None:
     for name, make in PAGES.items():
         (DOCS / name).write_text(make(), encoding="utf-8", newline="\n")
-        print(f"docs/{name} written")
+        print(f"docs/generated/{name} written")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""docs/tuning.md: what searches found, from the studies in data/studies."""
+"""docs/generated/tuning.md: what searches found, from the studies in data/studies."""
 
 from __future__ import annotations
 

@@ -121,7 +121,9 @@ def metric(name: str) -> MetricCard:
 
 @cache
 def blind_to_a_hidden_class() -> frozenset[str]:
-    """The metrics that could not tell Head distillation from Retrain (docs/hidden-class.md)."""
+    """The metrics that could not tell Head distillation from Retrain
+    (docs/generated/hidden-class.md).
+    """
     return frozenset(json.loads(HIDDEN_CLASS.read_text(encoding="utf-8")))
 
 

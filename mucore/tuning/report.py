@@ -1,4 +1,4 @@
-"""A study in numbers and sentences, for tables, JSON and docs/tuning.md."""
+"""A study in numbers and sentences, for tables, JSON and docs/generated/tuning.md."""
 
 from __future__ import annotations
 
