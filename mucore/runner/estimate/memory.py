@@ -26,13 +26,13 @@ from mucore.userfiles.sizes import DataSize, size_of
 FLOAT = 4
 PROCESS = 4e8  # Python, PyTorch and pandas
 # The graph and the gradients on their way through it, as multiples of the graph; measured on a CPU
-# (docs/benchmarks.md, Large models).
+# (docs/records/benchmarks-2026-11.md, Large models).
 WORKING = 1.5
 # samples that predictions, and moments of layers' inputs, take at once within the budget of chunks
 PREDICTED, UNFOLDED = 512, 64
 FORGOTTEN = 0.1  # of the training set, where only the run itself can tell
-# What was measured took at least 0.56 of what is estimated (docs/benchmarks.md, Large models), so
-# that a run which is said to take more than twice what a device has cannot fit.
+# What was measured took at least 0.56 of what is estimated (the same), so that a run which is said
+# to take more than twice what a device has cannot fit.
 SURE = 2.0
 
 

@@ -1,5 +1,5 @@
 """What bf16 would gain where runs are computed, by measurements on kinds of processors
-(docs/benchmarks.md, Revision 2 of recipes). Imports no torch.
+(docs/records/benchmarks-2026-11.md, Revision 2 of recipes). Imports no torch.
 """
 
 from __future__ import annotations
