@@ -1,6 +1,7 @@
 # make app    install what is missing and open the dashboard          make test      lint, types, the fast tests and one journey in a browser
 # make lint   ruff and ty alone                                       make test-all  every test, with browser and long ones
 # make bench  measure speed into docs/benchmarks.md                   make demo      recompute data/demo from a real run
+# make docs   docs/generated anew, and the site into build/site
 #
 # Options of the dashboard go through ARGS:  make app ARGS="--port 8600 --no-browser"
 # Another interpreter:                       make app PYTHON=python3.12
@@ -39,7 +40,7 @@ define install
 	fi
 endef
 
-.PHONY: app test test-all lint format bench demo clean
+.PHONY: app test test-all lint format bench demo docs clean
 
 app: $(VENV)/.stamp-app
 	@exec $(PY) run_app.py $(ARGS)
@@ -50,6 +51,10 @@ $(VENV)/.stamp-app: $(LOCK)
 
 $(VENV)/.stamp-test: $(LOCK)
 	$(call install,export$(comma)test)
+	@touch $(VENV)/.stamp-app $@
+
+$(VENV)/.stamp-docs: $(LOCK)
+	$(call install,export$(comma)docs)
 	@touch $(VENV)/.stamp-app $@
 
 lint: $(VENV)/.stamp-test
@@ -74,6 +79,10 @@ bench: $(VENV)/.stamp-app
 
 demo: $(VENV)/.stamp-app
 	$(PY) scripts/make_demo.py --fresh $(ARGS)
+
+docs: $(VENV)/.stamp-docs
+	$(PY) scripts/make_docs.py
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build
 
 clean:
 	rm -rf .pytest_cache .ruff_cache .hypothesis build dist
