@@ -1,4 +1,4 @@
-"""The demo's runs of one setting, task by task, for the pages in docs/generated that are made from them."""
+"""The demo's runs of one setting, task by task, for the pages that are made from them."""
 
 from __future__ import annotations
 

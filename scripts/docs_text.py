@@ -1,4 +1,4 @@
-"""Words, lists and tables of the pages in docs/generated that scripts write. What a page says in words is in
+"""Words, lists and tables of the pages in docs/generated. What a page says in words is in
 scripts/texts.
 """
 

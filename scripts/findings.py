@@ -1,5 +1,5 @@
-"""docs/generated/findings.md: what the demo's runs say together, as plain tables. No number on the page is
-written by hand.
+"""docs/generated/findings.md: what the demo's runs say together, as plain tables. No number on the
+page is written by hand.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""docs/generated/results.md: every method with the authors' settings, scenario by scenario, from the demo."""
+"""docs/generated/results.md: every method with the authors' settings, by scenario."""
 
 from __future__ import annotations
 
