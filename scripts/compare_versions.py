@@ -156,12 +156,14 @@ def demo_home() -> None:
 
 def cards() -> Rows:
     """Every field of every card, and the recipes of presets."""
+    from dashboard.papers import PAPERS
     from mucore import catalog
     from mucore.spec import make_recipe
 
     kinds = "methods metrics scenarios datasets models presets terms ideas verdicts".split()
-    for kind in kinds:
-        for place, card in enumerate(getattr(catalog, kind)()):
+    found = {kind: getattr(catalog, kind)() for kind in kinds} | {"papers": PAPERS}
+    for kind, those in found.items():
+        for place, card in enumerate(those):
             yield f"{kind}/{card.id}", place
             for field in dataclasses.fields(card):
                 yield f"{kind}/{card.id}/{field.name}", _plain(getattr(card, field.name))
