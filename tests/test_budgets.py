@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 # At most so many, by place: lowered with each removal, raised for nobody.
-MOST = {"mucore": 46_215, "dashboard": 39_788, "scripts": 7_432, "tests": 59_264}
+MOST = {"mucore": 43_917, "dashboard": 39_788, "scripts": 2_000, "tests": 52_000}
 
 
 def lines_of_code(text: str) -> int:
