@@ -25,7 +25,8 @@ from mucore.catalog import MethodCard, MetricCard, Parameter, tuning
 
 DOCS = Path(__file__).resolve().parents[1] / "docs" / "generated"
 BLIND = (
-    "It does not see a [hidden class](hidden-class.md): Head distillation passes for Retrain here."
+    "It does not see a [hidden class](../records/hidden-class.md): Head distillation passes for "
+    "Retrain here."
 )
 IDEALS = {
     "retrain": "as near to Retrain's as possible",

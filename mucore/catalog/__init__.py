@@ -31,7 +31,7 @@ from mucore.catalog.scenarios import SCENARIOS
 from mucore.catalog.terms import TERMS, VERDICTS
 from mucore.errors import BadFile, UnknownName
 
-HIDDEN_CLASS = Path(__file__).with_name("hidden_class.json")  # from docs/hidden-class.md
+HIDDEN_CLASS = Path(__file__).with_name("hidden_class.json")  # from docs/records/hidden-class.md
 
 __all__ = [
     "FAMILIES",
@@ -122,7 +122,7 @@ def metric(name: str) -> MetricCard:
 @cache
 def blind_to_a_hidden_class() -> frozenset[str]:
     """The metrics that could not tell Head distillation from Retrain
-    (docs/generated/hidden-class.md).
+    (docs/records/hidden-class.md).
     """
     return frozenset(json.loads(HIDDEN_CLASS.read_text(encoding="utf-8")))
 

@@ -26,7 +26,7 @@ from mucore.suite import lines
 from mucore.verdicts import judge
 
 SEEDS = [0, 1, 2]
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "hidden-class.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "records" / "hidden-class.md"
 
 
 def test_the_loss_by_hand():
