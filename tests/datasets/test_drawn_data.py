@@ -219,21 +219,6 @@ def test_letters_of_a_script_differ_and_fill_the_square(script: str) -> None:
         np.testing.assert_allclose(points.max(0) + points.min(0), 0, atol=0.002)
 
 
-def test_styles_write_the_same_letter_each_in_its_way() -> None:
-    letter = (("fyro", 11),)
-    drawn = {
-        style: glyphs.draw(style, letter, 40)[0].astype(float).mean(0) for style in glyphs.STYLES
-    }
-    ink = {style: picture.sum() for style, picture in drawn.items()}
-    assert ink["hand"] < ink["print"]  # a thinner pen
-    middle = {
-        style: glyphs.draw(style, (("ando", 0),), 40)[0].astype(float)
-        for style in ("print", "outline")
-    }
-    assert middle["outline"].max((1, 2)).mean() <= 255
-    assert not np.allclose(drawn["outline"], drawn["print"], atol=10)
-
-
 # -- the file that keeps what was drawn
 
 

@@ -125,9 +125,10 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
         "svhn.download_url",
     ):
         monkeypatch.setattr(f"torchvision.datasets.{place}", refuse)
+    monkeypatch.setattr(fashion_mnist, "DEBIAN", Path("/nonexistent"))
 
 
-@pytest.mark.parametrize("name", ["cifar100", "svhn", "mnist"])
+@pytest.mark.parametrize("name", ["cifar10", "cifar100", "svhn", "mnist", "fashion-mnist"])
 def test_what_torchvision_cannot_download_is_told(tmp_path: Path, offline: None, name: str) -> None:
     text = refusal(name, tmp_path)
     assert "could not be downloaded (" in text
