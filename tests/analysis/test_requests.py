@@ -16,6 +16,8 @@ from mucore import analysis
 from mucore.errors import BadValue
 from mucore.spec import RunSpec, make_recipe, make_spec
 
+pytestmark = pytest.mark.slow
+
 RECIPE = make_recipe("quick", {"epochs": 4, "batch_size": 64})
 
 

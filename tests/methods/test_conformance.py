@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import torch
 import toy
+from _pytest.mark import ParameterSet
 from roster import ROSTER
 from torch import Tensor, nn
 
@@ -122,9 +123,17 @@ def test_the_file_and_the_card(method: str):
 
 # -- one run
 
+LONG = ("ntk", "amun")  # take seconds for the perceptron
 
-@method_names
-@toys
+
+def case(method: str, *name: toy.Name) -> ParameterSet:
+    slow = method in LONG and "conv" not in name
+    return pytest.param(method, *name, marks=[pytest.mark.slow] * slow)
+
+
+@pytest.mark.parametrize(
+    ("method", "name"), [case(method, name) for method in ROSTER for name in ("mlp", "conv")]
+)
 def test_a_run_keeps_the_contract(method: str, name: toy.Name):
     """What comes back, what is left alone, what is read and counted, and where it leads."""
     data, start, expected = toy.request(name), toy.trained(name), ROSTER[method]
@@ -186,7 +195,7 @@ def check_seeds(method: str, data: UnlearningData, first: nn.Module, first_run: 
 
 
 @pytest.mark.parametrize(
-    "method", [name for name, expected in ROSTER.items() if expected.zero is not None]
+    "method", [case(name) for name, expected in ROSTER.items() if expected.zero is not None]
 )
 def test_zero_strength_changes_nothing(method: str):
     options = dict(ROSTER[method].zero or {})

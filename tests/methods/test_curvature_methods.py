@@ -246,6 +246,7 @@ def test_second_order_gives_the_ridge_regression_of_replaced_labels(
     assert (of(result) - wanted).abs().max() < 1e-10 < (of(model) - wanted).abs().max()
 
 
+@pytest.mark.slow
 def test_second_order_by_lissa_comes_near_the_same_solution(
     regression: tuple[UnlearningData, nn.Module, float],
 ):
