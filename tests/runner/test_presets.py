@@ -1,5 +1,5 @@
 """Each paper's preset end to end, by the code that a person's command runs, on a tiny archive in
-the published layout, in two epochs.
+the published layout, in one epoch.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from mucore.runner.session import Session
 from mucore.spec import Recipe, RunSpec, make_recipe
 from mucore.store import open_store
 
-SMALLER = ["recipe.epochs=2", "recipe.batch_size=32"]
+# Of the others the data are laid out: what they run differs in size alone.
+RUN = ("mubox-cifar10", "mucac", "efficacy-mnist")
+SMALLER = ["recipe.epochs=1", "recipe.batch_size=32"]
 # Preset: the archive, changes that fit the scenarios to it, and the samples of train, validation
 #     and test.
 CASES: dict[str, tuple[Callable[[Path, pytest.MonkeyPatch], Any], list[str], list[int]]] = {
@@ -114,18 +116,19 @@ def test_a_preset_runs_from_its_name_alone(
     wanted = [spec for spec in specs(name, changes, dataset=dataset) if spec.method == "finetune"]
     assert {spec.scenario for spec in wanted} == set(card.scenarios)
     first = wanted[0]
-    result = execute(first, session)
     splits = session.splits(first)
     assert [len(split) for split in (splits.train, splits.validation, splits.test)] == sizes
+    if name not in RUN:
+        return
+    result = execute(first, session)
     original = session.store.get_result(first.original().key)
-    assert result.status == "ok" and original is not None and len(original.losses) == 2
+    assert result.status == "ok" and original is not None and len(original.losses) == 1
     assert 0 < result.forget_count and result.forget_count + result.retain_count == sizes[0]
     for metric in ("ta", "ra", "fa"):
         assert result.metrics[metric].value is not None, result.metrics[metric].error
     if first.recipe.validation_from == "test":
         assert any("validation is" in note for note in result.notes)
-    if splits.unseen is not None:
-        assert "unseen" in result.confusion
+    assert splits.unseen is None or "unseen" in result.confusion
 
 
 def test_every_paper_of_the_catalogue_is_covered() -> None:

@@ -188,7 +188,7 @@ def test_what_killed_workers_compute_is_what_an_undisturbed_one_does(store, tmp_
 @pytest.mark.slow
 def test_workers_survive_a_restart_of_postgres(tmp_path):
     with running_server() as server, open_store(tmp_path / "home", url=server.url) as store:
-        made = planned(store, epochs=60, seeds=2)
+        made = planned(store, epochs=30, seeds=2)
         processes = [start_worker(store, device="cpu", threads=1) for _ in range(2)]
         try:
             wait_for(lambda: len(store.jobs(states=["running"])) == 2)

@@ -152,7 +152,7 @@ def test_the_end_of_a_slurm_job_hands_its_run_back_with_its_checkpoint(tmp_path)
 )
 @pytest.mark.slow
 def test_two_workers_share_the_queue_and_compute_nothing_twice(store):
-    made = plan(store, methods=("finetune", "ssd", "gradient_ascent"), training_seeds=[0, 1])
+    made = plan(store, methods=("finetune", "ssd"), training_seeds=[0, 1])
     launch(made, store, name="two")
     processes = ensure_workers(store, device="cpu", count=2)
     assert len(processes) == 2
