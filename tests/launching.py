@@ -41,7 +41,8 @@ def small_grid(
 def digits(method: str = "finetune", scenario: str | None = "one_class", **changes: Any) -> RunSpec:
     """A run of an MLP on `digits`."""
     usual: dict[str, Any] = {"dataset": "digits", "model": "mlp", "recipe": RECIPE}
-    return make_spec(**usual | {"method": method, "scenario": scenario} | changes)
+    usual |= {"method": method, "scenario": scenario}
+    return make_spec(**usual | changes)
 
 
 def essence(result: Result | None) -> dict[str, Any]:

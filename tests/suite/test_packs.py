@@ -365,7 +365,7 @@ def test_a_run_that_the_suite_does_not_ask_for(tampered, change, says):
 # -- what is no pack, or is not safe to read
 
 
-def refused(path, words=""):
+def refused(path, words=None):
     with pytest.raises(BadFile, match=words), packs.opened(path):
         pass
 
