@@ -37,15 +37,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def application(tmp_path: Path) -> Iterator[Application]:
-    """Of one test, which writes to its store and starts no run."""
-    application = Application(tmp_path / "home", "--workers", "0")
-    yield application
-    application.stop()
-
-
-@pytest.fixture
-def working(tmp_path: Path) -> Iterator[Application]:
-    """Of one test, with a worker."""
+    """Of one test, which writes to its store, with a worker."""
     application = Application(tmp_path / "home")
     yield application
     application.stop()

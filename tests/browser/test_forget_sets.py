@@ -1,6 +1,4 @@
-"""Forget sets by hand: clicked images, a lasso on a map, a name, and Launch with exactly these
-samples.
-"""
+"""Forget sets by hand: clicked images, and a lasso on a map."""
 
 from __future__ import annotations
 
@@ -10,7 +8,6 @@ from urllib.parse import parse_qs, urlsplit
 from applications import Application, opened
 from playwright.sync_api import Page, expect
 
-from mucore import forget_sets
 from mucore.forget_sets.saved import forget_hash
 
 
@@ -19,10 +16,8 @@ def ids(page: Page) -> list[int]:
     return [int(each) for each in found.split(",") if each]
 
 
-def test_clicked_images_are_saved_by_name_and_launched(
-    application: Application, page: Page
-) -> None:
-    opened(page, f"{application.url}/forget_sets?dataset=digits&way=images")
+def test_images_are_clicked_and_chosen_by_key(demo: Application, page: Page) -> None:
+    opened(page, f"{demo.url}/forget_sets?dataset=digits&way=images")
     wall = page.locator(".wall").first.locator("button")
     expect(wall).to_have_count(60)
     for number in (0, 4, 9, 4):  # the third goes as it came
@@ -40,14 +35,6 @@ def test_clicked_images_are_saved_by_name_and_launched(
     expect(page).to_have_url(re.compile("ids=9%2C12"))
     page.get_by_role("button", name="Undo").click()
     expect(page).to_have_url(re.compile("ids=0%2C9%2C12"))
-    page.get_by_role("textbox", name="Name").fill("by hand")
-    page.keyboard.press("Enter")
-    page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text("Saved as by hand.")).to_be_visible()
-    assert forget_sets.load(application.home, "by hand").ids.tolist() == [0, 9, 12]
-    page.get_by_role("link", name="Launch with it").click()
-    expect(page.get_by_text(f"3 samples, hash {forget_hash([0, 9, 12])}.")).to_be_visible()
-    expect(page.get_by_role("button", name=re.compile(r"^Start \d+ runs"))).to_be_enabled()
 
 
 def test_a_lasso_on_a_map_of_the_demo(demo: Application, page: Page) -> None:

@@ -10,8 +10,8 @@ from applications import CUT, Application, opened, still
 from playwright.sync_api import Page, expect
 
 SEEN = "[data-on]"
-# A table and a figure, a page of many figures, and a lesson.
-TOLD = ("results", "membership", "lessons")
+# A table and a figure, and a lesson.
+TOLD = ("results", "lessons")
 LESSON = "lesson=forget-one-class"
 # What of the screen that is shown does not fit the window.
 OUTSIDE = """() => {

@@ -5,15 +5,10 @@ is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from applications import Application, opened
-from builders import make_spec_row, queue_done
 from playwright.sync_api import Page, expect
-
-from mucore.store import open_store
 
 DRAWER = ".st-key-run_drawer"
 
@@ -39,17 +34,6 @@ def beside(page: Page) -> bool:
     )
 
 
-def click_line(page: Page, number: int) -> None:
-    """The box at the head of a line of the first table; its lines are drawn on a canvas and have no
-    elements of their own.
-    """
-    table = page.get_by_test_id("stDataFrame").first
-    table.scroll_into_view_if_needed()
-    box = table.bounding_box()
-    assert box is not None
-    page.mouse.click(box["x"] + 15, box["y"] + 18 + 35 * number)
-
-
 def test_bars_open_runs_beside_the_page_one_after_another(demo: Application, page: Page) -> None:
     opened(page, f"{demo.url}/depoisoning")
     bars = page.locator("[data-testid=stPlotlyChart] .barlayer .point path")
@@ -71,42 +55,3 @@ def test_bars_open_runs_beside_the_page_one_after_another(demo: Application, pag
     expect(page.locator(DRAWER)).to_have_count(0)
     page.go_back()
     assert beside(page)
-
-
-@pytest.fixture
-def done(tmp_path: Path) -> Iterator[Application]:
-    """An application whose queue has three done runs."""
-    specs = [
-        make_spec_row(scenario="one_class", method=method)
-        for method in ("finetune", "salun", "scrub")
-    ]
-    with open_store(tmp_path / "home") as store:
-        queue_done(store, specs)
-    application = Application(tmp_path / "home", "--workers", "0")
-    yield application
-    application.stop()
-
-
-def test_a_done_run_of_the_queue_opens_while_its_list_is_drawn_every_second(
-    done: Application, page: Page
-) -> None:
-    opened(page, f"{done.url}/queue?show=done")
-    click_line(page, 2)
-    expect(page.locator(f"{DRAWER} h3")).to_have_text(re.compile("^SalUn"))
-    drawn_anew(page)
-    page.get_by_role("button", name="Close").click()
-    expect(page.locator(DRAWER)).to_have_count(0)
-    drawn_anew(page)  # the line is still marked, and does not open by itself
-    expect(page.locator(DRAWER)).to_have_count(0)
-
-
-def drawn_anew(page: Page) -> None:
-    """Until the page has drawn itself twice without a click."""
-    page.evaluate(
-        """() => new Promise((done) => {
-            const app = document.querySelector('[data-testid=stApp]');
-            let times = 0;
-            const count = () => app.dataset.testScriptState === 'notRunning' && ++times === 2;
-            new MutationObserver(() => count() && done()).observe(app, { attributes: true });
-        })"""
-    )

@@ -20,7 +20,7 @@ from mucore.store import open_store, schema
 
 PATIENT: Final = 300_000  # milliseconds; a busy machine takes its time
 LESSON: Final = "forget-one-class"
-READERS: Final = 4
+READERS: Final = 2
 PHONE: Final[ViewportSize] = {"width": 390, "height": 844}
 # Buttons of the presenter, by page.
 TEMPTING: Final = {
