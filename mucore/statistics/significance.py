@@ -93,7 +93,7 @@ def wilcoxon_holm(scores: Mapping[str, Sequence[float]]) -> tuple[Pair, ...]:
     pairs = list(itertools.combinations(columns, 2))
     # rounded, so that 0.10 − 0.09 and 0.32 − 0.31 tie
     differences = np.array([columns[a] - columns[b] for a, b in pairs]).round(12)
-    p, blocks = _signed_rank_ps(differences), differences.shape[1]
+    p, blocks = [_signed_rank_p(each) for each in differences], differences.shape[1]
     medians = np.median(differences, axis=1).tolist()
     return tuple(
         Pair(first=a, second=b, n=blocks, difference=median, p=raw, p_holm=corrected)
@@ -101,14 +101,9 @@ def wilcoxon_holm(scores: Mapping[str, Sequence[float]]) -> tuple[Pair, ...]:
     )
 
 
-# Up to so many differences with ties or zeros SciPy tries every choice of signs, which takes a
-# second for three pairs.
-_ALL_SIGNS = 13
-
-
 def _signed_rank_p(differences: np.ndarray) -> float:
     """Exact two-sided p of Wilcoxon's signed-rank test: zeros are dropped, ties share their mean
-    rank.
+    rank; 1 where nothing is left.
     """
     d = differences[differences != 0]
     # How many choices of signs give each sum of positive ranks: doubled ranks are whole, so that
@@ -121,24 +116,6 @@ def _signed_rank_p(differences: np.ndarray) -> float:
     reached = int(ranks[d > 0].sum())
     least = min(ways[: reached + 1].sum(), ways[reached:].sum())
     return float(min(1.0, 2 * least / ways.sum()))
-
-
-def _signed_rank_ps(differences: np.ndarray) -> list[float]:
-    """p of each row of (pairs, n) as `scipy.stats.wilcoxon` gives it, 1 for a row of zeros. SciPy
-    takes many rows at once, and one test for all of them: so rows with ties or zeros go apart from
-    the others.
-    """
-    p = np.ones(len(differences))
-    sizes = np.sort(np.abs(differences), axis=1)
-    plain = (sizes[:, 0] > 0) & (np.diff(sizes, axis=1) > 0).all(axis=1)
-    tied = differences.any(axis=1) & ~plain
-    if plain.any():
-        p[plain] = scipy.stats.wilcoxon(differences[plain], axis=1).pvalue
-    if tied.any() and differences.shape[1] > _ALL_SIGNS:
-        p[tied] = scipy.stats.wilcoxon(differences[tied], axis=1).pvalue
-    else:
-        p[tied] = [_signed_rank_p(d) for d in differences[tied]]
-    return [float(each) for each in p]
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
