@@ -11,6 +11,7 @@ from mucore.errors import BadValue, said
 
 MOST = 2**63 - 1  # what a database keeps as a whole number
 _WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.ASCII | re.IGNORECASE)
 _RANGE = re.compile(r"([0-9]{1,18})[-\u2013]([0-9]{1,18})")
 
 
@@ -49,10 +50,18 @@ def integer(value: Any, where: str) -> int:
 
 
 def finite(value: Any, where: str) -> float:
-    """`value` as a number that is neither infinite nor NaN. Raises `BadValue`."""
+    """`value` as a number that is neither infinite nor NaN. Of a text: in the digits 0 to 9, and
+    none that a float would round to infinity or 0. Raises `BadValue`.
+    """
+    text = value.strip() if isinstance(value, str) else None
     try:
         number = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if text is not None and (
+        not _NUMBER.fullmatch(text)
+        or (number == 0 and re.search("[1-9]", re.split("e|E", text)[0]))
+    ):
         number = math.nan
     if not math.isfinite(number):
         raise BadValue(f"{where} must be a finite number, but got {said(value)}.")

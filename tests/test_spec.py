@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from mucore import catalog
 from mucore.catalog.cards import Parameter
 from mucore.errors import BadValue, UnknownName
+from mucore.numbers import finite
 from mucore.spec import REVISION, Recipe, RunSpec, check, make_recipe, make_spec, method_parameters
 
 STANDARD = make_recipe("standard")
@@ -284,3 +285,16 @@ def test_a_range_of_ids_stands_for_its_numbers(given, ids):
 def test_a_range_that_is_none_is_refused(given):
     with pytest.raises(BadValue, match="ids"):
         check(IDS, given, owner="ids")
+
+
+@pytest.mark.parametrize(
+    "text", ["1_000", "\u0663", "0x10", "1e400", "1e-400", "nan", "inf", "1,5", "1e", "", "--1"]
+)
+def test_a_number_is_written_in_the_digits_0_to_9_and_neither_over_nor_underflows(text):
+    with pytest.raises(BadValue, match="finite number"):
+        finite(text, "lr")
+
+
+def test_numbers_are_what_they_say():
+    texts = {"1e-3": 0.001, " 2 ": 2.0, ".5": 0.5, "-1.": -1.0, "0e5": 0.0, "+3E2": 300.0}
+    assert {text: finite(text, "lr") for text in texts} == texts

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from mucore import catalog
 from mucore.cli.base import WHOLE
 from mucore.errors import BadValue, UnknownName, said
-from mucore.numbers import MOST, whole_number
+from mucore.numbers import MOST, finite, whole_number
 
 if TYPE_CHECKING:
     from mucore.catalog.tuning import Borrowed
@@ -355,10 +355,7 @@ def _lacking(found: Borrowed) -> str:
 
 def _numbers(text: str, flag: str) -> list[float]:
     """`0,0.001` as a list without doubles. Raises `BadValue`."""
-    try:
-        numbers = [float(part) for part in split_names([text])]
-    except ValueError:
-        numbers = []
+    numbers = [finite(part, flag) for part in split_names([text])]
     if not numbers:
         raise BadValue(f"{flag} must be numbers, such as 0,0.001,0.01, but got {said(text)}.")
     return list(dict.fromkeys(numbers))
