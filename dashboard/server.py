@@ -50,6 +50,12 @@ ELSEWHERE: Final = (
 _PRESENTERS: Final = CapacityLimiter(8)
 _GUESTS: Final = CapacityLimiter(64)
 _OPERATIONS: Final = ("deferred_file", "dataframe_chunk")  # of backend_operation_request
+# No page of another site may show ours in a frame and let a visitor click in it unseen.
+_HEADERS: Final = {
+    "Content-Security-Policy": "frame-ancestors 'self'",
+    "X-Frame-Options": "SAMEORIGIN",
+    "X-Content-Type-Options": "nosniff",
+}
 
 
 class Door:
@@ -59,6 +65,7 @@ class Door:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        send = _guarded(send)
         if scope["type"] == "websocket":
             if _foreign(HTTPConnection(scope)):
                 await receive()  # the request to connect
@@ -83,6 +90,17 @@ class Door:
         elif scope["type"] == "http" and _unnamed(HTTPConnection(scope)):
             send = _naming(send, secure=scope["scheme"] == "https")
         await self.app(scope, receive, send)
+
+
+def _guarded(send: Send) -> Send:
+    """Every response has the headers that tell a browser what others may do with it."""
+
+    async def sent(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message).update(_HEADERS)
+        await send(message)
+
+    return sent
 
 
 def _foreign(connection: HTTPConnection) -> bool:
@@ -148,7 +166,6 @@ def _home(reader: str, asked: Mapping[str, str]) -> Response:
     headers = {
         "Content-Disposition": f'attachment; filename="{name}"',
         "Cache-Control": "no-store",
-        "X-Content-Type-Options": "nosniff",
     }
     return Response(content, media_type="text/html", headers=headers)
 

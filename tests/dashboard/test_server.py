@@ -14,6 +14,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.web.server import server_util
 
 from dashboard import access, room, server
+from dashboard.pages import PAGES
 from dashboard.widgets import course, take_home
 from mucore import hosting
 from mucore.store import open_store
@@ -41,6 +42,8 @@ class Inside:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         self.asked.append(scope["path"])
+        if scope["type"] == "http":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
         if scope["type"] == "websocket":
             for content in self.says:
                 await send({"type": "websocket.send", "bytes": content})
@@ -234,6 +237,18 @@ def test_what_pages_need_is_served_and_what_no_page_needs_is_not():
         assert inside.asked == [] and sent[0]["status"] == 403, path
 
 
+def test_no_answer_may_be_framed_by_another_site(home):
+    paths = [f"/{page.id}" for page in PAGES] + ["/", "/static/x.js", "/media/x", room.NEWS]
+    paths += [take_home.ADDRESS, *(f"/_stcore/{name}" for name in ("health", "metrics", "x"))]
+    for path in paths:
+        (start,) = (each for each in ask(path)[1] if each["type"] == "http.response.start")
+        headers = {name.lower(): value for name, value in start["headers"]}
+        assert headers[b"content-security-policy"] == b"frame-ancestors 'self'", path
+        assert headers[b"x-frame-options"] == b"SAMEORIGIN", path
+        assert headers[b"x-content-type-options"] == b"nosniff", path
+    assert config.get_option("client.allowedOrigins") == []  # who may post messages into a page
+
+
 @pytest.mark.parametrize(
     ("query", "place"), [("", "./"), ("methods=ssd&methods=scrub", "./?methods=ssd&methods=scrub")]
 )
@@ -265,7 +280,7 @@ def test_the_key_leads_nobody_to_another_site(path):
 @pytest.mark.parametrize("key", ["", "k" * 42, "k" * 44, "K" * 43, "%00", "%F0%9F%98%80", "%ff"])
 def test_a_wrong_key_is_none(key):
     inside, sent = ask("/", query=f"{hosting.PARAMETER}={key}")
-    assert inside.asked == ["/"] and sent == []
+    assert inside.asked == ["/"] and [each["status"] for each in sent] == [200]
 
 
 OWN_NAMES = ["localhost", "127.0.0.1", "::1"]  # as the launcher says them without a word on others
