@@ -59,6 +59,9 @@ DARK: Final = Ground(
     primary="#4FB3DC",
 )
 
+# Of every figure, on a page or in a file: its bar uploads nothing to anybody's cloud.
+PLOTLY: Final = {"displaylogo": False, "showSendToCloud": False, "plotlyServerURL": ""}
+
 # Keys are catalog.FAMILIES; solid, dotted and dashed lines of the references are drawn by the
 # charts themselves.
 STYLES: Final[dict[str, FamilyStyle]] = {

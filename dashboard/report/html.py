@@ -162,6 +162,7 @@ def _picture(picture: Picture, drawing: bytes | None) -> dict[str, Any]:
             full_html=False,
             include_plotlyjs=False,
             include_mathjax=False,
+            config=theme.PLOTLY,
             div_id=f"{name}-plot",
         )
     return {

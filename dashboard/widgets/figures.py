@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import access, assets
+from dashboard import access, assets, theme
 from dashboard.report import render
 from dashboard.text.labels import MISSING
 from dashboard.widgets import course, presenting
@@ -30,7 +30,7 @@ def chart(
     several screens, and what is returned is that of the first.
     """
     config = {
-        "displaylogo": False,
+        **theme.PLOTLY,
         "modeBarButtonsToRemove": ["autoScale2d", *([] if selects else ["lasso2d", "select2d"])],
         "toImageButtonOptions": {"format": "svg"},
     }

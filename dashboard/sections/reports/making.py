@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import streamlit as st
 from plotly.offline import get_plotlyjs
 
-from dashboard import data
+from dashboard import data, theme
 from dashboard import report as evidence
 from dashboard.report import html as report_html
 from dashboard.report import latex as report_latex
@@ -115,7 +115,8 @@ def archive(
         lost = [picture for picture in _report.pictures if picture.name not in found]
         for picture in lost:
             file.writestr(
-                f"{picture.name}.html", picture.figure.to_html(include_plotlyjs="directory")
+                f"{picture.name}.html",
+                picture.figure.to_html(include_plotlyjs="directory", config=theme.PLOTLY),
             )
         if lost:
             file.writestr("plotly.min.js", get_plotlyjs())

@@ -471,6 +471,12 @@ def test_html_stands_alone(report):
     assert "script" not in read.tags and "script-src" not in text and "default-src 'none'" in text
 
 
+def test_figures_in_files_upload_nothing(report):
+    """plotly.js offers to send a chart to its maker's cloud unless it is told not to."""
+    text = report_html.html(report, {})
+    assert text.count('"showSendToCloud": false') == text.count("Plotly.newPlot(") > 0
+
+
 def test_html_escapes_what_people_typed(report):
     text = page_of(report.titled(ATTACK, ATTACK, ATTACK))
     read = Reader(text)
