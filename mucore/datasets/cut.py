@@ -8,7 +8,6 @@ test metrics use the rest.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -38,11 +37,7 @@ def cut(
         name: _part(getattr(splits, name), greyscale=greyscale, name=splits.name) for name in names
     }
     division = list(splits.division_notes)
-    if (
-        validation_from == "test"
-        and splits.train.places is not None
-        and splits.validation.places is not None
-    ):
+    if validation_from == "test" and splits.validation.source is splits.train.source:
         parts["train"] = _joined(parts["train"], parts["validation"])
         share = min(TEST_AS_VALIDATION, len(splits.test) // 2) / max(1, len(splits.test))
         parts["test"], parts["validation"] = hold_out_part(parts["test"], share)
@@ -99,7 +94,13 @@ def _part(split: Split, *, greyscale: bool, name: str) -> Part:
             .numpy()
         )
     identities = None if split.identities is None else split.identities.numpy()
-    return Part(x=pixels, y=split.labels.numpy(), identities=identities, places=split.places)
+    return Part(
+        x=pixels,
+        y=split.labels.numpy(),
+        identities=identities,
+        rows=split.rows,
+        source=split.source,
+    )
 
 
 def grey(pixels: Tensor) -> Tensor:
@@ -110,9 +111,7 @@ def grey(pixels: Tensor) -> Tensor:
 
 
 def _joined(one: Part, other: Part) -> Part:
-    """Two parts of one published set, in its order."""
-    assert one.places is not None and other.places is not None
-    order = np.argsort(np.concatenate([one.places, other.places]))
+    """Two parts of one source, in its order."""
     x = (
         one.x.joined(other.x)
         if isinstance(one.x, FileImages) and isinstance(other.x, FileImages)
@@ -121,6 +120,7 @@ def _joined(one: Part, other: Part) -> Part:
     identities = None
     if one.identities is not None and other.identities is not None:
         identities = np.concatenate([one.identities, other.identities])
-    return replace(
-        Part(x=x, y=np.concatenate([one.y, other.y]), identities=identities)[order], places=None
-    )
+    rows = np.concatenate([one.rows, other.rows])
+    y = np.concatenate([one.y, other.y])
+    whole = Part(x=x, y=y, identities=identities, rows=rows, source=one.source)
+    return whole[np.argsort(rows)]

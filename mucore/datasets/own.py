@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from PIL import Image
 
-from mucore.datasets.splits import Part, Splits, assemble, hold_out_part
+from mucore.datasets.splits import Part, Source, Splits, assemble, hold_out_part
 from mucore.errors import BadFile, BadValue, said
 from mucore.fitting import free_memory
 from mucore.userfiles import datasets, npz
@@ -43,7 +43,7 @@ def load_npz(name: str, root: Path) -> Splits:
 
 def load_folder(name: str, root: Path) -> Splits:
     """Images in train/CLASS, test/CLASS and, if there, val/CLASS as a data set; classes sorted by
-    name.
+    name, those named by whole numbers as numbers.
 
     Raises `BadFile`, `BadValue`.
     """
@@ -333,7 +333,7 @@ def _read_images(
                 f"{folder} is a class that train/ does not have. Training knows "
                 f"{', '.join(class_names[:10])}."
             )
-    images, labels, persons = [], [], []
+    images, labels, persons, names = [], [], [], []
     for folder in folders:
         files = datasets.images_in(folder)
         if not files:
@@ -351,6 +351,7 @@ def _read_images(
                 )
             images.append(image)
             labels.append(known[folder.name])
+            names.append(file.relative_to(path).as_posix())
             if people is not None:
                 persons.append(_identity(path, file, people))
     if not images:
@@ -366,6 +367,7 @@ def _read_images(
         x=np.stack(images),
         y=np.array(labels),
         identities=np.array(persons) if people is not None else None,
+        source=Source(len(names), tuple(names)),
     )
 
 

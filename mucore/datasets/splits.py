@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import torch
@@ -17,6 +17,17 @@ from mucore.rng import numpy_rng
 VALIDATION_SHARE = 0.1  # held out of training where a data set brings no validation data of its own
 
 
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Where samples come from: an array, a published file or a sorted listing, of `total` samples;
+    `files` are their paths in the folder of a user's own data. What was cut out of one source has
+    the same object.
+    """
+
+    total: int
+    files: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Split:
     """Images of one split, on the CPU: `pixels` (n, c, h, w) uint8, a tensor, or `FileImages` of a
@@ -24,8 +35,9 @@ class Split:
 
     `labels` is (n,) int64, or (n, A) of 0 and 1 where the task is attributes; `ids` and, unless
     None, `identities` are (n,) int64. `digests` (n,) uint64 are of the images as they were loaded;
-    None where they are streamed. `places` (n,) int64 say where the samples stood in the published
-    training set, if validation was held out of it.
+    None where they are streamed. `rows` (n,) int64 say where each sample stands in its `source`,
+    which no division changes: that is how people name it (forget_sets/identity.py). Without them
+    the split is the source.
     """
 
     pixels: Any
@@ -33,10 +45,21 @@ class Split:
     ids: Tensor
     identities: Tensor | None = None
     digests: np.ndarray | None = None
-    places: np.ndarray | None = None
+    rows: np.ndarray = cast(np.ndarray, None)
+    source: Source = cast(Source, None)
+
+    def __post_init__(self) -> None:
+        _place(self, len(self.labels))
 
     def __len__(self) -> int:
         return len(self.labels)
+
+
+def _place(part: Split | Part, count: int) -> None:
+    if part.rows is None:
+        object.__setattr__(part, "rows", np.arange(count))
+    if part.source is None:
+        object.__setattr__(part, "source", Source(count))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -97,19 +120,28 @@ class Splits:
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Part:
     """One split as a loader reads it: `x` (n, h, w) or (n, h, w, c) uint8, or files; `y` (n,)
-    integers or (n, A) of 0 and 1; `identities` (n,) integers or None. `places` are the indices of
-    samples cut out of a larger part.
+    integers or (n, A) of 0 and 1; `identities` (n,) integers or None; `rows` and `source` as those
+    of a split.
     """
 
     x: np.ndarray | FileImages
     y: np.ndarray
     identities: np.ndarray | None = None
-    places: np.ndarray | None = None
+    rows: np.ndarray = cast(np.ndarray, None)
+    source: Source = cast(Source, None)
+
+    def __post_init__(self) -> None:
+        _place(self, len(self.y))
 
     def __getitem__(self, index: np.ndarray) -> Part:
         identities = None if self.identities is None else self.identities[index]
-        places = np.arange(len(self.y))[index] if self.places is None else self.places[index]
-        return Part(x=self.x[index], y=self.y[index], identities=identities, places=places)
+        return Part(
+            x=self.x[index],
+            y=self.y[index],
+            identities=identities,
+            rows=self.rows[index],
+            source=self.source,
+        )
 
 
 def assemble(
@@ -146,7 +178,8 @@ def assemble(
                 ids=ids,
                 identities=identities,
                 digests=_digests(pixels),
-                places=part.places,
+                rows=part.rows,
+                source=part.source,
             )
         )
         first += len(labels)

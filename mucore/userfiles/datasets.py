@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from pathlib import Path
 
 from mucore import catalog
@@ -18,6 +19,8 @@ IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".webp", ".gif"})
 GREY = ("1", "L", "I;16", "I", "F", "LA")  # modes of Pillow without colour
 IDENTITIES = "identities.csv"
 SPLITS = ("train", "val", "test")  # val may be missing
+DIGITS = 20  # of a class folder's number
+_WHOLE = re.compile(r"[0-9]{1,20}")
 
 
 def path_of(name: str) -> Path:
@@ -100,16 +103,18 @@ def files_in(folder: Path) -> list[Path]:
     table = _followed(folder / IDENTITIES)
     if table.is_file():
         found.append(table)
-    return sorted(found, key=lambda file: file.relative_to(folder).as_posix())
+    return sorted(found, key=lambda file: _order(file.relative_to(folder).as_posix()))
 
 
 def class_folders(folder: Path, split: str) -> list[Path]:
     """The folders of a split's classes by name, linked ones among them; none without the split.
+    Names that are whole numbers stand in the order of numbers: 2 comes before 10.
 
     Raises `BadFile` for a link that leads nowhere, or back to a folder that it lies in.
     """
     place = _followed(folder / split)
-    return [entry for entry in _entries(place) if _followed(entry).is_dir()]
+    found = [entry for entry in _entries(place) if _followed(entry).is_dir()]
+    return sorted(found, key=lambda entry: _order(f"{entry.name}/"))
 
 
 def images_in(folder: Path) -> list[Path]:
@@ -120,9 +125,18 @@ def images_in(folder: Path) -> list[Path]:
     return [image for image in images if _followed(image).is_file()]
 
 
+def _order(path: str) -> str:
+    """What a path is sorted by: folders named by whole numbers with zeros before these."""
+    *folders, last = path.split("/")
+    numbered = [each.zfill(DIGITS) if _WHOLE.fullmatch(each) else each for each in folders]
+    return "/".join([*numbered, last])
+
+
 def _entries(folder: Path) -> list[Path]:
+    """What is in a folder by name; hidden files and folders are the machine's, not the data's."""
     try:
-        return sorted(folder.iterdir()) if folder.is_dir() else []
+        found = sorted(folder.iterdir()) if folder.is_dir() else []
+        return [entry for entry in found if not entry.name.startswith(".")]
     except OSError as error:
         raise BadFile(f"{folder} cannot be read: {error.strerror or error}.") from error
 
