@@ -454,12 +454,16 @@ def _setting(
     parameters: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     """The fields of a grid that say what a comparison is about."""
+    from mucore.forget_sets import identity
     from mucore.spec import FIRST, fill
 
     _texts(preset=preset, dataset=dataset, model=model)
     named = [name for name in _names("scenario", scenario) if name]
     parameters = _values("scenario_parameters", parameters)
     setting = fill(preset, dataset=dataset, model=model, scenarios=named, otherwise=FIRST)
+    listed = parameters.get(identity.PARAMETER)
+    if listed is not None:  # a file, a mask or an array
+        parameters[identity.PARAMETER] = identity.chosen(listed, setting.dataset, warnings.warn)
     values = dict.fromkeys(setting.scenarios, parameters)
     setting = fill(
         preset,

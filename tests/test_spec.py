@@ -270,23 +270,6 @@ def test_a_refused_field_is_told_in_plain_words(field, value, rule):
     assert "Input should" not in said
 
 
-IDS = next(each for each in catalog.scenario("ids").parameters if each.name == "ids")
-
-
-@pytest.mark.parametrize(
-    ("given", "ids"),
-    [("4-8", [4, 5, 6, 7, 8]), ("1, 7–8;3", [1, 7, 8, 3]), (["2-3", 9], [2, 3, 9])],
-)
-def test_a_range_of_ids_stands_for_its_numbers(given, ids):
-    assert check(IDS, given, owner="ids") == ids
-
-
-@pytest.mark.parametrize("given", ["8-4", "1-2-3", "0-2000000"])
-def test_a_range_that_is_none_is_refused(given):
-    with pytest.raises(BadValue, match="ids"):
-        check(IDS, given, owner="ids")
-
-
 @pytest.mark.parametrize(
     "text", ["1_000", "\u0663", "0x10", "1e400", "1e-400", "nan", "inf", "1,5", "1e", "", "--1"]
 )

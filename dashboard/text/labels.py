@@ -17,6 +17,7 @@ from mucore import catalog, titles
 from mucore.catalog.tuning import Borrowed, Tuned
 from mucore.errors import MucoreError, UnknownName
 from mucore.spec import Recipe, complete, fill, make_recipe, method_parameters
+from mucore.spec.run import scenario_revision
 
 Unit = Literal["percent", "ratio", "MB", "seconds", "count"]
 
@@ -288,6 +289,7 @@ def forget_set_text(parameters: str | Mapping[str, Any], dataset: str) -> str:
     Bag"; an empty mapping is "defaults".
     """
     values = dict(json.loads(parameters) if isinstance(parameters, str) else parameters)
+    values.pop("revision", None)
     if values.get("persons"):  # those that are named, so none is drawn
         values = {name: value for name, value in values.items() if name not in ("count", "seed")}
     return (
@@ -459,6 +461,8 @@ def _scenario_changes(spec: Mapping[str, Any], preset: str) -> list[tuple[str, A
     rest from its card.
     """
     given, card = spec.get("scenario_parameters", {}), catalog.scenario(spec["scenario"])
+    if scenario_revision(given) != card.revision:  # the same values mean something else today
+        return []
     usual = fill(preset, scenarios=[card.id]).scenarios[card.id]
     return [
         (p.name, given[p.name])

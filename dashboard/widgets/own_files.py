@@ -22,7 +22,7 @@ from dashboard.text import units
 from dashboard.widgets import uploads
 from dashboard.widgets.training_set import pictures, stamp, training_of
 from mucore import catalog
-from mucore.errors import BadFile, BadValue, MucoreError
+from mucore.errors import BadFile, MucoreError
 from mucore.spec import Recipe
 from mucore.userfiles import paths, weights
 
@@ -112,22 +112,6 @@ def _in_turn(classes: Sequence[np.ndarray]) -> list[int]:
     deepest = max(map(len, classes), default=0)
     turns = (ids[depth] for depth in range(deepest) for ids in classes if depth < len(ids))
     return list(dict.fromkeys(int(each) for each in islice(turns, 4 * ON_WALL)))[:ON_WALL]
-
-
-def check_ids(ids: list[int], facts: Facts | None) -> None:
-    """Raise `BadValue` for ids that are no training samples of a reader's own data; a plan says so
-    of catalogued data.
-    """
-    if (
-        facts is not None
-        and facts.samples is not None
-        and (unknown := [each for each in ids if each >= facts.samples])
-    ):
-        raise BadValue(
-            f"Ids must be of training samples (0 to {facts.samples - 1}), but {len(unknown)} of "
-            f"{len(ids)} are not, such as {unknown[0]}. Take them out, or choose the data that "
-            "they belong to."
-        )
 
 
 def check_weights(text: str, model: str, facts: Facts | None) -> None:

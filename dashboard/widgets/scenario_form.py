@@ -11,12 +11,10 @@ from dashboard import data, state
 from dashboard.text import units
 from dashboard.widgets import fields, forms, saved_sets, uploads
 from dashboard.widgets.links import link
-from dashboard.widgets.own_files import Facts, check_ids
 from mucore import forget_sets
 from mucore.catalog.cards import Parameter, ScenarioCard
 from mucore.errors import BadValue
-from mucore.forget_sets.ids import parse_ids
-from mucore.spec import check
+from mucore.forget_sets import Listed, identity
 
 MAX_IDS = 5_000
 CSV_MEGABYTES = 5
@@ -31,10 +29,9 @@ def scenario_form(
     *,
     label: str = SEVERAL,
     preset: Mapping[str, Any] | None = None,
-    facts: Facts | None = None,
 ) -> list[dict[str, Any]]:
     """The fields of one scenario; `names` are the class names where the data set's card knows them.
-    Lists of samples are of `dataset`, of which `facts` are known; `label` is that of a budget.
+    Lists of samples are of `dataset`; `label` is that of a budget.
     Fields open on the values of `preset`, else on the card's.
     """
     preset = preset or {}
@@ -52,7 +49,7 @@ def scenario_form(
                 budgets = budget_field(parameter, card, label, start)
                 _mark(budgets, [start], parameter.name in preset)
             elif parameter.kind == "ids":
-                values[parameter.name] = ids_field(parameter, card, dataset, facts)
+                values[parameter.name] = ids_field(parameter, card, dataset)
             elif names and parameter.name in CLASSES:
                 values[parameter.name] = class_field(parameter, card.id, names, start)
                 _mark(values[parameter.name], start, parameter.name in preset)
@@ -128,9 +125,7 @@ def class_field(
     ]
 
 
-def ids_field(
-    parameter: Parameter, card: ScenarioCard, dataset: str, facts: Facts | None
-) -> list[int]:
+def ids_field(parameter: Parameter, card: ScenarioCard, dataset: str) -> list[int]:
     """Sample ids: typed, from a file, which fills the line, or those of a saved forget set of the
     data set.
     """
@@ -143,17 +138,15 @@ def ids_field(
     )
     saved_field(name, dataset)
     uploads.field(
-        "or a CSV file with the column id, or a saved set",
+        "or a file with a list of them, or a saved set",
         name,
-        ["csv", "json"],
+        ["csv", "txt", "json", "npy", "npz", "pt"],
         lambda file: take_ids(file, dataset),
         megabytes=CSV_MEGABYTES,
     )
-    if forget_sets.is_reference(typed):
-        return fields.checked(lambda: ids_of(typed, dataset), [0])
-    ids = fields.checked(lambda: check(parameter, typed, owner=card.title), [])
-    fields.checked(lambda: check_ids(ids, facts), None)
-    return ids
+    if not typed.strip():
+        return []
+    return fields.checked(lambda: ids_of(typed, dataset), [0])
 
 
 def saved_field(name: str, dataset: str) -> None:
@@ -176,21 +169,24 @@ def saved_field(name: str, dataset: str) -> None:
     )
 
 
-def ids_of(reference: str, dataset: str) -> list[int]:
-    """The samples that `set:NAME` or `kept:DIGITS` stands for. Raises a `MucoreError` where they
-    are none of this data set.
+def ids_of(text: str, dataset: str) -> list[int]:
+    """The samples that a list, `set:NAME` or `kept:DIGITS` stands for. Raises a `MucoreError` where
+    they are none of this data set.
     """
-    found = forget_sets.resolve(data.own_store().home, reference)
-    forget_sets.check_fits(found, dataset, saved_sets.content_of(dataset))
-    st.caption(f"{units.count(len(found.ids), 'sample')}, hash {found.hash}.")
-    return found.ids.tolist()
+    if not forget_sets.is_reference(text):
+        listed = forget_sets.read_list(text.encode(), name="the list")
+        return identity.rows_of(listed, dataset)
+    found = forget_sets.resolve(data.own_store().home, text)
+    rows = identity.rows_of(Listed(saved=found), dataset)
+    st.caption(f"{units.count(len(rows), 'sample')}, hash {found.hash}.")
+    return rows
 
 
 def take_ids(file: Any, dataset: str) -> str:
     """The ids in an uploaded file, as the line has them. Raises `BadFile`, and `BadValue` for more
     than an address carries and for a set of another data set.
     """
-    ids = parse_ids(file.getvalue(), name=file.name, dataset=dataset)
+    ids = identity.rows_of(forget_sets.read_list(file.getvalue(), name=file.name), dataset)
     if len(ids) > MAX_IDS:
         raise BadValue(
             f"{file.name} names {units.count(len(ids), 'sample')}, but the address of this page "

@@ -14,6 +14,7 @@ import streamlit as st
 
 from mucore import catalog
 from mucore.catalog.cards import Task
+from mucore.forget_sets.saved import forget_hash
 from mucore.userfiles import datasets
 
 if TYPE_CHECKING:
@@ -26,14 +27,17 @@ class Training:
     recipe sees it.
 
     `dataset` is an id, or `npz:` or `folder:` with the whole path; `data_hash` is of the content of
-    the last two, "" for the others. `ids` (n,) are sorted; `labels` (n,) classes or (n, A)
-    attributes; `digests` (n,) name equal images, None where images are streamed; `identities` (n,)
-    and `elsewhere`, the persons of other splits, are None where nobody says who is on the images.
+    the last two, "" for the others. `ids` (n,) are sorted: the row of each sample in its source
+    (forget_sets/identity.py); `internal` (n,) is what runs call it. `labels` (n,) are classes or
+    (n, A) attributes; `digests` (n,) name equal images, None where images are streamed;
+    `identities` (n,) and `elsewhere`, the persons of other splits, are None where nobody says who
+    is on the images.
     """
 
     dataset: str
     data_hash: str
     ids: np.ndarray
+    internal: np.ndarray
     labels: np.ndarray
     class_names: tuple[str, ...]
     task: Task
@@ -63,6 +67,14 @@ class Training:
     def places(self, ids: Sequence[int] | np.ndarray) -> np.ndarray:
         """Where samples stand in the arrays; every id must be there."""
         return np.searchsorted(self.ids, ids)
+
+    def rows_of(self, internal: np.ndarray) -> np.ndarray:
+        """The rows of samples that runs call so, those that are no training samples left out."""
+        return self.ids[np.searchsorted(self.internal, np.intersect1d(internal, self.internal))]
+
+    def hash_of(self, ids: Sequence[int] | np.ndarray) -> str:
+        """What a result on this forget set has as its hash; "" for no sample."""
+        return forget_hash(self.internal[self.places(ids)].tolist()) if len(ids) else ""
 
     def label_texts(self, ids: Sequence[int] | np.ndarray) -> list[str]:
         """The class of each sample, or its attributes, by name."""
@@ -106,7 +118,8 @@ def _training(dataset: str, changed: tuple[int, ...]) -> Training:
     return Training(
         dataset=dataset,
         data_hash=splits.data_hash if catalog.dataset(dataset).takes_path else "",
-        ids=train.ids.numpy(),
+        ids=train.rows,
+        internal=train.ids.numpy(),
         labels=train.labels.numpy(),
         class_names=splits.class_names,
         task=splits.task,

@@ -245,13 +245,15 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         id="ids",
         title="Samples of your choice",
         question="Which method forgets exactly these samples?",
-        meaning="A list of sample ids, uploaded or picked, is forgotten.",
+        meaning="A list of samples, uploaded or picked, is forgotten.",
         source="This project",
         parameters=(
             setting("ids", "ids", (), low=0)(
-                "The ids of the training samples to forget, separated by commas, or a CSV file."
+                "The training samples to forget by their rows in the source, with commas and "
+                "ranges, or a list in a file."
             ),
         ),
+        revision=2,  # rows in the source; before, numbers of the division
     ),
 )
 

@@ -157,8 +157,7 @@ def forget_set(
     scenario.ids=@FILE` reads; verify one, save it under a name, or list what is saved.
     """
     from mucore.cli import forget_set as tool
-    from mucore.forget_sets.ids import write_ids
-    from mucore.forget_sets.saved import forget_hash
+    from mucore.forget_sets import to_csv
 
     if listed:
         return tool.print_saved(as_json)
@@ -167,14 +166,14 @@ def forget_set(
             "A set is saved with the data set that it is of: give --dataset and --scenario with "
             "--save."
         )
-    if (dataset is None) != (scenario is None) or (scenario is None and verify is None):
+    if (dataset is None or scenario is None) and (scenario is not None or verify is None):
         raise BadValue(
             "Give --dataset and --scenario to choose samples, or --verify FILE to check a file of "
             "ids, or all three."
         )
-    alike, classes = True, ()
+    alike = True
     if dataset is not None and scenario is not None:
-        forget = tool.choose(
+        found = tool.choose(
             dataset=dataset,
             scenario=scenario,
             model=model,
@@ -183,39 +182,39 @@ def forget_set(
             changes=changes or [],
             seed=seed,
         )
-        ids, classes = forget.ids.tolist(), forget.classes
         if verify is not None:
-            alike, sentence = tool.compare(set(ids), verify)
+            alike, sentence = tool.compare(found, verify, dataset)
             print(sentence, file=sys.stderr)
     else:
         assert verify is not None
-        ids = sorted(tool.file_ids(verify))
-    found = forget_hash(ids)
+        found = tool.listed(verify, dataset)
+    rows = found.rows
     if as_json:
-        print(to_json(tool.description(ids, classes)))
+        print(to_json(tool.description(found)))
     elif output is None and verify is None and save is None:
-        print("id", *ids, sep="\n")
+        print("id", *rows, sep="\n")
     if save is not None and dataset is not None:
         settings = [*(changes or []), *([f"budget={budget}"] if budget else [])]
         tool.save(
             save,
             dataset,
-            ids,
+            rows,
             f"Scenario {scenario} on the command line{''.join(f', {each}' for each in settings)}.",
             replace,
         )
     if output is not None:
         try:
-            write_ids(output, ids)
+            output.write_bytes(to_csv(rows))
         except OSError as error:
             raise BadValue(
                 f"The ids could not be written to {output}: {error.strerror}. Choose another file."
             ) from None
-    if expect is not None and expect != found:
-        return complain(f"The samples have the hash {found}, and not {expect}.", FAILED)
+    if expect is not None and expect != found.hash:
+        return complain(f"The samples have the hash {found.hash}, and not {expect}.", FAILED)
     print(
-        f"{len(ids)} samples, hash {found}."
+        f"{len(rows)} samples, hash {found.hash}."
         + (f" Written to {output}." if output else "")
+        + (f" {found.told.sentence}" if found.told is not None else "")
         + (f" Saved as {save}." if save else ""),
         file=sys.stderr,
     )

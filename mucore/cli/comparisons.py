@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -25,6 +25,7 @@ from mucore.cli.flags import GridOptions, build_grid, split_names
 from mucore.cli.printing import print_results, print_table, say_time, size, to_json
 from mucore.cli.watch import Watch, describe_failure
 from mucore.errors import BadValue, MucoreError
+from mucore.userfiles import datasets
 
 if TYPE_CHECKING:
     from mucore.runner.estimate import Fit
@@ -42,15 +43,35 @@ def _planned(options: GridOptions, store: Store) -> Plan:
     """The plan, with refusals said on stderr. Raises `BadValue` if a method that was named has no
     run at all.
     """
+    from mucore.forget_sets import identity
     from mucore.runner.plan import make_plan
+    from mucore.spec import classes
 
     say_left_out()
     grid, notes = build_grid(options)
     plan = make_plan(grid, store, workers=len(store.workers()) + 1)  # `run` works itself
-    for note in notes:
+    notes += [
+        f"{scenario} is about {' and '.join(classes.said(**each) for each in named)}."
+        for scenario, named in _classes(plan)
+        if any(each["name"] != str(each["number"]) for each in named)
+    ]
+    for note in [*notes, *(each.sentence for each in identity.check(plan.specs))]:
         print(note, file=sys.stderr)
     _say_refused(plan, options)
     return plan
+
+
+def _classes(plan: Plan) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Each scenario that names classes, with them by number and name."""
+    from mucore.spec import classes
+
+    names = datasets.class_names(plan.grid.dataset)
+    found = {
+        str(spec.scenario_parameters): (spec.scenario, named)
+        for spec in plan.specs
+        if spec.scenario and (named := classes.named(spec.scenario_parameters, names))
+    }
+    return list(found.values())
 
 
 def _say_refused(plan: Plan, options: GridOptions) -> None:
@@ -75,6 +96,8 @@ def plan(options: GridOptions, *, as_json: Json = False) -> None:
     """Say what a run with the same flags would compute, what the store has already, and how long
     the rest takes.
     """
+    from mucore.forget_sets import identity
+
     with open_home() as store:
         planned = _planned(options, store)
     if as_json:
@@ -93,6 +116,11 @@ def plan(options: GridOptions, *, as_json: Json = False) -> None:
                     "cached": len(planned.cached),
                     "to_run": len(planned.to_run),
                     "refused": [dataclasses.asdict(refusal) for refusal in planned.refused],
+                    "classes": [
+                        {"scenario": scenario, "classes": named}
+                        for scenario, named in _classes(planned)
+                    ],
+                    "samples": [dataclasses.asdict(each) for each in identity.check(planned.specs)],
                     "estimate": planned.estimate,
                 },
                 indent=2,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -412,19 +413,8 @@ def _chosen_method(
     )
 
 
-def _listed(value: str, dataset: str) -> str | list[int]:
-    """`@FILE` as the sample ids in a CSV file with the header `id` or a forget set's file,
-    `set:NAME` as those of a saved forget set.
+def _listed(value: str, dataset: str) -> list[int]:
+    """The rows that a text, `@FILE` or `set:NAME` names."""
+    from mucore.forget_sets import identity
 
-    Raises `BadValue` where a set is of another data set than `dataset`.
-    """
-    from mucore import forget_sets
-    from mucore.forget_sets.ids import read_ids
-    from mucore.store import default_home
-    from mucore.userfiles import datasets, paths
-
-    if forget_sets.is_reference(value):
-        found = forget_sets.resolve(default_home(), value)
-        forget_sets.check_fits(found, dataset, datasets.data_hash(dataset))
-        return found.ids.tolist()
-    return read_ids(paths.path(value[1:]), dataset=dataset) if value.startswith("@") else value
+    return identity.chosen(value, dataset, lambda sentence: print(sentence, file=sys.stderr))

@@ -5,25 +5,40 @@ lists name the same.
 from __future__ import annotations
 
 import sys
-from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from mucore import catalog, forget_sets
 from mucore.cli.base import FAILED
 from mucore.cli.flags import GridOptions, build_grid
 from mucore.cli.printing import print_table, to_json
 from mucore.errors import BadValue
-from mucore.forget_sets.ids import read_ids
+from mucore.forget_sets import identity
 from mucore.forget_sets.saved import forget_hash
 from mucore.store import default_home
 from mucore.userfiles import datasets
 
 if TYPE_CHECKING:
-    from mucore.runner.session import ForgetSet
+    from mucore.datasets import Splits
 
 # A scenario that never looks at the original gives the same ids with any model.
 ANY_MODEL = "mlp"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Samples by their rows, sorted; the hash that results have; the classes that go entirely."""
+
+    rows: list[int]
+    hash: str
+    classes: tuple[int, ...] = ()
+    class_names: tuple[str, ...] = ()
+    told: identity.Description | None = None
+    splits: Splits | None = None
 
 
 def choose(
@@ -35,7 +50,7 @@ def choose(
     budget: str | None,
     changes: list[str],
     seed: int,
-) -> ForgetSet:
+) -> Chosen:
     """Apply a scenario as a run would, training the original if the scenario looks at it and the
     store does not have it.
 
@@ -67,47 +82,65 @@ def choose(
     with open_store() as store:
         session = Session(store)
         original = session.original(retrain)[0] if looks else None
-        return session.forget_set(retrain, original, session.run(retrain, 0))
+        forget = session.forget_set(retrain, original, session.run(retrain, 0))
+        return _chosen(session.splits(retrain), forget.ids, forget.classes)
 
 
-def compare(wanted: set[int], path: Path) -> tuple[bool, str]:
-    """Whether the ids of a CSV file are those wanted, and a sentence that says so. Raises
-    `BadFile`, `BadValue`.
+def listed(path: Path, dataset: str | None, splits: Splits | None = None) -> Chosen:
+    """The samples that a file names: of the data set, divided as in `splits`, where one is named,
+    else the numbers as they stand. Raises `BadFile`, `BadValue`.
     """
-    ids = file_ids(path)
-    missing, extra = wanted - ids, ids - wanted
+    found = forget_sets.read_file(path)
+    if dataset is not None:
+        from mucore.datasets import load
+
+        splits = splits or load(dataset)
+        return _chosen(splits, identity.to_ids(splits, identity.rows_of(found, dataset)))
+    if found.files or found.length is not None:
+        raise BadValue(f"{path} holds names of files or a mask: give --dataset with it.")
+    rows = sorted(found.numbers)
+    if again := [row for row, following in pairwise(rows) if row == following]:
+        raise BadValue(
+            f"A sample may be named once, but {path} repeats {again[0]}. Take the repeats out."
+        )
+    return Chosen(rows, forget_hash(rows))
+
+
+def _chosen(splits: Splits, ids: np.ndarray, classes: tuple[int, ...] = ()) -> Chosen:
+    rows = np.sort(identity.to_rows(splits, ids)).tolist()
+    names = tuple(splits.class_names[number] for number in classes)
+    told = identity.described(splits, ids)
+    return Chosen(rows, forget_hash(ids.tolist()), classes, names, told, splits)
+
+
+def compare(wanted: Chosen, path: Path, dataset: str) -> tuple[bool, str]:
+    """Whether a file names the samples wanted, and a sentence that says so. Raises `BadFile`,
+    `BadValue`.
+    """
+    found = listed(path, dataset, wanted.splits)
+    missing, extra = {*wanted.rows} - {*found.rows}, {*found.rows} - {*wanted.rows}
     if not missing and not extra:
-        return True, f"{path} holds exactly these {len(ids)} samples, hash {forget_hash(ids)}."
+        return True, f"{path} holds exactly these {len(found.rows)} samples, hash {found.hash}."
     difference = " and ".join(
         f"{verb} {len(some)}, such as {min(some)}"
         for verb, some in (("lacks", missing), ("has others:", extra))
         if some
     )
     return False, (
-        f"{path} names other samples (hash {forget_hash(ids)}) than the scenario "
-        f"({forget_hash(wanted)}): it {difference}."
+        f"{path} names other samples (hash {found.hash}) than the scenario ({wanted.hash}): it "
+        f"{difference}."
     )
-
-
-def file_ids(path: Path) -> set[int]:
-    """The ids of a CSV file, each named once. Raises `BadFile`, `BadValue`."""
-    ids = read_ids(path)
-    if repeated := [number for number, times in Counter(ids).items() if times > 1]:
-        raise BadValue(
-            f"A sample id may be named once, but {path} repeats {repeated[0]}. Take the repeats "
-            "out."
-        )
-    return set(ids)
 
 
 def save(name: str, dataset: str, ids: list[int], made: str, replace: bool) -> None:
     """Keep the samples by name in the home. Raises `BadValue` for a bad name or one that is taken,
     `StoreError`.
     """
-    content = datasets.data_hash(dataset)
+    content, splits = datasets.data_hash(dataset), identity.here(dataset)
+    digest = identity.digest(splits, ids) if splits is not None else ""
     if content:
         dataset = f"{catalog.dataset(dataset).id}:{datasets.path_of(dataset).resolve()}"
-    found = forget_sets.make(dataset, ids, data_hash=content, made=[made], name=name)
+    found = forget_sets.make(dataset, ids, data_hash=content, digest=digest, made=[made], name=name)
     forget_sets.save(default_home(), found, replace=replace)
 
 
@@ -144,6 +177,15 @@ def _facts(found: forget_sets.NamedSet) -> dict[str, Any]:
     }
 
 
-def description(ids: list[int], classes: tuple[int, ...]) -> dict[str, Any]:
+def description(found: Chosen) -> dict[str, Any]:
     """A forget set as JSON."""
-    return {"count": len(ids), "hash": forget_hash(ids), "classes": list(classes), "ids": ids}
+    told = found.told
+    return {
+        "count": len(found.rows),
+        "hash": found.hash,
+        "classes": list(found.classes),
+        "class_names": list(found.class_names),
+        "by_class": list(told.classes) if told is not None else None,
+        "first": list(told.first) if told is not None else None,
+        "ids": found.rows,
+    }

@@ -3,7 +3,7 @@ exact copies of their images. No torch.
 """
 
 from mucore.forget_sets.copies import Copies, find_copies
-from mucore.forget_sets.lists import Listed, Sifted, read_list, sift
+from mucore.forget_sets.lists import Listed, read_file, read_list, to_csv
 from mucore.forget_sets.saved import (
     KEPT,
     LONGEST,
@@ -31,7 +31,6 @@ __all__ = [
     "Copies",
     "NamedSet",
     "Listed",
-    "Sifted",
     "check_fits",
     "check_name",
     "delete",
@@ -43,9 +42,10 @@ __all__ = [
     "load",
     "make",
     "parse",
+    "read_file",
     "read_list",
     "resolve",
     "save",
-    "sift",
+    "to_csv",
     "to_json",
 ]

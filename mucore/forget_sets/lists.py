@@ -1,208 +1,221 @@
-"""Lists of sample ids as people have them: a table, numbers in any arrangement, a saved forget set,
-an array. Nothing is ever unpickled.
+"""Lists of samples as people have them, read alike at every door: numbers or files in a text, a
+table with a column `id`, JSON, arrays of NumPy and PyTorch, a saved forget set.
+
+A list means what it says or is refused whole, with the first places that are wrong: of a list that
+was read in part nobody knows what was forgotten. Nothing is ever unpickled.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import json
+import math
 import re
 import zipfile
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 
 from mucore.errors import BadFile
-from mucore.forget_sets.saved import parse
+from mucore.forget_sets.saved import NamedSet, parse
 from mucore.numbers import whole_range
+from mucore.spec.values import MOST_VALUES
+from mucore.userfiles import doors, paths
 
-MOST = 10_000_000  # ids in one list
-MOST_NAMED = 5  # places of a list that a sentence names
-_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
-_RULE = (
-    "A list of sample ids is a table with a column `id`, whole numbers and ranges such as 4-8, a "
-    "saved forget set (JSON), or an npz file with an array `ids`"
+_HEADS: Final = ("id", "ids", "row", "file", "path")  # of a table's column of samples
+_RULE: Final = (
+    "A list of samples is a text with one number, range such as 4-8 or file name a line, a table "
+    "with a column `id`, a JSON list, an array (.npy, .npz, .pt) or a saved forget set"
 )
+# whole, in the digits 0 to 9; tools that keep numbers as floats write 45.0 or 4.5e+01
+_NUMBER: Final = re.compile(r"[0-9]{1,18}(\.[0-9]*)?(e[+-]?[0-9]{1,2})?", re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
-class Sifted:
-    """A list against the ids that there are: `ids` (n,) int64 sorted, each once; what was left out,
-    each once in the order of the list.
-    """
-
-    ids: np.ndarray
-    unknown: tuple[int, ...]
-    negative: tuple[int, ...]
-    repeated: tuple[int, ...]
-
-    @property
-    def sentences(self) -> list[str]:
-        """What a reader must know about the list; nothing where all of it is used."""
-        told = []
-        if self.unknown:
-            told.append(
-                f"{_are(self.unknown)} no training sample of this data set and left out: "
-                f"{_some(self.unknown)}."
-            )
-        if self.negative:
-            told.append(
-                f"{_are(self.negative)} negative and left out, for ids count from 0: "
-                f"{_some(self.negative)}."
-            )
-        if self.repeated:
-            told.append(
-                f"{_are(self.repeated)} named more than once and counted once: "
-                f"{_some(self.repeated)}."
-            )
-        return told
-
-
-@dataclass(frozen=True)
 class Listed:
-    """What a list holds: its `numbers`, whatever they are, in its order, ranges written out; `bad`,
-    a sentence for each place that holds no number.
+    """What a list names, in its order: sample ids as `numbers`, or `files` of a folder. `length` is
+    that of a mask, which must be as long as what it masks; `saved` is the forget set that it is.
     """
 
-    numbers: list[int]
-    bad: tuple[str, ...] = ()
+    numbers: tuple[int, ...] = ()
+    files: tuple[str, ...] = ()
+    length: int | None = None
+    saved: NamedSet | None = None
 
-    @property
-    def sentences(self) -> list[str]:
-        """What a reader must know: the first places that were passed over, and how many more."""
-        more = len(self.bad) - MOST_NAMED
-        return [
-            *(f"{each} It is left out." for each in self.bad[:MOST_NAMED]),
-            *([f"{more:,} more places hold no id and are left out."] if more > 0 else []),
-        ]
+
+def read_file(path: Path | str) -> Listed:
+    """`read_list` of a file. Raises `BadFile`."""
+    doors.check()
+    path = Path(path)
+    # a pipe or a device may never end
+    if (found := paths.kind(path)) in ("other", "folder"):
+        raise BadFile(f"{path} is {'a folder' if found == 'folder' else 'no file'}. Name a file.")
+    try:
+        return read_list(path.read_bytes(), name=path.name)
+    except OSError as error:
+        raise BadFile(f"{path} cannot be read: {error.strerror}. Check the path.") from None
+
+
+def to_csv(rows: Iterable[int]) -> bytes:
+    """Samples as a table that `read_list` reads."""
+    return "\n".join(["id", *map(str, sorted(rows)), ""]).encode()
 
 
 def read_list(content: bytes, *, name: str) -> Listed:
-    """The numbers that a file called `name` lists; a range such as 4-8 stands for all of its
-    numbers. Raises `BadFile` where there is none, or more than `MOST`, with the first place that is
-    wrong.
+    """What a file called `name` lists. Raises `BadFile`."""
+
+    def bad(what: str) -> BadFile:
+        return BadFile(f"{_RULE}, but {name} {what}.")
+
+    if content.startswith((b"PK", b"\x93NUMPY")):
+        return read_array(_array(content, bad), name=name)
+    text = _text(content, bad).strip()
+    if text.startswith("{") and '"mucore forget set"' in text[:200]:
+        saved = parse(content, name=name)
+        return Listed(numbers=tuple(saved.ids.tolist()), saved=saved)
+    return _values(_json(text, bad) if text.startswith(("[", "{")) else [*_cells(text, bad)], bad)
+
+
+def read_array(found: np.ndarray, *, name: str) -> Listed:
+    """What an array called `name` lists: numbers, names of files, or a mask of bool. Raises
+    `BadFile`.
     """
-    if content.startswith(b"PK"):
-        return Listed(_array(content, name))
-    if content.lstrip().startswith(b"{"):
-        return Listed(parse(content, name=name).ids.tolist())
+
+    def bad(what: str) -> BadFile:
+        return BadFile(f"{_RULE}, but {name} {what}.")
+
+    if found.ndim != 1:
+        raise bad(f"holds an array of shape {[*found.shape]}, not one row")
+    if found.dtype == bool:
+        chosen = np.flatnonzero(found)
+        if not len(chosen):
+            raise bad("names no sample")
+        return Listed(numbers=tuple(chosen.tolist()), length=len(found))
+    if found.dtype.kind in "US":
+        return _values([str(each) for each in found.tolist()], bad)
+    if found.dtype.kind not in "iuf":
+        raise bad(f"holds {found.dtype}")
+    return _values(found.tolist(), bad)
+
+
+def _text(content: bytes, bad: Callable[[str], BadFile]) -> str:
+    wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))  # as Excel saves "Unicode text"
     try:
-        text = content.decode("utf-8-sig")
+        return content.decode("utf-16" if wide else "utf-8-sig")
     except UnicodeDecodeError:
-        raise BadFile(f"{_RULE}, but {name} is neither text nor an npz file.") from None
-    has_head = re.match(r"[^\d+-].*[A-Za-z]|[A-Za-z]", text.lstrip().partition("\n")[0])
-    parts = _table(text.lstrip(), name) if has_head else _parts(text, name)
+        raise bad("is no text") from None
+
+
+def _json(text: str, bad: Callable[[str], BadFile]) -> list[Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        raise bad("is no JSON, though it begins like it") from None
+    if isinstance(found, dict):
+        found = found.get("ids")
+    if not isinstance(found, list):
+        raise bad("is JSON without a list `ids`")
+    return found
+
+
+def _cells(text: str, bad: Callable[[str], BadFile]) -> Iterator[str]:
+    """The cells of a text that name samples: of a table its column, else all of one line, or the
+    only one of each. Several a line may be a table without its head.
+    """
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    if not lines:
+        return
+    tab = next((mark for mark in ("\t", ";", ",") if mark in lines[0]), ",")
+    rows = [*csv.reader(lines, delimiter=tab, skipinitialspace=True)]
+    head = [cell.strip().lower() for cell in rows[0]]
+    if columns := [place for place, cell in enumerate(head) if cell in _HEADS]:
+        if len(columns) > 1:
+            raise bad("has more than one column of samples")
+        for number, row in enumerate(rows[1:], start=2):
+            if len(row) != len(head):
+                raise bad(f"has {len(row)} cells in line {number} under {len(head)} names")
+            yield row[columns[0]]
+        return
+    if len(lines) == 1:
+        yield from re.split(r"[\s,;]+", lines[0].strip().rstrip(",;"))
+        return
+    if len(head) > 1:
+        raise bad("has several cells a line and no column `id` in its first line")
+    yield from (row[0] for row in rows)
+
+
+def _values(cells: Sequence[Any], bad: Callable[[str], BadFile]) -> Listed:
+    """Cells as numbers where the first is one, else as files."""
+    texts = [cell if isinstance(cell, str) else json.dumps(cell) for cell in cells]
+    texts = [text.strip() for text in texts]
+    if not texts:
+        raise bad("names no sample")
+    first = texts[0]
+    if first and _written(first) is None and re.search(r"\.[A-Za-z]\w*$", first):
+        files = [text.replace("\\", "/") for text in texts]
+        wrong = [text for text in files if not re.search(r"\.[A-Za-z]\w*$", text)]
+        if wrong:
+            raise bad(f"names files, and then {_some(wrong)}")
+        return Listed(files=tuple(files))
     numbers: list[int] = []
-    bad: list[str] = []
-    for part, where in parts:
-        found = _written(part)
-        if isinstance(found, str):
-            bad.append(f"{where} holds {part.strip()[:40]!r}{found}.")
-            continue
-        if len(numbers) + len(found) > MOST:
-            raise BadFile(
-                f"A list of sample ids has at most {MOST:,}, but {name} has more, at {where}. "
-                "Leave some out."
-            )
-        numbers += found
-    if not numbers:
-        what = f"{bad[0][0].lower()}{bad[0][1:-1]}" if bad else f"{name} holds no id"
-        raise BadFile(f"{_RULE}, but {what}.")
-    return Listed(numbers, tuple(bad))
+    wrong = []
+    for text in texts:
+        found = _written(text)
+        if found is None or len(found) + len(numbers) > MOST_VALUES:
+            wrong.append(text)
+        else:
+            numbers += found
+    if wrong:
+        raise bad(f"holds {_some(wrong)}")
+    if len(numbers) > 2 and {*numbers} <= {0, 1}:
+        raise bad("holds 0 and 1 alone; a mask is an array of type bool")
+    return Listed(numbers=tuple(numbers))
 
 
-def sift(numbers: Iterable[int], known: np.ndarray) -> Sifted:
-    """`numbers` as samples of a training set whose ids are `known` (m,)."""
-    given = np.asarray(list(numbers), np.int64)
-    once, first, times = np.unique(given, return_index=True, return_counts=True)
-    there = np.isin(once, known)
-    order = np.argsort(first)
-
-    def listed(which: np.ndarray) -> tuple[int, ...]:
-        return tuple(once[order][which[order]].tolist())
-
-    return Sifted(once[there], listed(~there & (once >= 0)), listed(once < 0), listed(times > 1))
-
-
-def _table(text: str, name: str) -> Iterator[tuple[str, str]]:
-    """What each line has in the column `id`, and which line that is."""
-    try:
-        rows = csv.DictReader(io.StringIO(text, newline=""), skipinitialspace=True)
-        columns = {(column or "").strip().lower(): column for column in rows.fieldnames or ()}
-        if "id" not in columns:
-            raise BadFile(f"{_RULE}, but {name} has no column `id` in its first line.")
-        for row in rows:
-            yield row[columns["id"]] or "", f"Line {rows.line_num} of {name}"
-    except csv.Error as error:
-        raise BadFile(f"{_RULE}, but {name} is no table ({error}).") from None
-
-
-def _parts(text: str, name: str) -> Iterator[tuple[str, str]]:
-    for number, line in enumerate(text.splitlines(), start=1):
-        for part in re.split(r"[\s,;]+", line):
-            if part:
-                yield part, f"Line {number} of {name}"
-
-
-def _written(text: str) -> Sequence[int] | str:
-    """The numbers that a text stands for; where it stands for none, what else is wrong."""
-    text = text.strip()
+def _written(text: str) -> Sequence[int] | None:
+    """The numbers that a text stands for; None where it stands for none."""
     if _NUMBER.fullmatch(text):
-        return (int(text),)
-    if (found := whole_range(text)) is None:
-        return ""
-    return found or ", which counts down"
+        value = float(text)
+        if value != math.floor(value) or value > 2**53:
+            return (int(text),) if text.isdigit() else None
+        return (int(text) if text.isdigit() else int(value),)
+    return whole_range(text) or None
 
 
-def _array(content: bytes, name: str) -> list[int]:
+def _array(content: bytes, bad: Callable[[str], BadFile]) -> np.ndarray:
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            size = sum(entry.file_size for entry in archive.infolist())
-        if size > 8 * MOST:
-            raise BadFile(
-                f"{name} unpacks to {size / 1e6:.0f} MB, but a list of ids has at most "
-                f"{8 * MOST / 1e6:.0f} MB."
-            )
-        with np.load(io.BytesIO(content), allow_pickle=False) as file:
-            found = (
-                file["ids"]
-                if "ids" in file.files
-                else file[file.files[0]]
-                if len(file.files) == 1
-                else None
-            )
-    # zipfile says NotImplementedError of a compression that it does not know, RuntimeError of an
-    # encrypted file.
-    except (
-        OSError,
-        ValueError,
-        EOFError,
-        KeyError,
-        zipfile.BadZipFile,
-        zlib.error,
-        NotImplementedError,
-        RuntimeError,
-    ) as error:
-        raise BadFile(
-            f"{_RULE}, but {name} cannot be read ({' '.join(str(error).split())[:120]})."
-        ) from None
-    if found is None or found.ndim != 1 or found.dtype.kind not in "iu":
-        has = (
-            "several arrays, none of them `ids`"
-            if found is None
-            else f"{found.dtype} {list(found.shape)}"
-        )
-        raise BadFile(f"{_RULE}, which are whole numbers in one row, but {name} holds {has}.")
-    if not len(found):
-        raise BadFile(f"{_RULE}, but {name} holds no id.")
-    return found.tolist()
+        if content.startswith(b"PK"):
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                size = sum(entry.file_size for entry in archive.infolist())
+                tensor = any(entry.endswith("data.pkl") for entry in archive.namelist())
+            if size > 8 * MOST_VALUES + 4096:
+                raise bad(f"unpacks to {size / 1e6:.0f} MB")
+            return _tensor(content) if tensor else _only(content, bad)
+        return np.load(io.BytesIO(content), allow_pickle=False)
+    except BadFile:
+        raise
+    except Exception as error:  # of zipfile, zlib, numpy and torch, each with kinds of its own
+        raise bad(f"cannot be read ({' '.join(str(error).split())[:120]})") from None
 
 
-def _are(values: Sequence[int]) -> str:
-    return "1 is" if len(values) == 1 else f"{len(values):,} are"
+def _only(content: bytes, bad: Callable[[str], BadFile]) -> np.ndarray:
+    with np.load(io.BytesIO(content), allow_pickle=False) as file:
+        if "ids" not in file.files and len(file.files) != 1:
+            raise bad("holds several arrays, none of them `ids`")
+        return file["ids" if "ids" in file.files else file.files[0]]
 
 
-def _some(values: Sequence[int]) -> str:
-    return ", ".join(map(str, values[:5])) + (", ..." if len(values) > 5 else "")
+def _tensor(content: bytes) -> np.ndarray:
+    import torch
+
+    return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True).numpy()
+
+
+def _some(values: Sequence[str]) -> str:
+    """The first five, as they are written."""
+    shown = ", ".join(repr(each[:40]) for each in values[:5])
+    return shown + (f" and {len(values) - 5:,} more" if len(values) > 5 else "")

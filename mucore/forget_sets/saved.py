@@ -8,7 +8,9 @@ the same folder, so that an address can name more samples than it carries. Where
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,7 +19,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import numpy as np
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from mucore.errors import BadFile, BadValue, StoreError, UnknownName
 from mucore.files import write
@@ -25,6 +27,8 @@ from mucore.userfiles import doors
 
 SAVED: Final = "set:"
 KEPT: Final = "kept:"
+FORMAT: Final = "mucore forget set"
+VERSION: Final = 2  # of the file: rows in the source; 1 had numbers of the default division
 LONGEST: Final = 60  # characters of a name
 LONGEST_STEP: Final = 500  # characters of a sentence on how a set was made; longer ones are cut
 _RULE: Final = (
@@ -46,8 +50,10 @@ class NamedSet:
     """Samples to forget and where they come from.
 
     `dataset` is an id, `npz:PATH` or `folder:PATH`; `data_hash` is of the content of the last two,
-    "" for the others. `ids` (n,) int64 are sorted, each once. `made` says in sentences how the set
-    came about, `created` when it was saved; `name` is "" for one kept by content.
+    "" for the others. `ids` (n,) int64 are rows in the source, sorted, each once; in a file of
+    `version` 1 they are numbers of the default division (`identity.of_saved` translates). `digest`
+    is of images and labels, "" where it is not known. `made` says in sentences how the set came
+    about, `created` when it was saved; `name` is "" for one kept by content.
     """
 
     name: str
@@ -57,6 +63,8 @@ class NamedSet:
     made: tuple[str, ...] = ()
     created: datetime | None = None
     hash: str = ""
+    digest: str = ""
+    version: int = VERSION
 
 
 class _Content(BaseModel):
@@ -65,14 +73,17 @@ class _Content(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=False)
 
     format: Literal["mucore forget set"]
-    version: Literal[1]
+    version: Literal[1, 2]
     name: str = Field(max_length=LONGEST)
     dataset: str = Field(min_length=1, max_length=4096)
     data_hash: str = Field(pattern=r"^([0-9a-f]{64})?$")
     hash: str
     made: list[Annotated[str, Field(max_length=LONGEST_STEP)]] = []
     created: AwareDatetime | None = None
-    ids: list[Annotated[int, Field(ge=0, strict=True)]] = Field(min_length=1)
+    digest: str = Field(default="", pattern=r"^([0-9a-f]{32})?$")
+    ids: list[Annotated[int, Field(ge=0, strict=True)]] = Field(
+        min_length=1, validation_alias=AliasChoices("rows", "ids")
+    )
 
 
 def make(
@@ -80,6 +91,7 @@ def make(
     ids: Iterable[int],
     *,
     data_hash: str = "",
+    digest: str = "",
     made: Iterable[str] = (),
     name: str = "",
 ) -> NamedSet:
@@ -95,7 +107,8 @@ def make(
     steps = tuple(
         step if len(step) <= LONGEST_STEP else step[: LONGEST_STEP - 1] + "…" for step in made
     )
-    return NamedSet(name, dataset, data_hash, found, steps, created, forget_hash(found.tolist()))
+    named = forget_hash(found.tolist())
+    return NamedSet(name, dataset, data_hash, found, steps, created, named, digest)
 
 
 def check_name(name: str) -> str:
@@ -165,9 +178,7 @@ def delete(home: Path, name: str) -> None:
 
 def keep(home: Path, found: NamedSet) -> str:
     """Keep a set by its content; the 32 digits that name it. Raises `StoreError`."""
-    content = to_json(
-        NamedSet("", found.dataset, found.data_hash, found.ids, found.made, None, found.hash)
-    )
+    content = to_json(dataclasses.replace(found, name="", created=None))
     key = hashlib.sha256(content).hexdigest()[:32]
     path = _kept(home, key)
     if not path.exists():
@@ -247,24 +258,33 @@ def parse(content: bytes, *, name: str) -> NamedSet:
             f"{name} is damaged: its ids do not have the hash {told.hash[:16]} that it says."
         )
     return NamedSet(
-        told.name, told.dataset, told.data_hash, ids, tuple(told.made), told.created, told.hash
+        told.name,
+        told.dataset,
+        told.data_hash,
+        ids,
+        tuple(told.made),
+        told.created,
+        told.hash,
+        told.digest,
+        told.version,
     )
 
 
 def to_json(found: NamedSet) -> bytes:
     """The content of a set's file."""
-    told = _Content(
-        format="mucore forget set",
-        version=1,
-        name=found.name,
-        dataset=found.dataset,
-        data_hash=found.data_hash,
-        hash=found.hash,
-        made=list(found.made),
-        created=found.created,
-        ids=found.ids.tolist(),
-    )
-    return told.model_dump_json().encode() + b"\n"
+    told = {
+        "format": FORMAT,
+        "version": found.version,
+        "name": found.name,
+        "dataset": found.dataset,
+        "data_hash": found.data_hash,
+        "hash": found.hash,
+        "made": list(found.made),
+        "created": found.created.isoformat() if found.created is not None else None,
+    }
+    ids = found.ids.tolist()
+    told |= {"ids": ids} if found.version == 1 else {"digest": found.digest, "rows": ids}
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
 def _path(home: Path, name: str) -> Path:
@@ -289,13 +309,5 @@ def _read(path: Path) -> NamedSet:
         raise BadFile(f"{path} cannot be read: {error.strerror or error}.") from error
     found = parse(content, name=path.name)
     if found.name and found.name != path.stem:  # somebody renamed the file, so that is its name now
-        found = NamedSet(
-            path.stem,
-            found.dataset,
-            found.data_hash,
-            found.ids,
-            found.made,
-            found.created,
-            found.hash,
-        )
+        found = dataclasses.replace(found, name=path.stem)
     return found

@@ -17,10 +17,20 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from mucore import catalog
 from mucore.catalog.tuning import TuningTask
 from mucore.errors import BadValue, MucoreError, Refused, said
+from mucore.forget_sets import identity
 from mucore.runner import estimate
 from mucore.runner.estimate import Fit, Span
 from mucore.scenarios import poison
-from mucore.spec import Recipe, RunSpec, Scope, Seed, make_recipe, make_spec, refuse_task
+from mucore.spec import (
+    Recipe,
+    RunSpec,
+    Scope,
+    Seed,
+    classes,
+    make_recipe,
+    make_spec,
+    refuse_task,
+)
 from mucore.spec.budget import samples_of
 from mucore.spec.recipe import first_problem
 from mucore.store import Store
@@ -197,6 +207,7 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
     recipe = make_recipe(grid.preset, grid.recipe)
     dataset = catalog.dataset(grid.dataset)
     data_hash, task = datasets.data_hash(grid.dataset), datasets.task_of(grid.dataset)
+    class_names = datasets.class_names(grid.dataset)
     if dataset.takes_path:  # a worker may run in another folder
         grid = grid.model_copy(
             update={"dataset": f"{dataset.id}:{datasets.path_of(grid.dataset).resolve()}"}
@@ -221,7 +232,7 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
                 "recipe": recipe,
                 "paper": grid.preset,
                 "scenario": scenario.id,
-                "scenario_parameters": scenario.parameters,
+                "scenario_parameters": classes.numbered(scenario.parameters, class_names),
                 "training_seed": training_seed,
                 "mia_samples": grid.mia_samples,
             }
@@ -271,6 +282,7 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
                         methods.setdefault(spec.key, spec)
                         if grid.sequence:
                             before[place] = spec
+    identity.check(references.values())
     for key in {**originals, **references}:
         methods.pop(key, None)
     return [*originals.values(), *references.values(), *methods.values()], list(refused.values())
@@ -390,16 +402,9 @@ def check_fits(dataset: catalog.DatasetCard, spec: RunSpec) -> None:
                 f"The scenario {spec.scenario} would forget all {dataset.classes} classes of "
                 f"{dataset.id}; leave at least one to retain."
             )
-    if dataset.sizes is None:
-        return
-    size = dataset.sizes[0] + (dataset.sizes[1] if spec.recipe.validation_from == "test" else 0)
-    if unknown := [each for each in values.get("ids") or () if each >= size]:
-        raise BadValue(
-            f"Ids must be of training samples (0 to {size - 1} in {dataset.id}), but "
-            f"{len(unknown)} of {len(values['ids'])} are not, such as {unknown[0]}. Take them out."
-        )
     budget = values.get("budget")
-    if isinstance(budget, int) and not spec.recipe.per_class:
+    if dataset.sizes and isinstance(budget, int) and not spec.recipe.per_class:
+        size = dataset.sizes[0] + (dataset.sizes[1] if spec.recipe.validation_from == "test" else 0)
         if "class_id" in values and dataset.balanced and dataset.classes:
             samples_of(budget, size // dataset.classes, f"a class of {dataset.id}")
         if budget >= size:

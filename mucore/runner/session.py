@@ -22,6 +22,7 @@ from mucore.engine.device import describe, identity, resolve_device, resolve_pre
 from mucore.engine.features import prototypes
 from mucore.engine.run import NO_CALLBACKS, Callbacks, Run
 from mucore.errors import BadFile, BadValue, MucoreError, StoreError
+from mucore.forget_sets.identity import internal, to_rows
 from mucore.forget_sets.saved import forget_hash
 from mucore.outputs import DOWNSTREAM, cross_entropy
 from mucore.rng import numpy_rng
@@ -354,15 +355,16 @@ class Session:
         before = (
             np.empty(0, np.int64) if earlier is None else np.union1d(earlier.before, earlier.ids)
         )
-        if len(again := np.intersect1d(before, spec.scenario_parameters.get("ids", []))):
+        parameters = internal(spec, splits)
+        if len(again := np.intersect1d(before, parameters.get("ids", []))):
             raise BadValue(
-                f"Sample {int(again[0])} was forgotten by an earlier request of the sequence. "
-                "Take it out of this one."
+                f"Sample {to_rows(splits, again[:1])[0]} was forgotten by an earlier request of "
+                "the sequence. Take it out of this one."
             )
         left = ~np.isin(ids, before)
         forget = select.select(
             card.id,
-            spec.scenario_parameters,
+            parameters,
             labels=labels[left],
             ids=ids[left],
             classes=splits.classes,

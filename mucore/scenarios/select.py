@@ -57,7 +57,7 @@ def select(
     `RunSpec.scenario_parameters` holds them.
 
     Raises `UnknownName` for a scenario without a card; `BadValue` for a class or person that does
-    not exist, a budget over what there is to take, ids that are unknown or named twice, persons who
+    not exist, a budget over what there is to take, persons who
     are in another split too, losses, identities or features that the scenario needs and did not
     get, and a forget set that is empty or leaves nothing to retain.
     """
@@ -103,7 +103,7 @@ def select(
     elif card.poisons:
         forget = poisoned_ids({"scenario": card.id, **parameters}, labels, ids, classes)
     elif card.id == "ids":
-        forget = _known_ids(parameters["ids"], ids)
+        forget = np.asarray(parameters["ids"], np.int64)  # checked by forget_sets/identity.py
     else:
         raise NotImplementedError(f"Scenario {card.id} has a card but no selector.")
     if len(forget) >= len(ids):
@@ -245,27 +245,6 @@ def _existing_classes(class_ids: Iterable[int], labels: np.ndarray, classes: int
             f"A class may be named once, but these are repeated: {repeated}. Take the repeats out."
         )
     return chosen
-
-
-def _known_ids(chosen: Iterable[int], ids: np.ndarray) -> np.ndarray:
-    chosen = [int(i) for i in chosen]
-    if not chosen:
-        raise BadValue(
-            "At least one sample must be forgotten, but the list of ids is empty. Name ids, or "
-            "give a CSV file with a column `id`."
-        )
-    if repeated := _repeated(chosen):
-        raise BadValue(
-            f"A sample id may be named once, but these are repeated: {repeated}. Take the repeats "
-            "out."
-        )
-    known = set(ids.tolist())
-    if unknown := [i for i in chosen if i not in known]:
-        rule = f"Ids must be of training samples ({ids.min()} to {ids.max()})"
-        raise BadValue(
-            f"{rule}, but {len(unknown)} of {len(chosen)} are not: {_some(unknown)}. Take them out."
-        )
-    return np.array(chosen, dtype=np.int64)
 
 
 def _repeated(values: list[int]) -> str:

@@ -23,7 +23,7 @@ from mucore.spec.refusals import (
     refuse_task,
     refuse_values,
 )
-from mucore.spec.run import RunSpec, Scope, tuning_task
+from mucore.spec.run import REVISION, RunSpec, Scope, tuning_task
 from mucore.spec.values import resolve
 
 
@@ -72,7 +72,15 @@ def make_spec(
         # of a user's own files the task is known when they are loaded
         for each in (card, method_card):
             refuse_task(each, catalog.dataset(dataset).task)
-        chosen = resolve(card.parameters, scenario_parameters or {}, owner=f"scenario {card.id}")
+        given = {**(scenario_parameters or {})}
+        if given.pop(REVISION, card.revision) != card.revision:
+            raise BadValue(
+                f"This run of the scenario {card.id} was described by another version of mucore. "
+                "Describe it anew."
+            )
+        chosen = resolve(card.parameters, given, owner=f"scenario {card.id}")
+        if card.revision > 1:
+            chosen[REVISION] = card.revision
         if "downstream" in card.needs and chosen["downstream"] is None:
             chosen["downstream"] = _downstream(catalog.dataset(dataset))
         scenario = card.id

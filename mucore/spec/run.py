@@ -27,6 +27,9 @@ ENGINE_REVISION = 1
 # of `settings`, beside the parameters: which text of a user's own method file ran
 FILE_VERSION = "file_version"
 
+# of `scenario_parameters`, beside the parameters: the revision of the scenario's card from 2 on
+REVISION = "revision"
+
 Scope = Literal["all", "classifier"]
 Seed = Annotated[int, Field(ge=0, le=MOST)]
 
@@ -93,7 +96,7 @@ class RunSpec(BaseModel):
             "dataset": catalog.dataset(self.dataset).revision,
             "model": catalog.model(self.model).revision,
             "method": self.method_hash or catalog.method(self.method).revision,
-            "scenario": catalog.scenario(self.scenario).revision if self.scenario else 0,
+            "scenario": scenario_revision(self.scenario_parameters) if self.scenario else 0,
         }
         if self.poison:
             content["revisions"]["poison"] = catalog.scenario(self.poison["scenario"]).revision
@@ -224,6 +227,13 @@ class RunSpec(BaseModel):
             f"{self.method}{changes} · {self.scenario}{request} · {self.dataset} · {self.model} · "
             f"seed {seeds}"
         )
+
+
+def scenario_revision(parameters: Mapping[str, Any]) -> int:
+    """That of the scenario's card when the run was described: what its parameters mean. It stands
+    among them where it is not the first, so that an older run keeps key and meaning.
+    """
+    return parameters.get(REVISION, 1)
 
 
 def tuning_task(

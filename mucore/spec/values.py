@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from mucore.catalog.cards import Parameter
 from mucore.errors import BadValue, said
-from mucore.numbers import finite, integer, whole_number, whole_range
+from mucore.numbers import finite, integer, whole_number
 from mucore.spec.budget import check_budget
 from mucore.userfiles.weights import file_hash
 
@@ -69,10 +69,7 @@ def check(card: Parameter, value: Any, *, owner: str) -> Any:
             return text in ("true", "yes", "1")
         raise BadValue(f"{where} must be true or false, but got {said(value)}.")
     if card.kind in ("ints", "ids"):
-        items = _items(value, where)
-        if card.kind == "ids":
-            items = _without_ranges(items, where)
-        numbers = [integer(item, where) for item in items]
+        numbers = [integer(item, where) for item in _items(value, where)]
         for number in numbers:
             _in_range(card, number, where)
         return numbers
@@ -87,19 +84,6 @@ def check(card: Parameter, value: Any, *, owner: str) -> Any:
     number = integer(value, where) if card.kind == "int" else finite(value, where)
     _in_range(card, number, where)
     return number
-
-
-def _without_ranges(items: Iterable[Any], where: str) -> list[Any]:
-    """The items with ranges such as "4-8" written out."""
-    found: list[Any] = []
-    for item in items:
-        numbers = whole_range(item) if isinstance(item, str) else None
-        if numbers is not None and not numbers:
-            raise BadValue(f"{where} may hold ranges such as 4-8, but {said(item)} counts down.")
-        if len(found) + len(numbers or [item]) > MOST_VALUES:
-            raise BadValue(f"{where} may hold {MOST_VALUES:,} values at most. Choose fewer.")
-        found += [item] if numbers is None else numbers
-    return found
 
 
 def _budget(value: Any, where: str) -> int | float:

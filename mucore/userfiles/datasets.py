@@ -60,6 +60,16 @@ def task_of(name: str) -> Task:
     return "attributes" if header is not None and len(header.shape) == 2 else "classes"
 
 
+def class_names(name: str) -> tuple[str, ...]:
+    """The names of a data set's classes as far as they are known before it is loaded: the card's,
+    those of a folder's classes; none of an npz file, whose classes are numbers.
+    """
+    card = catalog.dataset(name)
+    if card.id != "folder":
+        return card.class_names
+    return tuple(folder.name for folder in class_folders(path_of(name), "train"))
+
+
 def data_hash(name: str) -> str:
     """SHA-256 of the content behind `npz:PATH` or `folder:PATH`, "" for a catalogued data set.
 

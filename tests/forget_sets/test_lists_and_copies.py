@@ -1,108 +1,171 @@
-"""Lists of ids as people bring them, and exact copies that a forget set leaves behind."""
+"""Lists of samples as tools write them, and exact copies that a forget set leaves behind."""
 
 from __future__ import annotations
 
 import io
+import json
 import zipfile
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+import torch
 
 from mucore import forget_sets
 from mucore.errors import BadFile
-from mucore.forget_sets import Copies, Listed, find_copies, read_list, sift
+from mucore.forget_sets import Copies, find_copies, read_list
+
+FOUR = [45, 17, 203, 88]
+MASK = np.isin(np.arange(300), FOUR)
 
 
-def archive(**arrays: Any) -> bytes:
+def written(write: Callable[[io.BytesIO], Any]) -> bytes:
     stream = io.BytesIO()
-    np.savez(stream, **arrays)
+    write(stream)
     return stream.getvalue()
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"id\n5\n-2\n5\n",
-        b"\xef\xbb\xbfid\r\n5\r\n-2\r\n5\r\n",
-        b"name, ID ,age\nx,5,1\ny,-2,2\nz, 5,3\n",
-        b"5, -2; 5",
-        b"5\n-2\t5\n",
-        archive(ids=np.array([5, -2, 5], np.int32)),
-        archive(whatever=np.array([5, -2, 5])),
-        archive(ids=np.array([5, -2, 5]), other=np.zeros((3, 3))),
-    ],
-)
+def npz(**arrays: Any) -> bytes:
+    return written(lambda stream: np.savez(stream, **arrays))
+
+
+def npy(array: np.ndarray) -> bytes:
+    return written(lambda stream: np.save(stream, array, allow_pickle=True))
+
+
+def table(**columns: Any) -> bytes:
+    return pd.DataFrame(columns).to_csv(index=False).encode()
+
+
+RIGHT: dict[str, bytes] = {
+    "a table": table(id=FOUR),
+    "a column of a table": table(name=[*"wxyz"], id=FOUR, label=[1, 2, 3, 4]),
+    "a column called row": table(row=FOUR),
+    "Id, with blanks": b"name, ID ,age\nx,45,1\ny,17,2\nz, 203,3\nq,88,3\n",
+    "marks and line ends of Windows": b"\xef\xbb\xbfid\r\n45\r\n17\r\n203\r\n88\r\n",
+    "line ends of old Macs": b"id\r45\r17\r203\r88\r",
+    "semicolons": b"id;label\n45;1\n17;2\n203;3\n88;4\n",
+    "tabs": b"id\tlabel\n45\t1\n17\t2\n203\t3\n88\t4\n",
+    "UTF-16 of Excel": "id\n45\n17\n203\n88\n".encode("utf-16"),
+    "floats": b"45.0\n17.0\n203.0\n88.0\n",
+    "floats of a table": table(id=[45.0, 17.0, 203.0, 88.0]),
+    "savetxt": written(lambda stream: np.savetxt(stream, np.array(FOUR))),
+    "savetxt with a head": written(
+        lambda stream: np.savetxt(stream, np.array(FOUR), fmt="%d", header="4 ids")
+    ),
+    "one a line": b"45\n17\n203\n88\n",
+    "one line": b"45 17 203 88",
+    "one line with commas": b" 45, 17;203,\t88,",
+    "a JSON list": json.dumps(FOUR).encode(),
+    "a JSON list over lines": json.dumps(FOUR, indent=1).encode(),
+    "a JSON mapping": json.dumps({"ids": FOUR}).encode(),
+    "npz": npz(ids=np.array(FOUR, np.int32)),
+    "npz of one array": npz(forget=np.array(FOUR)),
+    "npz of several": npz(ids=np.array(FOUR), labels=np.zeros((3, 3))),
+    "npz of floats": npz(ids=np.array(FOUR, float)),
+    "npy": npy(np.array(FOUR)),
+    "a tensor": written(lambda stream: torch.save(torch.tensor(FOUR), stream)),
+}
+WRONG: dict[str, tuple[bytes, str]] = {
+    "nothing": (b"", "names no sample"),
+    "a head alone": (b"id\n", "names no sample"),
+    "an index column": (pd.Series(FOUR).to_csv().encode(), "no column `id`"),
+    "an index column without a head": (
+        pd.Series(FOUR).to_csv(header=False).encode(),
+        "several cells a line",
+    ),
+    "labels without a head": (b"45,1\n17,2\n203,3\n88,4\n", "several cells a line"),
+    "decimal commas": (b"45,0\n17,0\n", "several cells a line"),
+    "thousands": (b"id\n1,045\n1,017\n", "2 cells in line 2 under 1 name"),
+    "another head": (b"number\n45\n17\n", "'number'"),
+    "two columns": (b"id,row\n45,1\n", "more than one column"),
+    "a gap": (table(id=[45, 17, None, 88]), "''"),
+    "numpy's text": (repr(np.array(FOUR)).encode(), "'array\\(\\['"),
+    "numpy's brackets": (str(np.array(FOUR)).encode(), "no JSON"),
+    "a torn JSON list": (b"[45, 17", "no JSON"),
+    "JSON of another kind": (b"{}", "without a list"),
+    "nested JSON": (b"[[45, 17]]", "'\\[45, 17\\]'"),
+    "true": (b"[true, false]", "'true'"),
+    "halves": (b"45.5\n17\n", "'45.5'"),
+    "signs": (b"-1\n45", "'-1'"),
+    "underscores and hexadecimals": (b"0x2d\n1_000\n17\n", "'0x2d', '1_000'"),
+    "wide digits": ("\uff14\uff15\n17\n".encode(), "'\uff14\uff15'"),
+    "digits of another script": ("3 \u0663".encode(), "'\u0663'"),
+    "words": (b"id\n3\nfour\n5\n", "'four'"),
+    "counting down": (b"8-4", "'8-4'"),
+    "too many": (b"0-99999999999", "'0-99999999999'"),
+    "0 and 1 as text": (b"\n".join(b"%d" % bit for bit in MASK), "0 and 1 alone"),
+    "0 and 1 as integers": (npz(ids=MASK.astype(int)), "0 and 1 alone"),
+    "an empty mask": (npy(np.zeros(5, bool)), "names no sample"),
+    "several arrays": (npz(retain=np.arange(3), forget=np.array(FOUR)), "several arrays"),
+    "two axes": (npz(ids=np.zeros((2, 2), np.int64)), "shape"),
+    "objects": (npy(np.array([5, object()], object)), "cannot be read"),
+    "objects in an archive": (npz(ids=np.array([5, {}], object)), "cannot be read"),
+    "a pickle": (b"\x80\x04\x95", "no text"),
+    "a torn archive": (b"PK\x03\x04 torn", "cannot be read"),
+    "times": (npy(np.array(["2020-01-01"], "datetime64[D]")), "datetime64"),
+}
+
+
+@pytest.mark.parametrize("content", RIGHT.values(), ids=RIGHT.keys())
 def test_a_list_is_read_in_whatever_form_it_comes(content: bytes):
-    assert read_list(content, name="mine") == Listed([5, -2, 5])
+    found = read_list(content, name="mine")
+    assert [*found.numbers] == FOUR and (found.files, found.length) == ((), None)
 
 
-def test_a_saved_set_is_a_list():
-    saved = forget_sets.to_json(forget_sets.make("digits", [5, 2], name="a"))
-    assert read_list(saved, name="a.json") == Listed([2, 5])
+@pytest.mark.parametrize(("content", "reason"), WRONG.values(), ids=WRONG.keys())
+def test_what_is_no_list_is_refused_whole(content: bytes, reason: str):
+    with pytest.raises(BadFile, match=reason) as refused:
+        read_list(content, name="mine")
+    assert "mine" in str(refused.value) and len(str(refused.value)) < 500
+
+
+@pytest.mark.parametrize("number", [2**63 - 1, 2**64 - 1])
+def test_a_number_beyond_all_is_refused(number: int):
+    for content in (npz(ids=np.array([45, number], np.uint64)), f"45\n{number}\n".encode()):
+        with pytest.raises(BadFile, match=str(number)):
+            read_list(content, name="mine")
+
+
+def test_a_mask_keeps_its_length():
+    for content in (npy(MASK), npz(ids=MASK)):
+        found = read_list(content, name="mine")
+        assert found.numbers == tuple(sorted(FOUR)) and found.length == 300
 
 
 @pytest.mark.parametrize(
     ("content", "numbers"),
     [
         (b"4-8", [4, 5, 6, 7, 8]),
-        ("1, 4\u20136;9-9\n2".encode(), [1, 4, 5, 6, 9, 2]),
+        ("1\n4\u20136\n9-9\n2".encode(), [1, 4, 5, 6, 9, 2]),
         (b"id\n4-6\n1\n", [4, 5, 6, 1]),
-        (b"-2 3", [-2, 3]),  # a sign, and no range
+        (b"7, 7", [7, 7]),  # told by who knows the samples
     ],
 )
 def test_a_range_stands_for_its_numbers(content: bytes, numbers: list[int]):
-    assert read_list(content, name="mine") == Listed(numbers)
+    assert [*read_list(content, name="mine").numbers] == numbers
 
 
-@pytest.mark.parametrize(
-    ("content", "numbers", "places"),
-    [
-        (b"id\n3\nfour\n5\n", [3, 5], ["Line 3 of mine holds 'four'."]),
-        (b"id,age\n3,1\n,2\n", [3], ["Line 3 of mine holds ''."]),
-        (b"3\n4.5 7\n", [3, 7], ["Line 2 of mine holds '4.5'."]),
-        (b"3\n8-4\n--5\n1-2-3\n", [3], ["'8-4', which counts down.", "'--5'.", "'1-2-3'."]),
-        ("3 \u0663".encode(), [3], ["Line 1 of mine holds '\u0663'."]),
-    ],
-)
-def test_a_bad_place_is_named_and_the_rest_is_read(
-    content: bytes, numbers: list[int], places: list[str]
-):
-    found = read_list(content, name="mine")
-    assert found.numbers == numbers and len(found.bad) == len(places)
-    assert all(place in told for place, told in zip(places, found.sentences, strict=True))
+def test_files_are_named_by_their_paths():
+    for content in (
+        b"file,label\ntrain/a/1.png,0\ntrain\\b\\2.JPG,1\n",
+        b"train/a/1.png\ntrain/b/2.JPG",
+    ):
+        assert read_list(content, name="mine").files == ("train/a/1.png", "train/b/2.JPG")
+    with pytest.raises(BadFile, match="'17'"):
+        read_list(b"train/a/1.png\n17\n", name="mine")
 
 
-def test_many_bad_places_are_counted():
-    found = read_list(b"3 " + b"x " * 12, name="mine")
-    assert found.numbers == [3] and len(found.bad) == 12
-    assert len(found.sentences) == 6 and found.sentences[-1].startswith("7 more")
+def test_what_is_written_is_read_again():
+    assert read_list(forget_sets.to_csv([7, 3, 5]), name="mine").numbers == (3, 5, 7)
 
 
-def test_a_range_of_too_many_is_not_written_out():
-    with pytest.raises(BadFile, match="at most 10,000,000"):
-        read_list(b"0-99999999999", name="mine")
-
-
-@pytest.mark.parametrize(
-    ("content", "sentence"),
-    [
-        (b"", "holds no id"),
-        (b"number\n3\n", "no column `id`"),
-        (b"id\nfour\n", "line 2 of mine holds 'four'"),
-        (b"8-4", "counts down"),
-        (b"\x80\x04\x95", "neither text nor an npz"),
-        (b"{}", "no forget set"),
-        (b"PK\x03\x04 torn", "cannot be read"),
-        (archive(ids=np.array([5, object()], object)), "cannot be read"),
-        (archive(ids=np.zeros((2, 2), np.int64)), "int64 \\[2, 2\\]"),
-        (archive(ids=np.zeros(2)), "float64"),
-        (archive(a=np.zeros(2), b=np.zeros(2)), "several arrays"),
-    ],
-)
-def test_what_is_no_list_is_a_sentence(content: bytes, sentence: str):
-    with pytest.raises(BadFile, match=sentence):
-        read_list(content, name="mine")
+def test_a_saved_set_is_a_list():
+    saved = forget_sets.to_json(forget_sets.make("digits", [5, 2], name="a"))
+    found = read_list(saved, name="a.json")
+    assert found.numbers == (2, 5) and found.saved is not None and found.saved.dataset == "digits"
 
 
 def test_an_archive_that_unpacks_to_gigabytes_is_not_unpacked():
@@ -113,22 +176,10 @@ def test_an_archive_that_unpacks_to_gigabytes_is_not_unpacked():
         read_list(stream.getvalue(), name="bomb.npz")
 
 
-def test_numbers_are_sifted_by_what_there_is():
-    found = sift([7, 3, -1, 3, 12, 7, 12, -1, 0], np.arange(10))
-    assert found.ids.tolist() == [0, 3, 7]
-    assert (found.unknown, found.negative, found.repeated) == ((12,), (-1,), (7, 3, -1, 12))
-    assert found.sentences == [
-        "1 is no training sample of this data set and left out: 12.",
-        "1 is negative and left out, for ids count from 0: -1.",
-        "4 are named more than once and counted once: 7, 3, -1, 12.",
-    ]
-    assert sift([3, 7], np.arange(10)).sentences == []
-    assert sift([], np.arange(10)).ids.tolist() == []
-    assert (
-        sift(range(100, 107), np.arange(10))
-        .sentences[0]
-        .endswith("left out: 100, 101, 102, 103, 104, ....")
-    )
+def test_a_missing_file_or_a_folder_is_told(tmp_path):
+    for path, reason in ((tmp_path / "none.csv", "No such file"), (tmp_path, "is a folder")):
+        with pytest.raises(BadFile, match=reason):
+            forget_sets.read_file(path)
 
 
 def as_lists(found: Copies) -> tuple[Any, ...]:

@@ -5,51 +5,20 @@ that carry their row in their pixels say whether it is the right one.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from painted import CUTS, ROWS, folder, npz, painted, seen
 from PIL import Image
 from sklearn.datasets import load_digits
 
 from mucore import datasets
 from mucore.datasets import folders
-from mucore.datasets.files import FileImages
 from mucore.datasets.poisoned import poisoned
 from mucore.datasets.published import divided
-from mucore.datasets.splits import Part, Split, Splits, hold_out
+from mucore.datasets.splits import Part, Splits, hold_out
 from mucore.userfiles import datasets as userdata
-
-ROWS = 60
-
-
-def painted(count: int = ROWS, *, mark: int = 0) -> np.ndarray:
-    """Images (n, 8, 8) with their row in the first two pixels, and `mark` in the third."""
-    x = np.random.default_rng(1).integers(0, 256, (count, 8, 8)).astype(np.uint8)
-    x[:, 0, 0], x[:, 0, 1], x[:, 0, 2] = np.arange(count) // 256, np.arange(count) % 256, mark
-    return x
-
-
-def seen(split: Split) -> list[int]:
-    """The rows that the pixels say."""
-    pixels = split.pixels if not isinstance(split.pixels, FileImages) else split.pixels.sample()
-    return (pixels[:, 0, 0, 0].int() * 256 + pixels[:, 0, 0, 1].int()).tolist()
-
-
-def npz(path: Path, count: int = ROWS) -> str:
-    x, xt = painted(count), painted(count // 3, mark=1)
-    y = np.arange(count) % 3
-    np.savez(path, x_train=x, y_train=y, x_test=xt, y_test=y[: len(xt)])
-    return f"npz:{path}"
-
-
-def folder(path: Path) -> tuple[str, list[str]]:
-    """Twelve classes named 0 to 11, and the files of training in the order of rows."""
-    names = [f"train/{name}/{image:02}.png" for name in range(12) for image in range(5)]
-    for row, (image, name) in enumerate(zip(painted(), names, strict=True)):
-        for file in [path / name, *([path / "test" / name[6:]] if row % 5 == 0 else [])]:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            Image.fromarray(image).save(file)
-    return f"folder:{path}", names
 
 
 def check(splits: Splits) -> None:
@@ -58,14 +27,6 @@ def check(splits: Splits) -> None:
     if splits.validation.source is splits.train.source:
         assert seen(splits.validation) == splits.validation.rows.tolist()
         assert not set(seen(splits.train)) & set(seen(splits.validation))
-
-
-CUTS = [
-    {},
-    {"validation_from": "test"},
-    {"per_class": 3},
-    {"validation_from": "test", "per_class": 3},
-]
 
 
 @pytest.mark.parametrize("kind", ["npz", "folder"])
@@ -127,7 +88,7 @@ def test_rows_of_published_sets_are_those_of_the_published_order(
     undivided = divided("mnist", training=part[kept], test=part[held])
     assert undivided.test.source is undivided.train.source
     assert seen(undivided.test) == undivided.test.rows.tolist()
-    usual = {"validation_from": "training", "per_class": 0, "greyscale": False}
+    usual: dict[str, Any] = {"validation_from": "training", "per_class": 0, "greyscale": False}
     for splits in (whole, undivided):
         assert len(splits.train) < splits.train.source.total == ROWS
         check(divide(splits, **{**usual, **cut}))

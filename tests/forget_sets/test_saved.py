@@ -14,7 +14,6 @@ import pytest
 from mucore import forget_sets
 from mucore.errors import BadFile, BadValue, StoreError, UnknownName
 from mucore.files import write
-from mucore.forget_sets.ids import read_ids
 from mucore.forget_sets.saved import forget_hash
 
 HASH = "ab" * 32
@@ -41,7 +40,7 @@ def test_a_set_comes_back_as_it_was_saved(tmp_path: Path):
         and found.created is not None
         and (datetime.now(UTC) - found.created).total_seconds() < 60
     )
-    assert read_ids(path) == [3, 7, 9], "the scenario `ids` reads the file"
+    assert forget_sets.read_file(path).numbers == (3, 7, 9), "the scenario `ids` reads the file"
     assert [each.name for each in path.parent.iterdir()] == ["threes.json"], (
         "nothing else is left lying about"
     )
@@ -112,11 +111,12 @@ def test_sets_are_listed_newest_first_and_damaged_files_told(tmp_path: Path):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"ids": [3, 7, 8]}, "do not have the hash"),
-        ({"ids": [7, 3, 9]}, "sorted, each once"),
-        ({"ids": []}, "ids"),
-        ({"ids": [3.5]}, "ids"),
-        ({"version": 2}, "version"),
+        ({"rows": [3, 7, 8]}, "do not have the hash"),
+        ({"rows": [7, 3, 9]}, "sorted, each once"),
+        ({"rows": []}, "rows"),
+        ({"rows": [3.5]}, "rows"),
+        ({"ids": [3, 7, 9]}, "ids"),
+        ({"version": 3}, "version"),
         ({"format": "a cake"}, "format"),
         ({"more": 1}, "more"),
         ({"data_hash": "short"}, "data_hash"),

@@ -275,9 +275,9 @@ def test_a_sequence_can_go_on_when_the_weights_before_were_cleared_away(session)
 
 
 def test_a_sample_is_forgotten_once(session):
-    first = step("ids", ids=[3, 4])
-    with pytest.raises(BadValue, match="Sample 4 was forgotten by an earlier request"):
-        execute(step("ids", first, ids=[4, 5]), session)
+    first = step("ids", ids=[3, 5])
+    with pytest.raises(BadValue, match="Sample 5 was forgotten by an earlier request"):
+        execute(step("ids", first, ids=[5, 6]), session)
     with pytest.raises(BadValue, match="class 0 has none"):
         execute(step("one_class", step("class_wise", class_ids=[0]), class_id=0), session)
 

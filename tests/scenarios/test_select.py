@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
 from mucore import catalog
-from mucore.errors import BadFile, BadValue, UnknownName
-from mucore.forget_sets.ids import read_ids, write_ids
+from mucore.errors import BadValue, UnknownName
 from mucore.forget_sets.saved import forget_hash
 from mucore.scenarios.select import forgotten_classes, select
 from mucore.spec import resolve
@@ -157,9 +156,6 @@ def test_hash_names_the_set_not_its_order():
         ),
         ("class_wise", {"class_ids": [0, 0]}, "named once, but these are repeated: 0"),
         ("class_wise", {"class_ids": [7]}, "from 0 to 2, but got 7"),
-        ("ids", {}, "the list of ids is empty. Name ids"),
-        ("ids", {"ids": [100, 101, 100]}, "named once, but these are repeated: 100"),
-        ("ids", {"ids": [100, 5]}, r"\(100 to 111\), but 1 of 2 are not: 5. Take them out"),
     ],
 )
 def test_bad_parameters_get_a_sentence(scenario: str, given: dict, sentence: str):
@@ -190,25 +186,3 @@ def test_a_class_without_samples_and_an_unknown_scenario():
         )
     with pytest.raises(UnknownName, match="Did you mean one_class"):
         select("oneclass", {}, labels=LABELS, ids=IDS, classes=3)
-
-
-def test_id_lists_survive_a_file(tmp_path):
-    write_ids(tmp_path / "ids.csv", [7, 3, 5])
-    assert read_ids(tmp_path / "ids.csv") == [3, 5, 7]
-    (tmp_path / "table.csv").write_bytes("\ufeffname,id\r\nx,4\r\ny,2\r\n".encode())
-    assert read_ids(tmp_path / "table.csv") == [4, 2]
-
-
-@pytest.mark.parametrize(
-    ("content", "sentence"),
-    [
-        (b"3\n4\n", "no column `id`. Add that line"),
-        (b"id\n", "holds no id"),
-        (b"id\n3\nx4\n", "line 3 of list.csv holds 'x4'"),
-        (b"\x89PNG\r\n\x1a\n\xff\xfe", "no text file of that kind"),
-    ],
-)
-def test_bad_id_files_get_a_sentence(tmp_path, content: bytes, sentence: str):
-    (tmp_path / "list.csv").write_bytes(content)
-    with pytest.raises(BadFile, match=sentence):
-        read_ids(tmp_path / "list.csv")

@@ -11,7 +11,6 @@ import pytest
 from mucore import forget_sets
 from mucore.catalog import plugins
 from mucore.errors import ReadOnly
-from mucore.forget_sets import ids
 from mucore.userfiles import datasets, doors, methods, weights, zips
 
 SET = "a" * 32
@@ -61,7 +60,7 @@ OPENERS: dict[str, Callable[[Path], object]] = {
     "the draft of a method": lambda home: methods.draft(),
     "keeping a draft": lambda home: methods.keep_draft(""),
     "a zip of images": lambda home: zips.unpack(b"", home),
-    "a list of ids": lambda home: ids.read_ids(home / "ids.csv"),
+    "a list of ids": lambda home: forget_sets.read_file(home / "ids.csv"),
 }
 
 

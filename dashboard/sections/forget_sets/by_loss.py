@@ -82,7 +82,7 @@ def _values(training: Training, key: str) -> np.ndarray | None:
         return None
     kept = [outputs[name] for name in ("train", "forget", "retain") if name in outputs]
     ids = np.concatenate([part.ids for part in kept]) if kept else np.empty(0, np.int64)
-    if not np.array_equal(np.sort(ids), training.ids):
+    if not np.array_equal(np.sort(ids), training.internal):
         return None
     found = np.concatenate([cross_entropy(part.logits, part.labels) for part in kept])
     return found[np.argsort(ids)]

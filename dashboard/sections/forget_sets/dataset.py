@@ -47,7 +47,7 @@ def choose_data() -> Training | None:
             ).strip()
             name = f"{name}:{path}"
         else:
-            st.caption(f"{card.source}. Samples are numbered from 0 as runs number them.")
+            st.caption(f"{card.source}. Samples are named by their rows in it.")
     if card.id == "npz":
         uploads.arrays_field("path")
     if name.endswith(":"):
@@ -68,7 +68,7 @@ def show_source(training: Training, now: Working) -> None:
             "Data set": training.dataset,
             "Content": splits.data_hash,
             "Training samples": (
-                f"{units.count(len(training), 'sample')}, ids {training.ids.min()} to "
+                f"{units.count(len(training), 'sample')}, rows {training.ids.min()} to "
                 f"{training.ids.max()}"
             ),
             "Forget set": f"{units.count(len(now.ids), 'sample')}, hash {now.hash or '–'}",
@@ -79,8 +79,3 @@ def show_source(training: Training, now: Working) -> None:
         )
         for note in splits.notes:
             st.caption(escape(note))
-        st.caption(
-            "Recipes that divide the data in another way (validation from the test set, a few "
-            "images a class) number the samples differently: there, the same ids mean other "
-            "images."
-        )

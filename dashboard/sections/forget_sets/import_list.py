@@ -5,9 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.sections.forget_sets.add import offer
-from dashboard.sections.forget_sets.working_set import Working
+from dashboard.sections.forget_sets.working_set import Working, checked
 from dashboard.widgets import messages
-from dashboard.widgets.markdown import escape
 from dashboard.widgets.training_set import Training
 from mucore import forget_sets
 from mucore.errors import MucoreError
@@ -17,22 +16,23 @@ MEGABYTES = 20
 
 def by_list(training: Training, now: Working) -> None:
     typed = st.text_area(
-        "Sample ids",
+        "Samples",
         key="paste",
         placeholder="3, 17, 256-260",
-        help="With commas, spaces or one a line; 256-260 stands for five ids.",
+        help="Their rows in the data, in one line or one a line; 256-260 stands for five.",
         height=110,
     )
     file = st.file_uploader(
         "or a file with them",
-        type=["csv", "txt", "json", "npz"],
+        type=["csv", "txt", "json", "npy", "npz", "pt"],
         key="ids_file",
         max_upload_size=MEGABYTES,
         help=_FORMS,
     )
+    source = training.splits.train.source
     st.caption(
-        f"Training samples of this data set have the ids {training.ids.min()} to "
-        f"{training.ids.max()}."
+        f"A sample is named by its row in the training data, 0 to {source.total - 1}"
+        + (f", or by its file, such as {source.files[0]}." if source.files else ".")
     )
     if typed.strip():
         _offered(training, now, typed.encode(), "the text", "typed")
@@ -42,30 +42,14 @@ def by_list(training: Training, now: Working) -> None:
 
 def _offered(training: Training, now: Working, content: bytes, name: str, key: str) -> None:
     try:
-        if content.lstrip().startswith(b"{"):
-            forget_sets.check_fits(
-                forget_sets.parse(content, name=name), training.dataset, training.data_hash
-            )
-        found = forget_sets.read_list(content, name=name)
-        sifted = forget_sets.sift(found.numbers, training.ids)
+        ids = checked(training, forget_sets.read_list(content, name=name))
     except MucoreError as failure:
         messages.problem(str(failure))
         return
-    if sentences := [*found.sentences, *sifted.sentences]:
-        st.warning(escape("  \n".join(sentences)), icon=":material/rule:")
-    if len(sifted.ids):
-        offer(
-            training,
-            now,
-            sifted.ids,
-            "a pasted list" if key == "typed" else f"the file {name}",
-            key,
-        )
-    else:
-        messages.problem(f"None of the ids in {name} is a training sample of this data set.")
+    offer(training, now, ids, "a pasted list" if key == "typed" else f"the file {name}", key)
 
 
 _FORMS = (
-    "A table with a column `id`, numbers and ranges in any arrangement, a forget set that was "
-    "saved here (JSON), or an npz file with an array `ids`, which is read without pickles."
+    "A table with a column `id`, a number, range or file name a line, a forget set that was saved "
+    "here, a JSON list, or an array (npy, npz, pt), which is read without pickles."
 )

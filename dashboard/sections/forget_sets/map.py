@@ -112,7 +112,8 @@ def map_of_images(training: Training, *, offered: bool) -> StoredMap | None:
         value = data.analysis("samples", parameters).value
     if value is None:
         return None
-    return StoredMap(IMAGES, value["ids"], value["labels"], {IMAGES: value["points"]})
+    rows = training.rows_of(value["ids"])
+    return StoredMap(IMAGES, rows, value["labels"], {IMAGES: value["points"]})
 
 
 def name_clusters(figure: go.Figure, info: embedding_map.EmbeddingMapInfo) -> None:
@@ -154,10 +155,11 @@ def stored_maps(training: Training) -> list[StoredMap]:
                 for key, spec in runs
                 if spec is not None and _fits(spec, training) and key in value
             ]
-            inside = np.isin(value["ids"], training.ids)
+            inside = np.isin(value["ids"], training.internal)
             if fitting and inside.any() and np.ndim(value["labels"]) == 1:
                 points = {key: value[key][inside] for key in fitting}
-                found.append(StoredMap(name, value["ids"][inside], value["labels"][inside], points))
+                rows = training.ids[np.searchsorted(training.internal, value["ids"][inside])]
+                found.append(StoredMap(name, rows, value["labels"][inside], points))
     return sorted(found, key=lambda each: (-len(each.ids), each.name))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -19,7 +20,7 @@ from dashboard.widgets.saved_sets import saved_sets
 from dashboard.widgets.training_set import Training
 from mucore import forget_sets
 from mucore.errors import MucoreError
-from mucore.forget_sets import SAVED, NamedSet
+from mucore.forget_sets import SAVED, NamedSet, identity
 
 _FAILED = "saving_failed"
 
@@ -46,7 +47,11 @@ def save_and_launch(training: Training, now: Working) -> None:
             problem, taken = str(failure), False
     else:
         taken = False
-    same = known is not None and known.hash == now.hash and known.dataset == training.dataset
+    same = (
+        known is not None
+        and known.dataset == training.dataset
+        and np.array_equal(known.ids, now.ids)
+    )
     with button:
         st.button(
             "Save",
@@ -128,7 +133,7 @@ def show_saved(training: Training | None) -> None:
             ("JSON", lambda: forget_sets.to_json(chosen), "application/json"),
             (
                 "CSV",
-                lambda: ("id\n" + "".join(f"{each}\n" for each in chosen.ids.tolist())).encode(),
+                lambda: forget_sets.to_csv(chosen.ids.tolist()),
                 "text/csv",
             ),
         ):
@@ -172,13 +177,22 @@ def open_set(training: Training | None, found: NamedSet) -> None:
         working_set.leave()
         state.set_param("dataset", kind)
         state.set_param("path", path or None)
-    working_set.put(found, found.ids, found.made)
+    try:
+        found = identity.of_saved(found, found.dataset)
+        working_set.put(found, found.ids, found.made)
+    except MucoreError as failure:
+        state.set_ticket(_FAILED, str(failure))
 
 
 def _save(training: Training, now: Working, name: str, replace: bool) -> None:
     try:
         whole = forget_sets.make(
-            training.dataset, now.ids, data_hash=training.data_hash, made=now.made, name=name
+            training.dataset,
+            now.ids,
+            data_hash=training.data_hash,
+            digest=identity.digest(training.splits, now.ids),
+            made=now.made,
+            name=name,
         )
         forget_sets.save(data.own_store().home, whole, replace=replace)
     except MucoreError as failure:

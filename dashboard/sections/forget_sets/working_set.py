@@ -19,7 +19,7 @@ from dashboard.text import units
 from dashboard.widgets.training_set import Training
 from mucore import forget_sets
 from mucore.errors import MucoreError
-from mucore.forget_sets import KEPT, NamedSet
+from mucore.forget_sets import KEPT, Listed, NamedSet, identity
 from mucore.forget_sets.saved import forget_hash
 from mucore.userfiles import doors
 
@@ -32,18 +32,15 @@ _CLICKED: Final = re.compile(r"(Added|Took away) ([\d,]+) samples? by click\.")
 
 @dataclass(frozen=True, eq=False)
 class Working:
-    """Sorted ids of training samples, how they came together, and what is wrong with what the
-    address says, sentences.
+    """Training samples by their rows, sorted; how they came together; what is wrong with what the
+    address says, sentences; and the hash that a result on them has.
     """
 
     ids: np.ndarray
     made: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     kept: str = ""
-
-    @property
-    def hash(self) -> str:
-        return forget_hash(self.ids.tolist()) if len(self.ids) else ""
+    hash: str = ""
 
     @property
     def reference(self) -> str:
@@ -60,18 +57,24 @@ def read(training: Training) -> Working:
         if kept := state.param(_KEPT):
             doors.check()
             found = _resolve(str(data.own_store().home), KEPT + kept)
-            forget_sets.check_fits(found, training.dataset, training.data_hash)
-            return Working(found.ids, found.made, failed, kept)
+            ids = checked(training, Listed(saved=found))
+            return Working(ids, found.made, failed, kept, training.hash_of(ids))
         if text := state.param(_IDS):
-            found = forget_sets.read_list(text.encode(), name="the address")
-            sifted = forget_sets.sift(found.numbers, training.ids)
+            ids = checked(training, forget_sets.read_list(text.encode(), name="the address"))
             made = (state.ticket(_MADE) or {}).get(
-                forget_hash(sifted.ids.tolist()), ("Named in the address of the page.",)
+                forget_hash(ids.tolist()), ("Named in the address of the page.",)
             )
-            return Working(sifted.ids, made, (*failed, *found.sentences, *sifted.sentences))
+            return Working(ids, made, failed, "", training.hash_of(ids))
     except MucoreError as failure:
         return Working(none, (), (*failed, str(failure)))
     return Working(none, (), failed)
+
+
+def checked(training: Training, listed: Listed) -> np.ndarray:
+    """The rows of a list, sorted; it is taken whole or refused. Raises `BadFile`, `BadValue`."""
+    rows = identity.rows_of(listed, training.dataset)
+    identity.to_ids(training.splits, rows)
+    return np.sort(np.array(rows, np.int64))
 
 
 def add(training: Training, ids: np.ndarray, what: str) -> None:

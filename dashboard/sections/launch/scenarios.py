@@ -51,7 +51,6 @@ def choose_scenarios(class_names: Sequence[str], task: Task, basis: Basis) -> li
                 class_names,
                 basis.dataset,
                 preset=preset.scenarios.get(name, {}),
-                facts=basis.facts,
             )
     return choices
 

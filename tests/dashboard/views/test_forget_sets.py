@@ -59,6 +59,11 @@ def ids_of(at: AppTest) -> list[int]:
     return [int(each) for each in told(at, "ids").split(",") if each]
 
 
+def hash_of(ids: list[int]) -> str:
+    """What a result on these samples of digits has as its hash."""
+    return training_of("digits").hash_of(sorted(ids))
+
+
 def own_data(folder: Path, *, size: int = 60) -> str:
     """Grey images of two classes; images 0, 1, 2 are equal, and so are 3 and 4."""
     rng = np.random.default_rng(0)
@@ -83,19 +88,21 @@ def own_data(folder: Path, *, size: int = 60) -> str:
 
 
 def test_an_address_shows_the_same_set_again(home):
-    at = opened(ids="3,17,256")
+    at = opened(ids="3,17,257")
     words = words_on(at)
     assert tells(words, "3 samples") and tells(words, "0.25 %", "1,200 training samples")
-    assert tells(words, forget_hash([3, 17, 256]))
+    assert tells(words, hash_of([3, 17, 257]))
     assert tells(words, "How it was made", "address")
     again = open_page("forget_sets", **{name: told(at, name) for name in at.query_params})
-    assert forget_hash([3, 17, 256]) in words_on(again)
+    assert hash_of([3, 17, 257]) in words_on(again)
 
 
 @pytest.mark.parametrize(
     ("query", "facts"),
     [
-        ({"ids": "3,17,17,-2,99999"}, (1, "left out", 99999)),
+        ({"ids": "3,17,99999"}, ("0 to 1796", 1, 99999)),
+        ({"ids": "3,17,-2"}, ("'-2'",)),
+        ({"ids": "3,17,17"}, ("repeated", 17)),
         ({"ids": "3,seven"}, ("'seven'",)),
         ({"kept": "0" * 32}, ("another machine", "removed")),
         ({"kept": "../../etc/passwd"}, ("set:NAME", "kept:DIGITS")),
@@ -129,7 +136,7 @@ def test_a_scenario_its_parameters_undo_and_start_over(home):
     assert "6 samples found." in words_on(at)
     keyed(at, "scenario:add").click().run()
     first = ids_of(at)
-    assert first == [8, 54, 142, 756, 963, 1086], "as the command line has them"
+    assert first == [13, 83, 217, 1130, 1428, 1630], "as the command line has them"
     assert "Part of one class (" in words_on(at)
     at.text_input(key="url:one_class.budget").set_value("8").run()
     assert tells(words_on(at), "8 samples", "6 of them")
@@ -211,7 +218,7 @@ def test_the_worst_case_where_an_original_kept_all_its_losses(home):
     at = opened(by="worst_case", **{"worst_case.budget": "5"})
     assert "training seed 0" in at.selectbox(key="url:original").options[0]
     keyed(at, "scenario:add").click().run()
-    assert ids_of(at) == [1195, 1196, 1197, 1198, 1199], "those with the surest prediction"
+    assert ids_of(at) == training.ids[-5:].tolist(), "those with the surest prediction"
     assert f"by the losses of {titles.model('mlp')}" in words_on(at)
 
 
@@ -223,15 +230,15 @@ def predictions(training: Any, sure: int = 0) -> Any:
     logits[np.arange(len(training)), training.labels] = np.linspace(1, 9, len(training))
     split = {}
     for name, part in (
-        ("forget", training.ids % 7 == 0),
-        ("retain", training.ids % 7 != 0),
-        ("test", training.ids < 50),
+        ("forget", training.internal % 7 == 0),
+        ("retain", training.internal % 7 != 0),
+        ("test", training.internal < 50),
     ):
         counts = confusion(logits[part].argmax(1), training.labels[part], 10)
         split[name] = SplitOutputs(
             logits=logits[part],
             labels=training.labels[part],
-            ids=training.ids[part],
+            ids=training.internal[part],
             confusion=counts,
         )
     return Outputs(split)
@@ -265,9 +272,9 @@ def test_clicked_images_change_sides(home, monkeypatch):
     keyed(at, "fake:gallery").click().run()
     assert ids_of(at) == [0], "0 came, 2 went, and what is no sample is passed over"
     assert tells(words_on(at), "How it was made", "Added 1", "click", "Took away 1", "click")
-    at = opened(way="images", ids="4,5,6")
+    at = opened(way="images", ids="3,5,6")
     keyed(at, "fake:chosen").click().run()
-    assert ids_of(at) == [5], "4 and 6 went"
+    assert ids_of(at) == [5], "3 and 6 went"
 
 
 @pytest.mark.slow
@@ -287,26 +294,26 @@ def test_images_are_those_of_the_data_set(home):
 
     training = training_of("digits")
     expected = load("digits").train.pixels[[5, 1199, 0]].permute(0, 2, 3, 1).numpy()
-    assert np.array_equal(pictures(training, [5, 1199, 0]), expected)
+    assert np.array_equal(pictures(training, training.ids[[5, 1199, 0]].tolist()), expected)
 
 
 def test_a_list_is_pasted(home):
     at = opened(way="list")
-    at.text_area(key="paste").set_value("3 17 17\n-4, 256 99999").run()
-    words = words_on(at)
-    assert (
-        "left out: 99999" in words
-        and "negative and left out" in words
-        and "counted once: 17" in words
-    )
+    at.text_area(key="paste").set_value("3 17, 257").run()
     keyed(at, "typed:add").click().run()
-    assert ids_of(at) == [3, 17, 256] and "a pasted list" in words_on(at)
-    at.text_area(key="paste").set_value("7x").run()
-    assert "holds '7x'" in words_on(at) and not has(at, "typed:add")
-    at.text_area(key="paste").set_value("3\nseven\n20-24").run()  # the rest is offered
-    assert "Line 2" in words_on(at) and "holds 'seven'" in words_on(at)
+    assert ids_of(at) == [3, 17, 257] and "a pasted list" in words_on(at)
+    for text, facts in (
+        ("7x", ("'7x'",)),
+        ("3\nseven\n24-27", ("'seven'",)),
+        ("3 17 17", ("repeated", 17)),
+        ("3 99999", ("0 to 1796", 99999)),
+        ("3 7", ("held out as validation data", 7)),
+    ):
+        at.text_area(key="paste").set_value(text).run()  # taken whole or refused whole
+        assert tells(words_on(at), *facts) and not has(at, "typed:add")
+    at.text_area(key="paste").set_value("24-27").run()
     keyed(at, "typed:add").click().run()
-    assert ids_of(at) == [3, 17, 20, 21, 22, 23, 24, 256]
+    assert ids_of(at) == [3, 17, 24, 25, 26, 27, 257]
 
 
 @pytest.mark.slow
@@ -357,13 +364,14 @@ def test_a_lasso_on_a_stored_map(home):
     at = opened(way="map")
     assert tells(words_on(at), "12 of 1,200 training samples")
     chart = f"map:{'0' * 32}:{key}:"
-    points = [{"customdata": [each, "one"]} for each in ("4", "7", "1500", "nothing")]
+    rows = training_of("digits").ids[[4, 7]].tolist()
+    points = [{"customdata": [each, "one"]} for each in (*rows, "1500", "nothing")]
     at.session_state[chart] = {
         "selection": {"points": points, "point_indices": [], "box": [], "lasso": []}
     }
     at.run()
     keyed(at, "map:add").click().run()
-    assert not at.exception and ids_of(at) == [4, 7]
+    assert not at.exception and ids_of(at) == rows
     assert tells(words_on(at), "How it was made", 2, "map of Original, seed 0")
 
 
@@ -424,20 +432,20 @@ def name_it(at: AppTest, name: str) -> AppTest:
 
 
 def test_a_set_is_saved_opened_replaced_and_deleted(home):
-    at = name_it(opened(ids="3,17,256"), "requests of may")
+    at = name_it(opened(ids="3,17,257"), "requests of may")
     keyed(at, "save_set").click().run()
     assert "Saved as requests of may." in words_on(at) and keyed(at, "save_set").disabled
-    assert forget_sets.load(home, "requests of may").ids.tolist() == [3, 17, 256]
-    at = name_it(opened(ids="4"), "requests of may")
+    assert forget_sets.load(home, "requests of may").ids.tolist() == [3, 17, 257]
+    at = name_it(opened(ids="5"), "requests of may")
     assert tells(words_on(at), "'requests of may'", "3 samples of digits")
     assert keyed(at, "save_set").disabled
     keyed(at, "replace_set").click().run()
-    assert forget_sets.load(home, "requests of may").ids.tolist() == [4]
+    assert forget_sets.load(home, "requests of may").ids.tolist() == [5]
     at = open_page("forget_sets", dataset="fashion-mnist-10k")
     keyed(at, "open_set").click().run()
-    assert told(at, "dataset") == "digits" and ids_of(at) == [4]
+    assert told(at, "dataset") == "digits" and ids_of(at) == [5]
     keyed(at, "delete_set").click().run()
-    assert not has(at, "open_set") and not has(at, "delete_set") and ids_of(at) == [4]
+    assert not has(at, "open_set") and not has(at, "delete_set") and ids_of(at) == [5]
     assert forget_sets.listed(home) == ([], [])
 
 
@@ -492,13 +500,13 @@ def launched(at: AppTest, label: str) -> RunSpec:
 
 @pytest.mark.parametrize("long", [False, True])
 def test_launch_forgets_exactly_the_set(home, started, long):
-    at = opened(way="class", classes=["3", "5"], ids="3,17,256")
+    at = opened(way="class", classes=["3", "5"], ids="3,17,257")
     if long:
         keyed(at, "class:add").click().run()
-    expected = forget_hash(ids_of(at))
+    expected = hash_of(ids_of(at))
     assert bool(told(at, "kept")) == long and expected in words_on(at)
     spec = launched(at, "Launch with this set")
-    assert forget_hash(spec.scenario_parameters["ids"]) == expected
+    assert sorted(spec.scenario_parameters["ids"]) == ids_of(at)
     with open_store(home) as store:
         session = Session(store, "cpu")
         assert session.forget_set(spec, None, session.run(spec, 0)).hash == expected
@@ -526,7 +534,7 @@ def test_another_process_forgets_exactly_the_saved_set(home):
         [*command, "--json"], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["hash"] == forget_hash(ids_of(at)) and json.loads(done.stdout)[
+    assert json.loads(done.stdout)["hash"] == hash_of(ids_of(at)) and json.loads(done.stdout)[
         "hash"
     ] in words_on(at)
 
@@ -551,7 +559,7 @@ def test_launch_offers_the_saved_sets_of_its_data_set(home):
         "launch", dataset="digits", scenarios=["ids"], **SMALL, **{"ids.ids": "set:few"}
     )
     assert again.selectbox(key="url:ids.ids:into").value == "set:few"
-    again.text_input(key="url:ids.ids").set_value("4,5").run()
+    again.text_input(key="url:ids.ids").set_value("3,5").run()
     assert (
         again.selectbox(key="url:ids.ids:into").value is None
         and not again.button(key="start").disabled

@@ -1,0 +1,303 @@
+"""The one name of a sample: its row in what the user gave or what was published, in the file's
+order; of a folder's images also their path. It holds under every division of the data.
+
+Inside a run samples have other numbers, the ids of its division. This module alone translates, so
+that what people write and what they read are rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from mucore import catalog
+from mucore.errors import BadFile, BadValue
+from mucore.forget_sets import lists, saved
+from mucore.forget_sets.lists import Listed
+from mucore.spec import classes
+from mucore.spec.run import scenario_revision
+from mucore.userfiles import datasets, paths
+
+if TYPE_CHECKING:
+    from mucore.datasets import Splits
+    from mucore.spec import RunSpec
+
+PARAMETER: Final = "ids"  # of a scenario
+ROWS_SINCE: Final = 2  # the revision of its card from which on these are rows, not internal ids
+SHOWN: Final = 5  # samples that a sentence names
+FIRST: Final = 3  # images that a description shows
+TRANSLATED: Final = "Saved by an earlier version, whose numbers were those of a division, not rows."
+
+
+def to_ids(splits: Splits, rows: Iterable[int]) -> np.ndarray:
+    """The internal ids (n,) of training samples by their rows. Raises `BadValue` where one is
+    named twice, does not exist, or is not in training under this division.
+    """
+    given = np.asarray([*rows])
+    train, files = splits.train, splits.train.source.files
+    if not len(given):
+        raise BadValue(
+            "At least one sample must be forgotten, but the list is empty. Name rows, such as "
+            "3,17,256-260, or give a file."
+        )
+
+    def some(which: np.ndarray) -> str:
+        named = [f"{row} ({files[row]})" if files else str(row) for row in which[:SHOWN].tolist()]
+        return ", ".join(named) + (
+            f" and {len(which) - SHOWN:,} more" if len(which) > SHOWN else ""
+        )
+
+    total = train.source.total
+    wrong = (given < 0) | (given >= total)
+    if wrong.any():
+        which = [str(row) for row in given[wrong][:SHOWN].tolist()]
+        raise BadValue(
+            f"A sample is named by its row in the training data of {splits.name}, 0 to "
+            f"{total - 1}, but {int(wrong.sum()):,} of {len(given):,} are none: "
+            f"{', '.join(which)}{', ...' if wrong.sum() > SHOWN else ''}. Take them out."
+        )
+    once, times = np.unique(given, return_counts=True)
+    if (times > 1).any():
+        raise BadValue(
+            f"A sample may be named once, but these are repeated: {some(once[times > 1])}. Take "
+            "the repeats out."
+        )
+    for name in splits.names[1:]:
+        split = getattr(splits, name)
+        if split.source is train.source and len(held := np.intersect1d(given, split.rows)):
+            way_out = (
+                "Keep every training sample with recipe.validation_from=test, or take them out"
+                if name == "validation"
+                else "Take them out"
+            )
+            raise BadValue(
+                f"Only training samples can be forgotten, but {len(held):,} of {len(given):,} are "
+                f"held out as {name} data: {some(held)}. {way_out}."
+            )
+    if len(left := np.setdiff1d(given, train.rows)):
+        raise BadValue(
+            f"Only training samples can be forgotten, but {len(left):,} of {len(given):,} are left "
+            f"out by the recipe's per_class: {some(left)}. Take them out."
+        )
+    order = np.argsort(train.rows)
+    return train.ids.numpy()[order[np.searchsorted(train.rows, given, sorter=order)]]
+
+
+def to_rows(splits: Splits, ids: Iterable[int]) -> np.ndarray:
+    """The rows (n,) of samples of any split in its source, by their internal ids."""
+    parts = [getattr(splits, name) for name in splits.names if name != "triggered"]
+    rows = np.concatenate([part.rows for part in parts])  # ids count through the splits
+    return rows[np.asarray([*ids], np.int64)]
+
+
+def internal(spec: RunSpec, splits: Splits) -> dict[str, Any]:
+    """The scenario parameters of a spec with internal ids, as `scenarios.select` takes them."""
+    values = spec.scenario_parameters
+    if PARAMETER not in values or scenario_revision(values) < ROWS_SINCE:
+        return values
+    return {**values, PARAMETER: to_ids(splits, values[PARAMETER]).tolist()}
+
+
+def here(dataset: str, cut: Mapping[str, Any] | None = None) -> Splits | None:
+    """A data set as a recipe cuts it; None where it would have to be downloaded. Raises `BadFile`
+    for a user's own data that cannot be read.
+    """
+    from mucore.datasets import load  # PyTorch: only who names samples waits for it
+
+    try:
+        return load(dataset, download=False, **(cut or {}))
+    except BadFile:
+        if catalog.dataset(dataset).takes_path:
+            raise
+        return None
+
+
+def check(specs: Iterable[RunSpec]) -> list[Description]:
+    """What those specs forget that name samples, each list once. Raises `BadValue` for samples that
+    cannot be forgotten, before anything is trained; what is not on this machine yet is checked when
+    the run has it.
+    """
+    lists = {}
+    for spec in specs:
+        if (named := spec.scenario_parameters.get(PARAMETER)) is not None:
+            lists.setdefault((spec.dataset, str(spec.recipe.cut()), tuple(named)), spec)
+    found = []
+    for spec in lists.values():
+        if (splits := here(spec.dataset, spec.recipe.cut())) is not None:
+            found.append(described(splits, internal(spec, splits)[PARAMETER]))
+    return found
+
+
+def chosen(value: Any, dataset: str, say: Callable[[str], object] = lambda sentence: None) -> Any:
+    """The rows that a value names: `@FILE` or a path, `set:NAME`, a text, an array, a mask of bool,
+    names of files. Who reads it is told by `say` what was translated. Raises `BadFile`, `BadValue`.
+    """
+    listed = _listed(value)
+    if listed is None:
+        return value
+    if listed.saved is not None and listed.saved.version == 1:
+        say(f"{listed.saved.name or 'The set'}: {TRANSLATED}")
+    return rows_of(listed, dataset)
+
+
+def _listed(value: Any) -> Listed | None:
+    if isinstance(value, os.PathLike):
+        return lists.read_file(Path(value))
+    if isinstance(value, str):
+        if saved.is_reference(value):
+            return Listed(saved=saved.resolve(paths.default_home(), value))
+        if value.startswith("@"):
+            return lists.read_file(paths.path(value[1:]))
+        return lists.read_list(value.encode(), name="the list")
+    if isinstance(value, np.ndarray) or (isinstance(value, list | tuple) and value):
+        return lists.read_array(np.asarray(value), name="the list")
+    return None
+
+
+def rows_of(listed: Listed, dataset: str) -> list[int]:
+    """The rows that a list of samples of a data set names, in its order."""
+    if listed.saved is not None:
+        return of_saved(listed.saved, dataset).ids.tolist()
+    if not listed.files and listed.length is None:
+        return list(listed.numbers)
+    splits = here(dataset)
+    if splits is None:
+        raise BadFile(
+            f"{dataset} is not on this machine yet, so that files and masks say nothing. Name rows."
+        )
+    source = splits.train.source
+    if listed.length is not None and listed.length != source.total:
+        raise BadValue(
+            f"A mask has one value for each of the {source.total:,} training samples of {dataset}, "
+            f"but this one has {listed.length:,}."
+        )
+    if not listed.files:
+        return list(listed.numbers)
+    if not source.files:
+        raise BadValue(f"{dataset} has no files with names. Name rows, 0 to {source.total - 1}.")
+    known = _names(source.files)
+    if unknown := [name for name in listed.files if name not in known]:
+        more = f" and {len(unknown) - SHOWN:,} more" if len(unknown) > SHOWN else ""
+        raise BadValue(
+            f"Files are named by their path in the folder, such as {source.files[0]}, but "
+            f"{len(unknown):,} of {len(listed.files):,} are not known: "
+            f"{', '.join(unknown[:SHOWN])}{more}."
+        )
+    return [known[name] for name in listed.files]
+
+
+def _names(files: Sequence[str]) -> dict[str, int]:
+    """Row by path, and by every end of a path that one file alone has: CLASS/NAME, NAME."""
+    ends = [(end, row) for row, file in enumerate(files) for end in _ends(file)]
+    times = Counter(end for end, _ in ends)
+    return {end: row for end, row in ends if times[end] == 1}
+
+
+def _ends(file: str) -> list[str]:
+    parts = file.split("/")
+    return ["/".join(parts[first:]) for first in range(len(parts))]
+
+
+def of_saved(found: saved.NamedSet, dataset: str) -> saved.NamedSet:
+    """A saved set as rows of `dataset`; one of an earlier version is translated and says so. Raises
+    `BadValue` where it is of other data.
+    """
+    saved.check_fits(found, dataset, datasets.data_hash(dataset))
+    if found.version > 1 and not found.digest:
+        return found
+    if (splits := here(dataset)) is None:
+        if found.version > 1:
+            return found
+        raise BadFile(
+            f"The forget set {found.name!r} was saved by an earlier version and can be read once "
+            f"{dataset} is on this machine."
+        )
+    if found.version == 1:
+        if found.ids.max() >= len(splits.train):
+            raise BadValue(
+                f"The forget set {found.name!r} names samples that {dataset} does not have in "
+                "training. Build it again."
+            )
+        rows = to_rows(splits, found.ids)
+        made = (*found.made, TRANSLATED)
+        return saved.make(
+            found.dataset, rows, data_hash=found.data_hash, digest=digest(splits, rows), made=made
+        )
+    if found.ids.max() >= splits.train.source.total or found.digest != digest(splits, found.ids):
+        raise BadValue(
+            f"The forget set {found.name!r} was made of images or labels that {dataset} does not "
+            "have in these places now. Build it again."
+        )
+    return found
+
+
+def digest(splits: Splits, rows: Iterable[int]) -> str:
+    """32 hexadecimal digits that name what samples are, by images and labels, of the data as they
+    are divided without a recipe; "" where images are streamed, and for rows that are in no split.
+    """
+    wanted, parts = np.unique(np.asarray([*rows], np.int64)), []
+    for name in splits.names:
+        split = getattr(splits, name)
+        if split.source is splits.train.source and split.digests is not None:
+            places = np.flatnonzero(np.isin(split.rows, wanted))
+            told = split.rows[places], split.digests[places], split.labels.numpy()[places]
+            parts.append(np.column_stack([each.astype(np.uint64) for each in told]))
+    found = np.concatenate(parts) if parts else np.empty((0, 3))
+    if len(found) != len(wanted):
+        return ""
+    content = found[np.argsort(found[:, 0])].astype("<u8").tobytes()
+    return hashlib.sha256(content).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class Description:
+    """Samples in words: how many of each class or with each attribute, by number and name, and the
+    first few with row, class and file.
+    """
+
+    count: int
+    classes: tuple[dict[str, Any], ...]
+    first: tuple[dict[str, Any], ...]
+
+    @property
+    def sentence(self) -> str:
+        counts = ", ".join(
+            f"{each['count']:,} of {classes.said(each['number'], each['name'])}"
+            for each in self.classes
+        )
+        shown = ", ".join(
+            f"row {each['row']} ({each.get('file') or each['name']})" for each in self.first
+        )
+        samples = "1 sample" if self.count == 1 else f"{self.count:,} samples"
+        return f"Forgets {samples}: {counts or 'without an attribute'}. The first: {shown}."
+
+
+def described(splits: Splits, ids: Iterable[int]) -> Description:
+    """Training samples by their internal ids."""
+    ids = np.sort(np.asarray([*ids], np.int64))
+    true = splits.train.labels if splits.true_labels is None else splits.true_labels
+    labels, names = true.numpy()[ids], splits.class_names
+    counts = labels.sum(axis=0) if labels.ndim == 2 else np.bincount(labels, minlength=len(names))
+    files = splits.train.source.files
+
+    def told(row: int, label: np.ndarray) -> dict[str, Any]:
+        having = np.flatnonzero(label) if labels.ndim == 2 else [label]
+        name = ", ".join(names[number] for number in having) or "no attribute"
+        return {"row": row, "name": name} | ({"file": files[row]} if files else {})
+
+    rows = to_rows(splits, ids[:FIRST]).tolist()
+    return Description(
+        len(ids),
+        tuple(
+            {"number": int(each), "name": names[each], "count": int(counts[each])}
+            for each in np.flatnonzero(counts)
+        ),
+        tuple(told(row, label) for row, label in zip(rows, labels, strict=False)),
+    )
