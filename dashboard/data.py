@@ -27,9 +27,10 @@ from mucore.analysis import neighbours as neighbour_search
 from mucore.analysis.features import Split, common, stored
 from mucore.catalog import tuning
 from mucore.errors import BadFile, MucoreError
+from mucore.forget_sets import identity
 from mucore.outputs import Outputs
 from mucore.runner import analyses as analysis_jobs
-from mucore.spec import RunSpec
+from mucore.spec import Recipe, RunSpec
 from mucore.statistics.runs import SETTING
 from mucore.store import (
     BallotBox,
@@ -320,6 +321,38 @@ def images(spec: Mapping[str, Any], ids: Sequence[int], *, triggered: bool = Fal
     )
 
 
+def sample_numbers(spec: Mapping[str, Any]) -> np.ndarray | None:
+    """By the internal ids of a run's samples what people call them, (n,): their rows
+    (forget_sets/identity.py); None where the data set is not on this machine.
+    """
+    try:
+        cut = Recipe.model_validate(spec["recipe"]).cut()
+        return _sample_numbers(spec["dataset"], spec.get("data_hash", ""), tuple(cut.items()))
+    except MucoreError:
+        return None
+
+
+def numbered(spec: Mapping[str, Any], ids: Any) -> np.ndarray:
+    """The internal ids of samples as people call them; as they are where nobody can tell."""
+    ids, known = np.asarray(ids, np.int64), sample_numbers(spec)
+    return ids if known is None or not _within(ids, known) else known[ids]
+
+
+def internal(spec: Mapping[str, Any], numbers: Any) -> np.ndarray:
+    """The internal ids of samples that people call so; -1 for what is none."""
+    numbers, known = np.asarray(numbers, np.int64), sample_numbers(spec)
+    if known is None:
+        return numbers
+    order = np.argsort(known)
+    places = np.searchsorted(known, numbers, sorter=order).clip(max=len(known) - 1)
+    found = order[places]
+    return np.where(known[found] == numbers, found, -1)
+
+
+def _within(ids: np.ndarray, known: np.ndarray) -> bool:
+    return not len(ids) or (int(ids.min()) >= 0 and int(ids.max()) < len(known))
+
+
 def analysis(kind: str, parameters: dict[str, Any]) -> AnalysisState:
     """The stored analysis of runs of this source, or how far it has come. Parameters that it cannot
     use read as failed.
@@ -521,6 +554,16 @@ def _images(spec: str, ids: tuple[int, ...], triggered: bool) -> np.ndarray:
         np.asarray(ids, np.int64),
         triggered=triggered,
     )
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _sample_numbers(dataset: str, data_hash: str, cut: tuple[tuple[str, Any], ...]) -> np.ndarray:
+    from mucore.datasets import load
+
+    splits = load(dataset, download=False, **dict(cut))
+    if data_hash and splits.data_hash != data_hash:
+        raise BadFile(f"{dataset} has changed since the run.")
+    return identity.numbers(splits)
 
 
 @st.cache_data(show_spinner=False, max_entries=16)

@@ -380,13 +380,19 @@ def class_name(number: int, names: Sequence[str]) -> str:
 
 
 def disputed_frame(
-    found: Common, places: np.ndarray, titles: Sequence[str], names: Sequence[str]
+    found: Common,
+    places: np.ndarray,
+    titles: Sequence[str],
+    names: Sequence[str],
+    numbers: np.ndarray,
 ) -> pd.DataFrame:
-    """One line a disputed sample: id, true label, and prediction and confidence of each run."""
+    """One line a disputed sample: its number, true label, and prediction and confidence of each
+    run; `numbers` are those of all samples in common.
+    """
     made = []
     for place in places:
         line: dict[str, object] = {
-            "Sample": int(found.ids[place]),
+            "Sample": int(numbers[place]),
             "True label": label_text(found.labels[place], names),
         }
         for title, probability in zip(titles, found.probabilities, strict=True):

@@ -70,9 +70,10 @@ def mapped(
     if value is None:
         return None
     points = {title: np.asarray(value[key]) for title, key in kept.items()}
+    result = data.result(next(iter(kept.values())))
     info = embedding_map.embedding_map_info(
         points,
-        ids=value["ids"],
+        ids=value["ids"] if result is None else data.numbered(result.spec, value["ids"]),
         labels=value["labels"],
         forgotten=value["forgotten"],
         names=class_names(runs),

@@ -97,6 +97,23 @@ def to_rows(splits: Splits, ids: Iterable[int]) -> np.ndarray:
     return rows[np.asarray([*ids], np.int64)]
 
 
+def numbers(splits: Splits) -> np.ndarray:
+    """What every sample is called where pages and tables number all of them, (n,) int64 by internal
+    id: its row where it comes from the training data, and from where these end the rows of the
+    other data, one after the other.
+    """
+    first: dict[int, int] = {}
+    found, count = [], 0
+    for name in splits.names:
+        if name == "triggered":  # the test set once more
+            continue
+        split = getattr(splits, name)
+        if id(split.source) not in first:
+            first[id(split.source)], count = count, count + split.source.total
+        found.append(first[id(split.source)] + split.rows)
+    return np.concatenate(found)
+
+
 def internal(spec: RunSpec, splits: Splits) -> dict[str, Any]:
     """The scenario parameters of a spec with internal ids, as `scenarios.select` takes them."""
     values = spec.scenario_parameters

@@ -298,3 +298,19 @@ def test_a_plan_says_which_images_it_is_about(home, capsys) -> None:
         label: labels.count(label) for label in labels
     }
     assert "4 samples" in printed.err and "row 256 (" in printed.err
+
+
+@pytest.mark.parametrize("kind", ["npz", "folder"])
+@pytest.mark.parametrize("cut", CUTS, ids=str)
+def test_every_sample_has_one_number_and_that_of_training_data_is_its_row(home, kind, cut) -> None:
+    splits = datasets.load(data(kind, home), **cut)
+    found = identity.numbers(splits)
+    assert (
+        len(found) == len({*found.tolist()}) == sum(len(getattr(splits, n)) for n in splits.names)
+    )
+    for name in splits.names:
+        split = getattr(splits, name)
+        rows = seen(split)
+        if split.source is not splits.train.source:  # every fifth image is in the folder's test set
+            rows = [ROWS + (row // 5 if kind == "folder" else row) for row in rows]
+        assert found[split.ids.numpy()].tolist() == rows

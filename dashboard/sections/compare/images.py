@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import state
+from dashboard import data, state
 from dashboard.frames import Answer
 from dashboard.frames import compare as compare_frames
 from dashboard.frames.compare import SPLIT_NAMES
@@ -27,7 +27,8 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
         return
     titles = chosen.names
     everywhere = compare_frames.most_disputed(found, len(found.ids))
-    first = int(found.ids[everywhere[0]]) if len(everywhere) else None
+    numbers = data.numbered(chosen.results[0].spec, found.ids)
+    first = int(numbers[everywhere[0]]) if len(everywhere) else None
     with answers:
         header.answers(
             [
@@ -55,7 +56,7 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     )
     shown = everywhere[:IMAGES]
     pictures = load_images(chosen.results[0], [int(found.ids[place]) for place in shown])
-    frame = compare_frames.disputed_frame(found, shown, titles, chosen.class_names)
+    frame = compare_frames.disputed_frame(found, shown, titles, chosen.class_names, numbers)
     for start in range(0, len(shown), ACROSS):
         for column, place in zip(
             st.columns(ACROSS, gap="small"),
@@ -64,7 +65,9 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
         ):
             with column, st.container(border=True, gap="small"):
                 show_card(frame.iloc[place], titles, None if pictures is None else pictures[place])
-    everything = compare_frames.disputed_frame(found, everywhere[:1000], titles, chosen.class_names)
+    everything = compare_frames.disputed_frame(
+        found, everywhere[:1000], titles, chosen.class_names, numbers
+    )
     figures.numbers(everything, f"disputed-{split}")
 
 

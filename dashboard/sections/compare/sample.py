@@ -21,6 +21,9 @@ from mucore.store.rows import Result
 
 # pixels: small images are enlarged to this by whole pixels, so that a browser does not blur them
 SIDE = 96
+NUMBERS = (
+    "The row of a training sample in its data. Other samples are numbered from where these end."
+)
 
 
 def show(chosen: Chosen) -> None:
@@ -30,12 +33,14 @@ def show(chosen: Chosen) -> None:
     with st.container(border=True, key="instance"):
         head, close = st.columns([7, 1], vertical_alignment="bottom")
         with head:
-            typed = state.text("Sample id", "sample", width=220)
+            typed = state.text("Sample", "sample", width=220, help=NUMBERS)
         if close.button("Close", icon=":material/close:", key="close_instance"):
             state.set_param("sample", None)
             st.rerun()
         chosen, outputs = kept(chosen)
         number = sample_id(typed)
+        if number is not None and chosen.results:
+            number = int(data.internal(chosen.results[0].spec, number))
         found = None if number is None else compare_frames.instance(outputs, number)
         if number is None or found is None:
             st.markdown(
@@ -57,6 +62,8 @@ def show(chosen: Chosen) -> None:
                 sorted({SPLIT_NAMES.get(name, name).lower() for name in found.splits})
             )
             st.caption(f"In the {places} of these runs.")
+            if data.sample_numbers(chosen.results[found.places[0]].spec) is None:
+                st.caption("Its number is the run's: the data are not here to tell the row.")
         with right:
             st.caption(
                 "The true label's bars are blue. Look for runs whose longest bar is another."

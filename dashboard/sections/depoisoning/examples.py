@@ -114,7 +114,7 @@ def show_images(
         return
     info = image_row.image_row_info(
         pixels,
-        chosen.ids.tolist(),
+        data.numbered(original.spec, chosen.ids).tolist(),
         true=chosen.true.tolist(),
         taught=chosen.taught.tolist(),
         predicted=[(name, answers.tolist()) for name, answers in chosen.predicted.items()],

@@ -107,10 +107,13 @@ def show_faces(models: Sequence[tuple[str, Outputs]], result: Result) -> None:
         return
     factor = max(1, round(PIXELS / pictures.shape[1]))
     st.caption("Faces on which the models differ most come first. Bold: right.")
-    for column, face, image in zip(st.columns(FACES, gap="small"), found, pictures, strict=False):
+    numbers = data.numbered(result.spec, [face.sample for face in found])
+    for column, face, image, number in zip(
+        st.columns(FACES, gap="small"), found, pictures, numbers, strict=False
+    ):
         with column, st.container(gap=None):
             st.image(enlarged(image, factor), width=PIXELS)
-            st.caption(f"**{escape(face.label)}**, sample {face.sample}")
+            st.caption(f"**{escape(face.label)}**, sample {number}")
             for name, said, right in face.said:
                 text = escape(said)
                 st.caption(f"{escape(name)}: {f'**{text}**' if right else text}")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import state
+from dashboard import data, state
 from dashboard.charts import exposure
 from dashboard.frames import membership as membership_frames
 from dashboard.frames.membership import Scored
@@ -97,7 +97,7 @@ def show_exposed(
         shown = pd.DataFrame(
             {
                 "Image": [picture_url(pictures.get(int(each))) for each in top["id"]],
-                "Sample": top["id"],
+                "Sample": top["id"] if result is None else data.numbered(result.spec, top["id"]),
                 "Label": [
                     class_name(result, labels[int(each)]) if result is not None else "–"
                     for each in top["id"]

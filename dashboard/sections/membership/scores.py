@@ -82,6 +82,8 @@ def show(key: str, line: pd.Series, attack: str, scored: dict[str, Scored], log:
             "original": "Original",
             "lead": "Here above Retrain",
         }
+        if result is not None:
+            exposed = exposed.assign(id=data.numbered(result.spec, exposed["id"]))
         figures.numbers(
             exposed.rename(columns=heads),
             f"exposure-{attack}-{key}",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import streamlit as st
 
@@ -57,6 +59,9 @@ def show_sample(found: Found, finding: Finding, family: str) -> Drawn | None:
     content = get_samples(data.source(), found, finding)
     if content is None:
         return None
+    result = data.result(finding.keys[0])
+    if result is not None:
+        content = replace(content, ids=data.numbered(result.spec, content.ids))
     order = [str(sample) for sample in content.by_epsilon]
     chosen = state.select(
         "Sample, easiest to tell first",

@@ -62,7 +62,11 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
         (each for name, each in kept.items() if name == "Retrain"), next(iter(kept.values()))
     )
     order = np.argsort(-np.abs(same[key].astype(int) - same[baseline].astype(int)), kind="stable")
-    queries = {str(int(value["queries"][number])): int(number) for number in order}
+    result = data.result(key)
+    spec = None if result is None else result.spec
+    called = (lambda ids: ids) if spec is None else (lambda ids: data.numbered(spec, ids))
+    samples = called(value["queries"])
+    queries = {str(int(samples[number])): int(number) for number in order}
     labels = {
         name: class_name(names, int(value["labels"][number])) for name, number in queries.items()
     }
@@ -78,7 +82,7 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
     number = queries[query]
     found = {
         name: (
-            value[each][number],
+            called(value[each][number]),
             value[f"{each}/labels"][number],
             value[f"{each}/forgotten"][number],
             value[f"{each}/cosines"][number],
@@ -132,7 +136,8 @@ def pictures(key: str, ids: Sequence[int]) -> dict[int, np.ndarray]:
     if result is None:
         return {}
     try:
-        return dict(zip(ids, data.images(result.spec, ids), strict=True))
+        inside = data.internal(result.spec, ids).tolist()
+        return dict(zip(ids, data.images(result.spec, inside), strict=True))
     except MucoreError as problem:
         say([access.shown(f"No pictures: {problem}")])
         return {}

@@ -19,7 +19,7 @@ from streamlit.testing.v1.element_tree import Multiselect
 from dashboard import data, frames
 from dashboard.charts import instance
 from dashboard.frames import compare as compare_frames
-from mucore import catalog
+from mucore import catalog, datasets
 from mucore.errors import BadFile
 from mucore.outputs import Outputs, SplitOutputs
 from mucore.outputs import confusion as count
@@ -188,7 +188,7 @@ def test_the_most_disputed_samples_come_first():
     order = compare_frames.most_disputed(found, 10)
     assert [int(found.ids[place]) for place in order] == [7, 6, 8]
     assert len(compare_frames.most_disputed(found, 1)) == 1
-    frame = compare_frames.disputed_frame(found, order[:1], ["A", "B", "C"], [])
+    frame = compare_frames.disputed_frame(found, order[:1], ["A", "B", "C"], [], found.ids)
     sure = round(100 * np.exp(4) / (np.exp(4) + CLASSES - 1))
     assert frame.to_dict("records") == [
         {"Sample": 7, "True label": "2"}
@@ -213,7 +213,9 @@ def test_attributes_are_compared_answer_by_answer():
     assert found is not None
     assert compare_frames.shared_predictions(found)[0, 1] == 0.75
     assert found.ids[compare_frames.most_disputed(found, 9)].tolist() == [0]
-    frame = compare_frames.disputed_frame(found, np.array([0]), ["A", "B"], ["male", "young"])
+    frame = compare_frames.disputed_frame(
+        found, np.array([0]), ["A", "B"], ["male", "young"], found.ids
+    )
     assert frame.iloc[0].tolist() == [0, "male", "male", "male, young"]
     single = compare_frames.instance([attributes([[3, -3], [-3, 3]])], 1)
     assert single is not None and single.label.tolist() == [0, 1]
@@ -425,8 +427,10 @@ def test_disputed_images_lead_to_their_card(home):
         and ":orange[**4, " in words
     )
     assert len(at.get("image")) == 1
-    next(button for button in at.button if button.label == "Sample 103").click().run()
-    assert at.query_params["sample"] == "103"
+    row = int(datasets.load("digits").train.rows[103])
+    assert row != 103
+    next(button for button in at.button if button.label == f"Sample {row}").click().run()
+    assert at.query_params["sample"] == str(row)
     assert "True label: **3**" in words_on(at)
     bars = figures(at)[0]["data"]
     assert [bar["name"] for bar in bars][:2] == ["Original", "Retrain"] and len(bars) == 5
@@ -448,7 +452,7 @@ def test_a_sample_that_nobody_kept_and_images_that_are_not_there(home, monkeypat
         raise BadFile(why)
 
     monkeypatch.setattr(data, "images", gone)
-    at = opened(view="images", sample="103")
+    at = opened(view="images", sample=str(datasets.load("digits").train.rows[103]))
     assert why in words_on(at) and not at.exception and at.get("plotly_chart")
 
 
@@ -631,3 +635,15 @@ def test_a_chosen_run_stays_when_the_filter_is_moved_to_add_another(home):
         "Fine-tune (authors)",
         "Fine-tune (tuned)",
     ]
+
+
+def test_samples_are_numbered_by_their_rows_and_found_by_them(home, tmp_path, monkeypatch):
+    spec = make_result(method="original").spec
+    rows = datasets.load("digits").train.rows
+    assert data.numbered(spec, [3, 1199]).tolist() == rows[[3, 1199]].tolist() != [3, 1199]
+    assert data.internal(spec, rows[[3, 1199]]).tolist() == [3, 1199]
+    assert data.internal(spec, [10**6, -4]).tolist() == [-1, -1]
+    assert data.numbered(spec, [10**6]).tolist() == [10**6], "of other data than these"
+    monkeypatch.setenv("MUCORE_DATA", str(tmp_path / "none"))
+    away = {**spec, "dataset": "cifar10"}
+    assert data.sample_numbers(away) is None and data.numbered(away, [3]).tolist() == [3]

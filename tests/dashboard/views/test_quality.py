@@ -20,6 +20,7 @@ from pages import figures, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard.frames import quality as quality_frames
+from mucore import datasets
 from mucore.metrics.forgetting_quality import forgetting_quality
 from mucore.metrics.quality_experiment import Models, assess
 from mucore.runner.quality import Finding
@@ -81,11 +82,14 @@ def test_stored_numbers_show_at_once_and_the_address_chooses_method_and_sample(h
     st.cache_data.clear()
     st.cache_resource.clear()
     row = quality_frames.experiments(summaries(home))[0].methods[1].row
-    at = opened(method=row, sample="13")
+    sample = str(datasets.load("digits").train.rows[13])
+    at = opened(method=row, sample=sample)
     assert not at.exception and not at.error
     assert not {"compute", "read"} & keys_of(at)
     shown = {box.label: box.value for box in at.selectbox}
-    assert shown["Sample, easiest to tell first"] == "13" and shown["Look at the samples of"] == row
+    assert (
+        shown["Sample, easiest to tell first"] == sample and shown["Look at the samples of"] == row
+    )
     curves = figures(at)[3]["data"]
     ticks = next(
         trace
@@ -99,7 +103,7 @@ def test_stored_numbers_show_at_once_and_the_address_chooses_method_and_sample(h
         "bars of forgetting quality",
         "bars of time",
         "samples of SalUn by ε",
-        "confidences in sample 13",
+        f"confidences in sample {sample}",
     ]
     named = [
         box.label.removeprefix("Numbers: ")
