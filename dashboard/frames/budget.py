@@ -18,6 +18,7 @@ from dashboard.frames.launch_settings import launch_settings, typed
 from dashboard.text import units, verdicts
 from dashboard.text.labels import THIN, Unit, method_names, nearest_preset, number
 from mucore import catalog
+from mucore.spec.run import scenario_revision
 from mucore.verdicts import Judged, Verdict
 
 # parameters of scenarios that say how much is forgotten, and nothing else
@@ -505,6 +506,8 @@ def launch_query(summaries: pd.DataFrame, budgets: Sequence[float]) -> dict[str,
         catalog.scenario(str(first["scenario"])),
         json.loads(str(first["scenario_parameters"])),
     )
+    if scenario_revision(given) != scenario.revision:  # the same values mean something else today
+        given = {}
     dataset, _, path = str(first["dataset"]).partition(":")
     preset, changes = nearest_preset(json.loads(str(first["recipe"])))
     query: dict[str, str | list[str]] = {

@@ -26,6 +26,7 @@ from mucore.numbers import whole_range
 from mucore.spec.values import MOST_VALUES
 from mucore.userfiles import doors, paths
 
+MOST_BYTES: Final = 256 << 20  # of a file
 _HEADS: Final = ("id", "ids", "row", "file", "path")  # of a table's column of samples
 _RULE: Final = (
     "A list of samples is a text with one number, range such as 4-8 or file name a line, a table "
@@ -55,6 +56,8 @@ def read_file(path: Path | str) -> Listed:
     if (found := paths.kind(path)) in ("other", "folder"):
         raise BadFile(f"{path} is {'a folder' if found == 'folder' else 'no file'}. Name a file.")
     try:
+        if path.stat().st_size > MOST_BYTES:
+            raise BadFile(f"{path} is too large for a list of samples. {_RULE}.")
         return read_list(path.read_bytes(), name=path.name)
     except OSError as error:
         raise BadFile(f"{path} cannot be read: {error.strerror}. Check the path.") from None
@@ -113,7 +116,7 @@ def _text(content: bytes, bad: Callable[[str], BadFile]) -> str:
 def _json(text: str, bad: Callable[[str], BadFile]) -> list[Any]:
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise bad("is no JSON, though it begins like it") from None
     if isinstance(found, dict):
         found = found.get("ids")
@@ -130,7 +133,14 @@ def _cells(text: str, bad: Callable[[str], BadFile]) -> Iterator[str]:
     if not lines:
         return
     tab = next((mark for mark in ("\t", ";", ",") if mark in lines[0]), ",")
-    rows = [*csv.reader(lines, delimiter=tab, skipinitialspace=True)]
+    if len(lines) == 1:
+        cells = re.split(r"[\s,;]+", lines[0].strip().rstrip(",;"))
+        yield from [] if cells[0].lower() in _HEADS and len(cells) == 1 else cells
+        return
+    try:
+        rows = [*csv.reader((f"{line}\n" for line in lines), delimiter=tab, skipinitialspace=True)]
+    except csv.Error as error:
+        raise bad(f"is no table ({error})") from None
     head = [cell.strip().lower() for cell in rows[0]]
     if columns := [place for place, cell in enumerate(head) if cell in _HEADS]:
         if len(columns) > 1:
@@ -140,10 +150,7 @@ def _cells(text: str, bad: Callable[[str], BadFile]) -> Iterator[str]:
                 raise bad(f"has {len(row)} cells in line {number} under {len(head)} names")
             yield row[columns[0]]
         return
-    if len(lines) == 1:
-        yield from re.split(r"[\s,;]+", lines[0].strip().rstrip(",;"))
-        return
-    if len(head) > 1:
+    if any(len(row) != 1 for row in rows):
         raise bad("has several cells a line and no column `id` in its first line")
     yield from (row[0] for row in rows)
 
@@ -212,7 +219,10 @@ def _only(content: bytes, bad: Callable[[str], BadFile]) -> np.ndarray:
 def _tensor(content: bytes) -> np.ndarray:
     import torch
 
-    return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True).numpy()
+    found = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+    if not isinstance(found, torch.Tensor):
+        raise ValueError(f"a {type(found).__name__}, not a tensor")
+    return found.numpy()
 
 
 def _some(values: Sequence[str]) -> str:

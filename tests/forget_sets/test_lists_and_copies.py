@@ -77,6 +77,14 @@ WRONG: dict[str, tuple[bytes, str]] = {
         "several cells a line",
     ),
     "labels without a head": (b"45,1\n17,2\n203,3\n88,4\n", "several cells a line"),
+    "a line of two": (b"45\n17,3\n88\n", "several cells a line"),
+    "an open quote": (b'45\n"17\n' + b"203\n" * 60_000, "is no table"),
+    "a quote over lines": (b'id\n"17\n203"\n', "'17"),
+    "deep JSON": (b"[" * 100_000, "no JSON"),
+    "a mapping of tensors": (
+        written(lambda stream: torch.save({"ids": torch.tensor(FOUR)}, stream)),
+        "dict, not a tensor",
+    ),
     "decimal commas": (b"45,0\n17,0\n", "several cells a line"),
     "thousands": (b"id\n1,045\n1,017\n", "2 cells in line 2 under 1 name"),
     "another head": (b"number\n45\n17\n", "'number'"),
@@ -127,6 +135,11 @@ def test_a_number_beyond_all_is_refused(number: int):
     for content in (npz(ids=np.array([45, number], np.uint64)), f"45\n{number}\n".encode()):
         with pytest.raises(BadFile, match=str(number)):
             read_list(content, name="mine")
+
+
+def test_a_long_line_is_a_list_too():
+    found = read_list(" ".join(map(str, range(50_000))).encode(), name="mine")
+    assert found.numbers == tuple(range(50_000))
 
 
 def test_a_mask_keeps_its_length():
