@@ -32,7 +32,9 @@ def form() -> None:
     with left:
         basis, place = choose_data()
         task = datasets.task_of(basis.dataset)
-        scenarios = choose_scenarios(catalog.dataset(basis.dataset).class_names, task, basis)
+        unread = catalog.dataset(basis.dataset).takes_path and basis.facts is None
+        classes = () if unread else datasets.class_names(basis.dataset)
+        scenarios = choose_scenarios(classes, task, basis)
         say_setting(place, catalog.preset(basis.preset))
         names = list(dict.fromkeys(one["id"] for one in scenarios))
         sequence = in_sequence(scenarios)

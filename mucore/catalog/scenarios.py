@@ -48,7 +48,9 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         "samples remain in training.",
         source=f"{MUBOX}, scenario 1",
         parameters=(
-            integer("class_id", 0, 0)("The class, as a number from 0 (`class` in the paper)."),
+            integer("class_id", 0, 0)(
+                "The class, by its number from 0 or by its name (`class` in the paper)."
+            ),
             _budget(0.2, "the class"),
             _seed(),
         ),
@@ -72,7 +74,8 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         source=f"{MUBOX}, scenario 3",
         parameters=(
             setting("class_ids", "ints", (0,), low=0)(
-                "The classes, as numbers from 0, separated by commas (`classes` in the paper)."
+                "The classes, by their numbers from 0 or by their names, separated by commas "
+                "(`classes` in the paper)."
             ),
         ),
         class_wise=True,
@@ -217,7 +220,9 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         "0.8 and 1; with the same seed, a smaller share is a part of a larger one.",
         source="Becker and Liebig, Evaluating Machine Unlearning via Epistemic Uncertainty, 2022",
         parameters=(
-            integer("class_id", 0, 0)("The class, as a number from 0 (`class` in the paper)."),
+            integer("class_id", 0, 0)(
+                "The class, by its number from 0 or by its name (`class` in the paper)."
+            ),
             real("fraction", 0.1, 0.001, 1.0)("Share of the class; one sample at least."),
             _seed(),
         ),

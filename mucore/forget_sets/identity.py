@@ -144,9 +144,20 @@ def check(specs: Iterable[RunSpec]) -> list[Description]:
     lists = {}
     for spec in specs:
         if (named := spec.scenario_parameters.get(PARAMETER)) is not None:
-            lists.setdefault((spec.dataset, str(spec.recipe.cut()), tuple(named)), spec)
+            place = (spec.dataset, str(spec.recipe.cut()), len(spec.requests), tuple(named))
+            lists.setdefault(place, spec)
     found = []
     for spec in lists.values():
+        before = {
+            row
+            for each in spec.requests[:-1]
+            for row in each.scenario_parameters.get(PARAMETER, ())
+        }
+        if again := sorted(before & {*spec.scenario_parameters[PARAMETER]}):
+            raise BadValue(
+                f"Sample {again[0]} was forgotten by an earlier request of the sequence. Take it "
+                "out of this one."
+            )
         if (splits := here(spec.dataset, spec.recipe.cut())) is not None:
             found.append(described(splits, internal(spec, splits)[PARAMETER]))
     return found

@@ -314,3 +314,12 @@ def test_every_sample_has_one_number_and_that_of_training_data_is_its_row(home, 
         if split.source is not splits.train.source:  # every fifth image is in the folder's test set
             rows = [ROWS + (row // 5 if kind == "folder" else row) for row in rows]
         assert found[split.ids.numpy()].tolist() == rows
+
+
+def test_a_sample_is_asked_for_once_in_a_sequence_and_told_when_it_is_planned(home, capsys) -> None:
+    command = (
+        "plan --dataset digits --model mlp --methods finetune --scenario ids --set ids.ids=3,5"
+    )
+    assert cli.main([*command.split(), "--then", "ids ids=6,11"]) == 0
+    assert cli.main([*command.split(), "--then", "ids ids=5,6"]) == 2
+    assert "Sample 5 was forgotten by an earlier request" in capsys.readouterr().err
