@@ -301,10 +301,14 @@ class Description:
             for each in self.classes
         )
         shown = ", ".join(
-            f"row {each['row']} ({each.get('file') or each['name']})" for each in self.first
+            f"row {each['row']} ({each.get('file') or _kind(each['name'])})" for each in self.first
         )
         samples = "1 sample" if self.count == 1 else f"{self.count:,} samples"
         return f"Forgets {samples}: {counts or 'without an attribute'}. The first: {shown}."
+
+
+def _kind(name: str) -> str:
+    return f"class {name}" if name.isdigit() else name
 
 
 def described(splits: Splits, ids: Iterable[int]) -> Description:
