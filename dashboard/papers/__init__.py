@@ -54,22 +54,11 @@ class Standing:
 def fidelity(text: str) -> dict[str, Standing]:
     """Finding id -> what docs/fidelity.md says of it.
 
-    Table rows "| F1 ... | here | why |" come first, "F8, F9 ..." speaks of both. Else a point of a
-    list: "- **R1, ...:** here" or "- **R2, R3:** here"; of one "E1 to E4" each finding gets the
-    sentences from the one that names it on.
+    Of table rows "| F1 ... | here | why |"; "F8, F9 ..." speaks of both.
     """
     # links to other parts of the document, in brackets
     text = re.sub(r" \(\[[^\]]*\]\([^)]*\)\)", "", text)
     found = {}
-    for head, said in _points(text):
-        several = re.search(r"\b([A-Z])(\d+) to \1(\d+)\b", head)
-        if several:
-            found |= _shared(
-                said,
-                [f"{several[1]}{number}" for number in range(int(several[2]), int(several[3]) + 1)],
-            )
-        elif first := re.match(r"([A-Z]\d+(?:, [A-Z]\d+)*)[,:]", head):
-            found |= dict.fromkeys(first[1].split(", "), Standing(said.rstrip("."), ""))
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         head = re.match(r"((?:[A-Z]\d+)(?:, [A-Z]\d+)*) ", cells[0])
@@ -77,28 +66,6 @@ def fidelity(text: str) -> dict[str, Standing]:
             here, why = (cell.rstrip(".") for cell in cells[1:])
             found |= {name: Standing(here, why) for name in head[1].split(", ")}
     return found
-
-
-def _points(text: str) -> list[tuple[str, str]]:
-    """The points of lists that begin with bold words: those words, and the rest as one line without
-    marks.
-    """
-    joined = re.sub(r"\n  +", " ", text)
-    points = re.findall(r"^- \*\*(.+?)\*\*(.*)$", joined, re.MULTILINE)
-    return [(head, re.sub(r"[*`]", "", said).strip(" :")) for head, said in points]
-
-
-def _shared(said: str, names: Sequence[str]) -> dict[str, Standing]:
-    parts: dict[str, list[str]] = {name: [] for name in names}
-    current = names[0]
-    for sentence in re.split(r"(?<=\.) (?=[A-Z])", said):
-        current = next((name for name in names if re.search(rf"\b{name}\b", sentence)), current)
-        parts[current].append(sentence)
-    return {
-        name: Standing(" ".join(sentences).rstrip("."), "")
-        for name, sentences in parts.items()
-        if sentences
-    }
 
 
 def frame(papers: Sequence[Paper]) -> pd.DataFrame:
