@@ -80,7 +80,6 @@ def test_choosing_presets_one_after_another_gives_the_runs_of_each(planned):
         assert set(at.query_params) <= {"preset", "methods"}
 
 
-@pytest.mark.slow
 def test_a_changed_scenario_or_data_set_stays_and_the_whole_setting_comes_back(planned):
     at = open_page("launch", methods=METHODS, preset="efficacy-mnist")
     assert not [one for one in at.button if one.key == "take_setting"]
@@ -98,7 +97,6 @@ def test_a_changed_scenario_or_data_set_stays_and_the_whole_setting_comes_back(p
     assert not [one for one in at.button if one.key == "take_setting"]
 
 
-@pytest.mark.slow
 def test_a_methods_fields_show_what_the_preset_sets_and_what_a_person_sets_goes_first(planned):
     at = open_page("launch", methods=METHODS, preset="efficacy-mnist")
     assert "Amnesiac: repair epochs 0" in words_on(at)
