@@ -366,7 +366,7 @@ def test_a_sweep_is_a_method_with_several_sets_of_parameters():
         ({"sweep": ["scrap.lr=1,2"]}, UnknownName, "Did you mean scrub"),
         ({"sweep": ["scrub.lr=1,2"], "changes": ["scrub.lr=3"]}, BadValue, "scrub.lr is set twice"),
         ({"sweep": ["scrub.lr=1,2", "scrub.lr=3"]}, BadValue, "scrub.lr is set twice"),
-        ({"noise": "much"}, BadValue, "--noise must be numbers"),
+        ({"noise": "much"}, BadValue, "--noise must be a finite number"),
         ({"scope": "head"}, BadValue, "The comparison's scopes.0"),
     ],
 )
