@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -61,13 +61,15 @@ def _usual(result: Result) -> bool:
 @dataclass(frozen=True, kw_only=True)
 class Line:
     """A method under a task. `word` is that of its verdict, `qualified` whether it counts as one
-    that forgot, `scores` its distance to Retrain by training seed.
+    that forgot, `shown` whether the seeds show the word, `scores` its distance to Retrain by
+    training seed.
     """
 
     method: str
     word: str
     said: str
     qualified: bool
+    shown: bool
     cheats: bool
     runs: Runs
     scores: Mapping[int, float]
@@ -75,6 +77,12 @@ class Line:
     @property
     def score(self) -> float:
         return sum(self.scores.values()) / len(self.scores)
+
+
+def tally(lines: Iterable[Line]) -> str:
+    """How many of these forgot, shown and by indication: "14 + 10"."""
+    shown = [line.shown for line in lines if line.qualified]
+    return f"{sum(shown)} + {len(shown) - sum(shown)}" if not all(shown) else str(len(shown))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +93,7 @@ class Task:
     scenario: str
     settings: str
     lines: tuple[Line, ...]
-    retrain: Runs
+    retrain: Runs  # all there are, which say how far Retrains lie apart
     original: Runs
 
     @property
@@ -96,6 +104,11 @@ class Task:
         ran = [line for line in self.lines if line.scores and not line.cheats]
         most = max((len(line.scores) for line in ran), default=0)
         return {line.method: line for line in ran if len(line.scores) == most}
+
+    def beside(self, runs: Runs) -> Runs:
+        """Those of a reference on the seeds of any line."""
+        seeds = {seed for line in self.lines for seed in line.runs}
+        return {seed: run for seed, run in runs.items() if seed in seeds}
 
     @property
     def unclear(self) -> bool:
@@ -129,8 +142,9 @@ def task_of(results: Sequence[Result], *, dataset: str, scenario: str, settings:
         made = Line(
             method=each.method,
             word=each.verdict.word,
-            said=each.verdict.said,
+            said=each.verdict.said + "?" * each.verdict.provisional,
             qualified=each.qualified,
+            shown=each.verdict.shown,
             cheats=each.verdict.cheats,
             runs=mine,
             scores=scores_of(mine, retrain, scenario),

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean, median
 
 import numpy as np
-from demo_results import MODEL, PRESET, Line, Task, tasks
+from demo_results import MODEL, PRESET, Line, Task, tally, tasks
 from docs_text import filled, listed, table
 from scipy.stats import binomtest, t
 
@@ -63,7 +63,7 @@ def write(every: Sequence[Task]) -> str:
 def _run(task: Task) -> list[str]:
     counts = [len(line.scores) for line in task.lines if line.scores and not line.cheats]
     low, high = min(counts, default=0), max(counts, default=0)
-    untouched = scores_of(task.original, task.retrain, task.scenario).values()
+    untouched = scores_of(task.beside(task.original), task.retrain, task.scenario).values()
     return [
         task.title,
         task.settings,
@@ -71,7 +71,7 @@ def _run(task: Task) -> list[str]:
         str(high) if low == high else f"{low} to {high}",
         number(noise(task.retrain, rules_of(task.scenario).metrics)[1]),
         number(fmean(untouched) if untouched else None),
-        "cannot be told" if task.unclear else str(len(task.forgot())),
+        "cannot be told" if task.unclear else tally(task.methods.values()),
     ]
 
 
@@ -233,10 +233,7 @@ def settings(every: Sequence[Task]) -> Rows:
                     f"{median(task.methods[name].score for name in pairs):.1f}"
                     for task in (authors, tuned)
                 ]
-                + [
-                    str(sum(task.methods[name].qualified for name in pairs))
-                    for task in (authors, tuned)
-                ]
+                + [tally(task.methods[name] for name in pairs) for task in (authors, tuned)]
             )
 
 
@@ -279,7 +276,11 @@ def claims(every: Sequence[Task]) -> Iterator[Sequence[str]]:
 def counted(task: Task, names: Sequence[str]) -> str:
     """How many of these that ran forgot, and which."""
     there = [name for name in names if name in task.methods]
-    forgot = [catalog.method(n).title for n in there if task.methods[n].qualified]
+    forgot = [
+        catalog.method(n).title + "?" * (not task.methods[n].shown)
+        for n in there
+        if task.methods[n].qualified
+    ]
     return (
         f"{len(forgot)} of {len(there)}" + f" ({listed(forgot)})" * bool(forgot) if names else "–"
     )

@@ -45,7 +45,7 @@ def _rows(task: Task, metrics: Sequence[str]) -> list[list[str]]:
     lines = {line.method: line for line in task.lines}
     for method in ("original", *(card.id for card in catalog.METHODS)):
         line = lines.get(method)
-        runs = {"original": task.original, "retrain": task.retrain}.get(
+        runs = {"original": task.beside(task.original), "retrain": task.beside(task.retrain)}.get(
             method, line.runs if line is not None else {}
         )
         if runs:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from dashboard import frames
 from mucore.verdicts import Check, Verdict, Word
+from mucore.verdicts.rule import Chance
 
 # FA and TA of Retrain are 0.5 and 0.9; (FA gap, TA gap) of the methods
 GAPS = {
@@ -58,7 +59,7 @@ def table() -> frames.ResultsTable:
 
 
 def with_verdicts(table: frames.ResultsTable, words: Mapping[str, Word]) -> frames.ResultsTable:
-    """The same table, judged: `words` by method, provisional for SCRUB."""
+    """The same table, judged: `words` by method, an indication for SCRUB."""
 
     def judged(row: frames.Row) -> frames.Row:
         if row.method not in words:
@@ -68,17 +69,16 @@ def with_verdicts(table: frames.ResultsTable, words: Mapping[str, Word]) -> fram
             value=0.9,
             original=1.0,
             retrain=0.5,
-            band=0.04,
-            tolerance=0.05,
-            resolvable=True,
-            progress=0.2,
-            excess=0.4,
+            margin=0.03,
+            gap=Chance(0.04, 0.05),
+            way=Chance(0.01, 0.01),
+            moved=Chance(0.01, 0.01),
         )
         verdict = Verdict(
             word=words[row.method],
             metric="fa",
             sentence='Said of "it" & others.',
-            provisional=row.method == "scrub",
+            shown=row.method != "scrub",
             checks=(check,),
             retrains=3,
         )

@@ -81,8 +81,8 @@ def judgements(**lines: tuple[Word, float]) -> dict[str, Judged]:
             method=method,
             parameters="{}",
             keys=(f"{method}-0",),
-            verdict=Verdict(word=word, metric="", sentence="", provisional=False),
-            distances=(distance,),
+            verdict=Verdict(word=word, metric="", sentence="", shown=True),
+            distances={0: distance},
         )
         for method, (word, distance) in lines.items()
     }

@@ -34,6 +34,7 @@ def line(method: str, score: float, word: str = "too little", **values: float) -
         word=word,
         said=word,
         qualified=word == "forgot",
+        shown=True,
         cheats=False,
         runs=runs(method, values),
         scores={seed: score + 0.1 * seed for seed in SEEDS},

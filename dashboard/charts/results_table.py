@@ -28,7 +28,7 @@ USUAL_COLUMNS = 11
 SMALL = 1e5
 VERDICT_MEANING = (
     "What happened, in one word, from the numbers of the method, of the original and of Retrain. "
-    "A hollow mark and a question mark: more seeds may change the verdict."
+    "A hollow mark and a question mark: an indication, not shown."
 )
 
 NOISE_MEANING = (

@@ -94,7 +94,7 @@ def tradeoff_info(table: ResultsTable) -> TradeoffInfo:
     running = [
         (row.id, x, y)
         for row, x, y in placed
-        if not judged or row in verdicts.qualified(table.methods)
+        if not judged or row in verdicts.leading(table.methods)
     ]
     best = pareto([(abs(x[0]), y[0]) for _, x, y in running])
     front = {name for (name, _, _), on_front in zip(running, best, strict=True) if on_front}

@@ -1,7 +1,7 @@
 """The answer above a table in a few figures: closest to Retrain, most accurate, cheapest, and what
 needs a second look.
 
-Only methods that forgot compete (`verdicts.qualified`): a model that nobody touched is the most
+Only methods that forgot compete (`verdicts.leading`): a model that nobody touched is the most
 useful of all, and the cheapest.
 """
 
@@ -44,13 +44,12 @@ def answers(table: ResultsTable, *, flagged: int = 0, outside: int = 0) -> tuple
 
 
 def best_answers(table: ResultsTable) -> tuple[Answer, ...]:
-    """The first three of `answers`, or the one that stands for them. Where some have forgotten in
-    their features as well, the others do not compete, and where some have for certain, those do not
-    of which more seeds may say otherwise; what is left of either is said.
+    """The first three of `answers`, or the one that stands for them. Where some are shown to have
+    forgotten, indications do not compete, and where some have in their features as well, the others
+    do not; what is left of either is said.
     """
-    found = verdicts.qualified(table.methods)
-    for better in (_not_on_outputs, _for_certain):
-        found = [row for row in found if better(row)] or found
+    found = verdicts.leading(table.methods)
+    found = [row for row in found if _not_on_outputs(row)] or found
     if not found:
         return (
             Answer(
@@ -89,14 +88,14 @@ def _not_on_outputs(row: Row) -> bool:
     return row.verdict is not None and not row.verdict.on_outputs
 
 
-def _for_certain(row: Row) -> bool:
-    return row.verdict is not None and not row.verdict.provisional
+def _shown(row: Row) -> bool:
+    return row.verdict is not None and row.verdict.shown
 
 
 def _caveat(row: Row) -> str:
     """What a figure on a row must not be read without."""
     on_outputs = "" if _not_on_outputs(row) else "; its features still know what it forgot"
-    return on_outputs + ("" if _for_certain(row) else "; not yet for certain")
+    return on_outputs + ("" if _shown(row) else "; an indication")
 
 
 def story(table: ResultsTable, what: str, count: int) -> tuple[str, str]:
@@ -115,9 +114,9 @@ def story(table: ResultsTable, what: str, count: int) -> tuple[str, str]:
         none = f"None of the {units.count(len(methods), 'method')}"
         return f"{none} can be said to have forgotten {what}", verdicts.why_none(table.methods)
     head = f"{len(forgot)} of {units.count(len(methods), 'method')} made the model forget {what}"
-    unsure = len(forgot - {row.method for row in found if _for_certain(row)})
+    unsure = len(forgot - {row.method for row in found if _shown(row)})
     known = len(forgot - {row.method for row in found if _not_on_outputs(row)})
-    if caveat := doubt(unsure, len(forgot), known=known).removeprefix(", ").removeprefix("; "):
+    if caveat := doubt(unsure, len(forgot), known=known).lstrip(",; "):
         head += f" ({caveat})"
     said = [
         (
@@ -125,13 +124,13 @@ def story(table: ResultsTable, what: str, count: int) -> tuple[str, str]:
             f"{units.count(count, 'sample')}."
         )
     ]
-    if near := _ranked(found, lambda row: row.distance):
+    if near := _ranked(verdicts.leading(found), lambda row: row.distance):
         row, away = near[0]
         cost = row.cells["rte"].value
         time = f" and took {number(100 * cost.mean, 'ratio')} % of its time" if cost else ""
         said.append(
-            f"Among these methods {row.title} came nearest to it: it ended {_points(away.mean)} "
-            f"away on average{time}."
+            f"Of the methods {verdicts.that_forgot(found)} {row.title} came nearest to it: it "
+            f"ended {_points(away.mean)} away on average{time}."
         )
     original = next((row.distance for row in table.rows if row.method == "original"), None)
     if original is not None:

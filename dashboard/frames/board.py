@@ -166,7 +166,7 @@ def task_frame(table: Table, first: Collection[str] = ()) -> pd.DataFrame:
         lines.append(
             _row(table, title, line, _word(line), score, line.work)
             | {
-                "Seeds agreeing": site.seeds_said(line).partition(" seed")[0],
+                "Seeds": site.seeds_said(line).partition(" seed")[0],
                 "What happened": _reason(line),
             }
         )
@@ -211,7 +211,7 @@ def _row(
         "key": next(run.key for run in line.runs.values()),
         "Method": title,
         "Verdict": word,
-        "Seeds agreeing": "",
+        "Seeds": "",
         "Distance, spreads": score,
         "Work": work,
         **{

@@ -381,10 +381,11 @@ def answers(found: Curves) -> tuple[frames.Answer, ...]:
     if found.sizes:
         large = max(found.sizes)
         steps = [(step, line) for line in found.methods if (step := line.step(large)) is not None]
+        ahead = [row.id for row in verdicts.leading([step.row for step, _ in steps])]
         near = [
             (step.distance.mean, line.title)
             for step, line in steps
-            if step.qualified and step.distance is not None
+            if step.row.id in ahead and step.distance is not None
         ]
         if near:
             distance, title = min(near)

@@ -178,9 +178,7 @@ def answers(found: Curves, scenario: str, count: int) -> tuple[frames.Answer, ..
         label = f"Attack{at}" if at else "What the attack did"
         made.append(frames.Answer(label, f"{number(fooled, 'percent')} %", detail))
     here = rows(found, count)
-    near = [
-        (row.distance.mean, row) for row in verdicts.qualified(here) if row.distance is not None
-    ]
+    near = [(row.distance.mean, row) for row in verdicts.leading(here) if row.distance is not None]
     if near:
         distance, row = min(near, key=lambda pair: pair[0])
         detail = (

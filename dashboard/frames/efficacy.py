@@ -52,7 +52,8 @@ def run_frame(
     (powers of ten), ra, fa, ta, and `seen_<attack>`, the share of the forget set that the attack
     takes for members, 1 − MIA efficacy. NaN where a number is missing. `judged` (`data.judged`)
     brings the verdict of the run's line on its forget set: `did` (as a verb), `said` (as tables
-    show it, "" for none), and whether it is `qualified`. An original that tells of the network
+    show it, "" for none), and whether it is `qualified`
+    and `shown`. An original that tells of the network
     before training has a second line, of the method `UNTRAINED`, with its efficacy and key alone.
     """
     wanted = [*METRICS, "efficacy_untrained", *ACCURACIES, *(f"mia_{attack}" for attack in ATTACKS)]
@@ -87,6 +88,7 @@ def run_frame(
     frame["qualified"] = ended_well & np.array(
         [verdict is not None and verdict.qualified for verdict in found], dtype=bool
     )
+    frame["shown"] = [verdict is not None and verdict.shown for verdict in found]
     before = frame[(frame["method"] == "original") & frame["efficacy_untrained"].notna()]
     if len(before):
         before = before[
@@ -95,7 +97,7 @@ def run_frame(
         before = before.rename(columns={"efficacy_untrained": "efficacy"}).assign(
             method=UNTRAINED, method_preset="", row=UNTRAINED
         )
-        before = before.assign(did="", said="", qualified=False)
+        before = before.assign(did="", said="", qualified=False, shown=False)
         frame = pd.concat([frame, before], ignore_index=True)
     frame = frame.drop(columns="efficacy_untrained")
     titles = {line.id: line for line in lines(frame)}
@@ -285,6 +287,7 @@ def nearest(frame: pd.DataFrame, shown: str) -> tuple[str, float] | None:
     here = frame[frame["set"] == shown]
     base = here[here["method"] == "retrain"].groupby("training_seed")["efficacy"].mean()
     rivals = here[(here["family"] != "reference") & here["qualified"]]
+    rivals = rivals[rivals["shown"]] if rivals["shown"].any() else rivals
     away = (
         (rivals["efficacy"] - rivals["training_seed"].map(base))
         .groupby(rivals["title"])

@@ -286,9 +286,7 @@ def answers(rows: Sequence[Row], found: Orders | None, images: int) -> tuple[Ans
     """
     made = []
     able = [
-        (score, row)
-        for row in verdicts.qualified(rows)
-        if (score := value(row, "nomus")) is not None
+        (score, row) for row in verdicts.leading(rows) if (score := value(row, "nomus")) is not None
     ]
     if able:
         score, best = max(able, key=lambda pair: pair[0])

@@ -86,7 +86,7 @@ def competitors(table: ResultsTable, *, everyone: bool) -> list[Row]:
     return (
         [row for row in table.methods if not row.unsound]
         if everyone
-        else verdicts.qualified(table.methods)
+        else verdicts.leading(table.methods)
     )
 
 
@@ -130,21 +130,22 @@ def sentence(
         f"The {attack_name(attack)} attack calls {before} % of the forgotten samples seen in "
         f"Original, and {after} % in Retrain, which never saw them."
     )
+    forgot = verdicts.that_forgot(table.methods)
     found = most_like_retrain(table, guesses, everyone=everyone)
     if found is None:
         if verdicts.qualified(table.methods):
-            return f"{said} For each method that forgot, some attack only guesses or has no number."
+            return f"{said} For each method {forgot}, some attack only guesses or has no number."
         return f"{said} No method qualifies as private here. {verdicts.why_none(table.methods)}"
     row, _, count = found
     methods = [row.method for row in competitors(table, everyone=everyone)]
     rivals = len(methods)
     who = (
         units.methods(methods)
-        + ("" if everyone else " that forgot")
+        + ("" if everyone else f" {forgot}")
         + (f" ({count} can be compared)" if count < rivals else "")
     )
     if rivals == 1:
-        return f"{said} Only {row.title} {'can be compared' if everyone else 'forgot'}."
+        return f"{said} Only {row.title} {'can be compared' if everyone else forgot[5:]}."
     idle = (
         ""
         if row.verdict is None or row.verdict.qualified

@@ -2,6 +2,9 @@
 
 Runs that differ only in unlearning or evaluation seed are averaged first, so that an interval
 speaks about independent trainings: mean ± t(0.975, n − 1) · s / √n over n training seeds.
+
+Original and Retrain are those of the training seeds that methods ran on, so that no gap compares
+different seeds; further Retrains say how far Retrains lie apart, and nothing else.
 """
 
 from __future__ import annotations
@@ -119,15 +122,29 @@ def rows_by_setting(
             settings, runs["method"], runs["parameters"], strict=True
         )
     ]
-    estimates, reasons, noises = _estimates(runs, values, wanted)
+    beside = runs[_beside_methods(runs, settings)]
+    estimates, reasons = _estimates(beside, values, wanted)
+    noises = _noises(runs, values, wanted)
     found: dict[int, list[Row]] = {}
-    for each in _rows(runs, wanted, estimates, reasons):
+    for each in _rows(beside, wanted, estimates, reasons):
         row = _with_verdict(_with_noise(each, noises), judged or {})
         setting, _, name = row.id.partition("/")
         found.setdefault(int(setting), []).append(replace(row, id=name))
     return {
         setting: tuple(sorted(_titled(rows), key=_paper_order)) for setting, rows in found.items()
     }
+
+
+def _beside_methods(runs: pd.DataFrame, settings: Sequence[int]) -> np.ndarray:
+    """Which runs count: all of methods, and references of the seeds that a method of the setting
+    ran on, or all where none did.
+    """
+    where = [*zip(settings, runs["training_seed"].tolist(), strict=True)]
+    reference = runs["method"].isin(["original", "retrain"]).to_numpy()
+    used = {place for place, is_reference in zip(where, reference, strict=True) if not is_reference}
+    alone = {setting for setting, _ in where} - {setting for setting, _ in used}
+    there = [place in used or place[0] in alone for place in where]
+    return ~reference | np.array(there, dtype=bool)
 
 
 def noise(rows: Iterable[Row], metric: str) -> float | None:
@@ -160,20 +177,11 @@ def _estimates(
 ) -> tuple[
     dict[tuple[str, str], tuple[Estimate | None, Estimate | None]],
     dict[tuple[str, str], str],
-    dict[tuple[str, str], float],
 ]:
-    """(row, metric) -> (value, gap), the first error sentence of each (row, metric), and how far
-    the seeds of each Retrain lie apart.
-    """
-    values = (
-        pd.concat([values, _storage(values)], ignore_index=True) if "storage" in wanted else values
-    )
-    long = values[values["metric"].isin(wanted)].merge(
-        runs[["key", "row", "training_seed"]], on="key"
-    )
-    long = long.astype({"value": float, "gap": float})
-    # unlearning and evaluation seeds first: they are repeats inside one training, not new trainings
-    seeds = long.groupby(["row", "metric", "training_seed"], sort=False)[["value", "gap"]].mean()
+    """(row, metric) -> (value, gap), and the first error sentence of each (row, metric)."""
+    if "storage" in wanted:
+        values = pd.concat([values, _storage(values)], ignore_index=True)
+    long, seeds = _by_seed(runs, values, wanted)
     lines = seeds.groupby(level=["row", "metric"], sort=False)
     mean, deviation, count = lines.mean(), lines.std(), lines.count()
     spread = np.stack([each.to_numpy(float) for each in (mean, deviation, count)])
@@ -181,19 +189,38 @@ def _estimates(
         (str(row), str(metric)): (_estimate(*spread[:, i, 0]), _estimate(*spread[:, i, 1]))
         for i, (row, metric) in enumerate(mean.index)
     }
-    retrains = set(runs.loc[runs["method"] == "retrain", "row"])
-    mine = seeds["value"][seeds.index.get_level_values("row").isin(retrains)].dropna()
-    noises = {
-        (str(row), str(metric)): half
-        for (row, metric), each in mine.groupby(level=["row", "metric"], sort=False)
-        if (half := apart(each.tolist())) is not None
-    }
     failed = long[long["error"].notna()].drop_duplicates(["row", "metric"])
     reasons = {
         (str(r), str(m)): str(e)
         for r, m, e in zip(failed["row"], failed["metric"], failed["error"], strict=True)
     }
-    return made, reasons, noises
+    return made, reasons
+
+
+def _noises(
+    runs: pd.DataFrame, values: pd.DataFrame, wanted: Sequence[str]
+) -> dict[tuple[str, str], float]:
+    """(row, metric) -> how far the seeds of a Retrain lie apart."""
+    _, seeds = _by_seed(runs[runs["method"] == "retrain"], values, wanted)
+    return {
+        (str(row), str(metric)): half
+        for (row, metric), each in seeds["value"].dropna().groupby(level=["row", "metric"])
+        if (half := apart(each.tolist())) is not None
+    }
+
+
+def _by_seed(
+    runs: pd.DataFrame, values: pd.DataFrame, wanted: Sequence[str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The values of the runs, and their means over each training seed: unlearning and evaluation
+    seeds are repeats inside one training, not new trainings.
+    """
+    long = values[values["metric"].isin(wanted)].merge(
+        runs[["key", "row", "training_seed"]], on="key"
+    )
+    long = long.astype({"value": float, "gap": float})
+    keys = ["row", "metric", "training_seed"]
+    return long, long.groupby(keys, sort=False)[["value", "gap"]].mean()
 
 
 def _storage(values: pd.DataFrame) -> pd.DataFrame:
@@ -298,11 +325,10 @@ def _with_verdict(row: Row, judged: Mapping[str, Judged]) -> Row:
     line = judged.get(row.keys[0])
     if line is None:
         return row
-    count = len(line.distances)
-    spread = float(np.std(line.distances, ddof=1)) if count > 1 else math.nan
-    return replace(
-        row, verdict=line.verdict, distance=_estimate(line.distance or 0.0, spread, count)
-    )
+    away = [line.distances[seed] for seed in row.training_seeds if seed in line.distances]
+    spread = float(np.std(away, ddof=1)) if len(away) > 1 else math.nan
+    mean = float(np.mean(away)) if away else 0.0
+    return replace(row, verdict=line.verdict, distance=_estimate(mean, spread, len(away)))
 
 
 def _titled(rows: list[Row]) -> list[Row]:

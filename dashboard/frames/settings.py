@@ -172,8 +172,8 @@ def settings_sentence(title: str, settings: Sequence[Setting]) -> str:
     if not said:
         return ""
     said[0] += f" of {count(len(judged), 'experiment')}"
-    unsure = sum(v.provisional and v.word != "cannot tell" for v in judged)
-    doubt = f" {unsure} of these verdicts may change with more training seeds." if unsure else ""
+    unsure = sum(v.provisional for v in judged)
+    doubt = f" {unsure} of these verdicts are indications." if unsure else ""
     return f"{title} {joined(said)}.{doubt}"
 
 

@@ -374,7 +374,7 @@ def with_paper(table: ResultsTable, paper: Published) -> pd.DataFrame:
 
 
 def verdict_text(row: Row) -> str:
-    """The word, with a question mark where it is provisional; nothing for Retrain."""
+    """The word, with a question mark where it is an indication; nothing for Retrain."""
     return "" if row.verdict is None else verdicts.text(row.verdict)
 
 

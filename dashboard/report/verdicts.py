@@ -16,12 +16,14 @@ from dashboard.text.labels import MISSING, number
 from mucore.verdicts import VERDICT_REVISION, Judged, rules_of
 from mucore.verdicts.rule import (
     DAMAGE,
-    FEWEST_RETRAINS,
-    RESOLVABLE,
-    SMALLEST_BAND,
-    TOLERATED,
+    FEWEST,
+    MARGIN,
+    NARROWEST,
     UNMOVED,
+    WIDEST_ACCURACY,
+    WIDEST_ATTACK,
 )
+from mucore.verdicts.text import doubt
 
 
 def verdict_cells(row: Row | None) -> dict[str, str]:
@@ -50,14 +52,15 @@ def counts_sentence(judged: Mapping[str, Judged]) -> str:
     if not said:
         return ""
     total = units.count(said.total(), "line")
+    unsure = sum(e.provisional for e in lines.values() if e and e.word == "forgot" and not e.cheats)
     others = ", ".join(
         f"{said[word]} {what}"
         for word, what in verdicts.VERBS.items()
         if said[word] and word != "forgot"
     )
     return (
-        f"{said['forgot'] or 'None'} of {total} forgot without damage; a line is a method in one "
-        "setting."
+        f"{said['forgot'] or 'None'} of {total} forgot without damage"
+        f"{doubt(unsure, said['forgot'])}; a line is a method in one setting."
     ) + (f" {others}." if others else "")
 
 
@@ -71,14 +74,14 @@ def verdict_blocks(setting: Setting) -> tuple[Block, ...]:
     if not lines:
         return (Text("No line can be judged: there is none beside Retrain."),)
     caption = (
-        "Nearest to Retrain first. A question mark says that the word is provisional: more "
-        "seeds may change it."
+        "Nearest to Retrain first. A question mark says that the word is an indication: the "
+        "seeds do not show it yet."
     )
-    return (Table(caption, pd.DataFrame(lines)), *_bands(setting))
+    return (Table(caption, pd.DataFrame(lines)), *_margins(setting))
 
 
-def _bands(setting: Setting) -> tuple[Block, ...]:
-    """How far apart two Retrains lie by chance in what the verdicts of this setting rest on."""
+def _margins(setting: Setting) -> tuple[Block, ...]:
+    """How near is near enough in what the verdicts of this setting rest on."""
     checks = {
         check.metric: check
         for row in setting.values.rows
@@ -88,44 +91,45 @@ def _bands(setting: Setting) -> tuple[Block, ...]:
     if not checks:
         return ()
     rules = rules_of(setting.scenario)
-    seeds = max(row.verdict.retrains for row in setting.values.rows if row.verdict)
     said = "; ".join(
-        f"{rules.name(name)}, {number(check.band, 'percent')} points"
+        f"{rules.name(name)}, {number(check.margin, 'percent')} points"
         for name, check in checks.items()
     )
-    return (Text(f"Bands, from {units.count(seeds, 'Retrain seed')}: {said}."),)
+    return (Text(f"Margins: {said}."),)
 
 
 def method_blocks(found: Sequence[Setting]) -> tuple[Block, ...]:
     """How a verdict comes about: words, limits, and the metrics that decide in each scenario of the
     report.
     """
-    band, tolerated, unmoved, damage = (
-        f"{100 * each:g}" for each in (SMALLEST_BAND, TOLERATED, UNMOVED, DAMAGE)
+    margin, widest, attack, narrowest, unmoved, damage = (
+        f"{100 * each:g}"
+        for each in (MARGIN, WIDEST_ACCURACY, WIDEST_ATTACK, NARROWEST, UNMOVED, DAMAGE)
     )
     start = Text(
         "A verdict is one word on one line: a method with one set of parameters in one setting, "
-        "over all its training seeds. It follows from the line's means, those of Original and "
-        "Retrain of the same seeds, and from the band, which is how far apart two Retrains lie "
-        "by chance. Verdicts are computed when they are asked for, never stored; these are of "
-        f"revision {VERDICT_REVISION} of the rule."
+        "over all its training seeds. It follows from the line's means and those of Original and "
+        "Retrain of the same seeds, and is shown where the 90 % interval of the mean lies on the "
+        "word's side of its boundary. Verdicts are computed when they are asked for, never "
+        f"stored; these are of revision {VERDICT_REVISION} of the rule."
     )
     meanings = Facts(
         (
             (
                 "forgot",
                 (
-                    "Each forgetting metric is within its tolerance of Retrain (the band, or "
-                    f"{tolerated} % of the way), accuracy is kept."
+                    f"Each forgetting metric is within its margin of Retrain, {margin} % of the "
+                    f"way there (at least {narrowest} points, at most {widest}, of an attack "
+                    f"{attack}); accuracy is kept."
                 ),
             ),
-            ("too little", "A forgetting metric is short of Retrain by more than its tolerance."),
-            ("too much", "A forgetting metric is beyond Retrain by more than its tolerance."),
+            ("too little", "A forgetting metric is short of Retrain by more than its margin."),
+            ("too much", "A forgetting metric is beyond Retrain by more than its margin."),
             (
                 "damaged",
                 (
-                    "An accuracy is below Retrain's by more than its band and by more than "
-                    f"{damage} % of what Retrain has above guessing."
+                    f"An accuracy is below Retrain's by more than {damage} % of what Retrain has "
+                    "above guessing."
                 ),
             ),
             (
@@ -138,30 +142,22 @@ def method_blocks(found: Sequence[Setting]) -> tuple[Block, ...]:
             (
                 "nothing to forget",
                 (
-                    "Original and Retrain are no further apart than the band, so forgetting "
+                    "Original and Retrain are no further apart than chance allows, so forgetting "
                     "cannot be seen."
                 ),
             ),
-            (
-                "cannot tell",
-                (
-                    f"They are further apart than the band, but by no more than {RESOLVABLE:g} "
-                    "bands; or a number is missing."
-                ),
-            ),
+            ("cannot tell", "A reference or a number that decides is missing."),
         )
     )
     limits = Items(
         (
             (
-                f"Band from {FEWEST_RETRAINS} Retrain seeds on: t(0.975, m - 1) times the "
-                "standard deviation of m Retrains times the root of 2. With fewer: 1.96 times "
-                f"the root of 2 p (1 - p) / n for an accuracy p on n samples. At least {band} "
-                "points."
+                f"The interval is Student's over {FEWEST} or more seeds. With fewer it comes from "
+                f"the spread of {FEWEST} or more Retrains, else from the number of samples."
             ),
             (
-                f"A word is provisional (?) with fewer than {FEWEST_RETRAINS} Retrain seeds or one "
-                "seed of the method, and where the 95 % interval over seeds allows another word."
+                "A word whose interval crosses its boundary is an indication (?), with the number "
+                "of seeds that would decide at the present spread."
             ),
             (
                 "Distance to Retrain is the mean size of the gaps in all metrics that decide, "

@@ -1,7 +1,7 @@
 """Verdicts in words and icons, for every page. No Streamlit here; `verdict_line` draws one.
 
 An icon never stands without its word, and no colour tells a verdict. A question mark after the word
-says that it is provisional: more seeds may change it. Which word a line gets is decided in
+says that it is an indication: the seeds do not show it yet. Which word a line gets is decided in
 `mucore/verdicts/rule.py`, what it means stands in `mucore/catalog/terms.py`; about poison, the
 sentence on top of Depoisoning has words of its own (`frames/depoisoning.py`).
 """
@@ -16,8 +16,7 @@ import pandas as pd
 
 from dashboard.text.labels import MISSING, number
 from dashboard.text.units import count
-from mucore.verdicts import NAMES, Check, Verdict, Word
-from mucore.verdicts.rule import FEWEST_RETRAINS
+from mucore.verdicts import NAMES, Check, Verdict, Word, rule
 from mucore.verdicts.text import doubt
 
 # Names of Material Symbols, which Streamlit brings along.
@@ -69,10 +68,10 @@ def verb(verdict: Verdict) -> str:
 
 
 def text(verdict: Verdict) -> str:
-    """The word, with a question mark where it is provisional; "cannot tell" says so itself. Of a
-    baseline that cheats it says that, too.
+    """The word, with a question mark where it is an indication. Of a baseline that cheats it says
+    that, too.
     """
-    doubt = "?" if verdict.provisional and verdict.word != "cannot tell" else ""
+    doubt = "?" if verdict.provisional else ""
     return f"{verdict.said}{doubt}{' (cheats)' if verdict.cheats else ''}"
 
 
@@ -82,9 +81,7 @@ def label(verdict: Verdict) -> str:
 
 
 def qualified(rows: Sequence[L]) -> list[L]:
-    """The rows that may be called nearest, best or cheapest: methods that forgot, and whose runs
-    all ended well.
-    """
+    """The methods that forgot, shown or by indication, and whose runs all ended well."""
     return [
         row
         for row in rows
@@ -93,6 +90,21 @@ def qualified(rows: Sequence[L]) -> list[L]:
         and row.verdict is not None
         and row.verdict.qualified
     ]
+
+
+def leading(rows: Sequence[L]) -> list[L]:
+    """The rows that compete for nearest, best and cheapest: those that are shown to have forgotten,
+    or, where none is, those that seem to have.
+    """
+    return rule.leading(qualified(rows))
+
+
+def that_forgot(rows: Sequence[L]) -> str:
+    """What those that lead are called: "that forgot" where they need no telling apart."""
+    unsure = [row.verdict is not None and row.verdict.provisional for row in qualified(rows)]
+    if not any(unsure):
+        return "that forgot"
+    return "that forgot by indication" if all(unsure) else "that demonstrably forgot"
 
 
 def count_sentence(rows: Sequence[Line], ran: int = 0) -> str:
@@ -157,49 +169,28 @@ def why_none(rows: Sequence[Line]) -> str:
     open_ends = [each for each in judged if each.word in ("nothing to forget", "cannot tell")]
     if 2 * len(open_ends) < len(judged):
         return "No method both forgot without damaging the model and finished cleanly."
-    checks = [each.checks for each in open_ends if each.checks]
-    if not checks:
-        return Counter(each.sentence for each in open_ends).most_common(1)[0][0]
-    first = checks[0]
-    if any(each.word == "nothing to forget" for each in open_ends):
-        before, after = number(first[0].original, "percent"), number(first[0].retrain, "percent")
-        return (
-            f"Nothing to forget here: {NAMES[first[0].metric]} is {before} % for the original and "
-            f"{after} % for Retrain."
-        )
-    apart = max(first, key=lambda each: abs(each.original - each.retrain) / each.band)
-    return (
-        "More Retrain seeds are needed: original and Retrain are "
-        f"{number(abs(apart.original - apart.retrain), 'percent')} points apart in "
-        f"{NAMES[apart.metric]}, and two Retrains may differ by {number(apart.band, 'percent')}."
-    )
+    return Counter(each.sentence for each in open_ends).most_common(1)[0][0]
 
 
 def told(named: Sequence[tuple[str, Verdict]]) -> str:
     """What each of some methods did, by title: "SalUn forgot, SSD did nothing"."""
     return ", ".join(
-        f"{title} {verb(each)}{' (not yet for certain)' if text(each)[-1] == '?' else ''}"
+        f"{title} {verb(each)}{' (an indication)' if each.provisional else ''}"
         for title, each in named
     )
 
 
 def summary(named: Sequence[tuple[str, Verdict]]) -> str:
-    """The same as sentences for who sees the methods side by side: what is certain, what is not
-    yet, and where there is no verdict.
-    """
-    judged = [(title, each) for title, each in named if each.word != "cannot tell"]
-    groups = (
-        (
-            "The verdict on all runs of these methods together: ",
-            [f"{t} {verb(v)}" for t, v in judged if not v.provisional],
-        ),
-        ("Not yet for certain: ", [f"{t} {verb(v)}" for t, v in judged if v.provisional]),
-        (
-            "These runs are not enough for a verdict on ",
-            [t for t, v in named if v.word == "cannot tell"],
-        ),
+    """The same as sentences for who sees the methods side by side, and where there is none."""
+    judged, untold = (
+        [each for each in named if (each[1].word == "cannot tell") == unknown]
+        for unknown in (False, True)
     )
-    return " ".join(f"{opening}{', '.join(each)}." for opening, each in groups if each)
+    said = [f"The verdict on all runs of these methods together: {told(judged)}."] * bool(judged)
+    missing = ", ".join(title for title, _ in untold)
+    return " ".join(
+        said + [f"These runs are not enough for a verdict on {missing}."] * bool(untold)
+    )
 
 
 def checks_frame(verdict: Verdict) -> pd.DataFrame:
@@ -208,29 +199,24 @@ def checks_frame(verdict: Verdict) -> pd.DataFrame:
 
 
 def checks_text(verdict: Verdict) -> str:
-    """The same for a tooltip: a line a metric, and over how many Retrain seeds the bands go."""
+    """The same for a tooltip: a line a metric, and on how many seeds the intervals rest."""
     lines = []
     for each in verdict.checks:
-        line = _check_line(each)
-        figures = (
-            f"progress ρ {line['Progress ρ']}, excess {line['Excess']}, tolerance τ "
-            f"{line['Tolerance τ']}, band b {line['Band b']}"
-        )
-        lines.append(
-            f"{line['Metric']}: {figures}" + ("" if each.resolvable else " (too near to decide)")
-        )
+        metric, *_, progress, away, margin = _check_line(each).values()
+        away = f"progress {progress}, from Retrain {away}, margin {margin}"
+        none = "" if each.resolvable else " (nothing to forget in it)"
+        lines.append(f"{metric}: {away}{none}")
     return "\n".join([*lines, seeds_text(verdict)] if lines else [])
 
 
 def seeds_text(verdict: Verdict) -> str:
-    """What the band rests on."""
-    retrains = count(verdict.retrains, "Retrain seed")
-    enough = verdict.retrains >= FEWEST_RETRAINS
-    bands = f"come from {retrains}" if enough else f"come from sample counts ({retrains})"
-    return (
-        "Excess, tolerance and band are in percentage points. "
-        f"Bands {bands}; this method has {count(verdict.seeds, 'seed')}."
-    )
+    """What the intervals rest on."""
+    source = "the number of samples"
+    if verdict.seeds >= rule.FEWEST:
+        source = f"{count(verdict.seeds, 'seed')} of this method"
+    elif verdict.retrains >= rule.FEWEST:
+        source = f"the spread of {count(verdict.retrains, 'Retrain')}"
+    return f"In percentage points; 90 % intervals from {source}."
 
 
 def _check_line(check: Check) -> dict[str, str]:
@@ -240,8 +226,10 @@ def _check_line(check: Check) -> dict[str, str]:
         "Original": f"{number(check.original, 'percent')} %",
         "Here": f"{number(check.value, 'percent')} %",
         "Retrain": f"{number(check.retrain, 'percent')} %",
-        "Progress ρ": MISSING if check.progress is None else number(check.progress, "ratio"),
-        "Excess": number(check.excess, "percent", signed=True),
-        "Tolerance τ": number(check.tolerance, "percent"),
-        "Band b": number(check.band, "percent"),
+        "Progress": MISSING if check.progress is None else number(check.progress, "ratio"),
+        "From Retrain": (
+            f"{number(check.value - check.retrain, 'percent', signed=True)} ± "
+            f"{number(check.gap.half, 'percent')}"
+        ),
+        "Margin": number(check.margin, "percent"),
     }

@@ -44,35 +44,35 @@ VERDICTS = (
     TermCard(
         id="forgot",
         title="Forgot",
-        meaning="Every number on forgetting came as near to Retrain's as another Retrain would, "
-        "or nine tenths of the way from the original, and accuracy was kept. Only methods that "
-        "forgot may be called nearest, most useful or cheapest. “Forgot on outputs” says that the "
-        "features before the last layer still know it: a probe finds more in them than in "
-        "Retrain's, or they hardly moved from the original's.",
+        meaning="Every number on forgetting came within a fifth of the way between the original "
+        "and Retrain, at most 3 points (5 of an attack), and accuracy was kept. Methods that are "
+        "shown to have forgotten may be called nearest, most useful or cheapest; where none is, "
+        "those that seem to have. “Forgot on outputs” says that the features before the last layer "
+        "still know it: a probe finds more in them than in Retrain's, or they hardly moved from "
+        "the original's.",
         source=_RULE,
     ),
     TermCard(
         id="too_little",
         title="Too little",
-        meaning="The method moved towards Retrain and stopped short of it by more than chance "
-        "explains.",
+        meaning="The method moved towards Retrain and stopped short of it by more than the margin.",
         source=_RULE,
     ),
     TermCard(
         id="too_much",
         title="Too much",
-        meaning="The method went beyond Retrain by more than chance explains: on the forgotten "
-        "samples the model is now worse than one that never saw them, and that alone can give "
-        "them away.",
+        meaning="The method went beyond Retrain by more than the margin, or away from both where "
+        "the original and Retrain agree: on the forgotten samples the model is now worse than one "
+        "that never saw them, and that alone can give them away.",
         source=_RULE,
     ),
     TermCard(
         id="damaged",
         title="Damaged",
-        meaning="Accuracy on what should stay fell below Retrain's by more than chance explains, "
-        "and by more than 3 % of what Retrain has above guessing; or the model calls nearly "
-        "everything one class where Retrain does not. It may have forgotten as well, or the "
-        "original may be no better, where poison had harmed it; the reason says so.",
+        meaning="Accuracy on what should stay fell below Retrain's by more than 3 % of what "
+        "Retrain has above guessing; or the model calls nearly everything one class where Retrain "
+        "does not. It may have forgotten as well, or the original may be no better, where poison "
+        "had harmed it; the reason says so.",
         source=_RULE,
     ),
     TermCard(
@@ -85,24 +85,23 @@ VERDICTS = (
     TermCard(
         id="nothing_to_forget",
         title="Nothing to forget",
-        meaning="The original and Retrain are alike on these samples, so nobody can see whether a "
-        "method forgot them. Accuracy on the others was checked and is kept. Where a method moved "
-        "away from both on these samples, the verdict's reason says so.",
+        meaning="The original and Retrain differ by no more than chance on these samples, so "
+        "nobody can see whether a method forgot them. Accuracy on the others is kept.",
         source=_RULE,
     ),
     TermCard(
         id="cannot_tell",
         title="Cannot tell",
-        meaning="Retrain is missing, or a number on one of the seeds, or the original and Retrain "
-        "are so near each other that what lies between them cannot be placed. More training seeds "
-        "of Retrain help.",
+        meaning="Retrain is missing, or the original, or a number that decides on one of the "
+        "seeds.",
         source=_RULE,
     ),
     TermCard(
         id="provisional",
         title="Question mark behind a verdict",
-        meaning="The word is provisional: fewer than three Retrains or a single seed of the "
-        "method stand behind it, or its 95 % interval over seeds allows another word.",
+        meaning="The word is an indication: it is that of the mean over seeds, and the 90 % "
+        "interval of the mean crosses the word's boundary. Without the mark the word is shown, by "
+        "two one-sided tests at 5 %. More seeds make the interval narrower.",
         source=_RULE,
     ),
     TermCard(

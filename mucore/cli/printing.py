@@ -134,7 +134,7 @@ def print_results(found: Iterable[Result], judged: Mapping[str, Judged]) -> None
         print_table(columns[:kept], list(zip(*rows[:kept], strict=True)))
         print(
             "Percent; in brackets the gap to Retrain of the same training seed. Seeds: "
-            "training/unlearning. A verdict with a question mark may change with more seeds; "
+            "training/unlearning. A verdict with a question mark is an indication, not shown; "
             "--json gives its reason.",
             file=sys.stderr,
         )

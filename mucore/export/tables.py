@@ -48,6 +48,7 @@ SPEC_COLUMNS = (
 VERDICT_COLUMNS = (
     "verdict",
     "verdict_metric",
+    "verdict_shown",
     "verdict_provisional",
     "verdict_sentence",
     "distance",
@@ -245,12 +246,14 @@ def _verdict_frame(store: Store, filters: Mapping[str, Any]) -> pd.DataFrame:
     for key, judged in found.items():
         said = judged.verdict
         words = (
-            (None,) * 4
+            (None,) * 5
             if said is None
-            else (said.word, said.metric or None, said.provisional, said.sentence)
+            else (said.word, said.metric or None, said.shown, said.provisional, said.sentence)
         )
         lines[key] = (*words, judged.distance)
-    types = dict(zip(VERDICT_COLUMNS, ("str", "str", "boolean", "str", "float64"), strict=True))
+    types = dict(
+        zip(VERDICT_COLUMNS, ("str", "str", "boolean", "boolean", "str", "float64"), strict=True)
+    )
     made = pd.DataFrame(
         list(lines.values()),
         columns=list(VERDICT_COLUMNS),

@@ -53,7 +53,7 @@ def apart(values: Sequence[float]) -> float | None:
     differences of every two of them, taken either way, fall into. None below two values.
 
     It says what these values did. Of few it is less than chance can do: of normal values on average
-    59 % of it with three, 78 % with five, 91 % with ten; `verdicts.seed_band` allows for the rest.
+    59 % of it with three, 78 % with five, 91 % with ten; `verdicts.Spread` allows for the rest.
     """
     if len(values) < 2:
         return None

@@ -19,7 +19,7 @@ from mucore.suite.ranks import best_of, pairs_of, ranking_of
 from mucore.suite.scores import complete, noise, scores_of
 from mucore.suite.tables import Division, Line, Mark, Table
 from mucore.tuning.wish import SLACK
-from mucore.verdicts import judge, rules_of
+from mucore.verdicts import judge, leading, rules_of
 
 NO_RUN = "Nothing of it is there."
 NO_TABLE = "No task has both its original and its Retrain, so nothing can be judged."
@@ -112,7 +112,7 @@ def without(division: Division, methods: Collection[str]) -> Division:
     tables = []
     for table in division.tables:
         lines = tuple(line for line in table.lines if line.method not in methods)
-        best, alike = best_of([line for line in lines if line.group == "forgot"])
+        best, alike = best_of(leading(line for line in lines if line.group == "forgot"))
         tables.append(replace(table, lines=lines, best=best, alike=alike))
     return _division(division.name, tuple(tables), division.absent)
 
@@ -144,7 +144,7 @@ def _table(
     metrics = rules_of(task.scenario).metrics
     band, floor = noise(retrain.runs, metrics)
     ordered = sorted((x for x in lines if x.method not in REFERENCES), key=lambda line: line.place)
-    best, alike = best_of([line for line in ordered if line.group == "forgot"])
+    best, alike = best_of(leading(line for line in ordered if line.group == "forgot"))
     return Table(
         division=division,
         task=task,

@@ -17,8 +17,8 @@ import scipy  # its parts load when they are named
 from mucore.statistics.significance import apart
 from mucore.store.rows import Result
 from mucore.tuning import objective
-from mucore.verdicts import rules_of, seed_band
-from mucore.verdicts.rule import FEWEST_RETRAINS
+from mucore.verdicts import Spread, rules_of
+from mucore.verdicts.rule import FEWEST
 
 
 def values_of(runs: Mapping[int, Result], metric: str) -> dict[int, float]:
@@ -97,5 +97,5 @@ def repeat_band(retrains: Sequence[float], others: Sequence[float], *, samples: 
     chance, of Retrain or of `others`, the method's other seeds where they are enough to say it,
     whichever is more.
     """
-    told = [retrains, others] if len(others) >= FEWEST_RETRAINS else [retrains]
-    return max(seed_band(each, value=float(np.mean(each)), samples=samples).half for each in told)
+    told = [retrains, others] if len(others) >= FEWEST else [retrains]
+    return max(Spread.of(each, samples=samples).band for each in told)

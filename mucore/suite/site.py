@@ -192,11 +192,12 @@ def half_score(found: Interval | None) -> str:
 
 
 def seeds_said(line: Line) -> str:
-    """How many seeds have the line's word by themselves: "5 of 5 seeds"."""
+    """On how many seeds the line's word rests, and whether they show it: "5 seeds, shown"."""
     found = line.verdict
     if found is None:
         return ""
-    return f"{found.agreeing} of {found.seeds} seed{'' if found.seeds == 1 else 's'}"
+    shown = "shown" if found.shown else "indication"
+    return f"{found.seeds} seed{'' if found.seeds == 1 else 's'}, {shown}"
 
 
 def overall(division: Division) -> list[dict[str, Any]]:
@@ -275,10 +276,7 @@ def headline(table: Table) -> str:
     if table.words == {"nothing to forget"}:
         return f"Nothing to forget: the original and Retrain agree within their noise.{harm}"
     if not table.telling:
-        return (
-            "Who forgot cannot be told: Original and Retrain are too close to each other, given "
-            f"how far Retrains of different seeds lie apart.{harm}"
-        )
+        return f"Who forgot cannot be told: numbers are missing.{harm}"
     if not forgot:
         untold = any(line.verdict and line.verdict.word == "cannot tell" for line in there)
         what = "is known to have forgotten" if untold else "forgot"
@@ -292,8 +290,12 @@ def headline(table: Table) -> str:
     if table.best is not None:
         if len(names) == 1:
             return f"{said}It is {title_of(table.best)}."
+        shown = names - table.unsure
+        if len(shown) == 1:
+            return f"{said}Shown: {title_of(table.best)}."
+        rivals = "is shown to have forgotten" if shown else "forgot"
         return (
-            f"{said}Best: {title_of(table.best)}, nearer to Retrain than every other that forgot "
+            f"{said}Best: {title_of(table.best)}, nearer to Retrain than every other that {rivals} "
             "(paired over seeds, Holm's correction)."
         )
     if not table.alike:

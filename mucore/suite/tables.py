@@ -99,6 +99,7 @@ class Line:
         score, work = self.score, self.work
         return (
             [*GROUPS].index(self.group),
+            self.group == "forgot" and self.verdict is not None and not self.verdict.shown,
             math.inf if score is None else score.mean,
             math.inf if work is None else work,
             self.method,
@@ -138,10 +139,10 @@ class Table:
 
     @property
     def unsure(self) -> frozenset[str]:
-        """The methods that forgot, but none of whose lines did so for certain."""
+        """The methods that forgot, but none of whose lines is shown to have."""
         forgot = [line for line in self.lines if line.group == "forgot" and line.verdict]
-        certain = {x.method for x in forgot if x.verdict and not x.verdict.provisional}
-        return frozenset(line.method for line in forgot) - certain
+        shown = {line.method for line in forgot if line.verdict and line.verdict.shown}
+        return frozenset(line.method for line in forgot) - shown
 
     @property
     def compared(self) -> tuple[Line, ...]:
@@ -212,7 +213,7 @@ class Division:
         return tuple(name for name in self.forgot() if all(name in each for each in judged))
 
     def unsure(self, method: str) -> bool:
-        """Whether more seeds may yet say otherwise where the method forgot."""
+        """Whether it is not shown everywhere where the method forgot that it did."""
         return any(method in table.unsure for table in self.tables)
 
     def forgot(self) -> dict[str, int]:

@@ -28,14 +28,13 @@ from mucore.verdicts.rule import (
     BESIDE,
     BLINDABLE,
     PROBE,
-    Band,
     Line,
     Rules,
+    Spread,
     Verdict,
     Word,
-    seed_band,
+    decide,
     verdict,
-    word,
 )
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ class Judged:
     parameters: str
     keys: tuple[str, ...]
     verdict: Verdict | None
-    distances: tuple[float, ...]
+    distances: Mapping[int, float]
     sound: bool = True
 
     @property
@@ -85,7 +84,7 @@ class Judged:
     @property
     def distance(self) -> float | None:
         """The mean of `distances`; None where there are none."""
-        return float(np.mean(self.distances)) if self.distances else None
+        return float(np.mean([*self.distances.values()])) if self.distances else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +128,7 @@ class _References:
     retrain: Seeds
     rules: Rules
     names: Sequence[str]
-    bands: Mapping[str, Band]
+    spreads: Mapping[str, Spread]
 
 
 def rules_of(scenario: str, *, chance: float = 0.0) -> Rules:
@@ -175,7 +174,7 @@ def words(runs: Iterable[Run]) -> dict[str, Word]:
             if not _is_retrain(group[0]):
                 seeds = _by_seed(group, references.names)
                 line = _compared(seeds, _paired(seeds, references), references)
-                said = word(line, references.bands, references.rules)
+                said = decide(line, references.spreads, references.rules).word
                 found |= dict.fromkeys((run.key for run in group), said)
     return found
 
@@ -337,7 +336,7 @@ def _judged(
                         _compared(mine, _paired(mine, references), references),
                         cheats=method in _CHEATS,
                     ),
-                    references.bands,
+                    references.spreads,
                     references.rules,
                 ),
                 distances=_distances(mine, references),
@@ -360,14 +359,12 @@ def _references(rules: Rules, runs: Sequence[Run], names: Sequence[str]) -> _Ref
     retrain = _by_seed(retrains, names)
     counts = retrains[0].counts or {} if retrains else {}
     rules = replace(rules, chance=1 / counts["classes"] if "classes" in counts else 0.0)
-    bands = {}
+    spreads = {}
     for name in names:
         values = [each.values[name] for each in retrain.values() if name in each.values]
         if values:
-            bands[name] = seed_band(
-                values, value=float(np.mean(values)), samples=counts.get(name, counts.get("fa", 1))
-            )
-    return _References(original, retrain, rules, names, bands)
+            spreads[name] = Spread.of(values, samples=counts.get(name, counts.get("fa", 1)))
+    return _References(original, retrain, rules, names, spreads)
 
 
 def _is_retrain(run: Run) -> bool:
@@ -434,8 +431,8 @@ def _compared(mine: Seeds, paired: Sequence[int], references: _References) -> Li
     )
 
 
-def _distances(mine: Seeds, references: _References) -> tuple[float, ...]:
-    made = []
+def _distances(mine: Seeds, references: _References) -> dict[int, float]:
+    made = {}
     for seed in sorted(mine):
         if (retrain := references.retrain.get(seed)) is None:
             continue
@@ -444,10 +441,10 @@ def _distances(mine: Seeds, references: _References) -> tuple[float, ...]:
             for name in references.rules.metrics
             for part in (mine[seed], retrain)
         ):
-            return ()
+            return {}
         gaps = [mine[seed].values[name] - retrain.values[name] for name in references.rules.metrics]
-        made.append(float(np.mean(np.abs(gaps))))
-    return tuple(made)
+        made[seed] = float(np.mean(np.abs(gaps)))
+    return made
 
 
 def sample_counts(retrain: Result) -> dict[str, int]:

@@ -32,9 +32,7 @@ def line(method, scores=(), word="forgot", work=0.1, cheats=False, **fields: Any
         )
         for seed in range(len(scores))
     }
-    said = Verdict(
-        word=word, metric="", sentence="", provisional=False, seeds=len(scores), cheats=cheats
-    )
+    said = Verdict(word=word, metric="", sentence="", shown=True, seeds=len(scores), cheats=cheats)
     given: dict[str, Any] = {"verdict": said} | fields
     return Line(
         division="tuned",
@@ -227,26 +225,26 @@ def test_ranks_and_counts_are_of_tasks_that_say_who_forgot():
     assert (rows["scrub"]["score"], rows["ssd"]["score"], rows["ct"]["score"]) == (1.0, 2.0, None)
 
 
-def test_what_forgot_not_yet_for_certain_is_said_beside_what_forgot():
-    unsure = Verdict(word="forgot", metric="", sentence="", provisional=True, seeds=3)
-    kept = replace(unsure, features="still know it", provisional=False)
+def test_what_forgot_by_indication_is_said_beside_what_forgot():
+    unsure = Verdict(word="forgot", metric="", sentence="", shown=False, seeds=3)
+    kept = replace(unsure, features="still know it", shown=True)
     lines = [
         line("ssd", (1.0,) * 3, verdict=unsure),
-        replace(line("ssd", (1.1,) * 3), pack="q.zip"),  # another pack is certain of it
+        replace(line("ssd", (1.1,) * 3), pack="q.zip"),  # another pack shows it
         line("scrub", (2.0,) * 3, verdict=unsure),
         line("salun", (3.0,) * 3, verdict=kept),
     ]
     found = table(*lines)
     assert found.unsure == {"scrub"}
-    assert facts.numbers(site.headline(found))[:4] == ["3", "3", "1", "1"]
-    assert tells(site.headline(found), "1 of them not yet for certain")
+    assert facts.numbers(site.headline(found))[:5] == ["3", "3", "2", "1", "1"]
+    assert tells(site.headline(found), "2 shown", "1 by indication")
     both = board._division("tuned", (found, table(*lines[1:3])))
     assert [both.unsure(name) for name in ("ssd", "scrub", "salun")] == [False, True, False]
-    assert facts.numbers(overall_sentence(both))[:3] == ["2", "2", "1"]
+    assert facts.numbers(overall_sentence(both))[:4] == ["2", "2", "1", "1"]
 
 
 def test_the_baseline_that_cheats_stands_apart_whatever_its_numbers():
-    cheat = Verdict(word="forgot", metric="", sentence="", provisional=False, cheats=True)
+    cheat = Verdict(word="forgot", metric="", sentence="", shown=True, cheats=True)
     lines = [line("finetune", (0.1,) * 3, verdict=cheat), line("ssd", (1.0,) * 3)]
     order = sorted(lines, key=lambda each: each.place)
     assert [each.group for each in order] == ["forgot", "baseline"]

@@ -14,7 +14,7 @@ from mucore.store import open_store
 from mucore.suite import description, repeat
 from mucore.suite.pack import Pack, opened
 from mucore.suite.run import asked, write_pack
-from mucore.verdicts import sample_counts, seed_band
+from mucore.verdicts import Spread, sample_counts
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_a_method_without_a_spread_has_that_of_retrain(pack):
         repeat._bands(with_fa(pack, "scrub", [0.5] * 5), line(pack, "scrub", seed))["fa"]
         for seed in range(5)
     }
-    assert half == pytest.approx(seed_band(retrains, value=0.5, samples=1).half)
+    assert half == pytest.approx(Spread.of(retrains, samples=1).band)
 
 
 def test_a_method_that_swings_has_the_band_of_its_other_seeds(pack):
@@ -88,7 +88,7 @@ def test_a_retrain_has_no_part_in_its_own_band(pack):
     lie = with_fa(pack, "retrain", [0.5, 0.51, 0.0, 0.49, 0.5])
     others = [0.5, 0.51, 0.49, 0.5]
     half = repeat._bands(lie, line(lie, "retrain", 2))["fa"]
-    assert half == pytest.approx(seed_band(others, value=0.5, samples=1).half) and half < 0.05
+    assert half == pytest.approx(Spread.of(others, samples=1).band) and half < 0.05
     (found,) = repeat._differences(lie, line(lie, "retrain", 2), true, {"fa": half})
     assert found.metric == "fa" and found.beyond
 
@@ -107,8 +107,8 @@ def test_of_few_retrains_each_metric_has_its_own_number_of_samples(pack):
         bands = repeat._bands(few, of)
         for name in ("ra", "fa"):
             value = retrain.metrics[name].value
-            band = seed_band([value], value=value, samples=counts[name])
-            assert bands[name] == pytest.approx(band.half)
+            band = Spread.of([value], samples=counts[name])
+            assert bands[name] == pytest.approx(band.band)
 
 
 def training(seed: int, ta: float, **spec: Any):
@@ -131,12 +131,12 @@ def test_a_training_is_compared_by_its_accuracies(pack):
     (true, *_), _ = of(*truth)
     (lie, *_), content = of(0.5, *truth[1:])
     bands = repeat._bands(content, lie)
-    assert bands["ta"] == pytest.approx(seed_band(truth[1:], value=0.9, samples=1).half)
+    assert bands["ta"] == pytest.approx(Spread.of(truth[1:], samples=1).band)
     found = repeat.Repeated(true, False, repeat._differences(content, lie, true, bands))
     assert found.training and not found.agrees
     assert [each.metric for each in found.differences] == ["ta"]
     # of other data or of one seed alone, so many test samples say how far it may be off
     (alone,), content = of(0.9)
     assert repeat._bands(content, alone)["ta"] == pytest.approx(
-        1.96 * math.sqrt(2 * 0.9 * 0.1 / 100)
+        1.959964 * math.sqrt(2 * 0.9 * 0.1 / 100)
     )

@@ -101,7 +101,7 @@ def test_distance_is_the_mean_gap_over_the_metrics_that_decide():
     (line,) = [line for line in judge(results) if line.method == "finetune"]
     # seed 1: (|1.0 - 0.80| + 0 + |0.86 - 0.90| + 0) / 4 = 0.06; seeds 0 and 2 are 0.01 / 4 farther
     # and nearer
-    assert line.distances == pytest.approx((0.0625, 0.06, 0.0575))
+    assert line.distances == pytest.approx({0: 0.0625, 1: 0.06, 2: 0.0575})
     assert line.distance == pytest.approx(0.06)
     (retrain,) = [line for line in judge(results) if line.method == "retrain"]
     assert retrain.distance == 0.0
@@ -146,7 +146,6 @@ def test_seeds_without_a_retrain_do_not_count():
     assert line.verdict is not None
     assert line.verdict.seeds == 2
     assert len(line.distances) == 2
-    assert line.verdict.provisional
 
 
 def test_a_blind_attack_and_a_collapse_are_read_from_what_runs_say():
@@ -168,12 +167,14 @@ def test_a_blind_attack_and_a_collapse_are_read_from_what_runs_say():
     assert words(alike)["finetune"] == "forgot"
 
 
-def test_one_retrain_takes_the_binomial_band_of_its_forget_set():
+def test_one_retrain_takes_the_binomial_interval_of_its_forget_set():
     results = [each for each in comparison(fa=0.97) if each.spec["training_seed"] == 1]
     (line,) = [line for line in judge(results) if line.method == "finetune"]
-    assert line.verdict is not None and line.verdict.provisional
+    assert line.verdict is not None
     (check, *_) = line.verdict.checks
-    assert check.band == pytest.approx(1.96 * (2 * 0.8 * 0.2 / 100) ** 0.5)  # 100 forgotten samples
+    assert check.gap.half == pytest.approx(
+        1.6448536 * (2 * 0.8 * 0.2 / 100) ** 0.5
+    )  # 100 forgotten samples
 
 
 @pytest.mark.parametrize(
@@ -240,9 +241,11 @@ def test_json_tables_and_exports_carry_the_verdict(tmp_path: Path):
     content = records.describe(run_of, judged=judged[run_of.key])
     assert content["verdict"]["word"] == "did nothing" and list(content["verdict"]) == [
         "word",
+        "shown",
+        "provisional",
         "sentence",
         "metric",
-        "provisional",
+        "seeds_needed",
     ]
     assert content["distance"] == pytest.approx(judged[run_of.key].distance)
     retrain = next(each for each in results if each.spec["method"] == "retrain")

@@ -1,6 +1,6 @@
 """The grey of Retrain against Retrain in every figure that has a metric on an axis: how far
-Retrains of other training seeds lie apart. A difference inside it may be chance; verdicts go by a
-wider band, which counts with seeds that nobody ran (`verdicts.seed_band`).
+Retrains of other training seeds lie apart. A difference inside it may be chance; verdicts go by
+intervals of the line's own seeds.
 
 Numbers that compare a run with the Retrain of its own seed (agreements, ratios to Retrain, times
 relative to it) are the same for every Retrain, so they have no band.

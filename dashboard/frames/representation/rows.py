@@ -221,7 +221,7 @@ def opening(rows: Sequence[Row], split: str, kept: Collection[str] | None = None
     ]
     forgot = [
         (row.distance.mean, row.title, row)
-        for row in verdicts.qualified(able)
+        for row in verdicts.leading(able)
         if row.distance is not None
     ]
     return min(forgot)[2] if forgot else next(iter([*able, *methods]), None)

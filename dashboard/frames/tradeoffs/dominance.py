@@ -196,14 +196,16 @@ def contest(
     """Who beats whom in `goals`, metrics of which less is better; `limits` (goal -> most) and
     `least` leave out the rows outside them.
 
-    Those whose verdict qualifies compete, or `everyone` but a baseline that cheats. A limit never
-    changes who is on the front: competitors left out still beat those that stay.
+    Those compete that are shown to have forgotten, where none is those that seem to have; or
+    `everyone` but a baseline that cheats. A limit never changes who is on the front: competitors
+    left out still beat those that stay.
     """
     methods = [row for row in rows if not row.line.reference]
     unsound = [row for row in methods if row.line.unsound]
     sound = [row for row in methods if not row.line.unsound]
     complete = [row for row in sound if all(row.scores[goal] is not None for goal in goals)]
-    rivals = [row for row in complete if row.qualified or (everyone and not row.cheats)]
+    leading = verdicts.leading([row.line for row in complete])
+    rivals = [row for row in complete if (not row.cheats if everyone else row.line in leading)]
     within = [
         row
         for row in complete

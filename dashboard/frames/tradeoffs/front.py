@@ -31,17 +31,18 @@ def front_sentence(found: Contest) -> str:
     # others that forgot lack a number or lie outside a range, as is said below the table
     some = (
         " and can be compared here"
-        if not found.everyone and rivals < len(verdicts.qualified(found.lines))
+        if not found.everyone and rivals < len(verdicts.leading(found.lines))
         else ""
     )
     who = units.methods([row.line.method for row in found.entrants if row.row in found.competing])
-    who += "" if found.everyone else f" that forgot{some}"
+    forgot = f"{verdicts.that_forgot(found.lines)}{some}"
+    who += "" if found.everyone else f" {forgot}"
     if not front:
         return f"What beats the {who} in these ranges lies outside them."
     names = units.shortened([row.title for row in front], 6)
     if rivals == 1:
         said = (
-            f"Only {names} {'is in these ranges' if found.everyone else f'forgot{some}'}, so "
+            f"Only {names} {'is in these ranges' if found.everyone else forgot[5:]}, so "
             "there is nothing to choose between."
         )
     elif len(front) == rivals:

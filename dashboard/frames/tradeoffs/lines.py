@@ -11,7 +11,7 @@ import pandas as pd
 from dashboard.text import labels
 from mucore import catalog
 from mucore.statistics import Statistics
-from mucore.verdicts import QUALIFIED, Word
+from mucore.verdicts import Word
 
 
 def line_title(line: str) -> str:
@@ -47,7 +47,7 @@ def line_verdicts(runs: pd.DataFrame, words: Mapping[str, Word]) -> dict[tuple[s
     columns = (runs[name].tolist() for name in ("setting", "line", "key", "status"))
     for setting, line, key, status in zip(*columns, strict=True):
         made[setting, line] = (
-            made.get((setting, line), True) and words.get(key) in QUALIFIED and status == "ok"
+            made.get((setting, line), True) and words.get(key) == "forgot" and status == "ok"
         )
     return made
 

@@ -75,9 +75,12 @@ class Costs:
     unknown: dict[str, str]
 
     def competing(self, everyone: bool) -> tuple[Upkeep, ...]:
-        """Those that forgot, or all but a baseline that cheats."""
+        """Those that are shown to have forgotten, else those that seem to have; or all but a
+        baseline that cheats.
+        """
+        leading = verdicts.leading([line.row for line in self.lines])
         return tuple(
-            line for line in self.lines if line.qualified or (everyone and not line.cheats)
+            line for line in self.lines if (not line.cheats if everyone else line.row in leading)
         )
 
 

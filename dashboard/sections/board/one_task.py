@@ -13,9 +13,7 @@ from mucore.suite import site
 from mucore.suite.tables import Table
 
 COLUMNS = {
-    "Seeds agreeing": st.column_config.TextColumn(
-        "Seeds", help="How many seeds give the line's verdict when taken alone."
-    ),
+    "Seeds": st.column_config.TextColumn(help="On how many seeds the verdict rests."),
     "Distance, spreads": st.column_config.NumberColumn("Distance", format="%.2f", help=DISTANCE),
     "Work": st.column_config.NumberColumn(format="%.2f", help=WORK),
     "What happened": st.column_config.TextColumn(width="large"),

@@ -17,6 +17,7 @@ from dashboard.widgets.links import anew
 from dashboard.widgets.markdown import escape
 from mucore.statistics import SETTING
 from mucore.store.rows import Result
+from mucore.verdicts import leading
 
 
 def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
@@ -44,7 +45,10 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     ]
     low, high = min(cells), max(cells)
     able = {
-        chosen.titles[key] for key in compare_frames.forgot(chosen.judged) if key in chosen.titles
+        chosen.titles[key]
+        for line in leading(line for line in chosen.judged.values() if line.qualified)
+        for key in line.keys
+        if key in chosen.titles
     }
     mean = {
         title: np.mean([abs(v) for v in values if v is not None])

@@ -19,7 +19,7 @@ from dashboard.widgets.markdown import escape
 from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.metrics.membership import ATTACKS
-from mucore.verdicts import Judged
+from mucore.verdicts import Judged, leading
 
 
 def show(
@@ -93,9 +93,10 @@ def first_run(lines: pd.DataFrame, judged: Mapping[str, Judged]) -> tuple[str, s
     if lines.empty:
         return "", ""
     forgot = [
-        (line.distance, int(lines.loc[key, "training_seed"]), str(key))
-        for key, line in judged.items()
-        if key in lines.index and line.qualified and line.distance is not None
+        (line.distance, int(lines.loc[key, "training_seed"]), key)
+        for line in leading(line for line in judged.values() if line.qualified)
+        for key in line.keys
+        if key in lines.index and line.distance is not None
     ]
     if forgot:
         return min(forgot)[2], "Nearest to Retrain of those that forgot"

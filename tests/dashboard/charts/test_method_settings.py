@@ -24,7 +24,7 @@ def test_method_settings_has_three_panels_with_retrain_at_its_place():
             cells=cells,
             runs=3,
             key="a",
-            verdict=Verdict(word="forgot", metric="fa", sentence="It did.", provisional=True),
+            verdict=Verdict(word="forgot", metric="fa", sentence="It did.", shown=False),
             distance=frames.Estimate(0.031, None, 1),
         ),
         frames.Setting(
@@ -34,7 +34,7 @@ def test_method_settings_has_three_panels_with_retrain_at_its_place():
             cells=missing,
             runs=1,
             key="b",
-            verdict=Verdict(word="forgot", metric="fa", sentence="It did.", provisional=False),
+            verdict=Verdict(word="forgot", metric="fa", sentence="It did.", shown=True),
             status="unsolved",
         ),
         frames.Setting(

@@ -35,7 +35,7 @@ def test_the_verdict_stands_behind_the_method_as_icon_and_word(table):
         and "</span>forgot?</span>" in cells["scrub"]
         and "qualified" in cells["scrub"]
     )
-    for said in ("Said of &#34;it&#34; &amp; others.", "ρ 0.20", "excess +40.0"):
+    for said in ("Said of &#34;it&#34; &amp; others.", "progress 0.20", "+40.0"):
         assert said in cells["ssd"]
     assert (
         "–" in cells["retrain"] and 'data-sort="verdict"' in html and 'data-sort="family"' in html

@@ -322,9 +322,7 @@ def judged_of(
     for line in lines:
         name = line["method"]
         verdict = (
-            Verdict(
-                word=words[name], metric="fa", sentence=f"It is {words[name]}.", provisional=False
-            )
+            Verdict(word=words[name], metric="fa", sentence=f"It is {words[name]}.", shown=True)
             if name in words
             else None
         )
@@ -334,7 +332,7 @@ def judged_of(
             parameters="{}",
             keys=(line["key"],),
             verdict=verdict,
-            distances=distances.get(name, ()),
+            distances=dict(enumerate(distances.get(name, ()), line["training_seed"])),
         )
     return found
 
@@ -376,7 +374,7 @@ def test_only_methods_that_forgot_are_called_nearest_most_useful_or_cheapest():
     assert outside.value == "2" and tells(outside.detail, "2 lines", "original", "Retrain")
 
 
-@pytest.mark.parametrize("change", [{"provisional": True}, {"features": "still know it"}])
+@pytest.mark.parametrize("change", [{"shown": False}, {"features": "still know it"}])
 def test_what_forgot_for_certain_and_in_its_features_goes_before_the_others(change):
     """SCRUB is nearest and cheapest; more seeds may take its word back, or its features still know
     what it forgot.
@@ -696,6 +694,38 @@ def test_versions_of_a_users_own_method_are_lines_of_their_own(home):
     ]
     assert {line.parameters for line in judged} == set(runs["parameters"])
     assert sorted(len(line.keys) for line in judged) == [2, 2]
+
+
+def test_a_copy_of_the_original_shows_the_originals_gap_and_distance_to_the_last_digit(home):
+    """It ran on three seeds; Original and Retrain have six, which differ."""
+    with open_store(home) as store:
+        for seed in range(6):
+            retrain = {"fa": 0.8 + 0.017 * seed, "ra": 1.0, "ta": 0.9 - 0.003 * seed}
+            retrain["mia_confidence"] = 0.3 - 0.02 * seed
+            original = {"fa": 1.0, "ra": 1.0, "ta": 0.91, "mia_confidence": 0.1}
+            numbers_of = {"retrain": retrain, "original": original}
+            numbers_of |= {"finetune": original} if seed in (1, 2, 4) else {}
+            for method, numbers in numbers_of.items():
+                metrics = {
+                    name: Measured(value=value, gap=value - retrain[name])
+                    for name, value in numbers.items()
+                }
+                store.put_result(make_result(method=method, training_seed=seed, metrics=metrics))
+        results = store.results()
+        runs, values = store.summaries(), store.metric_values()
+    judged = {key: line for line in judge(results) for key in line.keys}
+    table = frames.results_table(runs, values, view="gap", judged=judged)
+    rows = {row.method: row for row in table.rows}
+    for name in ("fa", "ra", "ta", "mia_confidence"):
+        mine, its = (rows[method].cells[name] for method in ("finetune", "original"))
+        for one, other in ((mine.value, its.value), (mine.gap, its.gap)):
+            assert one and other and one.seeds == other.seeds == 3
+            assert (one.mean, one.half) == pytest.approx((other.mean, other.half), rel=1e-12)
+    mine, its = (rows[method].distance for method in ("finetune", "original"))
+    assert mine and its and mine.mean == pytest.approx(its.mean, rel=1e-12) and its.seeds == 3
+    assert rows["retrain"].training_seeds == (1, 2, 4)
+    # how far Retrains lie apart is said by all six: by five times 0.017 at most
+    assert 0.017 * 4 < table.noise["fa"] < 0.017 * 5
 
 
 def test_a_method_says_in_how_many_settings_it_did_what():

@@ -17,7 +17,7 @@ from mucore.verdicts import Verdict, Word
 def row(method: str, *, word: Word | None = "forgot", cheats: bool = False, **values: Any) -> Row:
     said = None
     if word is not None:
-        said = Verdict(word=word, metric="", sentence="", provisional=False, cheats=cheats)
+        said = Verdict(word=word, metric="", sentence="", shown=True, cheats=cheats)
     card = catalog.method(method)
     cells = {
         name: Cell(value=None if value is None else Estimate(value, None, 1))

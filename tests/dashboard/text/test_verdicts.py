@@ -11,26 +11,26 @@ from streamlit.testing.v1 import AppTest
 from dashboard import frames
 from dashboard.text import verdicts
 from mucore.verdicts import WORDS, Check, Judged, Verdict, Word
+from mucore.verdicts.rule import Chance
 
 CHECK = Check(
     metric="fa",
     value=0.92,
     original=1.0,
     retrain=0.9,
-    band=0.04,
-    tolerance=0.04,
-    resolvable=True,
-    progress=0.8,
-    excess=0.02,
+    margin=0.02,
+    gap=Chance(0.04, 0.05),
+    way=Chance(0.01, 0.01),
+    moved=Chance(0.01, 0.01),
 )
 
 
-def verdict(word: Word, *, provisional: bool = False, **more) -> Verdict:
+def verdict(word: Word, *, shown: bool = True, **more) -> Verdict:
     return Verdict(
         word=word,
         metric="fa",
         sentence=f"It is {word}.",
-        provisional=provisional,
+        shown=shown,
         checks=(CHECK,),
         retrains=3,
         seeds=3,
@@ -39,7 +39,7 @@ def verdict(word: Word, *, provisional: bool = False, **more) -> Verdict:
 
 
 def row(
-    word: Word, number: int = 0, *, method: str = "", provisional: bool = False, unsound: int = 0
+    word: Word, number: int = 0, *, method: str = "", shown: bool = True, unsound: int = 0
 ) -> frames.Row:
     return frames.Row(
         id=f"{word}-{number}",
@@ -52,7 +52,7 @@ def row(
         training_seeds=(0,),
         unsound={"diverged": unsound} if unsound else {},
         cells={},
-        verdict=verdict(word, provisional=provisional),
+        verdict=verdict(word, shown=shown),
     )
 
 
@@ -112,11 +112,11 @@ def test_runs_that_did_not_end_as_planned_and_features_that_still_know_it_are_sa
     assert known.verdict is not None
     known = replace(known, verdict=replace(known.verdict, features="still know it"))
     said = verdicts.count_sentence(
-        [row("forgot", 0), known, row("forgot", 2, provisional=True, unsound=1)]
+        [row("forgot", 0), known, row("forgot", 2, shown=False, unsound=1)]
     )
     # of three: two forgot, one's features know it, and one got there in unsound runs
     assert numbers(said) == ["2", "3", "1", "1"] and tells(said, "the features of 1")
-    assert not tells(said, "certain")  # the unsound one is counted apart
+    assert not tells(said, "indication")  # the unsound one is counted apart
 
 
 def test_only_what_forgot_and_ended_well_qualifies():
@@ -127,26 +127,30 @@ def test_only_what_forgot_and_ended_well_qualifies():
     ] == ["forgot-0"]
 
 
-def test_why_none_qualifies_names_the_numbers():
+def test_why_none_qualifies_takes_the_reason_of_most():
     assert verdicts.why_none(rows(damaged=2, too_little=1)).startswith("No method")
-    nothing = verdicts.why_none(rows(nothing_to_forget=2, damaged=1))
-    assert "100.0 %" in nothing and "90.0 %" in nothing
-    seeds = verdicts.why_none(rows(cannot_tell=2, damaged=1))
-    assert "10.0 points" in seeds and "4.0" in seeds
+    for word in ("nothing to forget", "cannot tell"):
+        some = rows(**{word.replace(" ", "_"): 2}, damaged=1)
+        assert verdicts.why_none(some) == verdict(word).sentence
+
+
+def test_those_shown_lead_and_indications_where_none_is():
+    some = [row("forgot", 0), row("forgot", 1, shown=False), row("damaged", 2)]
+    assert [each.id for each in verdicts.leading(some)] == ["forgot-0"]
+    assert [each.id for each in verdicts.leading(some[1:])] == ["forgot-1"]
+    phrases = [verdicts.that_forgot(each) for each in (some[:1], some, some[1:])]
+    assert len(set(phrases)) == 3
+    assert tells(verdicts.count_sentence(some), "2 of 3", "1 shown", "1 by indication")
 
 
 def test_checks_as_a_table_and_a_tooltip():
     line = verdicts.checks_frame(verdict("forgot")).iloc[0]
-    assert (line["Progress ρ"], line["Excess"], line["Tolerance τ"], line["Band b"]) == (
-        "0.80",
-        "+2.0",
-        "4.0",
-        "4.0",
-    )
+    assert (line["Progress"], line["From Retrain"], line["Margin"]) == ("0.80", "+2.0 ± 4.0", "2.0")
     text = verdicts.checks_text(verdict("forgot"))
-    assert all(figure in text for figure in ("ρ 0.80", "+2.0", "τ 4.0", "b 4.0", "3 Retrain seeds"))
-    few = verdicts.checks_text(replace(verdict("forgot"), retrains=1, seeds=1)).splitlines()[-1]
-    assert "1 Retrain seed" in few and "1 seed" in few and "seeds" not in few
+    assert tells(text, "0.80", "+2.0", "4.0", "2.0") and tells(text, "3 seeds")
+    few = replace(verdict("forgot"), seeds=1)
+    assert tells(verdicts.checks_text(few), "3 Retrains")
+    assert "Retrains" not in verdicts.checks_text(replace(few, retrains=1)).splitlines()[-1]
     assert verdicts.checks_text(replace(verdict("cannot tell"), checks=())) == ""
 
 
@@ -163,7 +167,7 @@ def test_the_headline_of_a_run():
         parameters="{}",
         keys=("k",),
         verdict=verdict("too little"),
-        distances=(0.05,),
+        distances={0: 0.05},
     )
     at = AppTest.from_function(shown, args=(judged,), default_timeout=60).run()
     assert not at.exception

@@ -180,6 +180,6 @@ def test_a_task_without_retrain_is_named(home):
 def test_where_none_forgot_the_headline_counts_what_was_damaged(demo_home):
     at = open_page("board", suite="mucore-bench-1", division="authors", task="identities")
     words = table(at)["Verdict"].str.removesuffix("?").tolist()
-    assert "forgot" not in words and "cannot tell" in words
+    assert not {"forgot", "cannot tell"} & {*words}
     judged = len(words) - 3  # the noise, Retrain and Original
     assert tells(words_on(at), judged, words.count("damaged"), judged)

@@ -129,7 +129,7 @@ def judged_line(
                 f"{name}-{place}",
                 name,
                 unsound={} if status == "ok" else {status: 1},
-                verdict=Verdict(word=word, metric="", sentence="", provisional=False),
+                verdict=Verdict(word=word, metric="", sentence="", shown=True),
                 distance=budget_frames.frames.Estimate(distances[place], None, 1)
                 if distances
                 else None,
@@ -419,12 +419,11 @@ def test_several_budgets_draw_curves_with_answers(home):
         assert text in words_on(at)
     assert lines_with(at, "Left out", ": SalUn.")
     assert lines_with(at, "MUBox, Figure 3", "one budget alone")
-    # two Retrains: with 12 or 24 samples the band is too wide; with 48 both methods lie within 20
-    # points of Retrain
+    # 4 to 6 points short, with a margin of 3
     frame = at.dataframe[0].value.set_index("Method")
-    assert frame.loc["SCRUB"].tolist()[:3] == ["cannot tell", "cannot tell", "forgot?"]
-    (said,) = lines_with(at, "None of 2 methods", "12 and 24 samples")
-    assert facts.numbers(said) == ["2", "12", "24"]
+    assert frame.loc["SCRUB"].tolist()[:3] == ["too little?"] * 3
+    (said,) = lines_with(at, "None of 2 methods")
+    assert facts.numbers(said) == ["2"]
     names = [trace["name"] for trace in figures(at)[0]["data"]]
     assert names.count("SSD") == 2
     gaps = opened(view="gap", metric="rte")

@@ -135,9 +135,7 @@ def test_answers_by_hand(home):
 
 
 def test_the_headline_counts_what_became_of_the_methods(home):
-    """SCRUB is 1 point below Retrain's accuracy, within one seed's band of 5.0; Fine-tune 6 and SSD
-    56 points.
-    """
+    """SCRUB is 1 point below Retrain's accuracy, within 3 % of it; Fine-tune 6, SSD 56 points."""
     put(home, "label_flip", FLIP)
     rows = depoisoning_frames.rows(found(home, "label_flip"), 120)
     assert {row.method: row.verdict.word for row in rows if row.verdict} == {
@@ -148,7 +146,7 @@ def test_the_headline_counts_what_became_of_the_methods(home):
     }
     said = depoisoning_frames.headline(rows)
     assert said.startswith("1 of 3 methods") and facts.numbers(said) == ["1", "3", "2"]
-    assert re.search(rf"for certain\W+SCRUB\W+2 {re.escape(OTHERS['damaged'])}", said)
+    assert re.search(rf"by indication\W+SCRUB\W+2 {re.escape(OTHERS['damaged'])}", said)
     failed = [
         replace(row, unsound={"diverged": 1}) if row.method == "scrub" else row for row in rows
     ]
@@ -196,7 +194,7 @@ def test_methods_stand_by_their_distance_to_retrain(home):
     )
     assert list(table.columns[:2]) == ["Verdict", "Distance (points)"] and table[
         "Verdict"
-    ].tolist()[:3] == ["did nothing?", "", "forgot?"]
+    ].tolist()[:3] == ["did nothing", "", "forgot?"]
 
 
 def test_a_weak_attack_is_told(home):

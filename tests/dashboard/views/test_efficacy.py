@@ -135,9 +135,9 @@ def frame_of(*lines: Mapping, words: Mapping[str, Word] | None = None) -> pd.Dat
             parameters="{}",
             keys=(key,),
             verdict=Verdict(
-                word=(words or {}).get(method, "forgot"), metric="", sentence="", provisional=False
+                word=(words or {}).get(method, "forgot"), metric="", sentence="", shown=True
             ),
-            distances=(),
+            distances={},
         )
         for key, method in zip(runs["key"], runs["method"], strict=True)
         if method != "retrain"

@@ -28,7 +28,7 @@ PERSONS = {
     "original": (0.60, 0.20),
     "retrain": (0.50, 0.05),
     "finetune": (0.58, 0.18),
-    "scrub": (0.56, 0.10),
+    "scrub": (0.56, 0.07),
     "gradient_ascent": (0.30, 0.02),
 }
 CLASSES = {
@@ -120,13 +120,13 @@ def test_table_answers_figures_and_order(home):
     scrub = table[table["Method"] == "SCRUB"].iloc[0]
     assert (scrub["Test, %"], scrub["Forgetting score"], scrub["NoMUS"]) == (
         "56.0",
-        "0.100",
-        "0.680",
+        "0.070",
+        "0.710",
     )
     text = words_on(at)
-    # 2.75, 5.25 and 5.75 points from Retrain
+    # 2, 5.25 and 5.75 points from Retrain
     assert list(table["Method"])[2:] == ["SCRUB", "Fine-tune", "Gradient ascent"]
-    assert list(table["Verdict"]) == ["did nothing?", "–", "forgot?", "too little?", "damaged?"]
+    assert list(table["Verdict"]) == ["did nothing?", "–", "forgot?", "too little", "damaged"]
     assert (
         "#### SCRUB" in text
         and "#### Gradient ascent" in text
@@ -141,9 +141,9 @@ def test_table_answers_figures_and_order(home):
     assert notes == [
         "Retrain 0.050",
         "Original 0.200",
-        "0.100, forgot?",
-        "0.180, too little?",
-        "0.020, damaged?",
+        "0.070, forgot?",
+        "0.180, too little",
+        "0.020, damaged",
     ]
     assert [note["text"] for note in losses["layout"]["annotations"]] == [
         "SCRUB",
@@ -154,7 +154,7 @@ def test_table_answers_figures_and_order(home):
         frame.value for frame in at.dataframe if "95 % half width" in frame.value
     ).set_index("Method")
     assert (
-        behind_bars.loc["SCRUB", "Forgetting score"] == pytest.approx(0.1)
+        behind_bars.loc["SCRUB", "Forgetting score"] == pytest.approx(0.07)
         and "Retrain" in behind_bars.index
     )
     behind_losses = next(frame.value for frame in at.dataframe if "Loss from" in frame.value)
@@ -352,9 +352,9 @@ def test_the_scatter_has_lines_of_equal_nomus(home):
     filled(home)
     info = nomus_scatter.nomus_scatter_info(rows(home, "identities"), [("scrub", 0.141, 0.5984)])
     marks = {mark.method: mark for mark in info.marks}
-    assert (marks["scrub"].x, marks["scrub"].y) == (0.10, pytest.approx(56)) and marks[
+    assert (marks["scrub"].x, marks["scrub"].y) == (0.07, pytest.approx(56)) and marks[
         "scrub"
-    ].nomus == pytest.approx(0.68)
+    ].nomus == pytest.approx(0.71)
     assert info.ghosts[0].title == "SCRUB" and info.ghosts[0].nomus == pytest.approx(0.6582)
     assert info.levels and len(info.levels) <= 7
     for level in info.levels:
@@ -362,7 +362,7 @@ def test_the_scatter_has_lines_of_equal_nomus(home):
     figure = nomus_scatter.draw(info, dark=False, selected=marks["scrub"].key)
     assert sum(trace.mode == "lines" for trace in figure.data) == len(info.levels)
     assert {note.text for note in figure.layout.annotations} >= {"Retrain", "Original", "SCRUB"}
-    assert re.search(r"Retrain has the highest NoMUS\D+0\.700", nomus_scatter.alt_text(info))
+    assert re.search(r"SCRUB has the highest NoMUS\D+0\.710", nomus_scatter.alt_text(info))
 
 
 @pytest.mark.slow

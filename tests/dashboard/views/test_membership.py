@@ -330,9 +330,7 @@ def table(
 
 
 def verdict(row: frames.Row, words: dict[str, Word]) -> Verdict:
-    return Verdict(
-        word=words.get(row.method, "forgot"), metric="fa", sentence="", provisional=False
-    )
+    return Verdict(word=words.get(row.method, "forgot"), metric="fa", sentence="", shown=True)
 
 
 @pytest.fixture

@@ -246,7 +246,7 @@ def finding(
 
 
 def verdict_of(method: str, word: Word) -> dict[str, Judged]:
-    found = Verdict(word=word, metric="", sentence="", provisional=False)
+    found = Verdict(word=word, metric="", sentence="", shown=True)
     setting = ("digits", "mlp", "{}", "one_class", "{}")
     return {
         method: Judged(
@@ -255,7 +255,7 @@ def verdict_of(method: str, word: Word) -> dict[str, Judged]:
             parameters="{}",
             keys=(method,),
             verdict=found,
-            distances=(0.031,),
+            distances={0: 0.031},
         )
     }
 

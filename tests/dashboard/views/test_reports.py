@@ -24,7 +24,7 @@ import pytest
 import streamlit as st
 from builders import full_results, full_store, make_result, make_spec_row
 from facts import tells
-from pages import judged, open_page, words_on
+from pages import as_retrain, judged, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import access
@@ -84,6 +84,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> evidence.Report:
             store.put_result(
                 replace(result, confusion={"test": counts.tolist()}, flags=flags, notes=notes)
             )
+        as_retrain(store, "salun")
         return built(store)
 
 
@@ -266,7 +267,7 @@ def test_runs_share_a_command_only_where_it_names_just_them(tmp_path):
 
 def test_the_answer_and_only_sound_runs_compete(report):
     answer = tables(report, "answer")[0].frame
-    # the numbers are drawn at random: in one of the two settings a method forgot by chance
+    # the numbers are drawn at random; in one of the two settings SalUn has Retrain's
     asked = {
         str(setting): list(lines["Asked"])
         for setting, lines in answer.groupby("Setting", sort=False)
@@ -292,7 +293,7 @@ def put_judged(store: Store) -> None:
     lines = {
         "original": (0.9, 1.0),
         "retrain": (0.9, 0.5),
-        "salun": (0.9, 0.54),
+        "salun": (0.9, 0.52),
         "gradient_ascent": (0.6, 0.5),
         "finetune": (0.9, 1.0),
     }
@@ -318,7 +319,7 @@ def test_tables_of_methods_have_verdict_and_distance_behind_the_method(tmp_path)
     words = {
         "Original": "did nothing?",
         "SalUn": "forgot?",
-        "Gradient ascent": "damaged?",
+        "Gradient ascent": "damaged",
         "Fine-tune": "did nothing?",
     }
     for part, by in (
@@ -338,7 +339,7 @@ def test_tables_of_methods_have_verdict_and_distance_behind_the_method(tmp_path)
         }, part
         assert len(found) >= 4
     verdicts = tables(report, "verdicts")[0].frame.set_index("Method")
-    # 1, 7.5 and 12.5 points from Retrain
+    # 0.5, 7.5 and 12.5 points from Retrain
     assert list(verdicts.index)[1:] == ["SalUn", "Gradient ascent", "Fine-tune"]
     assert (
         verdicts.loc["Gradient ascent", "Distance, points"] == "7.5"
@@ -366,9 +367,9 @@ def test_a_selection_without_all_retrains_is_judged_as_on_the_pages(tmp_path):
         alone = tables(built(store, keys=chosen), "verdicts")[0].frame.set_index("Method")
         report = making.built(store, "own", 0, chosen, "")
     assert line.verdict is not None and line.verdict.retrains == 5
-    said = tables(report, "verdicts")[0].frame.set_index("Method")["Verdict"]
-    assert said["SalUn"].removesuffix("?") == line.verdict.said != "forgot"
-    assert alone["Verdict"]["SalUn"].removesuffix("?") == "forgot"
+    said = tables(report, "verdicts")[0].frame.set_index("Method")
+    assert said["Why"]["SalUn"] == line.verdict.sentence != alone["Why"]["SalUn"]
+    assert [each["Verdict"]["SalUn"] for each in (said, alone)] == ["nothing to forget", "forgot?"]
 
 
 def is_salun(result):
@@ -681,10 +682,10 @@ def test_the_json_of_a_selection_has_the_verdict_of_every_run(home, no_browser, 
     assert not at.exception and "1 of 3 lines forgot" in words_on(at)
     runs = {run["spec"]["method"]: run for run in json.loads(offered["JSON"]())}
     assert (
-        runs["salun"]["verdict"].keys() == {"word", "sentence", "metric", "provisional"}
+        runs["salun"]["verdict"].keys() >= {"word", "sentence", "metric", "shown"}
         and runs["salun"]["verdict"]["word"] == "forgot"
     )
-    assert runs["salun"]["distance"] == pytest.approx(0.01) and runs["retrain"]["verdict"] is None
+    assert runs["salun"]["distance"] == pytest.approx(0.005) and runs["retrain"]["verdict"] is None
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from builders import full_results, make_result, make_spec_row
 from facts import numbers, tells
-from pages import figures, fill, links, open_page, words_on
+from pages import as_retrain, figures, fill, links, open_page, words_on
 
 from dashboard.charts import goal_lines, pareto
 from dashboard.frames import Estimate, Row
@@ -38,8 +38,8 @@ SCORES = {
 }
 
 
-def verdict(word: Word, *, provisional: bool = False) -> Verdict:
-    return Verdict(word=word, metric="fa", sentence="", provisional=provisional)
+def verdict(word: Word, *, shown: bool = True) -> Verdict:
+    return Verdict(word=word, metric="fa", sentence="", shown=shown)
 
 
 def row(
@@ -380,6 +380,8 @@ def test_pairs_stand_with_the_better_method_first():
 
 def test_the_front_is_named_drawn_and_listed(home):
     fill(home, "full")
+    with open_store(home) as store:
+        as_retrain(store, "salun", "finetune")
     at = opened(scenario="one_class")
     assert tells(words_on(at), "2 methods that forgot") and tells(words_on(at), "2 seeds")
     frame = at.dataframe[0].value

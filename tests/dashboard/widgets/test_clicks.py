@@ -130,7 +130,7 @@ def test_words_are_those_of_the_verdicts_whatever_runs_are_chosen(home):
     with open_store(home) as store:
         store.put_results(full_results(seeds=(1, 0)))
     runs = data.unlearning_runs()
-    for some in (runs, runs[runs["method"].isin(["salun", "ssd"])]):
+    for some in (runs, runs[runs["method"].isin(["salun", "original"])]):
         lines = {key: line.verdict for key, line in data.judged(some).items()}
         said = {key: verdict.word for key, verdict in lines.items() if verdict is not None}
         assert data.judged_words(some) == said and len(set(said.values())) > 1
