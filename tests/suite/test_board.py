@@ -1,6 +1,5 @@
 """The board: what may be called best, what stands where, and that its pages need nothing else."""
 
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -274,42 +273,6 @@ def test_values_as_people_read_them():
     assert site.interval("rte_work", dict.fromkeys(range(5), 0.218)) == "0.218 ± 0"
     assert site.interval("ta", {0: 0.9, 1: 0.9}) == "90.0"  # of two no interval is drawn
     assert site.interval("ta", {0: 0.9}) == "90.0" and site.interval("ta", {}) == site.NONE
-
-
-@pytest.mark.slow
-def test_a_board_of_the_quick_twin(ran, tmp_path, capsys):
-    out = tmp_path / "site"
-    assert cli.main(["suite", "board", str(ran[1]), "--out", str(out)]) == 0
-    index = (out / "index.html").read_text(encoding="utf-8")
-    with packs.opened(ran[1]) as pack:
-        made = board.board([(ran[1].name, pack)])
-        (division,) = made.divisions
-        assert [each.task.scenario for each in division.tables] == ["one_class", "backdoor"]
-        first = division.tables[0]
-        assert {each.method for each in first.lines} == {"finetune", "scrub_rewind"}
-        assert all(len(each.scores) == 5 for each in first.lines)
-        assert all(score == 0 for score in first.retrain.scores.values())
-        low, high = first.band["ta"]
-        assert low == pytest.approx(-high)  # of ordered pairs
-        missing = [each for each in division.tables[1].lines if each.group == "missing"]
-        assert [each.method for each in missing] == ["scrub_rewind"]
-        assert "does not run" in missing[0].reason
-        pages = {site.name_of(each) for one in division.tables for each in one.lines}
-    assert made.suite.hash in index
-    assert {f"lines/{file.name}" for file in (out / "lines").iterdir()} == pages
-    assert pages <= set(re.findall(r'href="([^"#]+)"', index))
-    for file in out.rglob("*.html"):
-        text = file.read_text(encoding="utf-8")
-        assert not re.search(r"<script|<img|<link|https?://|@import|url\(", text)
-        assert "default-src 'none'" in text and "prefers-color-scheme: dark" in text
-    evidence = (out / sorted(pages)[-1]).read_text(encoding="utf-8")
-    assert evidence.count("suite repeat") == 5
-    # again in its place, but never over anything else
-    assert cli.main(["suite", "board", str(ran[1]), "--out", str(out)]) == 0
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "letter.txt").write_text("dear")
-    assert cli.main(["suite", "board", str(ran[1]), "--out", str(tmp_path / "mine")]) == 2
-    assert "--out" in capsys.readouterr().err
 
 
 @pytest.mark.slow
