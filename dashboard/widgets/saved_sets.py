@@ -45,8 +45,7 @@ def content_of(dataset: str) -> str:
     """
     if not catalog.dataset(dataset).takes_path:
         return ""
-    path = str(datasets.path_of(dataset).resolve())
-    return _content(f"{catalog.dataset(dataset).id}:{path}", stamp(path))
+    return _content(datasets.named(dataset), stamp(str(datasets.path_of(dataset))))
 
 
 @st.cache_data(show_spinner=False, max_entries=8)

@@ -15,7 +15,7 @@ import streamlit as st
 from mucore import catalog
 from mucore.catalog.cards import Task
 from mucore.forget_sets.saved import forget_hash
-from mucore.userfiles import datasets
+from mucore.userfiles import datasets, images
 
 if TYPE_CHECKING:
     from mucore.datasets import Splits
@@ -92,9 +92,7 @@ def training_of(dataset: str) -> Training:
     cannot be read.
     """
     if catalog.dataset(dataset).takes_path:
-        path = datasets.path_of(dataset).resolve()
-        dataset = f"{catalog.dataset(dataset).id}:{path}"
-        return _training(dataset, stamp(str(path)))
+        return _training(datasets.named(dataset), stamp(str(datasets.path_of(dataset))))
     return _training(dataset, ())
 
 
@@ -133,7 +131,8 @@ def _training(dataset: str, changed: tuple[int, ...]) -> Training:
 @st.cache_data(show_spinner=False, max_entries=8, ttl=5)
 def stamp(path: str) -> tuple[int, ...]:
     """What tells whether files have changed, without reading them."""
-    files = [Path(path)] if Path(path).is_file() else datasets.files_in(Path(path))
+    place = Path(path)
+    files = [place / each for each in images.Place(place).files] if place.is_dir() else [place]
     states = [file.stat() for file in files]
     return (
         len(states),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,10 @@ from mucore import catalog
 from mucore.catalog.cards import DatasetCard
 from mucore.errors import MucoreError
 from mucore.files import write
-from mucore.userfiles import zips
+from mucore.userfiles import datasets, doors
 from mucore.userfiles.weights import SUFFIXES
 
 WEIGHTS = tuple(suffix.removeprefix(".") for suffix in SUFFIXES)
-ARRAYS = ("npz",)
-ZIPS = ("zip",)
 FOLDER = "uploads"  # in the home; weights lie among the store's files
 LONGEST_NAME = 100
 
@@ -62,12 +61,12 @@ def weights_field(name: str) -> None:
 
 def arrays_field(name: str) -> None:
     """Of an npz file with images and labels, which is read without pickles."""
-    field("or a file from your computer", name, ARRAYS, _take_arrays, megabytes=500)
+    field("or a file from your computer", name, ["npz"], partial(_take, "npz"), megabytes=500)
 
 
 def folders_field(name: str) -> None:
-    """Of a zip archive of class folders, which is unpacked into the home."""
-    field("or a zip of class folders from your computer", name, ZIPS, _take_folders, megabytes=500)
+    """Of a zip archive of images, which is never unpacked."""
+    field("or a zip of it from your computer", name, ["zip"], partial(_take, "zip"), megabytes=500)
 
 
 def missing(card: DatasetCard) -> str:
@@ -91,12 +90,13 @@ def named(sentence: str, path: str) -> str:
     """A sentence about an uploaded file with the name that it came with in the place of its
     path.
     """
-    return sentence.replace(path, name) if (name := _came_as(path)) else sentence
+    kept = datasets.split(path)[0]
+    return sentence.replace(kept, name) if (name := _came_as(path)) else sentence
 
 
 def _came_as(path: str) -> str:
     """The name that an uploaded file came with, "" for any other file."""
-    kept = _names() / f"{Path(path).name}.txt"
+    kept = _names() / f"{Path(datasets.split(path)[0]).name}.txt"
     try:
         return kept.read_text(encoding="utf-8")
     except (OSError, ValueError):  # ValueError: what stands in the address is no path
@@ -119,14 +119,8 @@ def _names() -> Path:
     return data.own_store().home / FOLDER / "names"
 
 
-def _take_arrays(file: Any) -> str:
-    path = keep_arrays(file.getvalue())
-    _keep_name(path, file)
-    return str(path)
-
-
-def _take_folders(file: Any) -> str:
-    path = zips.unpack(file.getvalue(), data.own_store().home / FOLDER)
+def _take(kind: str, file: Any) -> str:
+    path = keep(file.getvalue(), kind)
     _keep_name(path, file)
     return str(path)
 
@@ -137,11 +131,12 @@ def _take_weights(file: Any) -> str:
     return digest
 
 
-def keep_arrays(content: bytes) -> Path:
-    """Write the content of an npz file to the home, under the hash of it; returns the path. Raises
-    `StoreError`.
+def keep(content: bytes, kind: str) -> Path:
+    """Write the content of a data set to the home, under the hash of it; returns the path. Raises
+    `StoreError`, `ReadOnly`.
     """
-    path = data.own_store().home / FOLDER / f"{hashlib.sha256(content).hexdigest()[:32]}.npz"
+    doors.check()
+    path = data.own_store().home / FOLDER / f"{hashlib.sha256(content).hexdigest()[:32]}.{kind}"
     if not path.exists():
         write(path, content)
     return path

@@ -117,10 +117,8 @@ DATASETS: tuple[DatasetCard, ...] = (
         sizes=None,
         embedded=False,
         augmentation=False,
-        where="The file holds x_train and x_test (uint8, [n, h, w] or [n, h, w, c]), y_train and "
-        "y_test (integers from 0, or 0 and 1 [n, attributes]), and may hold x_val and y_val, "
-        "identity_train and identity_test. Save it with numpy.savez. On the command line it is "
-        "npz:PATH.",
+        where="It holds x_train, y_train, x_test and y_test, saved with numpy.savez; on the "
+        "command line it is npz:PATH. Forms and examples: docs/your-data.md.",
         takes_path=True,
     ),
     DatasetCard(
@@ -134,10 +132,9 @@ DATASETS: tuple[DatasetCard, ...] = (
         sizes=None,
         embedded=False,
         augmentation=True,
-        where="It holds train/CLASS/*.png and test/CLASS/*.png (or jpg, bmp, webp, gif), and may "
-        "hold val/CLASS/* and identities.csv with the columns file (train/CLASS/1.png) and "
-        "identity, a row an image. All images have the same size. On the command line it is "
-        "folder:PATH.",
+        where="A folder, or a zip of it, with images in train/CLASS/ and test/CLASS/, in CLASS/ "
+        "alone, or in a labels.csv; images of other sizes with ,size=64 behind the path. On the "
+        "command line it is folder:PATH. Forms and examples: docs/your-data.md.",
         takes_path=True,
     ),
 )

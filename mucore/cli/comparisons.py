@@ -25,7 +25,7 @@ from mucore.cli.flags import GridOptions, build_grid, split_names
 from mucore.cli.printing import print_results, print_table, say_time, size, to_json
 from mucore.cli.watch import Watch, describe_failure
 from mucore.errors import BadValue, MucoreError
-from mucore.userfiles import datasets
+from mucore.userfiles import datasets, sizes
 
 if TYPE_CHECKING:
     from mucore.runner.estimate import Fit
@@ -55,6 +55,8 @@ def _planned(options: GridOptions, store: Store) -> Plan:
         for scenario, named in _classes(plan)
         if any(each["name"] != str(each["number"]) for each in named)
     ]
+    if (content := plan.specs[0].data_hash) and (seen := sizes.size_of(plan.grid.dataset, content)):
+        notes += seen.notes
     for note in [*notes, *(each.sentence for each in identity.check(plan.specs))]:
         print(note, file=sys.stderr)
     _say_refused(plan, options)

@@ -138,9 +138,9 @@ def save(name: str, dataset: str, ids: list[int], made: str, replace: bool) -> N
     """
     content, splits = datasets.data_hash(dataset), identity.here(dataset)
     digest = identity.digest(splits, ids) if splits is not None else ""
-    if content:
-        dataset = f"{catalog.dataset(dataset).id}:{datasets.path_of(dataset).resolve()}"
-    found = forget_sets.make(dataset, ids, data_hash=content, digest=digest, made=[made], name=name)
+    found = forget_sets.make(
+        datasets.named(dataset), ids, data_hash=content, digest=digest, made=[made], name=name
+    )
     forget_sets.save(default_home(), found, replace=replace)
 
 

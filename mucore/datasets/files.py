@@ -7,9 +7,10 @@ from __future__ import annotations
 import functools
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -96,7 +97,7 @@ class FileImages:
                 alike[length].append(path)
         copies = 0
         for length, files in alike.items():
-            contents = set(_pool().map(_content, files))
+            contents = set(pooled(_content, files))
             copies += sum(_content(path) in contents for path in suspects[length])
         return copies, len(looked)
 
@@ -107,7 +108,7 @@ def decode_all(paths: Iterable[Path], size: int) -> np.ndarray:
     """
     paths = list(paths)
     pixels = np.empty((len(paths), size, size, 3), np.uint8)
-    for number, image in enumerate(_pool().map(lambda path: decode(path, size), paths)):
+    for number, image in enumerate(pooled(lambda path: decode(path, size), paths)):
         pixels[number] = image.transpose(1, 2, 0)
     return pixels
 
@@ -131,13 +132,23 @@ def decode(path: Path, size: int, margin: float = 1.0) -> np.ndarray:
             f"{path} is damaged or no image "
             f"({' '.join(str(error).split()) or type(error).__name__}). Fetch it again."
         ) from error
-    width, height = pixels.size
+    return np.asarray(centred(pixels, side, size)).transpose(2, 0, 1)
+
+
+def centred(image: Image.Image, side: int, size: int) -> Image.Image:
+    """The centre, `size` by `size`, of an image whose shorter edge is brought to `side` by area."""
+    width, height = image.size
     if min(width, height) != side:
         scale = side / min(width, height)
         width, height = max(side, round(width * scale)), max(side, round(height * scale))
-        pixels = pixels.resize((width, height), Image.Resampling.BILINEAR)
+        image = image.resize((width, height), Image.Resampling.BILINEAR)
     left, top = (width - size) // 2, (height - size) // 2
-    return np.asarray(pixels.crop((left, top, left + size, top + size))).transpose(2, 0, 1)
+    return image.crop((left, top, left + size, top + size))
+
+
+def pooled(work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+    """What `work` makes of each, in their order, by threads."""
+    return _pool().map(work, items)
 
 
 def _spread(count: int, most: int) -> np.ndarray:

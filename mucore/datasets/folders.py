@@ -17,15 +17,13 @@ from mucore import catalog
 from mucore.catalog import DatasetCard
 from mucore.datasets.files import FileImages, decode_all
 from mucore.datasets.published import check_count, divided, folder_of, lines_of, one_line, require
-from mucore.datasets.splits import Part, Splits, hold_out
+from mucore.datasets.splits import Part, Splits
 from mucore.errors import BadFile
-from mucore.userfiles.datasets import IMAGE_SUFFIXES
+from mucore.userfiles.images import SUFFIXES
 
 TINY_SIDE = 64
 SIDE = 224  # pixels of a streamed image
 MARGIN = 256 / 224  # the usual preparation for ImageNet: the shorter edge to 256, then the centre
-TEST_SHARE = 0.2  # of sets that were published undivided
-NO_DIVISION = "No division was published; a fifth of the images, drawn by class, is the test set."
 
 
 def tiny_imagenet(name: str, root: Path) -> Splits:
@@ -134,7 +132,7 @@ def domainnet(name: str, root: Path) -> Splits:
     check_count(card, folder, len(classes))
     order = sorted(classes)
     whole = Part(x=_streamed(folder, files), y=np.searchsorted(order, labels))
-    return _split_off(card, whole, [classes[number] for number in order])
+    return divided(name, training=whole, class_names=[classes[number] for number in order])
 
 
 def cub_200(name: str, root: Path) -> Splits:
@@ -187,18 +185,7 @@ def _undivided(card: DatasetCard, folder: Path, classes: Sequence[str]) -> Split
         x=_streamed(folder, [file for file, _ in pairs]),
         y=np.array([label for _, label in pairs], np.int64),
     )
-    return _split_off(card, whole, [name.replace("_", " ") for name in names])
-
-
-def _split_off(card: DatasetCard, whole: Part, class_names: Sequence[str]) -> Splits:
-    kept, held = hold_out(whole.y, round(TEST_SHARE * len(whole.y)))
-    return divided(
-        card.id,
-        training=whole[kept],
-        test=whole[held],
-        class_names=class_names,
-        notes=[NO_DIVISION],
-    )
+    return divided(card.id, training=whole, class_names=[name.replace("_", " ") for name in names])
 
 
 def _by_class(folder: Path, split: str, wnids: Sequence[str]) -> Part:
@@ -334,9 +321,7 @@ def _folders(folder: Path) -> list[str]:
 def _images(folder: Path) -> list[Path]:
     with os.scandir(folder) as entries:
         names = sorted(
-            entry.name
-            for entry in entries
-            if os.path.splitext(entry.name)[1].lower() in IMAGE_SUFFIXES
+            entry.name for entry in entries if os.path.splitext(entry.name)[1].lower() in SUFFIXES
         )
     if not names:
         raise BadFile(f"{folder} holds no image. Unpack the archive again.")

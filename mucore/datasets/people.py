@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ from mucore import catalog
 from mucore.catalog import DatasetCard
 from mucore.datasets.files import decode_all
 from mucore.datasets.published import divided, folder_of, lines_of, numbered, require
-from mucore.datasets.splits import Part, Splits, hold_out
+from mucore.datasets.splits import Part, Splits
 from mucore.errors import BadFile
 
 SIDE = 128
@@ -186,20 +185,8 @@ def utkface(name: str, root: Path) -> Splits:
         x=decode_all([folder / file for file, _ in named], SIDE),
         y=np.minimum(ages, OLDEST) // DECADES,
     )
-    kept, held = hold_out(whole.y, round(len(whole.y) / 5))
-    return divided(
-        name,
-        training=whole[kept],
-        test=whole[held],
-        notes=_utkface_notes(files, [file for file, _ in named]),
+    note = (
+        f"{len(files) - len(named):,} of {len(files):,} images are left out: their names do not "
+        "say age, gender, race and date."
     )
-
-
-def _utkface_notes(files: Sequence[str], named: Sequence[str]) -> list[str]:
-    notes = ["No division was published; a fifth of the images, drawn by class, is the test set."]
-    if unnamed := len(files) - len(named):
-        notes.append(
-            f"{unnamed:,} of {len(files):,} images are left out: their names do not say age, "
-            "gender, race and date."
-        )
-    return notes
+    return divided(name, training=whole, notes=[note] if len(named) < len(files) else [])

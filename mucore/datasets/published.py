@@ -16,9 +16,11 @@ import numpy as np
 
 from mucore import catalog
 from mucore.catalog import DatasetCard
-from mucore.datasets.splits import Part, Splits, assemble, hold_out_part
+from mucore.datasets.splits import Part, Splits, assemble, hold_out, hold_out_part
 from mucore.errors import BadFile
+from mucore.userfiles.sizes import TEST_SHARE
 
+NO_DIVISION = "No division was published; a fifth of the images, drawn by class, is the test set."
 T = TypeVar("T")
 _downloads: Final = ContextVar("downloads", default=True)
 
@@ -59,17 +61,20 @@ def divided(
     name: str,
     *,
     training: Part,
-    test: Part,
+    test: Part | None = None,
     unseen: Part | None = None,
     class_names: Sequence[str] = (),
     notes: Sequence[str] = (),
 ) -> Splits:
     """The published training and test images as a data set: a tenth of training is held out for
-    validation, whole persons if known.
+    validation, whole persons if known. Without test images a fifth is drawn first.
 
     `class_names` are the card's where none are given.
     """
     card = catalog.dataset(name)
+    if test is None:
+        kept, held = hold_out(training.y, round(TEST_SHARE * len(training.y)))
+        training, test, notes = training[kept], training[held], [NO_DIVISION, *notes]
     train, validation = hold_out_part(training)
     return assemble(
         name,

@@ -13,8 +13,7 @@ from torch import Tensor
 
 from mucore.datasets.files import FileImages
 from mucore.rng import numpy_rng
-
-VALIDATION_SHARE = 0.1  # held out of training where a data set brings no validation data of its own
+from mucore.userfiles.sizes import VALIDATION_SHARE
 
 
 @dataclass(frozen=True, eq=False)

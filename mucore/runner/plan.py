@@ -35,7 +35,7 @@ from mucore.spec.budget import samples_of
 from mucore.spec.recipe import first_problem
 from mucore.store import Store
 from mucore.store.rows import ACTIVE, Comparison
-from mucore.userfiles import datasets, weights
+from mucore.userfiles import datasets, sizes, weights
 
 # Of one comparison. Planning takes about a thousandth of a second and a few kilobytes a run, and
 # nobody reads more lines.
@@ -206,12 +206,12 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
     """
     recipe = make_recipe(grid.preset, grid.recipe)
     dataset = catalog.dataset(grid.dataset)
-    data_hash, task = datasets.data_hash(grid.dataset), datasets.task_of(grid.dataset)
-    class_names = datasets.class_names(grid.dataset)
-    if dataset.takes_path:  # a worker may run in another folder
-        grid = grid.model_copy(
-            update={"dataset": f"{dataset.id}:{datasets.path_of(grid.dataset).resolve()}"}
-        )
+    # a worker may run in another folder
+    grid = grid.model_copy(update={"dataset": datasets.named(grid.dataset)})
+    data_hash = datasets.data_hash(grid.dataset)
+    if dataset.takes_path:
+        sizes.looked_at(grid.dataset, data_hash)
+    task, class_names = datasets.task_of(grid.dataset), datasets.class_names(grid.dataset)
     if not grid.scenarios:
         raise BadValue("A comparison needs at least one scenario; choose one, such as one_class.")
     hashes = _weights_hashes(grid, recipe)

@@ -1,26 +1,57 @@
-"""The user's own files, seen without torch: where `npz:PATH` and `folder:PATH` point, and a hash of
-what is there.
+"""The user's own files, seen without torch: where `npz:PATH` and `folder:PATH` point, how they are
+to be read, and a hash of what is there.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 from mucore import catalog
 from mucore.catalog.cards import Task
-from mucore.errors import BadFile
-from mucore.userfiles import doors, paths
+from mucore.errors import BadFile, BadValue
+from mucore.userfiles import doors, images, paths
 
-CHUNK = 1 << 20
-IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".webp", ".gif"})
-GREY = ("1", "L", "I;16", "I", "F", "LA")  # modes of Pillow without colour
-IDENTITIES = "identities.csv"
-SPLITS = ("train", "val", "test")  # val may be missing
-DIGITS = 20  # of a class folder's number
-_WHOLE = re.compile(r"[0-9]{1,20}")
+MOST_SIDE = 4096
+_SETTINGS = re.compile(r"(,[a-z]+=[^,=/\\]*)+$")
+
+
+class Settings(NamedTuple):
+    """How images of a folder are read: brought to `size` pixels a side, 0 for as they are; `skip`
+    leaves broken ones out.
+    """
+
+    size: int = 0
+    skip: bool = False
+
+    @property
+    def text(self) -> str:
+        """As a name of a data set ends in them."""
+        return f",size={self.size}" * bool(self.size) + ",broken=skip" * self.skip
+
+
+def split(name: str) -> tuple[str, str]:
+    """The name of a data set, or a path, without the settings that it ends in, and these."""
+    found = None if name.startswith("npz:") else _SETTINGS.search(name)
+    return (name, "") if found is None else (name[: found.start()], found[0])
+
+
+def settings_of(name: str) -> Settings:
+    """The settings in `folder:PATH,size=64,broken=skip`. Raises `BadValue`."""
+    found = Settings()
+    for text in split(name)[1].split(",")[1:]:
+        key, _, value = text.partition("=")
+        if key == "size" and value.isascii() and value.isdigit() and 0 < int(value) <= MOST_SIDE:
+            found = found._replace(size=int(value))
+        elif text == "broken=skip":
+            found = found._replace(skip=True)
+        else:
+            raise BadValue(
+                f"A folder's path may end in ,size=PIXELS (1 to {MOST_SIDE}) and ,broken=skip, but "
+                f"got {text!r}."
+            )
+    return found
 
 
 def path_of(name: str) -> Path:
@@ -28,17 +59,26 @@ def path_of(name: str) -> Path:
     kind, `ReadOnly` to who may not name files.
     """
     doors.check()
-    kind, _, text = name.partition(":")
+    kind, _, text = split(name)[0].partition(":")
     card = catalog.dataset(kind)
     if not card.takes_path:
         raise BadFile(f"{card.id} is a catalogued data set and has no path of its own.")
     if not text:
         raise BadFile(f"{kind} needs a path: {kind}:PATH. {card.where}")
     path = paths.path(text, what=f"The path of {kind}")
-    wanted = "file" if kind == "npz" else "folder"
+    is_file = kind == "npz" or (path.suffix.lower() == ".zip" and not path.is_dir())
+    wanted = "file" if is_file else "folder"
     if paths.kind(path) != wanted:
         raise BadFile(f"There is no {wanted} at {path}. {card.where}")
     return path
+
+
+def named(name: str) -> str:
+    """The name of a user's own data with its whole path; others as they are."""
+    card = catalog.dataset(name)
+    if not card.takes_path:
+        return name
+    return f"{card.id}:{path_of(name).resolve()}{settings_of(name).text}"
 
 
 def task_of(name: str) -> Task:
@@ -54,27 +94,37 @@ def task_of(name: str) -> Task:
     from mucore.userfiles import npz  # pages that name no file need no numpy for it
 
     try:
-        header = npz.headers(path_of(name), ["y_train"]).get("y_train")
+        return npz.task_of(path_of(name))
     except BadFile:
         return "classes"
-    return "attributes" if header is not None and len(header.shape) == 2 else "classes"
 
 
 def class_names(name: str) -> tuple[str, ...]:
     """The names of a data set's classes as far as they are known before it is loaded: the card's,
-    those of a folder's classes; none of an npz file, whose classes are numbers.
+    those of a folder's classes, the labels of an npz file that are words.
     """
     card = catalog.dataset(name)
-    if card.id != "folder":
+    if not card.takes_path:
         return card.class_names
-    return tuple(folder.name for folder in class_folders(path_of(name), "train"))
+    if card.id == "folder":
+        return images.listed(path_of(name)).class_names
+    from mucore.userfiles import npz
+
+    return npz.words(path_of(name))
+
+
+def listing(name: str) -> images.Listing:
+    """The images of `folder:PATH`, once the head of each was looked at. Raises `BadFile`."""
+    size, skip = settings_of(name)
+    return images.checked(name, path_of(name), size, skip=skip)
 
 
 def data_hash(name: str) -> str:
-    """SHA-256 of the content behind `npz:PATH` or `folder:PATH`, "" for a catalogued data set.
+    """SHA-256 of the content behind `npz:PATH` or `folder:PATH` and of how it is read, "" for a
+    catalogued data set.
 
-    A folder counts with what its loader reads, `files_in`, links with what they lead to; where it
-    lies does not matter. Files are streamed. Raises `BadFile`, `UnknownName`.
+    A folder counts with what its loader reads, links with what they lead to; where it lies does not
+    matter. Raises `BadFile`, `UnknownName`.
     """
     card = catalog.dataset(name)
     if not card.takes_path:
@@ -82,87 +132,10 @@ def data_hash(name: str) -> str:
             raise BadFile(f"{card.id} takes no path, but got {name!r}. Only npz and folder do.")
         return ""
     path = path_of(name)
-    digest = hashlib.sha256()
-    try:
-        for file in [path] if path.is_file() else files_in(path):
-            if path.is_dir():
-                digest.update(
-                    os.fsencode(file.relative_to(path).as_posix())
-                    + b"\0"
-                    + str(file.stat().st_size).encode()
-                    + b"\0"
-                )
-            with file.open("rb") as stream:
-                while chunk := stream.read(CHUNK):
-                    digest.update(chunk)
-    except OSError as error:
-        raise BadFile(f"{path} cannot be read: {error}.") from error
-    return digest.hexdigest()
+    if card.id == "folder":
+        digest = images.digest(path)
+        digest.update(settings_of(name).text.encode())
+        return digest.hexdigest()
+    from mucore.userfiles import npz
 
-
-def files_in(folder: Path) -> list[Path]:
-    """The files of a `folder:` data set that are read: the images of each split's classes and
-    identities.csv, sorted by their path inside the folder. Raises `BadFile`.
-    """
-    found = [
-        image
-        for split in SPLITS
-        for of_class in class_folders(folder, split)
-        for image in images_in(of_class)
-    ]
-    table = _followed(folder / IDENTITIES)
-    if table.is_file():
-        found.append(table)
-    return sorted(found, key=lambda file: _order(file.relative_to(folder).as_posix()))
-
-
-def class_folders(folder: Path, split: str) -> list[Path]:
-    """The folders of a split's classes by name, linked ones among them; none without the split.
-    Names that are whole numbers stand in the order of numbers: 2 comes before 10.
-
-    Raises `BadFile` for a link that leads nowhere, or back to a folder that it lies in.
-    """
-    place = _followed(folder / split)
-    found = [entry for entry in _entries(place) if _followed(entry).is_dir()]
-    return sorted(found, key=lambda entry: _order(f"{entry.name}/"))
-
-
-def images_in(folder: Path) -> list[Path]:
-    """The images of a class by name, linked ones among them. Raises `BadFile` as `class_folders`
-    does.
-    """
-    images = [entry for entry in _entries(folder) if entry.suffix.lower() in IMAGE_SUFFIXES]
-    return [image for image in images if _followed(image).is_file()]
-
-
-def _order(path: str) -> str:
-    """What a path is sorted by: folders named by whole numbers with zeros before these."""
-    *folders, last = path.split("/")
-    numbered = [each.zfill(DIGITS) if _WHOLE.fullmatch(each) else each for each in folders]
-    return "/".join([*numbered, last])
-
-
-def _entries(folder: Path) -> list[Path]:
-    """What is in a folder by name; hidden files and folders are the machine's, not the data's."""
-    try:
-        found = sorted(folder.iterdir()) if folder.is_dir() else []
-        return [entry for entry in found if not entry.name.startswith(".")]
-    except OSError as error:
-        raise BadFile(f"{folder} cannot be read: {error.strerror or error}.") from error
-
-
-def _followed(path: Path) -> Path:
-    """The path itself. Raises `BadFile` where it is a link that cannot be followed."""
-    if path.is_symlink():
-        try:
-            target = path.resolve(strict=True)
-        except (OSError, RuntimeError):  # RuntimeError: a loop, before Python 3.13
-            raise BadFile(
-                f"{path} is a link that leads nowhere. Remove it, or point it at what it stands "
-                "for."
-            ) from None
-        if path.parent.resolve().is_relative_to(target):
-            raise BadFile(
-                f"{path} is a link back to {target}, a folder that it lies in. Remove it."
-            )
-    return path
+    return npz.digest(path).hexdigest()

@@ -4,28 +4,16 @@ from its card, from the headers of an npz file, from the names in a folder. Impo
 
 from __future__ import annotations
 
-import zipfile
-import zlib
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 from mucore import catalog
-from mucore.errors import BadFile, MucoreError
+from mucore.errors import MucoreError
 from mucore.userfiles import datasets
 
-HELD_OUT = 0.1  # of training, for validation, where none is given (mucore/datasets/own.py)
-UNREADABLE = (
-    MucoreError,
-    OSError,
-    KeyError,
-    ValueError,
-    EOFError,
-    IndexError,
-    MemoryError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
-LABELS = 1 << 28  # bytes of labels that are read; more are left to the run itself
+VALIDATION_SHARE, TEST_SHARE = 0.1, 0.2  # held out of training where none is given
 
 
 @dataclass(frozen=True)
@@ -37,6 +25,7 @@ class DataSize:
     train: int
     validation: int
     test: int
+    notes: tuple[str, ...] = ()  # what is not read
 
 
 def size_of(name: str, data_hash: str = "") -> DataSize | None:
@@ -46,10 +35,9 @@ def size_of(name: str, data_hash: str = "") -> DataSize | None:
     """
     card = catalog.dataset(name)
     if card.takes_path:
-        look = _looked_at if data_hash else _looked_at.__wrapped__
         try:
-            return look(name, data_hash)
-        except UNREADABLE:
+            return looked_at(name, data_hash)
+        except MucoreError:
             return None  # loading it says what is wrong
     sizes = card.sizes or card.about
     if card.shape is None or card.classes is None or sizes is None:
@@ -58,57 +46,42 @@ def size_of(name: str, data_hash: str = "") -> DataSize | None:
 
 
 @lru_cache(maxsize=64)  # what raises is not kept
-def _looked_at(name: str, data_hash: str) -> DataSize:
+def looked_at(name: str, data_hash: str) -> DataSize:
+    """The size of a user's own data, all checked that can be told without unpacking large files.
+    Raises `BadFile`, `BadValue`.
+    """
     return _of_npz(name) if catalog.dataset(name).id == "npz" else _of_folder(name)
 
 
 def _of_npz(name: str) -> DataSize:
-    import numpy as np
-
     from mucore.userfiles import npz  # pages that name no file need no numpy for it
 
     path = datasets.path_of(name)
-    arrays = [f"x_{split}" for split in datasets.SPLITS]
-    found = npz.headers(path, [*arrays, "y_train"])
-    headers = {split: found.get(f"x_{split}") for split in datasets.SPLITS}
-    labels, images = found.get("y_train"), headers["train"]
-    if labels is None or images is None or labels.bytes > LABELS:
-        raise BadFile(f"{path} has no training images and labels that tell its size.")
-    if len(labels.shape) == 2:
-        classes = labels.shape[1]
-    else:  # training shows every class
-        with np.load(path, allow_pickle=False) as content:
-            classes = 1 + int(content["y_train"].max())
-    channels = images.shape[3] if len(images.shape) == 4 else 1
-    counts = {split: header.shape[0] for split, header in headers.items() if header is not None}
-    return _divided((channels, images.shape[1], images.shape[2]), classes, counts)
+    found = npz.checked(path)
+    images = found["x_train"].shape
+    channels = images[3] if len(images) == 4 else 1
+    counts = {split: found[f"x_{split}"].shape[0] for split in npz.SPLITS if f"x_{split}" in found}
+    return _divided((channels, images[1], images[2]), npz.classes_of(path, found), counts)
 
 
 def _of_folder(name: str) -> DataSize:
-    from PIL import Image
-
-    path = datasets.path_of(name)
-    if not datasets.class_folders(path, "train"):
-        raise BadFile(f"{path} has no folder of a class in train.")
-    images = {
-        split: [datasets.images_in(of_class) for of_class in datasets.class_folders(path, split)]
-        for split in datasets.SPLITS
-    }
-    # colour if the first image of any class is: to open all would take as long as to load them
-    modes = []
-    for first in (of_class[0] for of_class in images["train"]):
-        with Image.open(first) as image:
-            width, height = image.size
-            modes.append(image.mode)
-    channels = 1 if all(mode in datasets.GREY for mode in modes) else 3
-    counts = {split: sum(map(len, of_class)) for split, of_class in images.items()}
-    return _divided((channels, height, width), len(images["train"]), counts)
+    listing = datasets.listing(name)
+    counts = Counter(image.split for image in listing.images)
+    shape = listing.channels, listing.side, listing.side
+    notes = tuple(listing.place.report.sentences)
+    return _divided(shape, len(listing.class_names), counts, notes)
 
 
-def _divided(shape: tuple[int, int, int], classes: int, counts: dict[str, int]) -> DataSize:
-    """With a tenth of training as validation where none is given."""
-    train, validation = counts["train"], counts.get("val", 0)
-    if not validation:
-        validation = max(1, round(HELD_OUT * train))
-        train -= validation
-    return DataSize(shape, classes, train, validation, counts["test"])
+def _divided(
+    shape: tuple[int, int, int],
+    classes: int,
+    counts: Mapping[str, int],
+    notes: tuple[str, ...] = (),
+) -> DataSize:
+    """With a share of training as test and as validation data where none are given."""
+    train, sizes = counts["train"], dict(counts)
+    for split, share in (("test", TEST_SHARE), ("val", VALIDATION_SHARE)):
+        if not sizes.get(split):
+            sizes[split] = max(1, round(share * train))
+            train -= sizes[split]
+    return DataSize(shape, classes, train, sizes["val"], sizes["test"], notes)
