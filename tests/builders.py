@@ -7,6 +7,7 @@ the same records. Nothing here is ever shown to a user.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -401,3 +402,22 @@ def replay_value(
         "map/forgotten": np.arange(8) < 3,
     }
     return made | changes
+
+
+def literal_unbiased(x: np.ndarray, y: np.ndarray) -> float:
+    """The U-statistic of HSIC as it is written, from Gram matrices that nobody centred (Song et
+    al., 2012).
+    """
+
+    def hsic(k: np.ndarray, m: np.ndarray) -> float:
+        n, one = len(k), np.ones(len(k))
+        k, m = k - np.diag(np.diag(k)), m - np.diag(np.diag(m))
+        product = k @ m
+        return (
+            np.trace(product)
+            + (one @ k @ one) * (one @ m @ one) / ((n - 1) * (n - 2))
+            - 2 / (n - 2) * (one @ product @ one)
+        ) / (n * (n - 3))
+
+    k, m = x @ x.T, y @ y.T
+    return hsic(k, m) / math.sqrt(hsic(k, k) * hsic(m, m))

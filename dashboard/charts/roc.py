@@ -22,7 +22,7 @@ LOW_RATES = {rate: f"{100 * rate:g} %" for rate in membership.LOW_RATES}
 @dataclass(frozen=True)
 class Curve:
     """Rates in percent from (0, 0) to (100, 100), and what one number says of them; `at` maps
-    false-positive rates to true-positive.
+    false-positive rates to true-positive, those that the negatives are enough for.
     """
 
     name: str
@@ -56,7 +56,11 @@ def roc_info(
 def _curve(name: str, scored: Scored) -> Curve:
     scores = {"positives": scored.forget, "negatives": scored.negatives}
     false, true = membership.roc(**scores)
-    at = {rate: 100 * membership.tpr_at_fpr(**scores, fpr=rate) for rate in LOW_RATES}
+    at = {
+        rate: 100 * membership.tpr_at_fpr(**scores, fpr=rate)
+        for rate in LOW_RATES
+        if rate * len(scored.negatives) >= 1
+    }
     return Curve(name, tuple(100 * false), tuple(100 * true), 100 * membership.auc(**scores), at)
 
 
@@ -91,18 +95,19 @@ def draw(info: RocInfo, *, family: str, dark: bool, log: bool = True) -> go.Figu
         )
     if info.run.name not in references.DASHES:
         figure.add_trace(_line(info.run, {"color": color, "width": 2.6}, edge if log else 0.0))
-    for rate, text in LOW_RATES.items():
+    for rate, true in info.run.at.items():
         figure.add_vline(x=100 * rate, line={"width": 1, "color": look.grid, "dash": "solid"})
         figure.add_trace(
             go.Scatter(
                 x=[100 * rate],
-                y=[info.run.at[rate]],
+                y=[true],
                 mode="markers+text" if log else "markers",
-                text=[f"{info.run.at[rate]:.1f} %"],
+                text=[f"{true:.1f} %"],
                 textposition="top left",
                 textfont={"color": look.text, "size": 12},
                 marker={"symbol": "diamond-open", "size": 11, "color": color, "line": {"width": 2}},
-                hovertemplate=f"{info.run.name}<br>TPR %{{y:.1f}} % at {text} FPR<extra></extra>",
+                hovertemplate=f"{info.run.name}<br>TPR %{{y:.1f}} % at {LOW_RATES[rate]} FPR"
+                "<extra></extra>",
                 showlegend=False,
             )
         )
@@ -174,9 +179,12 @@ def alt_text(info: RocInfo) -> str:
         for curve in info.references
         if curve.name != info.run.name
     )
-    low = ", ".join(f"{info.run.at[rate]:.1f} % at {text}" for rate, text in LOW_RATES.items())
+    low = "".join(
+        f", TPR {true:.1f} % at {LOW_RATES[rate]} false positives"
+        for rate, true in info.run.at.items()
+    )
     return (
         f"ROC curve of {info.run.name}, forgotten against test samples: area {info.run.auc:.1f} "
-        f"%, TPR {low} false positives.{others} The threshold stands at {info.operating[1]:.1f} % "
+        f"%{low}.{others} The threshold stands at {info.operating[1]:.1f} % "
         f"true and {info.operating[0]:.1f} % false positives."
     )

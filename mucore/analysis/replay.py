@@ -17,6 +17,7 @@ from mucore import catalog
 from mucore.analysis import tsne
 from mucore.analysis.features import result_of
 from mucore.errors import BadValue
+from mucore.metrics.representation import directions, nearest
 from mucore.outputs import softmax
 from mucore.rng import numpy_rng
 from mucore.store import Store
@@ -267,23 +268,16 @@ def _frames(looks: list[Look]) -> dict[str, np.ndarray]:
 
 def _moved(looks: list[Look]) -> dict[str, Any]:
     """How far the features of forgotten samples went, beside how near others were to begin with."""
-    directions = [_directions(look, "forget") for look in looks]
-    first = directions[0]
-    others = np.concatenate([first, _directions(looks[0], "retain")])
-    cosines = first @ others.T
-    cosines[np.arange(len(first)), np.arange(len(first))] = -1
-    stayed = [float((each * first).sum(axis=1).mean()) for each in directions]
+    sets = [look.sets for look in looks if look.sets is not None]
+    frames = [directions(np.asarray(each["forget"].features)) for each in sets]
+    first = frames[0]
+    others = np.concatenate([first, directions(np.asarray(sets[0]["retain"].features))])
+    _, cosines = nearest(first, others, k=1, own=np.arange(len(first)))
+    stayed = [float((each * first).sum(axis=1).mean()) for each in frames]
     return {
         "stayed": np.array(stayed, np.float32),
-        "nearest": round(float(cosines.max(axis=1).mean()), 6),
+        "nearest": round(float(cosines.mean()), 6),
     }
-
-
-def _directions(look: Look, name: str) -> np.ndarray:
-    """Features of a set at length one, (n, d)."""
-    assert look.sets is not None
-    features = np.asarray(look.sets[name].features, np.float64)
-    return features / np.maximum(np.linalg.norm(features, axis=1, keepdims=True), 1e-12)
 
 
 def _map(
@@ -303,7 +297,7 @@ def _map(
         if look.sets is not None
         for name in MAPPED
     ]
-    every = np.concatenate(features).astype(np.float64)
+    every = np.concatenate(features)
     # most neighbours of a sample are itself in other frames
     perplexity = tsne.PERPLEXITY * np.sqrt(len(looks))
     start = tsne.principal(every)

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from mucore.analysis.features import Split, common, result_of, stored
 from mucore.errors import BadValue
+from mucore.metrics.representation import finite, nearest
 from mucore.rng import numpy_rng
 from mucore.store import Store
 
@@ -100,7 +101,8 @@ def principal(features: np.ndarray) -> np.ndarray:
     """The first two principal components (n, 2), the larger loading of each positive, with a
     standard deviation of `_SCALE`.
     """
-    centred = features - features.mean(axis=0)
+    centred = finite(features)
+    centred -= centred.mean(axis=0)
     _, _, directions = np.linalg.svd(centred, full_matrices=False)
     axes = np.zeros((2, centred.shape[1]))
     axes[: len(directions[:2])] = directions[:2]
@@ -135,16 +137,23 @@ def embed(
     *,
     perplexity: float = PERPLEXITY,
 ) -> np.ndarray:
-    """Positions (n, 2) float32 of features (n, d), by their cosines, from the positions `start`; on
-    one thread, so always the same.
+    """Positions (n, 2) float32 of features (n, d), by their cosines (`nearest`), from the positions
+    `start`; on one thread, so always the same.
     """
     from openTSNE import TSNE
+    from openTSNE.nearest_neighbors import PrecomputedNeighbors
 
+    perplexity = min(perplexity, (len(features) - 1) / 3)
+    near, cosines = nearest(
+        features,
+        features,
+        k=min(int(3 * perplexity), len(features) - 1),
+        own=np.arange(len(features)),
+    )
     made = TSNE(
-        perplexity=min(perplexity, (len(features) - 1) / 3),
+        perplexity=perplexity,
         initialization=start.copy(),
-        metric="cosine",
-        neighbors="exact",
+        neighbors=PrecomputedNeighbors(near, np.maximum(1 - cosines, 0)),
         negative_gradient_method="bh",
         early_exaggeration_iter=_ITERATIONS[0],
         n_iter=_ITERATIONS[1],

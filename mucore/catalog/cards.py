@@ -155,6 +155,9 @@ class MethodCard:
         return self.family == "baseline"
 
 
+WITHHELD = "Withheld: "  # opens the reason of a number that says nothing
+
+
 @dataclass(frozen=True, kw_only=True)
 class MetricCard:
     """One number of a result. Values are fractions, seconds, bytes or plain; percent exists only on
@@ -177,7 +180,19 @@ class MetricCard:
     caveat: str = ""
     scenarios: frozenset[str] | None = None  # None: every scenario
     downstream: str = ""  # the downstream set that it is about; "" for all others
+    # a split, and the samples of it below which chance alone could make the number
+    least: tuple[str, int] | None = None
     revision: int = 1
+
+    def withheld(self, samples: int) -> str:
+        """Why the number is not told of so many samples of its split; "" where it is."""
+        if self.least is None or samples >= self.least[1]:
+            return ""
+        split, least = self.least
+        return (
+            f"{WITHHELD}it needs {least:,} samples of the {split} set, but there are {samples:,}, "
+            "on which chance alone could make it. Choose a larger set."
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -102,9 +102,11 @@ def one_thread() -> AbstractContextManager:
 
 def _one(prepared: PreparedInputs, metric: str, *, has_gap: bool) -> Measured:
     try:
-        missing = prepared.raw.cost.get("missing")
-        if missing and catalog.metric(metric).group == "cost":
+        card, missing = catalog.metric(metric), prepared.raw.cost.get("missing")
+        if missing and card.group == "cost":
             raise BadValue(missing)
+        if card.least and (few := card.withheld(prepared.split(card.least[0]).total)):
+            raise BadValue(few)
         value = TABLE[metric](prepared)
         if value is None:
             raise BadValue("This was not recorded on the device of the run.")

@@ -152,8 +152,10 @@ class PreparedInputs:
         return name in self.downstream if name else bool(self.downstream)
 
     def cka(self, *, model: str, split: str) -> float:
-        """Linear CKA to "retrain" or to "original" on a split."""
-        return representation.linear_cka(*paired_features(*self.beside(model, split)))
+        """Unbiased CKA to "retrain" or to "original" on a split."""
+        return representation.linear_cka(
+            *paired_features(*self.beside(model, split)), unbiased=True
+        )
 
     def knn(self, name: str) -> float:
         """k-NN accuracy on one downstream set."""
@@ -163,7 +165,7 @@ class PreparedInputs:
         return self._elsewhere["knn", name]
 
     def downstream_cka(self, model: str, name: str) -> float:
-        """CKA to "retrain" or to "original" on the test images of one downstream set."""
+        """Unbiased CKA to "retrain" or to "original" on the test images of one downstream set."""
         if (model, name) not in self._elsewhere:
             self._elsewhere[model, name] = self.cka(model=model, split=f"{DOWNSTREAM}{name}/test")
         return self._elsewhere[model, name]

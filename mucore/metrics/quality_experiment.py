@@ -59,7 +59,7 @@ class Assessment:
     time_share: float | None  # seconds / retrain_seconds; None where they do not compare
     ulira_accuracy: float
     ulira_auc: float
-    ulira_tpr_01: float
+    ulira_tpr_01: float | None
     ulira_tpr_1: float
     missing: int  # samples without ε, every rule having been discarded
     # samples on which one kind of model is all but constant; they count as not forgotten

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from mucore.catalog.metrics.representation import LEAST
 from mucore.errors import BadValue
 
 NEIGHBOURS = 5
@@ -49,11 +50,9 @@ def linear_cka(first: np.ndarray, second: np.ndarray, *, unbiased: bool = False)
     )
 
 
-def cka_by_layer(
-    first: Mapping[str, np.ndarray], second: Mapping[str, np.ndarray], *, unbiased: bool = False
-) -> np.ndarray:
-    """CKA of each layer of one model with each of another, (layers of first, layers of second) in
-    the order of the mappings.
+def cka_by_layer(first: Mapping[str, np.ndarray], second: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Unbiased CKA of each layer of one model with each of another, (layers of first, layers of
+    second) in the order of the mappings; of `LEAST` samples at least.
     """
     left, right = ([_centred(features) for features in model.values()] for model in (first, second))
     if len({len(features) for features in (*left, *right)}) > 1:
@@ -61,10 +60,15 @@ def cka_by_layer(
             "CKA compares layers on the same samples, but the layers were given different numbers "
             "of them."
         )
-    own = [[_own_alignment(features, unbiased) for features in side] for side in (left, right)]
+    if len(left[0]) < LEAST:
+        raise BadValue(
+            f"CKA needs {LEAST} samples, but there are {len(left[0])}, on which chance alone could "
+            "make it. Choose a larger set."
+        )
+    own = [[_own_alignment(features, unbiased=True) for features in side] for side in (left, right)]
     return np.array(
         [
-            [_ratio(_alignment(x, y, unbiased), a, b) for y, b in zip(right, own[1], strict=True)]
+            [_ratio(_alignment(x, y, True), a, b) for y, b in zip(right, own[1], strict=True)]
             for x, a in zip(left, own[0], strict=True)
         ]
     )
@@ -72,13 +76,8 @@ def cka_by_layer(
 
 def _centred(features: np.ndarray) -> np.ndarray:
     """(n, d) in float64 with columns of mean 0; feature maps are flattened."""
-    x = np.asarray(features, dtype=np.float64)
+    x = finite(features)
     x = x.reshape(len(x), -1)
-    if not np.isfinite(x).all():
-        raise BadValue(
-            "CKA needs finite features, but some are infinite or not a number: the model has "
-            "diverged."
-        )
     return x - x.mean(axis=0)
 
 
@@ -141,12 +140,12 @@ def nearest(
             f"The number of neighbours must lie between 1 and {room}, the samples to choose from, "
             f"but is {k}."
         )
-    directions, asked = _directions(gallery), _directions(queries)
+    known, asked = directions(gallery), directions(queries)
     positions, cosines = np.empty((len(asked), k), np.int64), np.empty((len(asked), k))
-    step = max(1, _BLOCK // len(directions))
+    step = max(1, _BLOCK // len(known))
     for start in range(0, len(asked), step):
         rows = slice(start, start + step)
-        near = asked[rows] @ directions.T
+        near = asked[rows] @ known.T
         if own is not None:
             near[np.arange(len(near)), own[rows]] = -np.inf
         edge = -np.partition(-near, k - 1, axis=1)[:, k - 1 : k]
@@ -187,15 +186,24 @@ def knn_accuracy(
     return float(np.mean(counts.argmax(axis=1) == np.asarray(test_labels)))
 
 
-def _directions(features: np.ndarray) -> np.ndarray:
+def directions(features: np.ndarray) -> np.ndarray:
+    """Features (n, d) at length one in float64, whose products are cosines: those of neighbours,
+    maps and replays. Features that are all zero stay so, at a right angle to all others.
+    """
+    x = finite(features)
+    norms = np.linalg.norm(x, axis=1, keepdims=True)
+    return np.divide(x, norms, out=np.zeros_like(x), where=norms > 0)
+
+
+def finite(features: np.ndarray) -> np.ndarray:
+    """Features in float64. Raises `BadValue` where some are not finite."""
     x = np.asarray(features, dtype=np.float64)
     if not np.isfinite(x).all():
         raise BadValue(
-            "Neighbours need finite features, but some are infinite or not a number: the model "
-            "has diverged."
+            "Features are compared, but some are infinite or not a number: the model has "
+            "diverged. Leave it out."
         )
-    norms = np.linalg.norm(x, axis=1, keepdims=True)
-    return np.divide(x, norms, out=np.zeros_like(x), where=norms > 0)
+    return x
 
 
 # -- scores

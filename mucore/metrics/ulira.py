@@ -32,7 +32,7 @@ class Attack:
     accuracy: float  # balanced
     accuracy_by_sample: np.ndarray  # (S,)
     auc: float
-    tpr_01: float  # at 0.1 % false positives
+    tpr_01: float | None  # at 0.1 % false positives, of 1,000 negatives at least
     tpr_1: float  # at 1 %
     shared_variance: bool
 
@@ -62,7 +62,9 @@ def attack(*, unlearned: np.ndarray, retrained: np.ndarray) -> Attack:
         accuracy=float(by_sample.mean()),
         accuracy_by_sample=by_sample,
         auc=auc(positives=positives, negatives=negatives),
-        tpr_01=tpr_at_fpr(positives=positives, negatives=negatives, fpr=0.001),
+        tpr_01=tpr_at_fpr(positives=positives, negatives=negatives, fpr=0.001)
+        if len(negatives) >= 1000
+        else None,
         tpr_1=tpr_at_fpr(positives=positives, negatives=negatives, fpr=0.01),
         shared_variance=shared,
     )

@@ -2,7 +2,7 @@
 comes to the results of an earlier one.
 
 Nothing is trained. Predictions are read from the store; weights are used where they are there. A
-number that cannot be had any more stays what it was.
+number that cannot be had any more stays what it was; one that is withheld now goes.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import mucore
+from mucore.catalog.cards import WITHHELD
 from mucore.errors import MucoreError
 from mucore.metrics import measure
 from mucore.metrics.sanity import flags
@@ -123,6 +124,7 @@ def _measured_again(spec: RunSpec, result: Result, outputs: Any, session: Sessio
     metrics = {
         name: was
         if measured.value is None
+        and not (measured.error or "").startswith(WITHHELD)
         and (was := result.metrics.get(name)) is not None
         and was.value is not None
         else measured

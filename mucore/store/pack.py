@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 import mucore
+from mucore import catalog
 from mucore.errors import BadFile, StoreError, said
 from mucore.outputs import Outputs, SplitOutputs
 from mucore.store.artifacts import Artifacts
@@ -36,6 +37,7 @@ from mucore.store.schema import now, plain_json, to_json
 from mucore.store.store import Store
 
 FORMAT = 2
+_NEEDY = {card.id: card for card in catalog.metrics() if card.least}
 ARTIFACTS = "artifacts"
 _COMPARISONS, _RESULTS = "comparisons", "results"  # how the names of their files open
 # nothing that is drawn from a pack looks at their features
@@ -297,12 +299,23 @@ def _read(folder: Path, name: str, sha256: str) -> Iterator[dict[str, Any]]:
         yield plain_json(line)
 
 
+def _withheld(metric: str, line: dict[str, Any]) -> str:
+    """Why a number that an earlier version measured would not be told today, "" where it would."""
+    if (card := _NEEDY.get(metric)) is None or card.least is None:
+        return ""
+    counted = line.get("confusion", {}).get(card.least[0])
+    return "" if counted is None else card.withheld(int(np.sum(counted)))
+
+
 def _result(line: dict[str, Any]) -> Result:
     known = {field.name for field in dataclasses.fields(Result)}
     fields: dict[str, Any] = {name: value for name, value in line.items() if name in known} | {
         "demo": True
     }
-    fields["metrics"] = {name: Measured(**measured) for name, measured in fields["metrics"].items()}
+    fields["metrics"] = {
+        name: Measured(None, error=few) if (few := _withheld(name, line)) else Measured(**measured)
+        for name, measured in fields["metrics"].items()
+    }
     for name in ("started", "finished"):
         fields[name] = datetime.fromisoformat(fields[name]) if fields.get(name) else None
     for name in ("losses", "notes", "flags"):

@@ -172,6 +172,21 @@ def test_clusters_stay_together_and_on_their_side(store):
     assert (moved < 0.1 * apart).all()
 
 
+@pytest.mark.parametrize("kind", [np.float16, np.float32])
+@pytest.mark.parametrize("dead", [slice(0, 0), slice(0, 9), slice(0, 40)])
+def test_features_that_are_zero_are_on_the_map(dead, kind):
+    """Of no direction, they are at a right angle to all others, as neighbours have it."""
+    features = np.random.default_rng(0).normal(size=(40, 6)).astype(kind)
+    start = tsne.principal(features)
+    features[dead] = 0
+    points = tsne.embed(features, start, 0, lambda *_: None)
+    assert points.shape == (40, 2) and np.isfinite(points).all()
+    features[3, 2] = np.inf
+    for refused in (tsne.principal, lambda x: tsne.embed(x, start, 0, lambda *_: None)):
+        with pytest.raises(BadValue, match="has diverged"):
+            refused(features)
+
+
 def test_the_start_is_the_first_two_principal_components():
     """Points on the axes: 3, -3 along x, 1, -1 along y, so that the components are the axes, scaled
     by the spread along x, sqrt(4.5).

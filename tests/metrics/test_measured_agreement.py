@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from builders import value
+from facts import numbers
 
 from mucore.metrics import measure
 from mucore.metrics.gradient_norms import GradientNorms
@@ -47,21 +48,28 @@ def test_cka_compares_the_same_samples_whatever_their_order_and_number(make_inpu
     assert value(measured, "cka_original_forget") < 0.9
 
 
-def test_cka_by_hand(make_inputs):
-    """Two samples and one feature each: centred they are ±a and ±b, so that CKA is 1; four samples
-    at right angles give 0.
+def test_cka_by_hand_and_of_too_few_samples(make_inputs):
+    """n samples ±1 at right angles: ‖YᵀX‖² = 0 and all squares are 1, so that the U-statistic is
+    −n² / (n − 1), that of each with itself n² (n − 2) / (n − 1): together −1 / (n − 2).
     """
     inputs = make_inputs()
     forget = inputs.outputs["forget"]
-    first = np.array([[1.0], [-1], [1], [-1]], np.float16)
-    second = np.array([[1.0], [1], [-1], [-1]], np.float16)
-    theirs = Outputs({**inputs.retrained, "forget": replace(forget, features=second)})
-    measured = measure(
-        make_inputs(outputs=with_forget(inputs, features=first), retrained=theirs),
-        scenario="one_class",
-        method="finetune",
+    first, second = (
+        np.tile(np.array(each, np.float16), 10)[:, None]
+        for each in ([1, -1, 1, -1], [1, 1, -1, -1])
     )
-    assert value(measured, "cka_retrain_forget") == 0.0
+    theirs = Outputs({**inputs.retrained, "forget": replace(forget, features=second)})
+    outputs = with_forget(inputs, features=first)
+    measured = measure(
+        make_inputs(outputs=outputs, retrained=theirs), scenario="one_class", method="finetune"
+    )
+    assert value(measured, "cka_retrain_forget") == pytest.approx(-1 / 38)
+    counts = np.zeros((4, 4), int)
+    counts[0, 0] = 31
+    few = make_inputs(outputs=with_forget(inputs, confusion=counts))
+    for name in ("cka_retrain_forget", "cka_original_forget"):
+        found = measure(few, scenario="one_class", method="finetune")[name]
+        assert found.value is None and numbers(found.error or "") == ["32", "31"]
 
 
 def test_cka_to_the_original_has_a_gap_and_cka_to_retrain_has_none(make_inputs):

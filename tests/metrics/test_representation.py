@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from builders import literal_unbiased
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import ortho_group
@@ -17,25 +18,6 @@ from mucore.metrics import representation as rep
 
 def draw(seed: int, n: int, d: int) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(n, d))
-
-
-def literal_unbiased(x: np.ndarray, y: np.ndarray) -> float:
-    """The U-statistic of HSIC as it is written, from Gram matrices that nobody centred (Song et
-    al., 2012).
-    """
-
-    def hsic(k: np.ndarray, m: np.ndarray) -> float:
-        n, one = len(k), np.ones(len(k))
-        k, m = k - np.diag(np.diag(k)), m - np.diag(np.diag(m))
-        product = k @ m
-        return (
-            np.trace(product)
-            + (one @ k @ one) * (one @ m @ one) / ((n - 1) * (n - 2))
-            - 2 / (n - 2) * (one @ product @ one)
-        ) / (n * (n - 3))
-
-    k, m = x @ x.T, y @ y.T
-    return hsic(k, m) / math.sqrt(hsic(k, k) * hsic(m, m))
 
 
 # -- CKA
@@ -107,14 +89,16 @@ def test_features_of_half_precision_lose_nothing_further():
 
 
 def test_layers_are_compared_with_layers():
-    first = {"stem": draw(0, 20, 2 * 3 * 3).reshape(20, 2, 3, 3), "head": draw(1, 20, 5)}
-    second = {"a": draw(2, 20, 4), "b": first["stem"], "c": draw(3, 20, 40)}
+    first = {"stem": draw(0, 32, 2 * 3 * 3).reshape(32, 2, 3, 3), "head": draw(1, 32, 5)}
+    second = {"a": draw(2, 32, 4), "b": first["stem"], "c": draw(3, 32, 40)}
     table = rep.cka_by_layer(first, second)
     assert table.shape == (2, 3)
     assert table[0, 1] == pytest.approx(1.0)
-    assert table[1, 2] == pytest.approx(rep.linear_cka(first["head"], second["c"]))
+    assert table[1, 2] == pytest.approx(literal_unbiased(first["head"], second["c"]))
     with pytest.raises(BadValue, match="different numbers of them"):
-        rep.cka_by_layer(first, {"a": draw(2, 19, 4)})
+        rep.cka_by_layer(first, {"a": draw(2, 31, 4)})
+    with pytest.raises(BadValue, match="needs 32 samples, but there are 31"):
+        rep.cka_by_layer({"a": draw(2, 31, 4)}, {"a": draw(2, 31, 4)})
 
 
 @pytest.mark.parametrize(
@@ -131,6 +115,15 @@ def test_cka_says_what_it_cannot_compare(
 ):
     with pytest.raises(BadValue, match=sentence):
         rep.linear_cka(x, y, unbiased=unbiased)
+
+
+@pytest.mark.parametrize("d", [16, 128])
+def test_of_so_few_samples_as_are_told_unrelated_features_stay_near_zero(d: int):
+    """The standard deviation is 1.5 / n at any width, where the plain one grows with it."""
+    pairs = [(draw(seed, rep.LEAST, d), draw(900 + seed, rep.LEAST, d)) for seed in range(99)]
+    found = np.array([rep.linear_cka(x, y, unbiased=True) for x, y in pairs])
+    assert found.std() == pytest.approx(1.5 / rep.LEAST, rel=0.2)
+    assert (np.abs(found) < 3.5 / rep.LEAST).mean() > 0.95
 
 
 # -- neighbours

@@ -72,7 +72,7 @@ def test_without_weights_the_predictions_are_enough_for_most(session, aged):
     store.gc("outputs")
     assert remeasure(store.results(), session) == []
     again = store.get_result(key).metrics
-    for name in ("cka_retrain_forget", "cka_original_forget", "js_divergence", "average_gap"):
+    for name in ("cka_retrain_test", "cka_original_test", "js_divergence", "average_gap"):
         assert again[name].value == pytest.approx(aged[key].metrics[name].value, rel=1e-6), name
     assert again["l2"].value == aged[key].metrics["l2"].value, (
         "a number that cannot be had any more stays"

@@ -14,7 +14,6 @@ from dashboard.text import units
 from dashboard.text.labels import method_names, number
 from dashboard.widgets import figures
 from dashboard.widgets.markdown import escape
-from mucore.metrics.membership import LOW_RATES
 from mucore.metrics.sanity import blind_attacks
 
 
@@ -62,7 +61,7 @@ def show(key: str, line: pd.Series, attack: str, scored: dict[str, Scored], log:
         curves = roc.roc_info(run, title=title, threshold=threshold, references=references)
         st.caption(
             f"Near Retrain's dashed line is good. Diamonds: {escape(title)} at "
-            f"{' and '.join(roc.LOW_RATES.values())} FPR."
+            f"{' and '.join(roc.LOW_RATES[rate] for rate in curves.run.at) or 'no'} FPR."
         )
         figure = roc.draw(curves, family=family, dark=state.dark(), log=log)
         figures.chart(figure, "roc", alt=roc.alt_text(curves))
@@ -92,17 +91,9 @@ def show(key: str, line: pd.Series, attack: str, scored: dict[str, Scored], log:
 
 
 def resolution_words(negatives: int) -> str:
-    few = (
-        (
-            f" {units.count(negatives, 'sample')} cannot resolve 0.1 %, so there not one of them "
-            "may pass."
-        )
-        if negatives < 1 / min(LOW_RATES)
-        else ""
-    )
     return (
         f"ROC: forget set against {units.count(negatives, 'test sample')}; at the left edge no "
-        f"test sample passes.{few}"
+        "test sample passes. A rate is told where one of them may pass: 0.1 % needs 1,000."
     )
 
 

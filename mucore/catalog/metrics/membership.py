@@ -112,8 +112,10 @@ def _attack_cards(attack: str) -> tuple[MetricCard, ...]:
             "the test samples pass.",
             ideal="retrain",
             source="Carlini et al., Membership Inference Attacks From First Principles, S&P 2022",
-            caveat="With fewer than 1,000 test samples none of them may pass. Equal scores pass "
+            caveat="Chance is 0.1 %. Told where 1,000 test samples decide. Equal scores pass "
             "together: a coarse score often gives 0.",
+            # half of them may fit the score of `prob`
+            least=("test", 2000 if attack == "prob" else 1000),
         ),
         MetricCard(
             id=f"mia_{attack}_tpr_1",
@@ -124,7 +126,7 @@ def _attack_cards(attack: str) -> tuple[MetricCard, ...]:
             "the test samples pass.",
             ideal="retrain",
             source="Carlini et al., Membership Inference Attacks From First Principles, S&P 2022",
-            caveat="Equal scores pass together, so a coarse score often gives 0.",
+            caveat="Chance is 1 %. Equal scores pass together, so a coarse score often gives 0.",
         ),
         MetricCard(
             id=f"mia_{attack}_forgotten_classes",

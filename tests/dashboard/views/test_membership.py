@@ -184,11 +184,7 @@ def test_a_runs_curve_is_what_the_store_says_of_it(attack):
         mf.score_run(attack, shuffled(outputs), result), title="x", threshold=0.0, references={}
     )
     assert found.auc is not None and info.run.auc == pytest.approx(100 * found.auc)
-    assert found.tpr_01 is not None and found.tpr_1 is not None
-    assert info.run.at == {
-        0.001: pytest.approx(100 * found.tpr_01),
-        0.01: pytest.approx(100 * found.tpr_1),
-    }
+    assert info.run.at == {}  # forty test samples tell of no such rate
     assert info.negatives == (20 if attack == "prob" else 40)
 
 
@@ -241,24 +237,22 @@ def test_the_mean_probability_tells_members_from_unseen_samples_and_guesses_wher
 
 
 def test_roc_figure_marks_low_rates_the_threshold_and_the_references():
-    run = scored([3.5, 2.0, 0.2])
-    info = roc.roc_info(
-        run,
-        title="SCRUB",
-        threshold=1.0,
-        references={"Retrain": scored([0.0, 0.0]), "Original": scored([4.0, 4.0])},
-    )
+    run = scored([3.5, 2.0, 0.2], test=[0.0, 0.5, 1.5, 3.0] * 25)
+    references = {"Retrain": scored([0.0, 0.0]), "Original": scored([4.0, 4.0])}
+    whose = {"title": "SCRUB", "threshold": 1.0, "references": references}
+    info = roc.roc_info(run, **whose)
     assert info.operating == (50.0, pytest.approx(200 / 3))
     assert (
         info.run.false[0] == info.run.true[0] == 0
         and info.run.false[-1] == info.run.true[-1] == 100
     )
-    # only 3.5 is above every test score
-    assert info.run.at == {0.001: pytest.approx(100 / 3), 0.01: pytest.approx(100 / 3)}
+    # only 3.5 is above every test score but one in a hundred
+    assert info.run.at == {0.01: pytest.approx(100 / 3)}
     assert info.references[1].auc == 100.0
     figure = roc.draw(info, family="teacher", dark=False)
     assert {trace.name for trace in figure.data} >= {"Retrain", "Original", "SCRUB"}
-    assert "33.3 % at 0.1 %" in roc.alt_text(info)
+    assert "33.3 % at 1 %" in roc.alt_text(info)
+    assert set(roc.roc_info(scored([4.0], test=[0.0] * 1000), **whose).run.at) == {0.001, 0.01}
 
 
 def test_histogram_shares_by_hand():
@@ -451,7 +445,7 @@ def test_kept_predictions_show_curve_histogram_walls_and_exposed_samples(home):
     ):
         assert label in words
     assert any("Image" in frame.value.columns and len(frame.value) == 8 for frame in at.dataframe)
-    assert lines_with(at, "12 samples", " 0.1 %")
+    assert lines_with(at, "12 test samples", "1,000")
     assert lines_with(at, "Of the 100 forgotten samples", "12")  # those with predictions
     heads = [set(frame.value.columns) for frame in at.dataframe]
     for columns in (
