@@ -234,7 +234,7 @@ def tune(
     scenario: str | Sequence[str] = (),
     scenario_parameters: Mapping[str, Any] | None = None,
     methods: str | Sequence[str] = "all",
-    trials: int = 24,
+    trials: int = 60,
     seed: int = 100,
     cap: float = 1 / 3,
     jobs: int = 1,
@@ -243,15 +243,16 @@ def tune(
     home: str | Path | None = None,
 ) -> pd.DataFrame:
     """Search settings of methods for each scenario, and return one row a method and scenario: how
-    far from Retrain the authors' setting and the best are, and `values`, the setting that was
-    chosen, as `compare` takes it in `parameters`; None where there is none.
+    much of the verdict's margin the authors' setting and the best use up (1.0 is at the margin),
+    and `values`, the setting that was chosen, as `compare` takes it in `parameters`; None where
+    there is none.
 
-    Every method has `trials` settings on training seed `seed`, none of which may take more than the
-    share `cap` of Retrain's work; the best go on to the next two seeds. No test data are looked at.
-    `jobs` processes share the work. Study files lie in `studies`, else under the home, and a search
-    that was stopped goes on from them. What is left open is filled in as by `compare`. Methods that
-    cannot be searched are warned of, and so are studies that could not go on or that somebody else
-    works on. Raises `MucoreError`.
+    Settings are judged on training seed `seed` and the two after it, until ten in a row are no
+    better than the best, `trials` at most; none may take more than the share `cap` of Retrain's
+    work. No test data are looked at. `jobs` processes share the work. Study files lie in `studies`,
+    else under the home, and a search that was stopped goes on from them. What is left open is
+    filled in as by `compare`. Methods that cannot be searched are warned of, and so are studies
+    that could not go on or that somebody else works on. Raises `MucoreError`.
     """
     import pandas as pd
 

@@ -20,8 +20,7 @@ from mucore.metrics.registry import RELATIVE_TO_RETRAIN
 from mucore.spec import make_recipe
 from mucore.statistics.kendall import kendall
 from mucore.statistics.significance import holm
-from mucore.suite.scores import noise, paired_p, scores_of, values_of
-from mucore.tuning import objective
+from mucore.suite.scores import CAP, FLOOR, noise, paired_p, scores_of, values_of
 from mucore.verdicts import rules_of
 
 Rows = Iterable[Sequence[str]]
@@ -39,8 +38,8 @@ def write(every: Sequence[Task]) -> str:
         "findings.md",
         model=MODEL,
         epochs=make_recipe(PRESET).epochs,
-        least=100 * objective.FLOOR,
-        most=objective.CAP,
+        least=100 * FLOOR,
+        most=CAP,
         enough=listed(map(str, ENOUGH)),
         fewest=FEWEST,
         runs=table(

@@ -4,8 +4,8 @@
         --model resnet9-small --scenario one_class --methods all
     python scripts/make_tuned.py
 
-The setting of a task whose study goes on with more trials stays until that has come to its end.
-Where a search found none, there is none.
+The setting of a task whose study goes on stays until that has come to its end. Where a search found
+none, there is none.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ STUDIES = Path(__file__).resolve().parents[1] / "data" / "studies"
 
 def kept(studies: Sequence[Study]) -> list[tuning.Tuned]:
     """The settings in the file whose studies go on."""
-    going_on = [study for study in studies if not study.finished(len(study.first))]
+    going_on = [study for study in studies if study.pending()]
     return [
         each for each in tuning.shipped() if any(found.is_of(each, study) for study in going_on)
     ]

@@ -6,8 +6,9 @@ from docs_text import filled, paragraphs, table, value
 from make_tuned import STUDIES
 
 from mucore import catalog
-from mucore.tuning import objective, report
-from mucore.tuning.study import BEST, Facts, Study, facts_in, studies_in
+from mucore.catalog import tuning
+from mucore.tuning import found, report
+from mucore.tuning.study import PATIENCE, Facts, Study, facts_in, studies_in
 from mucore.tuning.wish import CAP, SEED, TRIALS
 
 TUNABLE = tuple(card.id for card in catalog.METHODS if card.search)
@@ -17,29 +18,19 @@ def tuning_page() -> str:
     studies = studies_in(STUDIES)
     parts = []
     for facts in facts_in(STUDIES):
-        done = {
-            study.method: study
-            for study in studies
-            if study.task == facts.task and study.finished(TRIALS)
-        }
+        done = {study.method: study for study in studies if study.task == facts.task}
         task = facts.task
-        units = [f"`{name}` {facts.units[name]:.3g}" for name in objective.terms(task["scenario"])]
+        margins = [f"`{name}` {each.margin:.3g}" for name, each in facts.limits(SEED).items()]
         parts += [
             f"## `{task['scenario']}` on `{task['dataset']}`, `{task['model']}`, "
             f"`{task['preset']}`",
-            f"Units: {', '.join(units)}."
-            + (
-                f" Doing nothing: {facts.seeds[str(SEED)]['score']:.3g}."
-                if str(SEED) in facts.seeds
-                else ""
-            ),
+            f"Margins: {', '.join(margins)}. Doing nothing: {facts.nothing(SEED):.3g}.",
             table(
-                ("Method", "Trials", "Authors'", f"Seeds {SEED} to {SEED + 2}")
-                + ("Work", "Edges", "Setting"),
+                ("Method", "Settings", "Authors'", "Best", "Work", "Edges", "Setting"),
                 [row(done[name], facts) for name in TUNABLE if name in done],
             ),
         ]
-    limits = {"cap": CAP, "best": BEST, "most": objective.CAP, "least": objective.FLOOR}
+    limits = {"cap": CAP, "patience": PATIENCE, "last": SEED + 2}
     return filled("tuning.md", trials=TRIALS, seed=SEED, **limits, tables=paragraphs(parts))
 
 
@@ -48,21 +39,23 @@ def row(study: Study, facts: Facts) -> list[str]:
     assert authors is not None
     beside = ["none", "–", "–", ""]
     if choice is not None:
+        ships = any(
+            found.is_of(each, study) and each.values == choice.values for each in tuning.shipped()
+        )
         beside = [
-            ", ".join(map(_score, choice.scores)),
+            _score(choice.score),
             f"{choice.work:.2f}",
             "; ".join(report.edges(study, facts)) or "–",
-            ", ".join(f"{name} {value(it)}" for name, it in choice.values.items()),
+            ", ".join(f"{name} {value(it)}" for name, it in choice.values.items())
+            + " *not in use yet*" * (not ships),
         ]
     return [
         f"`{study.method}`" + " *open*" * study.open,
-        f"{len(study.first)} + {len(study.trials) - len(study.first)}",
-        _score(authors.score) + " (over)" * authors.over,
+        f"{len(study.settings)}" + "+" * bool(study.pending()),
+        _score(authors.score) if authors.candidate else "out",
         *beside,
     ]
 
 
-def _score(score: float | None) -> str:
-    if score is None:
-        return "–"
+def _score(score: float) -> str:
     return f"{score:.2f}" if score < 10 else f"{score:.0f}"

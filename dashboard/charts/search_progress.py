@@ -1,4 +1,4 @@
-"""A search of settings, trial by trial: what each scored, and the best so far."""
+"""A search, setting by setting: what each scored, and the best so far."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from dashboard import theme
 from dashboard.charts.parts import axes, references
 from dashboard.frames.method import CAME, Came, Found
 
-# of two Retrains of different seeds, on the mean: sqrt(2 / pi) (mucore/tuning/objective.py)
-OTHER_SEED: Final = 0.8
+MARGIN: Final = 1.0  # of the verdict (mucore/tuning/objective.py)
 LEAST: Final = 0.05  # a score of 0 has no place on a logarithmic axis
 TICKS: Final = (0.05, 0.1, 0.3, 1, 3, 10, 30, 100, 200)
-MARKS: Mapping[Came, str] = {"candidate": "circle", "still": "circle-open", "out": "x-thin-open"}
+MARKS: Mapping[Came, str] = {"judged": "circle", "stopped": "circle-open", "out": "x-thin-open"}
 
 
 @dataclass(frozen=True)
 class SearchProgressInfo:
-    """Of each trial its number from 1, its score (of at least `LEAST`, for the axis is
-    logarithmic), what came of it, and its setting; `falling` is the best so far.
+    """Of each setting its score (of at least `LEAST`, for the axis is logarithmic), what came of
+    it, and its text; `falling` is the best so far.
     """
 
     scores: tuple[float, ...]
@@ -61,7 +60,7 @@ def draw(info: SearchProgressInfo, *, dark: bool, height: int = 340) -> go.Figur
         if mine:
             figure.add_trace(_marks(info, mine, title, came, look))
     ends = [0.5, len(info.scores) + 0.5]
-    for value, name in ((OTHER_SEED, "Retrain of another seed"), (info.original, "Original")):
+    for value, name in ((MARGIN, "Margin of the verdict"), (info.original, "Original")):
         if value is not None:
             line = references.line(name, look, 1.2)
             figure.add_trace(
@@ -69,9 +68,9 @@ def draw(info: SearchProgressInfo, *, dark: bool, height: int = 340) -> go.Figur
                     x=ends, y=[value] * 2, mode="lines", line=line, name=name, hoverinfo="skip"
                 )
             )
-    figure.update_xaxes(title="Trial", tickformat="d", range=[0, len(info.scores) + 1])
+    figure.update_xaxes(title="Setting", tickformat="d", range=[0, len(info.scores) + 1])
     figure.update_yaxes(
-        title="Distance to Retrain, units (log axis)",
+        title="Share of the verdict's margin (log axis)",
         type="log",
         tickvals=TICKS,
         ticktext=[f"{value:g}" for value in TICKS],
@@ -84,7 +83,7 @@ def _marks(
     info: SearchProgressInfo, mine: list[int], title: str, came: Came, look: theme.Ground
 ) -> go.Scatter:
     marker: dict[str, Any] = {"symbol": MARKS[came], "size": 9, "color": look.primary}
-    if came != "candidate":
+    if came != "judged":
         marker["line"] = {"width": 1.6, "color": look.text}
     return go.Scatter(
         x=[at + 1 for at in mine],
@@ -93,7 +92,7 @@ def _marks(
         marker=marker,
         name=title,
         customdata=[info.settings[at] for at in mine],
-        hovertemplate="trial %{x}: %{y:.3g}<br>%{customdata}<extra></extra>",
+        hovertemplate="setting %{x}: %{y:.3g}<br>%{customdata}<extra></extra>",
     )
 
 
@@ -101,6 +100,6 @@ def alt_text(info: SearchProgressInfo) -> str:
     best = next((each for each in reversed(info.falling) if each is not None), None)
     end = "no setting may be chosen" if best is None else f"the best has {best:.3g}"
     return (
-        f"{len(info.scores)} trials of a search, their distance to Retrain in units of its spread; "
-        f"{end}, and a Retrain of another seed {OTHER_SEED}."
+        f"{len(info.scores)} settings of a search, by the share of the verdict's margin that they "
+        f"use up; {end}."
     )

@@ -14,20 +14,19 @@ import pandas as pd
 from dashboard.text import labels, units
 from dashboard.text.labels import number
 from mucore import catalog, titles
-from mucore.tuning.report import doing_nothing, further
-from mucore.tuning.study import Facts, Study
+from mucore.tuning.study import Facts, Setting, Study
 
-Came = Literal["candidate", "still", "out"]
+Came = Literal["judged", "stopped", "out"]
 CAME: Mapping[Came, str] = {
-    "candidate": "may be chosen",
-    "still": "moved nothing",
+    "judged": "judged on three seeds",
+    "stopped": "stopped earlier",
     "out": "too much work, or failed",
 }
 
 
 @dataclass(frozen=True)
 class Tried:
-    """One setting on the first seed of a search; `score` in units of Retrain's spread."""
+    """One setting; `score` in margins of the verdict, on average over the seeds that it has."""
 
     score: float
     came: Came
@@ -37,9 +36,8 @@ class Tried:
 
 @dataclass(frozen=True)
 class Found:
-    """A study as the page shows it. `falling` is the best score so far after each trial, None
-    before the first candidate; `original` is what doing nothing scores on the first seed,
-    `further` whether the chosen setting scores worse than that over all its seeds.
+    """A study as the page shows it. `falling` is the best score so far after each setting, None
+    before the first that is judged; `original` is what doing nothing scores.
     """
 
     id: str
@@ -50,13 +48,10 @@ class Found:
     chosen: str
     mean: float | None
     done: bool
-    further: bool
 
 
 def found(studies: Iterable[Study], facts: Iterable[Facts], *, wanted: int) -> tuple[Found, ...]:
-    """The studies that have trials; `wanted` of them make a search whole, or as many as came to a
-    setting.
-    """
+    """The studies that have trials; `wanted` settings make a search whole."""
     shared = {str(each.task): each for each in facts}
     tried = [study for study in studies if study.trials]
     alike = Counter(_place(study.task) for study in tried)
@@ -69,27 +64,23 @@ def found(studies: Iterable[Study], facts: Iterable[Facts], *, wanted: int) -> t
 def _found(study: Study, facts: Facts | None, wanted: int, *, alone: bool) -> Found:
     """`alone`: whether no other study is of this scenario, data set and model."""
     choice = study.choice()
-    ended = choice is not None and study.next_check() is None
-    seed = {} if facts is None else facts.seeds.get(str(study.seed), {})
     return Found(
         id=_place(study.task) if alone else f"{_place(study.task)}-{_digits(study.task)}",
         title=_title(study.task) if alone else f"{_title(study.task)} ({_apart(study.task)})",
         tried=tuple(
-            Tried(
-                trial.score,
-                "out" if trial.over or trial.ended else "still" if trial.still else "candidate",
-                labels.settings_text(trial.values),
-                trial.work,
-            )
-            for trial in study.first
+            Tried(each.score, _came(each), labels.settings_text(each.values), each.work)
+            for each in study.settings
         ),
         falling=tuple(study.falling()),
-        original=seed.get("score"),
+        original=None if facts is None else facts.nothing(study.seed),
         chosen="" if choice is None else labels.settings_text(choice.values),
         mean=None if choice is None else choice.score,
-        done=ended or study.finished(wanted),
-        further=further(choice, doing_nothing(study, facts)),
+        done=study.finished(wanted),
     )
+
+
+def _came(setting: Setting) -> Came:
+    return "out" if not setting.candidate else "judged" if setting.judged else "stopped"
 
 
 def _place(task: Mapping[str, Any]) -> str:
@@ -114,35 +105,28 @@ def _title(task: Mapping[str, Any]) -> str:
 def sentence(one: Found) -> str:
     """What a search came to."""
     tried = len(one.tried)
-    useless = sum(each.came != "candidate" for each in one.tried)
+    useless = sum(each.came == "out" for each in one.tried)
     began = f"{units.count(tried, 'setting')} {'was' if tried == 1 else 'were'} tried"
     began += "" if one.done else " so far"
-    left = f", of which {useless} moved nothing, took too much work or failed" if useless else ""
+    left = f", of which {useless} took too much work or failed" if useless else ""
     if one.mean is None:
         return f"{began}{left}. None may be chosen{'' if one.done else ' yet'}."
     authors = one.tried[0]
-    before = (
-        f" the authors' setting has {authors.score:.2g} on the first seed"
-        if authors.came == "candidate"
-        else f" the authors' setting {_BUT[authors.came]} on the first seed"
-    )
-    far = ", further from Retrain than doing nothing is" if one.further else ""
+    before = "took too much work or failed" if authors.came == "out" else f"{authors.score:.2g}"
     return (
-        f"{began}{left}. Chosen: {one.chosen}, with a score of {one.mean:.2g} on average over "
-        f"three seeds{far};{before}."
+        f"{began}{left}. {'Chosen' if one.done else 'Best so far'}: {one.chosen}, with a score of "
+        f"{one.mean:.2g} on average over three seeds, where at most 1 is inside the verdict's "
+        f"margin; the authors' setting: {before}."
     )
-
-
-_BUT = {"still": "moved nothing", "out": "took too much work or failed"}
 
 
 def frame(one: Found) -> pd.DataFrame:
-    """A line a trial of the first seed."""
+    """A line a setting."""
     return pd.DataFrame(
         {
-            "Trial": range(1, len(one.tried) + 1),
+            "No.": range(1, len(one.tried) + 1),
             "Setting": [each.setting for each in one.tried],
-            "Distance, units of Retrain's spread": [f"{each.score:.3g}" for each in one.tried],
+            "Share of the verdict's margin": [f"{each.score:.3g}" for each in one.tried],
             "Work, share of Retrain's": [number(each.work, "ratio") for each in one.tried],
             "Outcome": [CAME[each.came] for each in one.tried],
         }

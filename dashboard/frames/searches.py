@@ -13,25 +13,23 @@ from dashboard.text import labels
 from mucore import catalog
 
 MEANING = (
-    "Distances to Retrain in units of the spread between Retrains: another seed's Retrain "
-    "has about 0.8 on average if they differ as normal noise does; 5 is visibly off. Three seeds: "
-    "the mean that chose the setting."
+    "How much of the verdict's margin a setting uses up, by the number that uses most, on average "
+    "over three seeds of validation data: at most 1 is inside."
 )
 
 
 def table(records: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """A row a study that has trials: authors' and best distance, the mean of three seeds, work as a
-    share of Retrain's, the setting; dashes where there is no candidate.
+    """A row a study that has trials: the authors' and the best score, work as a share of Retrain's,
+    the setting; dashes where there is no candidate.
     """
     return pd.DataFrame(
         [
             {
                 "Method": labels.method_names(each["method"])[0],
                 "Scenario": _task(each),
-                "Trials": each["trials"],
+                "Settings": each["settings"],
                 "Authors'": _shown(each["authors"]),
-                "Best": _shown(each["best"]),
-                "Three seeds": _shown(each["score"]),
+                "Best": _shown(each["score"]),
                 "Work": _shown(each["work"]),
                 "Setting": labels.settings_text(each["values"]) if each["values"] else "",
             }
@@ -52,8 +50,8 @@ def _caution(record: Mapping[str, Any]) -> str:
         return f"{who} under {where} is not searched to the end."
     if record["score"] is None:
         return (
-            f"{who} under {where} has no setting that may be chosen. Of {record['first']}, "
-            f"{record['why_none']}. More trials may find one."
+            f"{who} under {where} has no setting that may be chosen. Of {record['settings']}, "
+            f"{record['why_none']}."
         )
     if record["nothing"] is not None and record["score"] > record["nothing"]:
         return (

@@ -54,12 +54,12 @@ def tune(
     trials: Annotated[
         int,
         WHOLE,
-        Parameter(help="Settings that are tried, the authors' among them, for each method."),
-    ] = 24,
+        Parameter(help="Settings that are tried at most, the authors' first, for each method."),
+    ] = 60,
     seed: Annotated[
         int,
         WHOLE,
-        Parameter(help="First seed of the search; the two after it check the best settings."),
+        Parameter(help="First of the three seeds on which a setting is judged."),
     ] = 100,
     cap: Annotated[
         float, Parameter(help="What a trial may take at most, as a share of Retrain's work.")
@@ -79,8 +79,8 @@ def tune(
     device: Device = "auto",
     as_json: Json = False,
 ) -> int:
-    """Search settings of methods for a task: equal trials and work for each, nearest to Retrain on
-    validation data wins. Goes on where it was when it is started again.
+    """Search settings of methods for a task: what uses up least of the verdict's margin on three
+    seeds of validation data wins. Goes on where it was when it is started again.
     """
     from mucore.runner.together import check_jobs
     from mucore.tuning.plan import plan
@@ -156,15 +156,16 @@ def _grid(task: TaskOptions, changes: Sequence[str]) -> Grid:
 
 def _say_plan(wish: Wish, planned: Any, jobs: int) -> None:
     from mucore.runner.estimate import about
+    from mucore.tuning.study import PATIENCE
     from mucore.tuning.wish import SLACK
 
     studies = sum(len(methods) for _, methods in wish.tasks)
     names = "; ".join(task.title for task, _ in wish.tasks)
     print(
-        f"{studies} {'study' if studies == 1 else 'studies'} ({names}): each tries {wish.trials} "
-        f"settings on seed {wish.seed}, the authors' first, and the best on seeds {wish.seed + 1} "
-        f"and {wish.seed + 2}. A trial may take {wish.cap:.2g} of Retrain's work, and "
-        f"{SLACK - 1:.0%} of that beside it. Test data are not looked at.",
+        f"{studies} {'study' if studies == 1 else 'studies'} ({names}): each tries settings, the "
+        f"authors' first, on seeds {wish.seed} to {wish.seed + 2} until {PATIENCE} in a row are no "
+        f"better than the best, {wish.trials} at most. A trial may take {wish.cap:.2g} of "
+        f"Retrain's work, and {SLACK - 1:.0%} of that beside it. Test data are not looked at.",
         file=sys.stderr,
     )
     if planned.aside:
@@ -251,8 +252,8 @@ class _Shown:
             self._what = f"references of {event.task.scenario}"
             self._bar.update(self._task, description=self._what)
             return
-        first = len(study.first)
-        self._what = f"{event.method} under {event.task.scenario}, {first} of {self.wish.trials}"
+        count = len(study.settings)
+        self._what = f"{event.method} under {event.task.scenario}, setting {count}"
         self._bar.update(self._task, completed=self._done(), description=self._what)
         if study.finished(self.wish.trials):
             self._console.print(_line(event.task, study), highlight=False, markup=False)
@@ -260,11 +261,10 @@ class _Shown:
 
 def _line(task: Task, study: Study) -> str:
     choice, authors = study.choice(), study.authors
-    tried = f"{len(study.trials)} trials"
-    before = f"the authors' setting {_score(authors.score)}" if authors else ""
-    if choice is None:
-        return f"{study.method} under {task.scenario}: no candidate in {tried}, {before}"
-    return f"{study.method} under {task.scenario}: {_score(choice.score)} in {tried}, {before}"
+    tried = f"{len(study.settings)} settings"
+    before = _score(authors.score) if authors and authors.candidate else "out"
+    best = "no candidate" if choice is None else _score(choice.score)
+    return f"{study.method} under {task.scenario}: {best} in {tried}, the authors' {before}"
 
 
 def _score(value: float) -> str:
@@ -296,14 +296,14 @@ def _say_found(
 
 def _say_records(records: Sequence[dict[str, Any]]) -> None:
     print_table(
-        ("scenario", "method", "trials", "authors'", "best", "3 seeds", "work", "setting"),
+        ("scenario", "method", "settings", "trials", "authors'", "best", "work", "setting"),
         [
             (
                 each["scenario"],
                 each["method"] + (" (open)" if each["open"] else ""),
-                f"{each['first']}+{each['trials'] - each['first']}",
-                "" if each["authors"] is None else _score(each["authors"]),
-                "" if each["best"] is None else _score(each["best"]),
+                str(each["settings"]),
+                str(each["trials"]),
+                "out" if each["authors"] is None else _score(each["authors"]),
                 "none" if each["score"] is None else _score(each["score"]),
                 "" if each["work"] is None else f"{each['work']:.2f}",
                 ", ".join(f"{name} {_value(v)}" for name, v in (each["values"] or {}).items()),
@@ -312,9 +312,8 @@ def _say_records(records: Sequence[dict[str, Any]]) -> None:
         ],
     )
     print(
-        "Scores are distances to Retrain in units of the spread between Retrains: another seed's "
-        "Retrain has about 0.8 on average if they differ as normal noise does; 5 is visibly off. "
-        "Best: on the search's seed alone, which flatters; 3 seeds: the mean that chose. "
+        "Scores: how much of the verdict's margin is used up, by the number that uses most, on "
+        "average over three seeds; at most 1.0 is inside. Out: took too much work, or failed. "
         "Work: share of Retrain's.",
         file=sys.stderr,
     )

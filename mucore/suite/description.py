@@ -18,7 +18,7 @@ from mucore import catalog
 from mucore.errors import BadFile, BadValue, UnknownName, said
 from mucore.spec import make_recipe
 from mucore.spec.run import ENGINE_REVISION
-from mucore.tuning import objective
+from mucore.suite import scores
 
 FOLDER = Path(catalog.__file__).with_name("suites")
 
@@ -117,8 +117,8 @@ def changed(suite: Suite) -> list[str]:
         for name, frozen in suite.metrics.items()
         if (here := _metric(name)) != frozen
     ]
-    if suite.objective_revision != objective.REVISION:
-        found.append(_differs("the score", suite.objective_revision, objective.REVISION))
+    if suite.objective_revision != scores.REVISION:
+        found.append(_differs("the score", suite.objective_revision, scores.REVISION))
     for task in suite.tasks:
         here = revisions(task.dataset, task.model, task.scenario)
         found += [

@@ -11,11 +11,11 @@ from mucore.tuning.study import Study, write_json
 
 
 def settings(studies: Iterable[Study]) -> list[Tuned]:
-    """The setting of each study whose second stage is over and that has a candidate."""
+    """The setting of each study of which none that was tried goes on."""
     found = []
     for study in studies:
         choice = study.choice()
-        if choice is None or study.next_check() is not None:
+        if choice is None or study.pending():
             continue
         task = dict(study.task)  # as `Task.content` has it
         found.append(
@@ -23,7 +23,7 @@ def settings(studies: Iterable[Study]) -> list[Tuned]:
                 method=study.method,
                 values=choice.values,
                 scenario=task.pop("scenario"),
-                trials=len(study.first),
+                trials=len(study.settings),
                 cap=study.cap,
                 open=study.open,
                 **task,
@@ -52,9 +52,7 @@ def write(path: Path, studies: Iterable[Study], *, beside: Iterable[Tuned] = ())
         setting
         for setting in beside
         if not any(
-            is_of(setting, study)
-            and study.next_check() is None
-            and len(study.first) >= setting.trials
+            is_of(setting, study) and not study.pending() and len(study.settings) >= setting.trials
             for study in studies
         )
     ]

@@ -13,11 +13,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from mucore import catalog
 from mucore.catalog.networks import network
-from mucore.datasets.poisoned import stamped
 from mucore.engine.collect import collect
-from mucore.engine.data import Samples, UnlearningData, on_device
+from mucore.engine.data import Samples, UnlearningData
 from mucore.engine.run import NO_CALLBACKS, Callbacks, Run
 from mucore.engine.untouched import Touched
 from mucore.errors import Cancelled, MucoreError, StoreError
@@ -29,10 +27,10 @@ from mucore.runner.estimate.memory import values_of
 from mucore.runner.execute import model_of, unlearn
 from mucore.runner.session import ForgetSet, Session
 from mucore.runner.training_records import training_records
-from mucore.scenarios.poison import flipped_classes
 from mucore.spec import RunSpec
 from mucore.store.trouble import awaited
 from mucore.tuning import objective
+from mucore.tuning.objective import Limit, short
 from mucore.tuning.space import Space, work
 from mucore.tuning.study import Trial
 from mucore.tuning.task import Task
@@ -48,26 +46,16 @@ Numbers = dict[str, float]
 class Judge:
     """Original, Retrain and data of `task` under the training seed `seed`, on the session's device.
 
-    Makes what is missing, and stores it. With `original` False only Retrain is wanted, and no
-    original is trained where the scenario needs none. Raises `Cancelled`, `MucoreError`.
+    Makes what is missing, and stores it. Raises `Cancelled`, `MucoreError`.
     """
 
     def __init__(
-        self,
-        task: Task,
-        seed: int,
-        session: Session,
-        callbacks: Callbacks = NO_CALLBACKS,
-        *,
-        original: bool = True,
+        self, task: Task, seed: int, session: Session, callbacks: Callbacks = NO_CALLBACKS
     ):
         self.task, self.seed, self.session, self.callbacks = task, seed, session, callbacks
         self.spec = task.spec("retrain", seed=seed)
-        card = catalog.scenario(task.scenario)
-        wanted = original or bool(card.needs & {"losses", "downstream"})
-        self.trained = session.original(self.spec, callbacks) if wanted else None
-        network = self.trained[0] if self.trained else None
-        self.forget: ForgetSet = session.forget_set(self.spec, network, self._quiet())
+        self.trained = session.original(self.spec, callbacks)
+        self.forget: ForgetSet = session.forget_set(self.spec, self.trained[0], self._quiet())
         self.data: UnlearningData = session.unlearning_data(self.spec, self.forget)
         self._retain = self._part("tuning/retain", self.data.retain, SAMPLES)
         validation = self.data.validation
@@ -79,13 +67,11 @@ class Judge:
             if len(gone)
             else self._part(ATTACK_SPLIT, validation, len(validation) // 2)
         )
-        self._poisoned = self._where_poison_acts()
         model, _ = self._retrained()
         self.retrain: Numbers = self._reference("Retrain", model)
         # gradient samples of a whole Retrain
         self.whole = float(self.spec.recipe.epochs * len(self.data.retain))
-        if self.trained is not None:
-            self.original: Numbers = self._reference("the original", self.trained[0])
+        self.original: Numbers = self._reference("the original", self.trained[0])
 
     def _quiet(self) -> Run:
         """Surroundings in which nothing is counted for anybody."""
@@ -99,12 +85,9 @@ class Judge:
     def _retrained(self) -> tuple[nn.Module, Any]:
         if (found := self.session.load_model(self.spec)) is not None:
             return found
-        start = self.trained or self._untrained()
-        return model_of(self.spec, self.session, start, self.forget, self.data, self.callbacks)
-
-    def _untrained(self) -> Any:
-        """What Retrain starts from does not matter to it."""
-        return self.data.fresh_model(0), None
+        return model_of(
+            self.spec, self.session, self.trained, self.forget, self.data, self.callbacks
+        )
 
     def _reference(self, name: str, model: nn.Module) -> Numbers:
         try:
@@ -116,25 +99,8 @@ class Judge:
 
     # -- numbers
 
-    def _where_poison_acts(self) -> Samples | None:
-        """Validation images under the trigger, those of the target class left out; or those of the
-        classes whose labels were flipped.
-        """
-        poison, validation = self.spec.poison, self.data.validation
-        if not poison:
-            return None
-        splits = self.session.splits(self.spec)
-        if splits.trigger is None:
-            flipped = torch.tensor(flipped_classes(poison, splits.classes))
-            return validation[torch.isin(validation.labels, flipped)]
-        everything = torch.ones(len(splits.validation), dtype=torch.bool)
-        pixels = stamped(splits.validation.pixels, everything, splits.trigger, poison["value"])
-        under = replace(splits, validation=replace(splits.validation, pixels=pixels))
-        found = on_device(under, "validation", self.session.device)
-        return found[found.labels != poison["target"]]
-
     def measure(self, model: nn.Module) -> Numbers:
-        """The numbers of a network that the score and the choice look at, in 0..1. Raises
+        """The numbers of a network that the score looks at, in 0..1. Raises
         `MucoreError` where predictions are not finite, or nearly all are of one class.
         """
         classes, run = self.data.classes, self._quiet()
@@ -164,10 +130,9 @@ class Judge:
             for name, chosen in (("va_forgotten", gone), ("va_remaining", others)):
                 found[name] = accuracy_of_classes(confusion=validation.confusion, classes=chosen)
         if "fa_true" in names:
-            assert self.data.true_labels is not None and self._poisoned is not None
+            assert self.data.true_labels is not None
             true = self.data.forget.with_labels(self.data.true_labels)
             found["fa_true"] = accuracy(confusion=asked(true).confusion)
-            found["va_poisoned"] = accuracy(confusion=asked(self._poisoned).confusion)
         if "mia" in names:
             found["mia"] = self._attacked(members=retain, forget=forget, nonmembers=unseen)
         if "mia_loss" in names:
@@ -178,7 +143,7 @@ class Judge:
             found["mia_loss"] = nomus.attack_accuracy(
                 **losses, evaluation_seed=self.spec.evaluation_seed
             )
-        return {name: _short(value) for name, value in found.items()}
+        return {name: short(value) for name, value in found.items()}
 
     def _attacked(self, **roles: SplitOutputs) -> float:
         """Efficacy of the confidence attack."""
@@ -201,9 +166,10 @@ class Judge:
     # -- trials
 
     def sizes(self) -> dict[str, Any]:
-        """What formulas count with on this data."""
+        """What formulas count with on this data, and the accuracy of guessing."""
         splits, recipe = self.session.splits(self.spec), self.spec.recipe
-        return {"batch_size": recipe.batch_size} | values_of(
+        chance = 1 / (2 if splits.task == "attributes" else splits.classes)
+        return {"batch_size": recipe.batch_size, "chance": chance} | values_of(
             network(self.spec.model, splits.shape),
             shape=splits.shape,
             classes=splits.classes,
@@ -226,7 +192,7 @@ class Judge:
         self,
         method: str,
         values: Mapping[str, Any],
-        units: Mapping[str, float],
+        limits: Mapping[str, Limit],
         *,
         most: float,
         cap: float,
@@ -238,7 +204,6 @@ class Judge:
         `StoreError` and trouble that passes, `MucoreError` where a training record cannot be made,
         and `Touched`, after which this judge is spoilt.
         """
-        assert self.trained is not None
         spec = self.task.spec(method, values, seed=self.seed)
         run, original = self._trial_run(spec, most), self.trained[0]
         records = training_records(self.session, spec, original, self.forget, run, self.callbacks)
@@ -246,13 +211,11 @@ class Judge:
         retrain = self.session.store.get_model(spec.retrained().model_key)
         whole = retrain.cost.get("seconds") if retrain is not None else None
         began, ended, numbers = time.process_time(), "", {}
-        moved = True
         try:
             model = unlearn(spec, original, data, run, whole)
             if run.status == "diverged":
                 ended = run.stop_reason or "it diverged"
             else:
-                moved = _differs(model, original)
                 numbers = self.measure(model)
         except Cancelled:
             if self.callbacks.cancelled is not None and self.callbacks.cancelled():
@@ -277,30 +240,16 @@ class Judge:
             seed=self.seed,
             values=values,
             score=objective.WORST,
-            work=_short(spent),
+            work=short(spent),
             seconds=round(seconds, 2),
             over=spent > cap,
             ended=ended,
         )
         if ended:
             return trial
-        gaps = {name: _short(value - self.retrain[name]) for name, value in numbers.items()}
-        found = objective.score(gaps, units, objective.terms(self.task.scenario))
-        name = objective.telling(self.task.scenario)
-        still = not moved or objective.stood_still(
-            numbers[name],
-            original=self.original[name],
-            retrain=self.retrain[name],
-            unit=units[name],
-        )
-        if still:
-            found = objective.penalised(found, original=self.score_of_original(units))
-        return replace(trial, score=_short(found), numbers=numbers, gaps=gaps, still=still)
-
-    def score_of_original(self, units: Mapping[str, float]) -> float:
-        """J of the original: of doing nothing."""
-        gaps = {name: value - self.retrain[name] for name, value in self.original.items()}
-        return _short(objective.score(gaps, units, objective.terms(self.task.scenario)))
+        gaps = {name: short(value - self.retrain[name]) for name, value in numbers.items()}
+        score = objective.score(gaps, limits)
+        return replace(trial, score=score, numbers=numbers, gaps=gaps)
 
     def _trial_run(self, spec: RunSpec, most: float) -> Run:
         asked: Callable[[], bool] | None = self.callbacks.cancelled
@@ -320,16 +269,3 @@ def _spent(run: Run) -> float:
         for kind in ("forward", "backward")
     )
     return work(forward, backward)
-
-
-def _differs(model: nn.Module, original: nn.Module) -> bool:
-    """Whether any weight is another than the original's."""
-    before, after = original.state_dict(), model.state_dict()
-    return before.keys() != after.keys() or any(
-        not torch.equal(before[name], value.to(before[name])) for name, value in after.items()
-    )
-
-
-def _short(value: float) -> float:
-    """As it is written down, so that a study that was read again goes on alike."""
-    return float(f"{value:.6g}")

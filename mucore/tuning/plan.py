@@ -6,25 +6,25 @@ import statistics
 from dataclasses import dataclass
 from pathlib import Path
 
-from mucore import catalog
 from mucore.runner.estimate import Span, forecast
 from mucore.spec import RunSpec
 from mucore.store import Store
-from mucore.tuning.study import BEST, Folder, Study
+from mucore.tuning.study import SEEDS, Folder, Study, seeds_from
 from mucore.tuning.task import Task
-from mucore.tuning.wish import SPREAD_SEEDS, Wish, check_means, revision_of
+from mucore.tuning.wish import Wish, check_means, revision_of
 
 JUDGING = 0.5  # seconds that a trial takes beside its method, on the machine of docs/benchmarks.md
+USUAL = 30  # trials before a search ends: 10 to 44 in twelve on digits
 SPENT = 0.5  # of the cap, where nothing is known of a method yet
 UNSURE = 1.6  # an estimate may be as many times too long or too short
 
 
 @dataclass(frozen=True)
 class Plan:
-    """`references` are trainings, `trials` at most: the second stage ends earlier where nobody can
-    win any more. `done` are trials that there are, those of `aside` studies among them, which were
-    put aside for other code and are brought back. `studies` are not over yet. `making` and `trying`
-    are the likely seconds of references and of trials in one process.
+    """`references` are trainings, `trials` at most: clear losers stop earlier, and so does a search
+    that brings no improvement. `done` are trials that there are, those of `aside` studies among
+    them, which were put aside for other code and are brought back. `studies` are not over yet.
+    `making` and `trying` are the likely seconds of references and of trials in one process.
     """
 
     references: int
@@ -51,6 +51,7 @@ def plan(wish: Wish, store: Store, root: Path) -> Plan:
     making, trying = 0.0, 0.0
     for task, methods in wish.tasks:
         folder = Folder(root, task)
+        folder.facts()  # a damaged file is told of before anything is trained
         studies = {name: folder.study(name, revision=revision_of(name)) for name in methods}
         for name in methods:
             if (before := folder.aside(name, revision=revision_of(name))) is not None:
@@ -62,7 +63,7 @@ def plan(wish: Wish, store: Store, root: Path) -> Plan:
         done += sum(len(study.trials) for study in studies.values() if study is not None)
         if not any(counts.values()):
             continue
-        missing = missing_references(wish, task, store, spread=folder.facts() is None)
+        missing = missing_references(wish, task, store)
         expected = forecast(store, missing).expect(missing)
         references += len(missing)
         making += sum(expected[spec.key].seconds for spec in missing)
@@ -73,40 +74,31 @@ def plan(wish: Wish, store: Store, root: Path) -> Plan:
         for name, count in counts.items():
             trials += count
             unfinished += count > 0
-            trying += count * (_seconds(studies[name], unknown) + JUDGING)
+            trying += min(count, USUAL) * (_seconds(studies[name], unknown) + JUDGING)
     return Plan(references, trials, done, aside, unfinished, making, trying)
 
 
-def missing_references(wish: Wish, task: Task, store: Store, *, spread: bool) -> list[RunSpec]:
-    """The trainings that a task still needs; `spread`: those behind the noise units, too."""
-    card = catalog.scenario(task.scenario)
-    wanted = []
-    for seed in (wish.seed, wish.seed + 1, wish.seed + 2):
-        retrain = task.spec("retrain", seed=seed)
-        wanted += [retrain.original(), retrain]
-    for seed in SPREAD_SEEDS if spread else ():
-        retrain = task.spec("retrain", seed=seed)
-        wanted += [retrain.original()] * bool(card.needs & {"losses", "downstream"}) + [retrain]
+def missing_references(wish: Wish, task: Task, store: Store) -> list[RunSpec]:
+    """The trainings that a task still needs."""
+    retrains = [task.spec("retrain", seed=seed) for seed in seeds_from(wish.seed)]
     return [
         spec
-        for spec in wanted
+        for retrain in retrains
+        for spec in (retrain.original(), retrain)
         if (kept := store.get_model(spec.model_key)) is None or kept.weights is None
     ]
 
 
 def left(wish: Wish, study: Study | None) -> int:
-    """Trials that a study still takes at most: what is missing of the first stage, and the second
-    one of all settings that may be among the best then. Any of these may be one of the missing;
-    only those that no five of them can push out have no more to run than what they have not run.
+    """Trials that a study still takes at most: those of settings that go on, and all of what may be
+    drawn.
     """
     if study is None:
         return wish.most
     if study.finished(wish.trials):
         return 0
-    first = max(wish.trials - len(study.first), 0)
-    new, later = min(first, BEST), len(study.seeds()) - 1
-    totals = [study.total(trial.values) for trial in study.best()[: BEST - new]]
-    return first + new * later + sum(1 + later - count for _, count, fit in totals if fit)
+    going_on = sum(SEEDS - len(each.trials) for each in study.pending())
+    return going_on + SEEDS * max(wish.trials - len(study.settings), 0)
 
 
 def _seconds(study: Study | None, otherwise: float) -> float:

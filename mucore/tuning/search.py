@@ -1,8 +1,8 @@
-"""The search: equal trials and an equal cap of work for every method, in two stages, written down
+"""The search: an equal cap of work for every method, and one rule for when it ends, written down
 trial by trial.
 
-1. Every setting runs on the first seed: the authors' first, then what the sampler draws.
-2. The best five run on two more seeds. The best mean of the three wins.
+The authors' setting is tried first, then what the sampler draws, each on three seeds; a clear loser
+stops earlier. The best mean of the three wins.
 
 References and trials run on one thread, so that a study comes out alike however many processes
 share the work, and a search that was stopped goes on as if it had not been.
@@ -29,9 +29,9 @@ from mucore.store.trouble import awaited, patient, waiting
 from mucore.tuning import objective
 from mucore.tuning.judge import Judge
 from mucore.tuning.space import Space, draw, optimiser
-from mucore.tuning.study import Facts, Folder, Study, Trial, ranked
+from mucore.tuning.study import Facts, Folder, Study, Trial, seeds_from
 from mucore.tuning.task import Task
-from mucore.tuning.wish import OPEN, SLACK, SPREAD_SEEDS, Wish, check_means, revision_of
+from mucore.tuning.wish import OPEN, SLACK, Wish, check_means, revision_of
 
 log = logging.getLogger("mucore")
 Values = Mapping[str, object]
@@ -124,25 +124,13 @@ class Search:
         folder = Folder(self.root, task)
         mine = claimed(lock(folder, "task"), wait=self.callbacks.cancelled or _never)
         with mine, threads(1), waiting(self._wait):
-            facts = folder.facts()
-            if facts is None:
-                retrains, sizes = {}, {}
-                for seed in SPREAD_SEEDS:
-                    judge = Judge(task, seed, self.session, self.callbacks, original=False)
-                    retrains[str(seed)], sizes = judge.retrain, judge.sizes()
-                    self.on_event(Event(task, "retrain"))
-                units = objective.units(list(retrains.values()))
-                facts = Facts(task.content(), sizes, units, retrains, {})
-            for seed in (self.wish.seed, self.wish.seed + 1, self.wish.seed + 2):
+            before, seeds, sizes = folder.facts(), {}, {}
+            for seed in seeds_from(self.wish.seed):
                 judge = self._judge(task, seed)
                 self.on_event(Event(task, "retrain"))
-                numbers = {
-                    "original": judge.original,
-                    "retrain": judge.retrain,
-                    "score": judge.score_of_original(facts.units),
-                }
-                if str(seed) not in facts.seeds:
-                    facts = replace(facts, seeds={**facts.seeds, str(seed): numbers})
+                seeds[str(seed)] = {"original": judge.original, "retrain": judge.retrain}
+                sizes = judge.sizes()
+            facts = Facts(task.content(), sizes, seeds | (dict(before.seeds) if before else {}))
             folder.write_facts(facts)
         return facts
 
@@ -192,40 +180,38 @@ class Search:
                 open=fits is None,
             )
         while (wanted := self._next(study, space, judge)) is not None:
-            values, seed, authors = wanted
+            values, seed, had = wanted
             if seed == study.seed:  # the card may have changed since the study began
                 study = replace(study, space=dict(space.search), drained=False)
-            # what fitted on the first seed is not cut short on another, whose data cost a bit more
-            before = study.of(values, study.seed)
-            most = SLACK * max(study.cap, 0.0 if before is None or before.over else before.work)
+            # what fitted on one seed is not cut short on another, whose data cost a bit more
+            most = SLACK * max(study.cap, had)
             trial = self._trial(
                 folder.task,
                 facts,
                 study,
                 values,
                 seed,
-                most=SLACK * OPEN if authors else most,
+                most=most if study.trials else SLACK * OPEN,  # the authors' setting
                 cap=most,
             )
             study = replace(study, trials=(*study.trials, trial))
             folder.write(study)
             self.on_event(Event(folder.task, method, study, trial))
-        if len(study.first) < self.wish.trials:  # or it would be gone on with at every start
+        if not study.finished(self.wish.trials):  # or it would be gone on with at every start
             folder.write(replace(study, space=dict(space.search), drained=True))
 
-    def _next(self, study: Study, space: Space, judge: Judge) -> tuple[Values, int, bool] | None:
-        """The next setting, its seed, and whether it is the authors' first run."""
-        first = study.first
-        if not first:
-            return space.authors(), study.seed, True
-        if len(first) < self.wish.trials:
-            drawn = draw(
-                space, ranked(first), seed=study.seed, most=SLACK * study.cap * judge.whole
-            )
-            if drawn is not None:
-                return drawn, study.seed, False
-        check = study.next_check()
-        return None if check is None else (*check, False)
+    def _next(self, study: Study, space: Space, judge: Judge) -> tuple[Values, int, float] | None:
+        """The next setting, its seed, and the work that it took on those before."""
+        if not study.trials:
+            return space.authors(), study.seed, 0.0
+        if waiting := study.pending():
+            best = waiting[0]
+            return best.values, study.seed + len(best.trials), best.trials[0].work
+        if study.finished(self.wish.trials):
+            return None
+        most = SLACK * study.cap * judge.whole
+        drawn = draw(space, study.tried(), seed=study.seed, most=most)
+        return None if drawn is None else (drawn, study.seed, 0.0)
 
     def _trial(
         self,
@@ -238,9 +224,6 @@ class Search:
         most: float,
         cap: float,
     ) -> Trial:
-        """A setting that was tried before comes out as it did: methods are deterministic."""
-        if (known := study.of(values, seed)) is not None:
-            return replace(known, seconds=0.0)
         judge = self._judge(task, seed)
         space = judge.space(study.method)
         predicted = space.predicted(values) / judge.whole
@@ -254,7 +237,8 @@ class Search:
                 over=True,
                 ended=f"it would take {predicted:.3g} of Retrain's gradient samples",
             )
-        return judge.attempt(study.method, values, facts.units, most=most, cap=cap)
+        limits = facts.limits(study.seed)
+        return judge.attempt(study.method, values, limits, most=most, cap=cap)
 
     def _wait(self, what: str, seconds: float) -> None:
         """Sleep until trouble of the store is looked at again. Raises `Cancelled`."""

@@ -180,9 +180,8 @@ def draw(
 
     What is predicted to cost more than `most` gradient samples is drawn anew, and so is a setting
     that was tried, for it would teach nothing. For this draw the estimator takes both as bad: it
-    would ask for the same again and again, for what never failed it holds to be promising. Where
-    `DRAWS` in a row are no other, one that was tried is the answer, and None where all cost too
-    much.
+    would ask for the same again and again, for what never failed it holds to be promising. None
+    where `DRAWS` in a row are no other.
     """
     optuna = optimiser()
     with warnings.catch_warnings():
@@ -204,22 +203,20 @@ def draw(
                 value=score,
             )
         )
-    known, again = [dict(values) for values, _ in tried], None
+    known = [dict(values) for values, _ in tried]
     for _ in range(DRAWS):
         trial = study.ask()
         values: dict[str, Any] = {}
         for name in space.search:
             if space.searched(name, values):
                 values[name] = _suggest(trial, space, name)
-        if space.fits(values, most):
-            if values not in known:
-                return values
-            again = values
+        if values not in known and space.fits(values, most):
+            return values
         if len(tried) < STARTUP:  # drawn at random, which is nothing to learn from
             study.tell(trial, state=optuna.trial.TrialState.FAIL)
         else:
             study.tell(trial, WORST)
-    return again
+    return None
 
 
 def _suggest(trial: optuna.Trial, space: Space, name: str) -> Any:

@@ -1,7 +1,7 @@
 """Studies as files: what was tried for one method under one task, and what follows from it. A study
 goes on where it was, on any machine, so nights add up.
 
-    FOLDER/<task>/task.json      the task, its noise units, and what its references are like
+    FOLDER/<task>/task.json      the task, and what its references are like on each seed
     FOLDER/<task>/<method>.json  one trial a line
     FOLDER/<task>/earlier/       studies of other code, which are gone on with when it comes back
 
@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import statistics
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -26,21 +28,20 @@ from mucore.catalog.cards import Among, Between
 from mucore.errors import LONGEST_PATH, BadFile, StoreError, UnknownName, said
 from mucore.files import write
 from mucore.store.trouble import patient
-from mucore.tuning.objective import WORST
-from mucore.tuning.objective import revision as rule_of
+from mucore.tuning.objective import REVISION, WORST, Limit, Numbers, limits, score
 from mucore.tuning.task import Task
 
 log = logging.getLogger("mucore")
 
-BEST = 5  # settings that go on to the second stage
-Numbers = Mapping[str, float]
+SEEDS = 3  # on which a setting is judged: fewer say nothing of the spread over seeds
+PATIENCE = 10  # settings in a row that are no better than the best before a search ends
 _AS_WRITTEN = ConfigDict(extra="forbid")  # of what is read from a file
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """One setting on one seed. `values` are of the parameters that are searched, `numbers` those of
-    `objective.NUMBERS` for the unlearned network, `gaps` the same less Retrain's.
+    """One setting on one seed. `values` are of the parameters that are searched, `numbers` what
+    `Judge.measure` says of the unlearned network, `gaps` the same less Retrain's.
 
     `work` is in gradient samples, as a share of Retrain's; `seconds` are the processor's for the
     method alone. `ended` says why there are no numbers; "" where there are.
@@ -55,30 +56,39 @@ class Trial:
     seconds: float
     numbers: Numbers = field(default_factory=dict)
     gaps: Numbers = field(default_factory=dict)
-    still: bool = False  # moved nothing that counts
     over: bool = False  # took more work than the search allows
     ended: str = ""
 
-    @property
-    def candidate(self) -> bool:
-        """Whether the setting may be chosen, as far as this seed can tell."""
-        return not (self.still or self.over or self.ended)
-
-    def same(self, values: Mapping[str, Any]) -> bool:
-        return dict(self.values) == dict(values)
-
 
 @dataclass(frozen=True)
-class Choice:
-    """The setting that a study came to: its scores, one a seed, and its mean work."""
+class Setting:
+    """A setting and its trials, one a seed."""
 
     values: Mapping[str, Any]
-    scores: tuple[float, ...]
-    work: float
+    trials: tuple[Trial, ...]
+
+    @property
+    def candidate(self) -> bool:
+        """Whether it may be chosen, as far as its seeds can tell."""
+        return not any(trial.over or trial.ended for trial in self.trials)
+
+    @property
+    def judged(self) -> bool:
+        """Whether it may be chosen now: on all seeds."""
+        return self.candidate and len(self.trials) == SEEDS
+
+    @property
+    def scores(self) -> tuple[float, ...]:
+        return tuple(trial.score for trial in self.trials)
 
     @property
     def score(self) -> float:
+        """The objective: the mean over the seeds that it has."""
         return statistics.fmean(self.scores)
+
+    @property
+    def work(self) -> float:
+        return statistics.fmean(trial.work for trial in self.trials)
 
 
 @dataclass(frozen=True)
@@ -112,112 +122,108 @@ class Study:
         except UnknownName:  # nobody can go on with it either
             return True
 
+    @cached_property
+    def settings(self) -> list[Setting]:
+        """What was tried, in the order in which it was drawn: the authors' setting first."""
+        rows: dict[str, dict[int, Trial]] = {}
+        for trial in self.trials:
+            key = json.dumps(dict(trial.values), sort_keys=True)
+            rows.setdefault(key, {}).setdefault(trial.seed, trial)
+        wanted = (
+            [seeds[each] for each in seeds_from(self.seed) if each in seeds]
+            for seeds in rows.values()
+        )
+        return [Setting(trials[0].values, tuple(trials)) for trials in wanted if trials]
+
+    def choice(self) -> Setting | None:
+        """The best of those that are judged; of equal ones the first, so that the authors' setting
+        stays until something beats it.
+        """
+        judged = (each for each in self.settings if each.judged)
+        return min(judged, key=lambda each: each.score, default=None)
+
+    def pending(self) -> list[Setting]:
+        """The settings that go on to their next seed, the best first. A clear loser stops: not even
+        a perfect score there would bring its mean to the best's.
+        """
+        best = self.choice()
+        most = math.inf if best is None else best.score
+        found = (each for each in self.settings if each.candidate and not each.judged)
+        return sorted(
+            (each for each in found if sum(each.scores) / (len(each.trials) + 1) <= most),
+            key=lambda each: each.score,
+        )
+
     @property
-    def first(self) -> list[Trial]:
-        """The first stage: every setting on the first seed, in order."""
-        return [trial for trial in self.trials if trial.seed == self.seed]
-
-    def seeds(self) -> tuple[int, int, int]:
-        return self.seed, self.seed + 1, self.seed + 2
-
-    def best(self) -> list[Trial]:
-        """The best `BEST` different settings of the first stage that may be chosen, the best
-        first; of equal ones the cheaper.
-        """
-        found: list[Trial] = []
-        ranked = sorted(
-            (trial for trial in self.first if trial.candidate),
-            key=lambda trial: (trial.score, trial.work),
-        )
-        for trial in ranked:
-            if not any(trial.same(other.values) for other in found):
-                found.append(trial)
-        return found[:BEST]
-
-    def of(self, values: Mapping[str, Any], seed: int) -> Trial | None:
-        """The trial of a setting on a seed, if there is one."""
-        return next((t for t in self.trials if t.seed == seed and t.same(values)), None)
-
-    def total(self, values: Mapping[str, Any]) -> tuple[float, int, bool]:
-        """The sum of a setting's scores over the seeds that it has, how many these are, and whether
-        it may still be chosen.
-        """
-        trials = [trial for seed in self.seeds() if (trial := self.of(values, seed)) is not None]
-        return (
-            sum(trial.score for trial in trials),
-            len(trials),
-            all(trial.candidate for trial in trials),
-        )
-
-    def next_check(self) -> tuple[Mapping[str, Any], int] | None:
-        """The setting and the seed that the second stage tries next; None where it is over.
-
-        A setting goes no further once its sum is above that of one that has all seeds: scores only
-        add, so it could not win any more. That spares runs and changes no choice.
-        """
-        best = self.best()
-        leading = min(
-            (
-                total
-                for total, count, fit in (self.total(trial.values) for trial in best)
-                if fit and count == len(self.seeds())
-            ),
-            default=float("inf"),
-        )
-        for trial in best:
-            total, count, fit = self.total(trial.values)
-            if fit and count < len(self.seeds()) and total <= leading:
-                return trial.values, self.seeds()[count]
-        return None
+    def since(self) -> int:
+        """How many settings in a row were no better than the best; 0 where there is none yet."""
+        best = self.choice()
+        return 0 if best is None else len(self.settings) - self.settings.index(best) - 1
 
     def finished(self, trials: int) -> bool:
-        """Whether it has so many trials, or all that can be drawn, and the second stage is over."""
-        enough = len(self.first) >= trials or self.exhausted
-        return enough and self.next_check() is None
-
-    def choice(self) -> Choice | None:
-        """The setting with the best mean score over the seeds; of equal ones the cheaper. None
-        where no setting may be chosen, or none has all seeds yet.
+        """Whether nothing that was tried goes on, and nothing is drawn any more: for want of
+        improvement, because there are `trials` settings, or all that can be drawn.
         """
-        found = []
-        for trial in self.best():
-            _, count, fit = self.total(trial.values)
-            if fit and count == len(self.seeds()):
-                rows = [self.of(trial.values, seed) for seed in self.seeds()]
-                scores = tuple(row.score for row in rows if row is not None)
-                spent = statistics.fmean(row.work for row in rows if row is not None)
-                found.append(Choice(trial.values, scores, spent))
-        return min(found, key=lambda each: (each.score, each.work), default=None)
+        enough = self.since >= PATIENCE or len(self.settings) >= trials or self.exhausted
+        return enough and not self.pending()
 
     def falling(self) -> list[float | None]:
-        """The best score after each trial of the first stage, None before the first candidate."""
-        best, found = None, []
-        for trial in self.first:
-            if trial.candidate and (best is None or trial.score < best):
-                best = trial.score
-            found.append(best)
+        """The best score after each setting, None before the first that is judged."""
+        best, found = math.inf, []
+        for each in self.settings:
+            best = min(best, each.score) if each.judged else best
+            found.append(best if best < math.inf else None)
         return found
 
     @property
-    def authors(self) -> Trial | None:
-        """The trial of the authors' setting, the first of all."""
-        return self.first[0] if self.first else None
+    def authors(self) -> Setting | None:
+        """The authors' setting, the first of all."""
+        return self.settings[0] if self.settings else None
+
+    def tried(self) -> list[tuple[Mapping[str, Any], float]]:
+        """Settings with the score that the sampler learns from: what took too much is as bad as it
+        gets.
+        """
+        return [
+            (each.values, WORST if any(trial.over for trial in each.trials) else each.score)
+            for each in self.settings
+        ]
+
+
+def seeds_from(first: int) -> tuple[int, ...]:
+    """The seeds of a search."""
+    return tuple(range(first, first + SEEDS))
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What all methods of a task share: `sizes`, which formulas count with (`formulas.NAMES`);
-    noise units, made of `retrains` (seed -> numbers); and of the search's seeds the numbers of
-    original and Retrain and the original's score.
+    """What all methods of a task share: `sizes`, which formulas count with (`formulas.NAMES`), and
+    of each seed of a search the numbers of `original` and `retrain`.
     """
 
     __pydantic_config__ = _AS_WRITTEN
 
     task: Mapping[str, Any]
     sizes: Numbers
-    units: Numbers
-    retrains: Mapping[str, Numbers]
-    seeds: Mapping[str, Mapping[str, Any]]
+    seeds: Mapping[str, Mapping[str, Numbers]]
+
+    def limits(self, first: int) -> dict[str, Limit]:
+        """The margins that a search on the seed `first` and the two after it goes by. Raises
+        `KeyError` where one is missing.
+        """
+        known = [self.seeds[str(seed)] for seed in seeds_from(first)]
+        parts = ([each[who] for each in known] for who in ("original", "retrain"))
+        # earlier versions did not write down the accuracy of guessing
+        chance = self.sizes.get("chance", 1 / self.sizes["classes"])
+        return limits(self.task["scenario"], *parts, chance=chance)
+
+    def nothing(self, first: int) -> float:
+        """What doing nothing scores on these seeds."""
+        margins = self.limits(first)
+        return statistics.fmean(
+            score({name: at["original"][name] - at["retrain"][name] for name in margins}, margins)
+            for at in (self.seeds[str(seed)] for seed in seeds_from(first))
+        )
 
 
 _STUDY, _FACTS = TypeAdapter(Study), TypeAdapter(Facts)
@@ -233,7 +239,7 @@ class Folder:
         return self.path / f"{method}.json"
 
     def facts(self) -> Facts | None:
-        """Raises `BadFile` where the folder is another task's, or of another rule."""
+        """Raises `BadFile` where the folder is another task's, or of a later rule."""
         facts = _load_facts(self.path / "task.json")
         if facts is not None and facts.task != self.task.content():
             raise BadFile(
@@ -243,8 +249,7 @@ class Folder:
 
     @patient
     def write_facts(self, facts: Facts) -> None:
-        rule = rule_of(facts.task.get("scenario"))
-        write_json(self.path / "task.json", {"rule": rule, **asdict(facts)})
+        write_json(self.path / "task.json", {"rule": REVISION, **asdict(facts)})
 
     def study(self, method: str, *, revision: str) -> Study | None:
         """The study of a method with its code as it is now; None where there is none, or one of
@@ -312,24 +317,44 @@ class Folder:
             for name, value in asdict(study).items()
             if name not in ("trials", "task") and usual.get(name, ...) != value
         }
-        rule = rule_of(study.task.get("scenario"))
         rows = ",\n".join(f"  {_line(_row(trial))}" for trial in study.trials)
         text = (
-            f'{{"rule": {rule},\n "task": {_line(study.task)},\n "study": {_line(head)},\n'
+            f'{{"rule": {REVISION},\n "task": {_line(study.task)},\n "study": {_line(head)},\n'
             f' "trials": [\n{rows}\n ]}}\n'
         )
         write(self.study_file(study.method), text.encode())
 
 
 def load(path: Path) -> Study | None:
-    """A study from its file; None where there is none. Raises `BadFile`."""
+    """A study from its file; None where there is none. What an earlier version found is scored
+    anew. Raises `BadFile`.
+    """
     content = read(path)
     if content is None:
         return None
     with _whole(path, "a study"):
         _check_rule(path, content)
-        head, trials = content["study"], content["trials"]
-        return _STUDY.validate_python({"task": content["task"], **head, "trials": trials})
+        rows = [{n: v for n, v in row.items() if n != "still"} for row in content["trials"]]
+        study = _STUDY.validate_python(
+            {"task": content["task"], **content["study"], "trials": rows}
+        )
+        return study if content["rule"] == REVISION else _scored(study, path)
+
+
+def _scored(study: Study, path: Path) -> Study:
+    """A study with the scores of this version. One that was put aside lies a folder deeper."""
+    facts = _load_facts(path.parent / "task.json") or _load_facts(path.parents[1] / "task.json")
+    if facts is None:
+        raise BadFile(
+            f"{path} is of an earlier version, and task.json, by which it is scored anew, is not "
+            "beside it. Put that back, or remove both."
+        )
+    margins = facts.limits(study.seed)
+    trials = (
+        trial if trial.ended else replace(trial, score=score(trial.gaps, margins))
+        for trial in study.trials
+    )
+    return replace(study, trials=tuple(trials))
 
 
 def _load_facts(path: Path) -> Facts | None:
@@ -339,15 +364,19 @@ def _load_facts(path: Path) -> Facts | None:
         return None
     with _whole(path, "what the studies of a task share"):
         _check_rule(path, content)
-        return _FACTS.validate_python({n: v for n, v in content.items() if n != "rule"})
+        seeds = {
+            seed: {who: at[who] for who in ("original", "retrain")}
+            for seed, at in content["seeds"].items()
+        }
+        shared = {"task": content["task"], "sizes": content["sizes"], "seeds": seeds}
+        return _FACTS.validate_python(shared)
 
 
 def _check_rule(path: Path, content: Mapping[str, Any]) -> None:
-    rule = rule_of(content["task"].get("scenario"))
-    if content["rule"] != rule:
+    if content["rule"] not in range(1, REVISION + 1):
         raise BadFile(
             f"{path} was found by rule {said(content['rule'])} of the search, but this version has "
-            f"rule {rule}, whose scores differ. Name another folder with --studies."
+            f"rule {REVISION}. Name another folder with --studies, or install a later version."
         )
 
 
@@ -394,13 +423,6 @@ def facts_in(root: Path) -> list[Facts]:
     return [each for each in found if each is not None]
 
 
-def ranked(trials: Sequence[Trial]) -> list[tuple[Mapping[str, Any], float]]:
-    """Settings with the score that the sampler learns from: what took too much is as bad as it
-    gets.
-    """
-    return [(trial.values, WORST if trial.over else trial.score) for trial in trials]
-
-
 def read(path: Path) -> Any:
     """The content of a JSON file; None where there is none. Raises `BadFile`."""
     try:
@@ -431,7 +453,7 @@ def _move(path: Path, to: Path) -> None:
 
 def _row(trial: Trial) -> dict[str, Any]:
     """A trial without what is as usual."""
-    usual = {"numbers": {}, "gaps": {}, "still": False, "over": False, "ended": ""}
+    usual = {"numbers": {}, "gaps": {}, "over": False, "ended": ""}
     content = asdict(trial)
     return {name: value for name, value in content.items() if usual.get(name, ...) != value}
 

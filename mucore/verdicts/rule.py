@@ -301,7 +301,7 @@ def decide(line: Line, spreads: Mapping[str, Spread], rules: Rules) -> Verdict:
             word="cannot tell", metric="", shown=False, seeds=line.seeds, cheats=line.cheats
         )
     forgetting, utility = (
-        [_check(name, line, spreads[name], rules) for name in names if line.heard(name)]
+        [check(name, line, spreads[name], rules) for name in names if line.heard(name)]
         for names in (rules.forgetting, rules.utility)
     )
     word, decisive, rooms = _word(forgetting, utility, line.collapsed)
@@ -319,7 +319,8 @@ def decide(line: Line, spreads: Mapping[str, Spread], rules: Rules) -> Verdict:
     )
 
 
-def _check(metric: str, line: Line, spread: Spread, rules: Rules) -> Check:
+def check(metric: str, line: Line, spread: Spread, rules: Rules) -> Check:
+    """One metric of a line, with its margin: that of searches, too (mucore/tuning/objective.py)."""
     mine, original, retrain = (part[metric] for part in (line.values, line.original, line.retrain))
     gap, way, moved = (
         spread.chance([one - other for one, other in zip(*pair, strict=True)])

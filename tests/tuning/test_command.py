@@ -32,8 +32,8 @@ def test_a_plan_says_what_is_left_and_searches_nothing(home, capsys):
     asked = [*TASK, "--methods", "finetune,ssd,sisa", "--trials", "4", "--plan"]
     assert cli.main(["tune", *asked]) == 0
     said = capsys.readouterr().err
-    # two methods with 4 trials and two more seeds of 4 settings; 3 originals and 8 Retrains
-    assert "24 trials" in said and "11 trainings" in said and "sisa is exact" in said
+    # two methods with 4 settings on three seeds; 3 originals and 3 Retrains
+    assert "24 trials" in said and "6 trainings" in said and "sisa is exact" in said
     assert not (home / "studies").exists()
 
 
@@ -54,7 +54,7 @@ def test_a_search_ends_with_a_table_and_how_to_use_it(home, capsys):
     assert cli.main([*asked, "--json"]) in (0, 1)
     (found,) = json.loads(capsys.readouterr().out)
     (study,) = studies_in(home / "studies")
-    assert (found["method"], found["first"], found["trials"]) == ("ssd", 3, len(study.trials))
+    assert (found["method"], found["settings"], found["trials"]) == ("ssd", 3, len(study.trials))
     assert found["finished"] and found["file"].endswith("ssd.json")
     choice = study.choice()
     assert found["score"] == (None if choice is None else choice.score)

@@ -1,89 +1,101 @@
-"""The score of a search, by hand."""
+"""The objective of a search, by hand and beside the verdict."""
 
-import math
+from statistics import fmean
 
 import numpy as np
 import pytest
 
-from mucore.errors import BadValue
 from mucore.tuning import objective
-
-UNITS = {"fa": 0.01, "ra": 0.002, "va": 0.01, "mia": 0.04}
-
-
-def test_the_score_is_the_mean_gap_in_noise_units():
-    gaps = {"fa": 0.03, "ra": -0.004, "va": 0.01, "mia": -0.08}
-    assert objective.score(gaps, UNITS, tuple(UNITS)) == pytest.approx((3 + 2 + 1 + 2) / 4)
+from mucore.tuning.objective import MEASURED, Limit, limits, score
+from mucore.verdicts import Line, Spread, rules_of
+from mucore.verdicts.rule import decide
 
 
-def test_a_term_counts_as_its_cap_at_most():
-    far = {"fa": 1.0, "ra": 1.0, "va": 1.0, "mia": 1.0}
-    # 100, 100 (500 units), 100 and 25 units
-    assert objective.score(far, UNITS, tuple(UNITS)) == pytest.approx((3 * 100 + 25) / 4)
-    assert objective.score(far, UNITS, tuple(UNITS)) < objective.WORST
+def on_seeds(**numbers):
+    """Numbers of three seeds, as a study has them: one mapping a seed."""
+    return [dict(zip(numbers, row, strict=True)) for row in zip(*numbers.values(), strict=True)]
 
 
-def test_units_are_the_spread_of_a_difference_and_have_a_floor():
-    retrains = [{"fa": value, "ra": 1.0} for value in (0.80, 0.82, 0.84)]
-    found = objective.units(retrains)
-    assert found == {"fa": pytest.approx(math.sqrt(2) * 0.02), "ra": objective.FLOOR}
-    with pytest.raises(BadValue):
-        objective.units(retrains[:1])
+def test_two_numbers_on_three_seeds():
+    known = {"fa": Limit(0.02, 0.0), "ra": Limit(0.027, -1.0)}
+    # fa 0.5 and ra 0.25; above Retrain ra is no loss, and fa counts both ways; ra 3
+    gaps = on_seeds(fa=(0.01, -0.05, 0.0), ra=(-0.00675, 0.5, -0.081))
+    scores = [score(each, known) for each in gaps]
+    assert scores == pytest.approx([0.5, 2.5, 3.0]) and fmean(scores) == pytest.approx(2.0)
 
 
-def test_a_retrain_of_another_seed_scores_about_eight_tenths():
-    """E |N(0, 1)| = sqrt(2 / pi) where the units are known; with units of five Retrains a little
-    more.
+def test_margins_are_those_of_the_verdict():
+    """One class, chance 0.1: a fifth of 10 points of forget accuracy, of the attack at most 5
+    points, and 3 % of what Retrain has above chance.
     """
-    rng = np.random.default_rng(0)
-    scores = []
-    for _ in range(2000):
-        numbers = rng.normal(0.8, 0.02, size=(12, 4))
-        retrains = [dict(zip(UNITS, row, strict=True)) for row in numbers]
-        unit = objective.units(retrains[:10])
-        gaps = {name: retrains[10][name] - retrains[11][name] for name in UNITS}
-        scores.append(objective.score(gaps, unit, tuple(UNITS)))
-    assert np.mean(scores) == pytest.approx(math.sqrt(2 / math.pi), rel=0.15)
+    before = on_seeds(ra=(1, 1, 1), va=(0.9, 0.9, 0.9), fa=(1, 1, 1), mia=(0, 0, 0))
+    after = on_seeds(ra=(1, 1, 1), va=(0.9, 0.9, 0.9), fa=(0.9, 0.9, 0.9), mia=(0.4, 0.5, 0.6))
+    found = limits("one_class", before, after, chance=0.1)
+    assert {name: (round(each.margin, 12), each.side) for name, each in found.items()} == {
+        "ra": (0.027, -1.0),
+        "va": (0.024, -1.0),
+        "fa": (0.02, 0.0),
+        "mia": (0.05, 0.0),
+    }
+    # doing nothing: 10 points of 2 in forget accuracy, and 40, 50 and 60 of 5 by the attack
+    gaps = on_seeds(ra=(0, 0, 0), va=(0, 0, 0), fa=(0.1, 0.1, 0.1), mia=(-0.4, -0.5, -0.6))
+    assert [score(each, found) for each in gaps] == pytest.approx([8, 10, 12])
 
 
-def test_what_went_less_than_a_tenth_of_the_way_stood_still():
-    seen = {"original": 1.0, "retrain": 0.9, "unit": 0.01}
-    assert objective.stood_still(0.995, **seen)
-    assert not objective.stood_still(0.985, **seen)
-    # original and Retrain less than two units apart: nobody can tell
-    assert not objective.stood_still(1.0, **seen | {"unit": 0.06})
+def test_of_poison_only_what_stops_short_is_a_fault():
+    before = on_seeds(va=(0.9, 0.9, 0.9), fa=(1, 1, 1), fa_true=(0, 0, 0))
+    after = on_seeds(va=(0.9, 0.9, 0.9), fa=(0.02, 0.02, 0.02), fa_true=(0.9, 0.9, 0.9))
+    found = limits("backdoor", before, after, chance=0.1)
+    assert found["fa"] == Limit(0.03, 1.0) and found["fa_true"] == Limit(0.03, -1.0)
+    further = {"va": 0.01, "fa": -0.02, "fa_true": 0.05}
+    assert score(further, found) == 0
+    # right as often as Retrain, and the attacker has a tenth of the labels that he wanted
+    assert score(further | {"fa": 0.12}, found) == pytest.approx(4)
 
 
-def test_standing_still_never_beats_what_moved_and_is_no_worse_than_the_original():
-    original = 12.0
-    assert objective.penalised(3.0, original=original) == 13.0
-    assert objective.penalised(14.0, original=original) == 15.0
+def test_a_score_is_below_that_of_what_failed():
+    assert score({"fa": -1.0}, {"fa": Limit(0.002, 0.0)}) == objective.CAP < objective.WORST
+
+
+@pytest.mark.parametrize("scenario", ["one_class", "class_wise", "backdoor", "identities"])
+def test_what_is_inside_on_average_forgot_by_the_verdict(scenario):
+    rules, rng, inside = rules_of(scenario, chance=0.1), np.random.default_rng(0), 0
+    names = [MEASURED.get(metric, metric) for metric in rules.metrics]
+    for _ in range(200):
+        retrain = rng.uniform(0.3, 0.9, (len(names), 1)) + rng.normal(0, 0.01, (len(names), 3))
+        way = rng.choice([-1, 1], (len(names), 1)) * rng.uniform(0.03, 0.3, (len(names), 1))
+        original = retrain + way + rng.normal(0, 0.01, way.shape)
+        gaps = rng.normal(0, 0.012, way.shape) + rng.normal(0, 0.004, retrain.shape)
+        by_name = [
+            on_seeds(**dict(zip(names, each, strict=True))) for each in (original, retrain, gaps)
+        ]
+        known = limits(scenario, by_name[0], by_name[1], chance=0.1)
+        parts = (retrain + gaps, original, retrain)
+        values, before, after = (
+            {metric: row.tolist() for metric, row in zip(rules.metrics, each, strict=True)}
+            for each in parts
+        )
+        line = Line(values=values, original=before, retrain=after)
+        spreads = {metric: Spread.of(after[metric], samples=100) for metric in rules.metrics}
+        word = decide(line, spreads, rules).word
+        if fmean(score(each, known) for each in by_name[2]) <= 1:
+            inside += 1
+            assert word == "forgot"
+    assert 20 < inside < 180
 
 
 @pytest.mark.parametrize(
     ("scenario", "names"),
     [
         ("one_class", {"ra", "fa", "va", "mia"}),
-        ("class_wise", {"ra", "va_forgotten", "va_remaining", "mia"}),
-        ("backdoor", {"ra", "va", "fa", "fa_true", "va_poisoned"}),
-        ("label_flip", {"ra", "va", "fa", "fa_true", "va_poisoned"}),
+        ("class_wise", {"ra", "va_forgotten", "va_remaining", "fa"}),
+        ("backdoor", {"va", "fa", "fa_true"}),
+        ("label_flip", {"va", "fa", "fa_true"}),
         ("identities", {"ra", "fa", "va", "mia_loss"}),
     ],
 )
 def test_terms_go_by_what_a_scenario_asks_for(scenario, names):
-    assert {*objective.terms(scenario)} == names <= objective.NUMBERS.keys()
-    assert objective.telling(scenario) in objective.NUMBERS
-
-
-@pytest.mark.parametrize("scenario", ["backdoor", "label_flip"])
-def test_labels_that_are_wrong_as_the_attacker_wants_are_far_from_retrain(scenario):
-    names = objective.terms(scenario)
-    unit, alike = dict.fromkeys(names, 0.002), dict.fromkeys(names, 0.0)
-    # right as often as Retrain, and the attacker has a tenth of the labels that he wanted
-    attacked = alike | {"fa": 0.1}
-    assert objective.score(alike, unit, names) == 0
-    assert objective.score(attacked, unit, names) == pytest.approx(50 / len(names))
-    assert objective.revision(scenario) > objective.revision("one_class")
+    assert {*objective.terms(scenario)} == names
 
 
 def test_a_network_collapsed_if_it_gives_one_class_to_nearly_all_that_stays():

@@ -6,32 +6,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mucore.tuning.plan import Plan, left
-from mucore.tuning.study import BEST, Study, Trial
+from mucore.tuning.study import Study, Trial
 from mucore.tuning.wish import SEED, Wish
 
 NOTHING = Study({}, "finetune", "1", SEED, 0.3, False)
 
 
-def trial(setting, seed, score, still):
+def trial(setting, seed, score, over):
     values = {"lr": float(setting)}
-    return Trial(seed=seed, values=values, score=score, work=0.1, seconds=1.0, still=still)
+    return Trial(seed=seed, values=values, score=score, work=0.1, seconds=1.0, over=over)
 
 
 def taken(study, wish, rows, *, most=10_000):
-    """The trials that a search adds, `most` at most; `rows`: a score and whether it stood still of
-    each setting on each seed.
+    """The trials that a search adds, `most` at most; `rows`: a score and whether it took too much
+    of each setting on each seed.
     """
     added = 0
-    while added < most:
-        number = len(study.first)
-        if number < wish.trials:
-            setting, seed = number, SEED
-        elif (check := study.next_check()) is not None:
-            setting, seed = int(check[0]["lr"]), check[1]
-        else:
-            break
-        score, still = rows[setting][seed - SEED]
-        study = replace(study, trials=(*study.trials, trial(setting, seed, score, still)))
+    while added < most and not study.finished(wish.trials):
+        setting, seed = len(study.settings), SEED
+        if waiting := study.pending():
+            setting, seed = int(waiting[0].values["lr"]), SEED + len(waiting[0].trials)
+        score, over = rows[setting][seed - SEED]
+        study = replace(study, trials=(*study.trials, trial(setting, seed, score, over)))
         added += 1
     return study, added
 
@@ -61,13 +57,10 @@ def test_no_study_takes_more_trials_than_were_said_to_be_left(rows, data):
 
 
 def test_the_most_that_are_left_can_come_to_pass():
-    """A study that is over, and grows by settings that are all better than those before on the
-    first seed and as good in all.
-    """
-    for before, after, most in ((24, 100, 76 + 2 * BEST), (24, 25, 1 + 2), (24, 27, 3 + 6)):
-        rows = [((after - number, False), *[(number / 2, False)] * 2) for number in range(after)]
-        over, added = taken(NOTHING, Wish([], trials=before), rows)
-        assert added == before + 2 * BEST
-        assert left(Wish([], trials=after), over) == most
-        assert taken(over, Wish([], trials=after), rows)[1] == most
-    assert left(Wish([], trials=24), None) == 24 + 2 * BEST
+    """Each setting is better than the one before."""
+    rows = [((100 - number, False),) * 3 for number in range(60)]
+    for before, after in ((0, 24), (24, 60), (24, 25)):
+        some, _ = taken(NOTHING, Wish([], trials=before or 1), rows) if before else (NOTHING, 0)
+        assert left(Wish([], trials=after), some) == 3 * (after - before)
+        assert taken(some, Wish([], trials=after), rows)[1] == 3 * (after - before)
+    assert left(Wish([]), None) == 3 * 60

@@ -235,35 +235,34 @@ def test_what_is_written_replaces_that_of_its_own_task_alone(home, tmp_path):
     assert [each.values["lr"] for each in tuning.own()] == [0.5, 0.2]
 
 
-def test_what_ships_is_what_the_studies_came_to():
-    content = json.loads(tuning.SHIPPED.read_text())
-    made = found.settings(studies_in(make_tuned.STUDIES))
-    assert content == json.loads(json.dumps(tuning.content(made)))
+def test_what_ships_is_a_setting_that_its_study_judged():
+    """Chosen by the score of an earlier version until the searches have come to their end again."""
+    studies = studies_in(make_tuned.STUDIES)
+    for each in tuning.shipped():
+        (study,) = (one for one in studies if found.is_of(each, one))
+        assert any(one.judged and one.values == each.values for one in study.settings), each
 
 
 def test_a_setting_ships_until_a_study_has_come_to_its_end(home):
     task = {"scenario": "one_class", "dataset": "fashion-mnist-10k", "data_hash": ""}
     task |= {"model": "resnet9-small", "preset": "standard"}
 
-    def study(*scores, checks=()):
-        """Trials of the rates 1, 2, ..., and second-stage trials of some of them."""
-        rows = [(100, lr, score) for lr, score in enumerate(scores, 1)] + [*checks]
+    def study(*scores):
+        """Trials of the rates 1, 2, ...: scores of each, one a seed."""
         trials = tuple(
             Trial(seed=seed, values={"lr": lr}, score=score, work=0.1, seconds=1.0)
-            for seed, lr, score in rows
+            for lr, row in enumerate(scores, 1)
+            for seed, score in enumerate(row, 100)
         )
         return Study(task, "finetune", "1", 100, 1 / 3, False, trials)
 
     before, other = setting(0.2, "one_class"), setting(0.3, "class_wise")
     home(shipped=[before, other])
-    checked = study(2.0, checks=[(101, 1, 2.0), (102, 1, 2.0)])
-    growing = study(2.0, 1.0, checks=[(101, 1, 2.0), (102, 1, 2.0)])  # the second is not checked
-    for going_on in (growing, study(2.0, checks=[(101, 1, 2.0)])):
-        assert going_on.choice() is None or going_on.next_check() is not None
-        assert make_tuned.kept([going_on]) == [before]
-    assert checked.choice() is not None
-    assert not make_tuned.kept([checked])
-    none = replace(checked, trials=(replace(checked.trials[0], still=True),))
+    judged, growing = study((2.0, 2.0, 2.0)), study((2.0, 2.0, 2.0), (1.0,))
+    for going_on in (growing, study((2.0, 2.0))):
+        assert going_on.pending() and make_tuned.kept([going_on]) == [before]
+    assert judged.choice() is not None and not make_tuned.kept([judged])
+    none = replace(judged, trials=(replace(judged.trials[0], over=True),))
     assert none.choice() is None and not make_tuned.kept([none])
     elsewhere = replace(growing, task={**task, "dataset": "digits"})
     assert not make_tuned.kept([elsewhere])
@@ -275,9 +274,10 @@ def test_a_setting_goes_when_its_study_has_no_candidate_any_more(home, tmp_path)
     whole = task_of("one_class")
     task = {"scenario": "one_class", **USUAL, "data_hash": "", "preset": "standard"}
     task |= {"recipe": whole.recipe, "scenario_parameters": whole.scenario_parameters}
-    fell = Trial(seed=100, values={"lr": 0.1}, score=1.0, work=0.1, seconds=1.0, still=True)
-    for trials, left in ((23, before), (24, before[1:])):
-        study = Study(task, "finetune", "1", 100, 1 / 3, False, (fell,) * trials)
+    out = Trial(seed=100, values={}, score=1.0, work=0.1, seconds=1.0, over=True)
+    for count, left in ((23, before), (24, before[1:])):
+        trials = tuple(replace(out, values={"lr": float(number)}) for number in range(count))
+        study = Study(task, "finetune", "1", 100, 1 / 3, False, trials)
         found.write(tmp_path / tuning.FILE, [study], beside=before)
         assert {each.values["lr"] for each in tuning.own()} == {e.values["lr"] for e in left}
 

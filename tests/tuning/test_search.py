@@ -33,12 +33,13 @@ from mucore.tuning import search as searching
 from mucore.tuning import study as studying
 from mucore.tuning import together as sharing
 from mucore.tuning.judge import Judge
+from mucore.tuning.objective import Limit
 from mucore.tuning.plan import missing_references, plan
 from mucore.tuning.report import cautions
 from mucore.tuning.search import SLACK, Search, StudiesFailed, claimed
-from mucore.tuning.study import Folder, Trial, load, studies_in
+from mucore.tuning.study import Folder, Trial, studies_in
 from mucore.tuning.together import search
-from mucore.tuning.wish import CAP, SEED, SPREAD_SEEDS, Wish, studies_of, wish_of
+from mucore.tuning.wish import CAP, SEED, Wish, studies_of, wish_of
 
 RECIPE = {"epochs": 3, "lr": 0.1}
 
@@ -123,13 +124,13 @@ def test_references_are_made_on_one_thread_whatever_the_process_has(tmp_path, mo
     torch.set_num_threads(2)
     try:
         with open_store(tmp_path / "home") as store:
-            wanted = missing_references(wish, task, store, spread=True)
+            wanted = missing_references(wish, task, store)
             Search(wish, store, tmp_path / "studies", device="cpu").references(task)
             made = [store.get_model(spec.model_key) for spec in wanted]
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
-    assert len(made) == 11
+    assert len(made) == 6
     assert {model.cost["threads"] for model in made if model is not None} == {1}
     assert kept == [True]  # what a step frees, for the next one, as in a worker
 
@@ -141,7 +142,7 @@ def test_a_finished_search_makes_no_references_in_another_home(copied, tmp_path)
     with open_store(tmp_path / "other") as store:
         assert search(grid, wish, store, root, jobs=2, device="cpu") == []
         ((task, _),) = wish.tasks
-        assert len(missing_references(wish, task, store, spread=True)) == 11
+        assert len(missing_references(wish, task, store)) == 6
     assert studies_in(root) == [before]
 
 
@@ -227,20 +228,14 @@ def test_the_authors_setting_comes_first_and_scores_follow_from_gaps(home):
     facts = Folder(home / "studies", task).facts()
     assert facts is not None
     usual = task.spec("scrub").parameters
-    assert study.first[0].values == {name: usual[name] for name in catalog.method("scrub").search}
-    names = objective.terms("class_wise")
+    assert study.trials[0].values == {name: usual[name] for name in catalog.method("scrub").search}
+    limits = facts.limits(100)
+    assert {*limits} == {*objective.terms("class_wise")}
     for trial in study.trials:
         at = facts.seeds[str(trial.seed)]
         for name, gap in trial.gaps.items():
             assert gap == pytest.approx(trial.numbers[name] - at["retrain"][name], abs=1e-6)
-        wanted = objective.score(trial.gaps, facts.units, names)
-        if trial.still:
-            wanted = objective.penalised(wanted, original=at["score"])
-        assert trial.score == pytest.approx(wanted, rel=1e-4)
-    # units are those of the Retrains that are written down beside them
-    assert facts.units == pytest.approx(objective.units(list(facts.retrains.values())))
-    assert {*map(int, facts.retrains)} == {*SPREAD_SEEDS}
-    assert not {*map(int, facts.retrains)} & {*study.seeds()}
+        assert trial.score == pytest.approx(objective.score(trial.gaps, limits), rel=1e-4)
 
 
 def test_no_test_data_are_looked_at(copied, monkeypatch):
@@ -252,7 +247,7 @@ def test_no_test_data_are_looked_at(copied, monkeypatch):
 
     monkeypatch.setattr(Session, "samples", samples)
     (study,) = searched(copied, grid_of("scrub"), trials=2)
-    assert len(study.first) == 2
+    assert len(study.settings) == 2
 
 
 def test_what_is_chosen_is_the_tuned_preset_of_its_task_and_of_no_other(
@@ -281,17 +276,6 @@ def test_what_is_chosen_is_the_tuned_preset_of_its_task_and_of_no_other(
     assert not choice.values.items() <= complete(catalog.method("ssd"), other.parameters).items()
 
 
-def test_a_setting_that_moves_nothing_is_no_candidate(home):
-    (study,) = searched(home, grid_of("gradient_ascent"), trials=4)
-    assert any(trial.still for trial in study.first)
-    at = {trial.seed: trial for trial in study.first if trial.still}
-    (task, _), *_ = wish_of(grid_of("gradient_ascent"))[0].tasks
-    facts = Folder(home / "studies", task).facts()
-    assert facts is not None
-    assert all(trial.score > facts.seeds[str(seed)]["score"] for seed, trial in at.items())
-    assert all(not trial.still for trial in study.best())
-
-
 @pytest.fixture
 def judge(home):
     (task, _), *_ = wish_of(grid_of("finetune"))[0].tasks
@@ -299,32 +283,30 @@ def judge(home):
         yield Judge(task, 100, Session(store, "cpu"))
 
 
-def test_weights_that_stay_as_they_were_count_as_standing_still(judge, monkeypatch):
-    units = dict.fromkeys(objective.NUMBERS, 0.01)
-    # under units as wide as this nobody could tell from forget accuracy
-    wide = dict.fromkeys(objective.NUMBERS, 1.0)
-    kept = judge.attempt("finetune", {"lr": 1e-6, "epochs": 0}, wide, most=1.0, cap=1.0)
-    assert kept.still and kept.work == 0 and not kept.candidate
-    moved = judge.attempt("finetune", {"lr": 0.01, "epochs": 1}, wide, most=1.0, cap=1.0)
-    assert not moved.still and moved.work == pytest.approx(1 / RECIPE["epochs"])
-    assert judge.attempt("finetune", {"lr": 1e-5, "epochs": 1}, units, most=1.0, cap=1.0).still
+def test_weights_that_stay_as_they_were_score_as_the_original_does(judge):
+    limits = dict.fromkeys(objective.terms("class_wise"), Limit(0.01, 0.0))
+    kept = judge.attempt("finetune", {"lr": 1e-6, "epochs": 0}, limits, most=1.0, cap=1.0)
+    gaps = {name: value - judge.retrain[name] for name, value in judge.original.items()}
+    assert kept.score == objective.score(gaps, limits) and kept.work == 0
+    moved = judge.attempt("finetune", {"lr": 0.01, "epochs": 1}, limits, most=1.0, cap=1.0)
+    assert moved.numbers != kept.numbers and moved.work == pytest.approx(1 / RECIPE["epochs"])
 
 
 def test_what_takes_too_much_ends_there_and_counts(judge):
-    units = dict.fromkeys(objective.NUMBERS, 0.01)
-    trial = judge.attempt("finetune", {"lr": 0.01, "epochs": 3}, units, most=0.5, cap=0.5)
+    limits = dict.fromkeys(objective.terms("class_wise"), Limit(0.01, 0.0))
+    trial = judge.attempt("finetune", {"lr": 0.01, "epochs": 3}, limits, most=0.5, cap=0.5)
     assert trial.over and trial.ended and trial.score == objective.WORST
     assert 0.5 < trial.work < 0.7
-    free = judge.attempt("finetune", {"lr": 0.01, "epochs": 2}, units, most=1.0, cap=0.5)
-    assert free.over and not free.ended and not free.candidate and free.score < objective.WORST
+    free = judge.attempt("finetune", {"lr": 0.01, "epochs": 2}, limits, most=1.0, cap=0.5)
+    assert free.over and not free.ended and free.score < objective.WORST
 
 
 def test_what_diverges_or_collapses_is_as_bad_as_can_be(judge):
-    units = dict.fromkeys(objective.NUMBERS, 0.01)
+    limits = dict.fromkeys(objective.terms("class_wise"), Limit(0.01, 0.0))
     # up the loss of the forget set alone, for as long as three Retrains
     wild = {"lr": 1.0, "epochs": 60, "stop_loss": None, "grad_clip": None, "bn": "train"}
-    trial = judge.attempt("gradient_ascent", wild, units, most=10.0, cap=10.0)
-    assert trial.ended and trial.score == objective.WORST and not trial.candidate
+    trial = judge.attempt("gradient_ascent", wild, limits, most=10.0, cap=10.0)
+    assert trial.ended and trial.score == objective.WORST
 
 
 def test_a_setting_that_asks_too_much_of_arithmetic_failed(judge, monkeypatch):
@@ -332,8 +314,8 @@ def test_a_setting_that_asks_too_much_of_arithmetic_failed(judge, monkeypatch):
         torch.linalg.inv(torch.zeros(2, 2))
 
     monkeypatch.setattr(judging, "unlearn", singular)
-    units = dict.fromkeys(objective.NUMBERS, 0.01)
-    trial = judge.attempt("finetune", {"lr": 0.01, "epochs": 1}, units, most=1.0, cap=1.0)
+    limits = dict.fromkeys(objective.terms("class_wise"), Limit(0.01, 0.0))
+    trial = judge.attempt("finetune", {"lr": 0.01, "epochs": 1}, limits, most=1.0, cap=1.0)
     assert "singular" in trial.ended and trial.score == objective.WORST
 
 
@@ -343,9 +325,9 @@ def test_a_method_that_can_do_nothing_as_cheap_is_open(copied):
     with open_store(copied) as store:
         search(grid, wish, store, copied / "studies", device="cpu")
         ((_, study),) = studies_of(wish, copied / "studies")
-        assert study.open and study.cap == 1.0 and len(study.first) == 2
+        assert study.open and study.cap == 1.0 and len(study.settings) == 2
         # its cap is no wish of anybody's, so that no other one is in conflict with it
-        assert plan(wish_of(grid, trials=3)[0], store, copied / "studies").done == 2
+        assert plan(wish_of(grid, trials=3)[0], store, copied / "studies").done >= 2
 
 
 @pytest.mark.parametrize(
@@ -373,13 +355,13 @@ def test_a_study_grows_when_more_trials_are_asked_for(copied):
     grid = grid_of("finetune")
     (few,) = searched(copied, grid, trials=2)
     (more,) = searched(copied, grid, trials=4)
-    assert rows(more)[:2] == rows(few)[:2] and len(more.first) == 4
+    assert rows(more)[: len(few.trials)] == rows(few) and len(more.settings) == 4
     with open_store(copied) as store:
         wish, _ = wish_of(grid, trials=4)
         found = plan(wish, store, copied / "studies")
         assert (found.trials, found.references) == (0, 0) and found.done == len(more.trials)
         wish, _ = wish_of(grid, trials=24)
-        assert plan(wish, store, copied / "studies").trials >= 20
+        assert plan(wish, store, copied / "studies").trials == 60
 
 
 @pytest.mark.slow
@@ -391,7 +373,7 @@ def test_a_study_of_which_nothing_is_left_to_draw_is_over(copied, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(searching, "draw", lambda *_, **__: left.pop() if left else None)
         (study,) = searched(copied, grid, trials=5)
-        assert len(study.first) == 2 and study.exhausted and study.finished(5)
+        assert len(study.settings) == 2 and study.exhausted and study.finished(5)
         facts = Folder(root, task).facts()
         assert any({"2", "5"} <= {*numbers(said)} for said in cautions(task, study, 5, facts))
         patch.setattr(Search, "references", None)  # nobody asks for what nobody needs
@@ -402,7 +384,7 @@ def test_a_study_of_which_nothing_is_left_to_draw_is_over(copied, monkeypatch):
     with open_store(copied) as store:
         assert plan(wish, store, root).trials >= 3
     (more,) = searched(copied, grid, trials=3)
-    assert len(more.first) == 3 and not more.drained
+    assert len(more.settings) == 3 and not more.drained
 
 
 @pytest.mark.slow
@@ -427,7 +409,7 @@ def test_data_and_method_of_a_users_own_are_searched_alike(tmp_path, monkeypatch
     (study,) = searched(home, grid, trials=2)
     own = plugins.find(name)
     assert own is not None and study.revision == own.source_hash
-    assert not any(trial.ended for trial in study.first)
+    assert not any(trial.ended for trial in study.trials)
     assert study.task["dataset"] == "npz" and str(tmp_path) not in json.dumps(study.task)
     monkeypatch.setenv("MUCORE_HOME", str(home))
     if (choice := study.choice()) is not None:
@@ -438,22 +420,18 @@ def test_data_and_method_of_a_users_own_are_searched_alike(tmp_path, monkeypatch
         )
 
 
-def test_poison_is_judged_where_it_acts(tmp_path):
+def test_poison_is_judged_by_the_attackers_and_the_true_labels(tmp_path):
     grid = grid_of("finetune", scenario="backdoor")
     (task, _), *_ = wish_of(grid)[0].tasks
     with open_store(tmp_path / "home") as store:
         judge = Judge(task, 100, Session(store, "cpu"))
-        poison, splits = judge.spec.poison, judge.session.splits(judge.spec)
-    assert judge._poisoned is not None and splits.trigger is not None
-    assert (judge._poisoned.labels != poison["target"]).all()
-    pixels = judge._poisoned.images.take(torch.arange(len(judge._poisoned)))
-    assert (pixels[:, :, splits.trigger] == poison["value"]).all()
     assert {*objective.terms("backdoor")} <= judge.retrain.keys()
     assert judge.retrain["fa_true"] > judge.original["fa_true"]
+    assert judge.retrain["fa"] < judge.original["fa"]
 
 
 def test_wishes_that_make_no_sense_are_refused():
-    wrong: list[dict[str, Any]] = [{"trials": 0}, {"cap": 0.0}, {"cap": 1.5}, {"seed": 3}]
+    wrong: list[dict[str, Any]] = [{"trials": 0}, {"cap": 0.0}, {"cap": 1.5}, {"seed": -1}]
     for options in wrong:
         with pytest.raises(BadValue):
             Wish([], **options)
@@ -500,44 +478,33 @@ def test_two_homes_do_not_work_on_one_study(home, copied, tmp_path):
     assert [(path / ".gitignore").read_text() for path in locks] == ["*\n"]
 
 
-def test_equal_settings_run_once(home, monkeypatch):
-    grid = grid_of("finetune")
-    searched(home, grid, trials=2)
-    wish, _ = wish_of(grid, trials=2)
-    (task, _), *_ = wish.tasks
-    with open_store(home) as store:
-        worker = Search(wish, store, home / "studies", device="cpu")
-        study = load(Folder(home / "studies", task).study_file("finetune"))
-        assert study is not None
-        monkeypatch.setattr(searching, "Judge", None)  # nobody is asked
-        facts = Folder(home / "studies", task).facts()
-        assert facts is not None
-        known = study.first[0]
-        again = worker._trial(task, facts, study, known.values, 100, most=1.0, cap=1.0)
-    assert again == replace(known, seconds=0.0)
-
-
 def test_what_fitted_on_the_first_seed_may_cost_a_bit_more_on_another(copied, monkeypatch):
     grid = grid_of("finetune")
     wish, _ = wish_of(grid, trials=2)
     asked = []
 
     def trial(self, task, facts, study, values, seed, *, most, cap):
-        asked.append((seed, len(study.first), cap))
-        work = wish.cap * (1.04 if len(study.first) == 1 else 0.5)  # the second takes most
-        score = 2.0 - len(study.first)  # and is the best
-        return Trial(seed=seed, values=values, score=score, work=work, seconds=0.0)
+        drawn = len(study.settings) - (seed > 100)  # the authors' first, then the other
+        asked.append((drawn, seed, most, cap))
+        work = wish.cap * (1.04 if drawn else 0.5)  # the second takes most
+        return Trial(seed=seed, values=values, score=2.0 - drawn, work=work, seconds=0.0)
 
     monkeypatch.setattr(Search, "_trial", trial)
     with open_store(copied) as store:
         Search(wish, store, copied / "studies", device="cpu").run()
-    first, second = [cap for seed, _, cap in asked if seed == 100]
-    assert first == second == pytest.approx(SLACK * wish.cap)
-    checks = {seed: cap for seed, count, cap in asked if seed > 100 and count == 2}
-    assert checks.keys() == {101, 102}
-    assert max(cap for seed, _, cap in asked if seed > 100) == pytest.approx(
-        SLACK * 1.04 * wish.cap
-    )
+    cap, more = SLACK * wish.cap, SLACK * 1.04 * wish.cap
+    # the authors' may run on to see what it takes, on the first seed
+    assert asked == [
+        (number, seed, pytest.approx(most), pytest.approx(cap))
+        for number, seed, most, cap in [
+            (0, 100, SLACK, cap),
+            (0, 101, cap, cap),
+            (0, 102, cap, cap),
+            (1, 100, cap, cap),
+            (1, 101, more, more),
+            (1, 102, more, more),
+        ]
+    ]
 
 
 def test_a_full_disk_is_waited_for(copied, monkeypatch, caplog):
@@ -553,7 +520,7 @@ def test_a_full_disk_is_waited_for(copied, monkeypatch, caplog):
 
     monkeypatch.setattr(studying, "write", limited)
     (study,) = searched(copied, grid_of("ssd"), trials=2)
-    assert len(study.first) == 2 and study.finished(2) and not left
+    assert len(study.settings) == 2 and study.finished(2) and not left
     assert sum(DISK in record.getMessage() for record in caplog.records) == 2
 
 

@@ -18,9 +18,10 @@ from mucore.runner.plan import parse_grid
 from mucore.tuning import jobs
 from mucore.tuning.plan import plan
 from mucore.tuning.report import record
+from mucore.tuning.study import PATIENCE
 from mucore.tuning.wish import FOLDER, TRIALS, studies_of, wish_of
 
-MOST = 500  # trials of a method
+MOST = 500  # settings of a method
 
 
 def offer(content: dict[str, Any]) -> None:
@@ -33,21 +34,24 @@ def offer(content: dict[str, Any]) -> None:
         "Search settings for these methods and this task",
         "search",
         help=(
-            "Tries settings of each method under each scenario, with the same number of trials "
-            "for each, and keeps those that come nearest to Retrain on validation data. From then "
-            "on “Tuned” uses them."
+            "Tries settings of each method under each scenario, by one rule for all, and keeps "
+            "those that use up least of the verdict's margin on validation data. From then on "
+            "“Tuned” uses them."
         ),
     ):
         return
     known = [each["id"] for each in content["methods"]]
     with st.container(border=True):
         trials = fields.whole_number(
-            "Trials of a method",
+            "Settings of a method, at most",
             "trials",
             default=TRIALS,
             low=1,
             high=MOST,
-            help="The authors' settings are the first. The best five run on two more seeds.",
+            help=(
+                "The authors' is the first. Each is judged on three seeds, and a search ends when "
+                f"{PATIENCE} in a row are no better than the best."
+            ),
         )
         if fields.problems():
             return

@@ -13,7 +13,6 @@ from dashboard.widgets.markdown import escape
 from mucore import shipped
 from mucore.catalog import MethodCard
 from mucore.errors import BadFile
-from mucore.tuning.found import settings
 from mucore.tuning.study import Facts, Study, facts_in, load
 from mucore.tuning.wish import FOLDER, TRIALS
 
@@ -33,15 +32,15 @@ def show(card: MethodCard) -> None:
     one = next(each for each in searches if each.id == name)
     header.statement(frames.sentence(one))
     st.caption(
-        "Each mark is one setting on the first seed; the first is the authors'. Its height is the "
-        "distance to Retrain on validation data, in units of how far Retrains of different seeds "
-        "lie apart: lower is nearer. The line is the best so far; the best five then run on two "
-        "more seeds. Test data are never looked at."
+        "Each mark is one setting; the first is the authors'. Its height is how much of the "
+        "verdict's margin it uses up on validation data, by the number that uses most, on average "
+        "over three seeds; a clear loser stops after one or two. The line is the best so far. Test "
+        "data are never looked at."
     )
     info = search_progress.search_progress_info(one)
     figure = search_progress.draw(info, dark=state.dark())
     figures.chart(figure, "search_progress", alt=search_progress.alt_text(info))
-    figures.numbers(frames.frame(one), f"search-{card.id}", figure, of="trials")
+    figures.numbers(frames.frame(one), f"search-{card.id}", figure, of="settings")
 
 
 def _read(method: str) -> tuple[list[Study], list[Facts]]:
@@ -59,7 +58,7 @@ def _read(method: str) -> tuple[list[Study], list[Facts]]:
                 if study is None:
                     continue
                 before = studies.get(str(study.task))
-                if before is None or (settings([study]) and not settings([before])):
+                if before is None or (study.choice() and not before.choice()):
                     studies[str(study.task)] = study
         except BadFile as error:
             st.caption(f":material/warning: {escape(access.shown(str(error)))}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import asdict, replace
 
 import pytest
@@ -13,64 +14,53 @@ from pages import open_page, words_on
 from dashboard.charts import search_progress
 from dashboard.frames import method as frames
 from mucore import shipped
+from mucore.tuning.objective import REVISION
 from mucore.tuning.study import Study, Trial, load
 
 TASK = {"scenario": "one_class", "dataset": "digits", "model": "mlp", "preset": "standard"}
 SCORES = (5.0, 60.0, 0.0, 200.0, 0.4)
-HOW = ({"still": True}, {}, {}, {"over": True}, {})
+STOPPED, OUT = 1, 3
 
 
-def trial(number: int, seed: int = 100) -> Trial:
-    score = SCORES[number]
-    return Trial(seed=seed, values={"lr": 0.1 * (number + 1)}, score=score, work=0.1, seconds=1.0)
+def trial(number: int, seed: int) -> Trial:
+    values, score = {"lr": 0.1 * (number + 1)}, SCORES[number]
+    return Trial(seed=seed, values=values, score=score, work=0.1, seconds=1.0, over=number == OUT)
 
 
 def study(*more: Trial) -> Study:
-    first = [replace(trial(number), **how) for number, how in enumerate(HOW)]
+    """The authors' setting is judged, and two others; one stopped, and one took too much."""
+    first = [
+        trial(number, seed)
+        for number in range(5)
+        for seed in ((100,) if number in (STOPPED, OUT) else (100, 101, 102))
+    ]
     return Study(TASK, "finetune", "1", 100, 0.33, False, (*first, *more))
 
 
-def checked() -> list[Trial]:
-    """The second stage: the setting that was second best on the first seed is best over three."""
-    return [
-        replace(trial(number, seed), score=score)
-        for number, score in ((2, 9.0), (4, 0.6))
-        for seed in (101, 102)
-    ] + [replace(trial(1, seed), score=99.0) for seed in (101, 102)]
-
-
-def test_a_search_is_drawn_trial_by_trial():
+def test_a_search_is_drawn_setting_by_setting():
     (one,) = frames.found([study()], [], wanted=5)
-    assert [each.came for each in one.tried] == [
-        "still",
-        "candidate",
-        "candidate",
-        "out",
-        "candidate",
-    ]
-    assert one.falling == (None, 60.0, 0.0, 0.0, 0.0) and one.original is None
+    assert [each.came for each in one.tried] == ["judged", "stopped", "judged", "out", "judged"]
+    assert one.falling == (5.0, 5.0, 0.0, 0.0, 0.0) and one.original is None
     info = search_progress.search_progress_info(one)
-    assert info.scores == (5.0, 60.0, search_progress.LEAST, 200.0, 0.4)
+    assert info.scores == pytest.approx((5.0, 60.0, search_progress.LEAST, 200.0, 0.4))
     figure = search_progress.draw(info, dark=False)
     assert [trace.name for trace in figure.data] == [
         "best so far",
-        "may be chosen",
-        "moved nothing",
-        "too much work, or failed",
-        "Retrain of another seed",
+        *frames.CAME.values(),
+        "Margin of the verdict",
     ]  # nobody said what doing nothing scores
-    assert [list(trace.x) for trace in figure.data[1:4]] == [[2, 3, 5], [1], [4]]
+    assert [list(trace.x) for trace in figure.data[1:4]] == [[1, 3, 5], [2], [4]]
     lined = search_progress.draw(replace(info, original=50.0), dark=True)
-    assert [trace.y[0] for trace in lined.data[-2:]] == [search_progress.OTHER_SEED, 50.0]
+    assert [trace.y[0] for trace in lined.data[-2:]] == [1.0, 50.0]
 
 
 def test_the_sentence_counts_what_was_tried_and_names_the_choice():
     (running,) = frames.found([study()], [], wanted=24)
-    assert not running.done and running.mean is None
-    assert "5 settings" in frames.sentence(running) and "2 moved" in frames.sentence(running)
-    (ended,) = frames.found([study(*checked())], [], wanted=5)
-    assert ended.done and ended.mean == pytest.approx((0.4 + 0.6 + 0.6) / 3)
-    assert "0.53" in frames.sentence(ended) and ended.chosen in frames.sentence(ended)
+    assert not running.done and "Chosen" not in frames.sentence(running)
+    (ended,) = frames.found([study()], [], wanted=5)
+    assert ended.done and ended.mean == 0.0
+    said = frames.sentence(ended)
+    assert tells(said, "5 settings", "which 1", "Chosen", ended.chosen, "0", "setting: 5")
     assert len(frames.frame(ended)) == 5
     single = replace(running, tried=running.tried[:1])
     assert "1 setting was" in frames.sentence(single)
@@ -87,10 +77,11 @@ def test_a_search_that_goes_on_does_not_hide_the_one_that_the_preset_goes_by(tmp
     content["trials"] = content["trials"][:3]
     folder = home / "studies" / path.parent.name
     folder.mkdir(parents=True)
+    shutil.copy(path.parent / "task.json", folder)
     (folder / path.name).write_text(json.dumps(content))
     place = f"one_class-{known.task['dataset']}-{known.task['model']}"
     words = words_on(open_page("method", method="finetune", searched=place))
-    assert tells(words, "Chosen", f"{choice.score:.2g}", "three seeds")
+    assert tells(words, f"{choice.score:.2g}", "three seeds")
 
 
 def test_the_page_shows_the_readers_search_and_names_a_damaged_one(tmp_path, monkeypatch):
@@ -99,12 +90,12 @@ def test_the_page_shows_the_readers_search_and_names_a_damaged_one(tmp_path, mon
     full_store(home)
     folder = home / "studies" / "a-task"
     folder.mkdir(parents=True)
-    content = asdict(study(*checked()))
+    content = asdict(study())
     head = {name: content[name] for name in ("method", "revision", "seed", "cap", "open")}
-    text = json.dumps({"rule": 1, "task": TASK, "study": head, "trials": content["trials"]})
+    text = json.dumps({"rule": REVISION, "task": TASK, "study": head, "trials": content["trials"]})
     (folder / "finetune.json").write_text(text)
     app = open_page("method", method="finetune")
-    assert "0.53" in words_on(app)
+    assert tells(words_on(app), "5 settings", "three seeds")
     (folder / "finetune.json").write_text(text[:-9])
     app = open_page("method", method="finetune")
     assert not app.exception and "finetune.json" in words_on(app)
