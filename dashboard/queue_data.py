@@ -12,15 +12,24 @@ from pathlib import Path
 import streamlit as st
 
 from dashboard import access
-from dashboard.data import demo_pack, own_store
+from dashboard.data import demo_pack, own_store, source
 from dashboard.widgets.training_set import stamp
 from mucore import catalog
 from mucore.catalog import plugins, tuning
 from mucore.runner import apart, estimate
 from mucore.runner.executors import ensure_workers
 from mucore.runner.jobs import end_of_log
-from mucore.runner.plan import Grid, Plan, make_plan, uploaded_files
+from mucore.runner.plan import (
+    Grid,
+    MethodChoice,
+    Plan,
+    ScenarioChoice,
+    make_plan,
+    plan_specs,
+    uploaded_files,
+)
 from mucore.runner.quality import Originals, plan_experiment
+from mucore.spec import RunSpec
 from mucore.store import Store
 from mucore.store.rows import ACTIVE, Job, JobKind, JobState, Worker
 from mucore.userfiles import datasets, weights
@@ -116,6 +125,37 @@ def experiment_plan(grid: Grid, *, models: int, originals: Originals) -> Plan:
         models,
         originals,
     )
+
+
+def plan_seeds(keys: Sequence[str], count: int) -> Plan:
+    """What a line, the runs `keys` of what pages show, lacks of `count` training seeds: its runs
+    and their references on its own seeds and the next ones, as far as the reader's own store has
+    them not. Raises a `MucoreError` with a sentence.
+    """
+    found = source().store.results(metrics=False, brief=True, keys=keys)
+    runs = [RunSpec.model_validate(dict(result.spec)) for result in found]
+    mine = {run.training_seed for run in runs}
+    further = [seed for seed in range(count + len(mine)) if seed not in mine]
+    seeds = [*sorted(mine), *further[: max(count - len(mine), 0)]]
+    first = min(runs, key=lambda run: (run.unlearning_seed, run.evaluation_seed))
+    line = [first.on_seed(seed) for seed in seeds]
+    specs = {
+        each.key: each
+        for run in line
+        for request in run.requests
+        for each in (request.original(), request.retrained(), request.untouched(), request)
+    }
+    grid = Grid(
+        dataset=first.dataset,
+        model=first.model,
+        recipe=first.recipe.model_dump(mode="json"),
+        scenarios=[ScenarioChoice(id=str(run.scenario)) for run in first.requests],
+        methods=[MethodChoice(id=first.method, parameters=first.parameters)],
+        training_seeds=seeds,
+        original=first.original_hash,
+        sequence=first.after is not None,
+    )
+    return plan_specs(grid, [*specs.values()], (), own_store(), history=_history())
 
 
 def time_left(jobs: Sequence[Job], *, keys: Sequence[str] | None = None) -> estimate.Left:

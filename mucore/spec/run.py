@@ -135,6 +135,11 @@ class RunSpec(BaseModel):
         """
         return [*(self.after.requests if self.after is not None else []), self]
 
+    def on_seed(self, training_seed: int) -> RunSpec:
+        """The same run, and those of the requests before it, of another training seed."""
+        after = self.after and self.after.on_seed(training_seed)
+        return self.model_copy(update={"training_seed": training_seed, "after": after})
+
     def original(self) -> RunSpec:
         """The spec that trains the model this run, or its sequence, starts from, on poisoned data
         where the scenario poisons them.
