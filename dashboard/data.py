@@ -341,12 +341,7 @@ def numbered(spec: Mapping[str, Any], ids: Any) -> np.ndarray:
 def internal(spec: Mapping[str, Any], numbers: Any) -> np.ndarray:
     """The internal ids of samples that people call so; -1 for what is none."""
     numbers, known = np.asarray(numbers, np.int64), sample_numbers(spec)
-    if known is None:
-        return numbers
-    order = np.argsort(known)
-    places = np.searchsorted(known, numbers, sorter=order).clip(max=len(known) - 1)
-    found = order[places]
-    return np.where(known[found] == numbers, found, -1)
+    return numbers if known is None else identity.numbered(known, numbers)
 
 
 def _within(ids: np.ndarray, known: np.ndarray) -> bool:

@@ -15,7 +15,9 @@ import numpy as np
 
 from mucore import analysis
 from mucore.errors import BadValue, MucoreError, said
+from mucore.forget_sets import identity
 from mucore.runner import analyses
+from mucore.spec import Recipe
 from mucore.store.rows import ACTIVE, Job
 
 if TYPE_CHECKING:
@@ -72,10 +74,39 @@ def end_progress() -> None:
         print(file=sys.stderr)
 
 
-def content(kind: str, found: analysis.Found) -> dict[str, Any]:
-    """The analysis as JSON; arrays become nested lists."""
+def numbers(parameters: Mapping[str, Any], results: Store) -> np.ndarray | None:
+    """What the samples of the runs are called, by internal id (forget_sets/identity.py); None where
+    the data set is not on this machine.
+    """
+    keys = parameters.get("keys") or [parameters.get("key", "")]
+    found = results.get_result(str(keys[0])) if isinstance(keys, list) else None
+    dataset, cut = parameters.get("dataset"), {}
+    if found is not None:
+        cut = Recipe.model_validate(found.spec["recipe"]).cut()
+        dataset = found.spec["dataset"]
+    splits = identity.here(dataset, cut) if isinstance(dataset, str) else None
+    return None if splits is None else identity.numbers(splits)
+
+
+def internal(parameters: dict[str, Any], known: np.ndarray | None) -> dict[str, Any]:
+    """The parameters with the internal ids of the queries, which people name by their rows."""
+    if known is None or not isinstance(asked := parameters.get("queries"), list):
+        return parameters
+    found = identity.numbered(known, asked)
+    if unknown := [row for row, each in zip(asked, found, strict=True) if each < 0]:
+        raise BadValue(f"There is no sample {unknown[0]} in this data set. Name rows of it.")
+    return parameters | {"queries": found.tolist()}
+
+
+def content(kind: str, found: analysis.Found, known: np.ndarray | None) -> dict[str, Any]:
+    """The analysis as JSON; arrays become nested lists, internal ids what samples are called."""
+    ids = {"queries", "samples", *(found.value["keys"] if kind == "neighbours" else ())}
+    value = {
+        name: known[each] if known is not None and (name in ids or name.endswith("ids")) else each
+        for name, each in found.value.items()
+    }
     value = {
         name: each.tolist() if isinstance(each, np.ndarray) else each
-        for name, each in found.value.items()
+        for name, each in value.items()
     }
     return {"kind": kind, "key": found.key, "path": str(found.path), "value": value}

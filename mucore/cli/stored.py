@@ -213,6 +213,9 @@ def analyse(
     from mucore.store import open_pack
 
     parameters = tool.parse(params)
+    with open_pack(pack) if pack is not None else open_home() as results:
+        known = tool.numbers(parameters, results)
+    parameters = tool.internal(parameters, known)
     try:
         if output is None:
             with open_home() as store:
@@ -223,7 +226,7 @@ def analyse(
     finally:
         tool.end_progress()
     if as_json:
-        print(to_json(tool.content(kind, found), indent=2))
+        print(to_json(tool.content(kind, found, known), indent=2))
     else:
         print(found.path)
 

@@ -114,6 +114,15 @@ def numbers(splits: Splits) -> np.ndarray:
     return np.concatenate(found)
 
 
+def numbered(known: np.ndarray, wanted: Any) -> np.ndarray:
+    """The internal ids of samples by what they are called, `known` being `numbers`; -1 for what is
+    none.
+    """
+    order = np.argsort(known)
+    found = order[np.searchsorted(known, wanted, sorter=order).clip(max=len(known) - 1)]
+    return np.where(known[found] == wanted, found, -1)
+
+
 def internal(spec: RunSpec, splits: Splits) -> dict[str, Any]:
     """The scenario parameters of a spec with internal ids, as `scenarios.select` takes them."""
     values = spec.scenario_parameters

@@ -13,7 +13,9 @@ from pydantic import BaseModel, ConfigDict
 
 from mucore import analysis, cli
 from mucore.analysis import Kind
+from mucore.datasets import load
 from mucore.errors import BadFile, BadValue, StoreError, UnknownName
+from mucore.forget_sets.identity import numbers
 from mucore.store import open_store
 from tests.builders import make_outputs, make_result
 
@@ -160,16 +162,26 @@ def test_the_command_prints_the_analysis(tmp_path, capsys):
         "analyse",
         "neighbours",
         "--params",
-        json.dumps({"keys": keys, "count": 2, "k": 3}),
+        json.dumps({"keys": keys, "count": 4, "k": 3}),
         "--home",
         str(tmp_path),
     ]
     assert cli.main([*asked, "--json"]) == 0
     content = json.loads(capsys.readouterr().out)
-    assert content["kind"] == "neighbours" and len(content["value"]["queries"]) == 2
+    assert content["kind"] == "neighbours" and len(content["value"]["queries"]) == 4
     assert Path(content["path"]).is_file() and Path(content["path"]).stem == content["key"]
     assert cli.main(asked) == 0
     assert capsys.readouterr().out.strip() == content["path"]
+    # samples are rows on both ways, and other numbers inside
+    inside = analysis.find(tmp_path, "neighbours", json.loads(asked[3]))
+    rows, known = content["value"]["queries"], numbers(load("digits"))
+    assert inside is not None and known[inside.value["queries"]].tolist() == rows
+    assert inside.value["queries"].tolist() != rows
+    asked[3] = json.dumps({"keys": keys, "queries": rows, "k": 3})
+    assert cli.main([*asked, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["value"] == content["value"]
+    asked[3] = json.dumps({"keys": keys, "queries": [99_999], "k": 3})
+    assert cli.main(asked) == 1 and "99999" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -46,12 +46,14 @@ class Reading:
 @dataclass(frozen=True, eq=False)
 class Album:
     """Images of a data set: `train` and `test` are ids (n,) sorted, labels (n,) and pixels (n, h,
-    w) uint8; `normalisation` the mean and standard deviation of the training pixels in 0..1.
+    w) uint8; `normalisation` the mean and standard deviation of the training pixels in 0..1;
+    `numbers` (n,) say by id what people call a sample: its row.
     """
 
     train: tuple[np.ndarray, np.ndarray, np.ndarray]
     test: tuple[np.ndarray, np.ndarray, np.ndarray]
     normalisation: tuple[float, float]
+    numbers: np.ndarray
 
     def image(self, sample: int) -> tuple[str, int, np.ndarray] | None:
         """The split, label and pixels (h, w) of a sample; None where there is none."""
@@ -142,7 +144,7 @@ def membership(
     original: Reading,
     names: Sequence[str],
     *,
-    sample: int,
+    sample: int | str,
     found: tuple[str, int] | None,
     forgotten: bool | None,
 ) -> str:

@@ -158,7 +158,7 @@ def _answer(drawing: image.Drawing, three: Three, material: Material) -> dict[st
         "membership": reading.membership(
             found[0],
             card.class_names,
-            sample=drawing.sample,
+            sample=_number(material.album, drawing.sample) if same else -1,
             found=start[:2] if same and start is not None else None,
             forgotten=None if material.request is None else material.request.has(drawing.sample),
         ),
@@ -174,12 +174,18 @@ def _answer(drawing: image.Drawing, three: Three, material: Material) -> dict[st
     }
 
 
+def _number(album: reading.Album | None, sample: int) -> int | str:
+    """What a sample is called; nothing while its data are being read."""
+    return "" if album is None else int(album.numbers[sample])
+
+
 def _neighbour(
     one: reading.Neighbour, names: Sequence[str], album: reading.Album | None
 ) -> dict[str, Any]:
     picture = None if album is None else album.image(one.id)
     return {
-        "text": f"Training image {one.id}, class {names[one.label]}, cosine {one.cosine:.2f}, "
+        "text": f"Training image {_number(album, one.id)}, class {names[one.label]}, "
+        f"cosine {one.cosine:.2f}, "
         + ("in the forget set" if one.forgotten else "not in the forget set"),
         "name": names[one.label],
         "forgotten": one.forgotten,
@@ -202,7 +208,8 @@ def _starts(
             pictures.append(
                 {
                     "id": sample,
-                    "text": f"{KINDS[kind]}: image {sample}, class {card.class_names[label]}",
+                    "text": f"{KINDS[kind]}: image {_number(material.album, sample)}, "
+                    f"class {card.class_names[label]}",
                     "pixels": image.encoded(found[2]),
                 }
             )

@@ -18,6 +18,7 @@ from dashboard.frames.draw.network import Network, Perceptron
 from dashboard.frames.draw.reading import Album
 from mucore import catalog
 from mucore.errors import BadValue
+from mucore.forget_sets import identity
 from mucore.spec import RunSpec
 
 T = TypeVar("T")
@@ -87,7 +88,7 @@ def _read_album(dataset: str, cut: dict[str, Any]) -> Album:
         (part.ids.numpy(), part.labels.numpy(), part.pixels[:, 0].numpy())
         for part in (splits.train, splits.test)
     )
-    return Album(train, test, (splits.mean[0], splits.std[0]))
+    return Album(train, test, (splits.mean[0], splits.std[0]), identity.numbers(splits))
 
 
 @st.cache_resource(show_spinner=False, max_entries=24)

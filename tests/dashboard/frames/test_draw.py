@@ -223,7 +223,10 @@ def album() -> reading.Album:
     pixels = np.zeros((40, 8, 8), np.uint8)
     pixels[:, 0, 0] = ids
     return reading.Album(
-        (ids, ids % 4, pixels), (ids[:8] + 100, ids[:8] % 4, pixels[:8]), (0.3, 0.4)
+        (ids, ids % 4, pixels),
+        (ids[:8] + 100, ids[:8] % 4, pixels[:8]),
+        (0.3, 0.4),
+        np.arange(108)[::-1],
     )
 
 
