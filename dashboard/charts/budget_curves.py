@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 from dashboard import frames, theme
 from dashboard.charts.parts import axes, families, intervals, noise, subplots
 from dashboard.frames import Estimate, View
-from dashboard.frames.budget import Curves, Line, gaps, nearest, unit
+from dashboard.frames.budget import Curves, Line, gaps, unit
 from dashboard.text import units as words
 from dashboard.text.labels import Unit, number
 from mucore import catalog
@@ -133,17 +133,10 @@ def budget_curves_info(
 
     Of the `ghosts`, those whose method has a line here.
     """
-    order = sorted(found.methods, key=_span, reverse=True)
     if len(found.sizes) == 1:
-        near = [
-            line
-            for _, line in nearest(
-                found.methods,
-                *found.sizes,
-                [name for name in ("ta", "fa") if name in found.metrics],
-            )
-        ]
-        order = near + [line for line in order if line not in near]
+        order = sorted(found.methods, key=lambda line: line.order)
+    else:
+        order = sorted(found.methods, key=_span, reverse=True)
     coloured = frozenset(line.id for line in order[:COLOURED])
     markers = _markers(found.methods, coloured)
     panels = tuple(_panel(found, metric, view, markers, ghosts) for metric in found.metrics)

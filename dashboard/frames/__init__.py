@@ -6,7 +6,15 @@ metric, value, gap, error). Values are fractions in 0..1, seconds and bytes; per
 exist only in the text that `number` and `cell_text` make.
 """
 
-from dashboard.frames.answer import Answer, answers, best_answers, misled, story, suspicious
+from dashboard.frames.answer import (
+    Answer,
+    answers,
+    best_answers,
+    misled,
+    nearest_answer,
+    story,
+    suspicious,
+)
 from dashboard.frames.rows import Cell, Estimate, Row, half_width, metric_rows, noise, row_id
 from dashboard.frames.settings import (
     Noises,
@@ -62,6 +70,7 @@ __all__ = [
     "method_settings",
     "metric_rows",
     "misled",
+    "nearest_answer",
     "next_order",
     "noise",
     "noises_of",

@@ -1,4 +1,4 @@
-"""The answer above a table in a few figures: closest to Retrain, most accurate, cheapest, and what
+"""The answer above a table in a few figures: nearest to Retrain, most accurate, cheapest, and what
 needs a second look.
 
 Only methods that forgot compete (`verdicts.leading`): a model that nobody touched is the most
@@ -35,7 +35,7 @@ class Answer:
 
 
 def answers(table: ResultsTable, *, flagged: int = 0, outside: int = 0) -> tuple[Answer, ...]:
-    """Closest to Retrain, most accurate, cheapest, and what needs a second look. `flagged` counts
+    """Nearest to Retrain, most accurate, cheapest, and what needs a second look. `flagged` counts
     runs with a sanity flag, `outside` rows with a value outside the range of original and Retrain.
 
     Where no row qualifies, one figure says so and why.
@@ -44,25 +44,17 @@ def answers(table: ResultsTable, *, flagged: int = 0, outside: int = 0) -> tuple
 
 
 def best_answers(table: ResultsTable) -> tuple[Answer, ...]:
-    """The first three of `answers`, or the one that stands for them. Where some are shown to have
-    forgotten, indications do not compete, and where some have in their features as well, the others
-    do not; what is left of either is said.
-    """
+    """The first three of `answers`, or the one that stands for them."""
     found = verdicts.leading(table.methods)
-    found = [row for row in found if _not_on_outputs(row)] or found
     if not found:
         return (
             Answer(
-                "Closest, most accurate, cheapest",
+                "Nearest, most accurate, cheapest",
                 "None qualifies",
                 verdicts.why_none(table.methods),
             ),
         )
-    made = []
-    if near := _ranked(found, lambda row: row.distance):
-        row, away = near[0]
-        detail = f"{_points(away.mean)} away{_rivals(near, 'near')}{_caveat(row)}"
-        made.append(Answer("Closest to Retrain", row.title, detail, help=DISTANCE_MEANING))
+    made = [nearest_answer(found)] if any(row.distance for row in found) else []
     accuracy = "tra" if "tra" in found[0].cells else "ta"
     if useful := _ranked(
         found, lambda row: row.cells[accuracy].gap or row.cells[accuracy].value, descending=True
@@ -82,6 +74,18 @@ def best_answers(table: ResultsTable) -> tuple[Answer, ...]:
             detail += f", {number(100 * cell.value.mean, 'ratio')} % of its work"
         made.append(Answer("Cheapest", row.title, detail + _caveat(row), ("rte",)))
     return tuple(made)
+
+
+def nearest_answer(rows: Sequence[Row], where: str = "") -> Answer:
+    """The method that is nearest to Retrain, on whatever page, or why none is; `where` ends the
+    label.
+    """
+    near = [(row, row.distance) for row in verdicts.nearest(rows) if row.distance is not None]
+    said = ("None qualifies", verdicts.why_none(rows))
+    if near:
+        row, away = near[0]
+        said = (row.title, f"{_points(away.mean)} away{_rivals(near, 'near')}{_caveat(row)}")
+    return Answer(f"Nearest to Retrain{where}", *said, help=DISTANCE_MEANING)
 
 
 def _not_on_outputs(row: Row) -> bool:
@@ -124,13 +128,13 @@ def story(table: ResultsTable, what: str, count: int) -> tuple[str, str]:
             f"{units.count(count, 'sample')}."
         )
     ]
-    if near := _ranked(verdicts.leading(found), lambda row: row.distance):
-        row, away = near[0]
+    if near := verdicts.nearest(found):
+        row = near[0]
         cost = row.cells["rte"].value
         time = f" and took {number(100 * cost.mean, 'ratio')} % of its time" if cost else ""
         said.append(
             f"Of the methods {verdicts.that_forgot(found)} {row.title} came nearest to it: it "
-            f"ended {_points(away.mean)} away on average{time}."
+            f"ended {_points(row.away or 0.0)} away on average{time}."
         )
     original = next((row.distance for row in table.rows if row.method == "original"), None)
     if original is not None:

@@ -38,7 +38,7 @@ def overall_sentence(division: Division) -> str:
     if not always:
         return f"None of the {units.count(len(whole), 'method')} forgot in {where}.{more}"
     named = units.shortened([labels.method_names(name)[0] for name in always], 6)
-    unsure = doubt(sum(division.unsure(name) for name in always), len(always))
+    unsure = doubt(sum(division.unsure(name) > 0 for name in always), len(always))
     return (
         f"{len(always)} of the {units.count(len(whole), 'method')} forgot in {where}{unsure}: "
         f"{named}.{more}"
@@ -107,16 +107,15 @@ def count_of(table: Table) -> int:
 
 
 def overall_frame(division: Division, first: Collection[str] = ()) -> pd.DataFrame:
-    """A line a method, the methods `first` and then those that forgot in most tasks; a column a
+    """A line a method, the methods `first` and then those shown to have in most tasks; a column a
     task with its verdict, and one that says why where a method has no rank.
     """
     frame = pd.DataFrame(
         [
             {
                 "Method": labels.method_names(row["method"])[0],
-                "Forgot in": "cheats"
-                if row["forgot"] is None
-                else f"{row['forgot']} of {row['of']}",
+                "Shown in": "cheats" if row["forgot"] is None else f"{row['shown']} of {row['of']}",
+                "Indicated in": str(row["indicated"]),
                 "Average rank": row["rank"],
                 "Distance, spreads": row["score"],
                 "Work": row["work"],

@@ -115,6 +115,11 @@ class Line:
         known = [step.distance.mean for step in self.steps if step.distance is not None]
         return float(np.mean(known)) if known and len(known) == len(self.steps) else None
 
+    @property
+    def order(self) -> float:
+        """By distance to Retrain, those without one last."""
+        return math.inf if self.distance is None else self.distance
+
 
 @dataclass(frozen=True, kw_only=True)
 class Curves:
@@ -354,8 +359,7 @@ def _names(lines: Sequence[Line], most: int = 6) -> str:
 
 
 def answers(found: Curves) -> tuple[frames.Answer, ...]:
-    """Which methods forget at every size and which break, which of those that forgot is nearest to
-    Retrain at the largest size, and whose FA gap moves most.
+    """Which methods forget at every size and which break, and whose FA gap moves most.
 
     Where gaps are compared, only methods whose runs all ended well and that have one at every size
     do: a range over fewer is smaller by itself.
@@ -378,37 +382,6 @@ def answers(found: Curves) -> tuple[frames.Answer, ...]:
                 _names(broken, 4) or "none",
             )
         )
-    if found.sizes:
-        large = max(found.sizes)
-        steps = [(step, line) for line in found.methods if (step := line.step(large)) is not None]
-        ahead = [row.id for row in verdicts.leading([step.row for step, _ in steps])]
-        near = [
-            (step.distance.mean, line.title)
-            for step, line in steps
-            if step.row.id in ahead and step.distance is not None
-        ]
-        if near:
-            distance, title = min(near)
-            detail = (
-                f"{number(distance, 'percent')} points away on average; "
-                f"{units.count(len(near), 'method')} forgot there"
-            )
-            made.append(
-                frames.Answer(
-                    f"Nearest to Retrain at {units.count(large, 'sample')}", title, detail
-                )
-            )
-        elif any(step.verdict is not None for step, _ in steps):
-            detail = "no method forgot without damage there"
-            if large in untold(found):
-                detail = "there forgetting cannot be judged"
-            made.append(
-                frames.Answer(
-                    f"Nearest to Retrain at {units.count(large, 'sample')}",
-                    "None qualifies",
-                    detail,
-                )
-            )
     if len(found.sizes) > 1:
         spans = []
         for line in found.methods:
@@ -431,7 +404,7 @@ def verdict_frame(found: Curves) -> pd.DataFrame:
     nearest first; text as shown.
     """
     lines = [line for line in found.methods if any(step.verdict is not None for step in line.steps)]
-    lines.sort(key=lambda line: math.inf if line.distance is None else line.distance)
+    lines.sort(key=lambda line: line.order)
     heads = {size: units.count(size, "sample") for size in found.sizes}
     made = []
     for line in lines:
@@ -442,19 +415,6 @@ def verdict_frame(found: Curves) -> pd.DataFrame:
         row = {"Method": line.title} | {head: said.get(size, "–") for size, head in heads.items()}
         made.append(row | {"Mean distance (points)": number(line.distance, "percent")})
     return pd.DataFrame(made, columns=["Method", *heads.values(), "Mean distance (points)"])
-
-
-def nearest(lines: Sequence[Line], count: int, metrics: Sequence[str]) -> list[tuple[float, Line]]:
-    """(mean |gap| over the metrics, line) at one size, nearest to Retrain first; lines that lack
-    one of the gaps are left out.
-    """
-    found = []
-    for line in lines:
-        places = [gaps(line, metric).get(count) for metric in metrics]
-        known = [place for place in places if place is not None]
-        if len(known) == len(metrics):
-            found.append((float(np.mean(np.abs(known))), line))
-    return sorted(found, key=lambda pair: pair[0])
 
 
 def numbers(found: Curves) -> pd.DataFrame:

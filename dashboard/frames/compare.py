@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -124,14 +124,10 @@ def in_order(runs: pd.DataFrame) -> pd.DataFrame:
     return runs.assign(place=place).sort_values(by, kind="stable").drop(columns="place")
 
 
-def usual_keys(
-    runs: pd.DataFrame, distances: Mapping[str, float], qualified: Collection[str]
-) -> list[str]:
-    """Original, Retrain and the methods nearest to Retrain, of one training seed; `runs` are those
-    of one setting.
+def usual_keys(runs: pd.DataFrame, near: Sequence[str]) -> list[str]:
+    """Original, Retrain and a few methods, of one training seed; `runs` are those of one setting.
 
-    `distances` are those of `mucore.verdicts`, by key; runs of the keys `qualified`, which forgot,
-    come first. Runs that ended badly are left out, those without a distance come last.
+    Runs of the keys `near` come first, in this order; those that ended badly are left out.
     """
     seeds = sorted(set(runs.loc[runs["method"] == "retrain", "training_seed"])) or sorted(
         set(runs["training_seed"])
@@ -146,16 +142,9 @@ def usual_keys(
         for key in mine.loc[mine["method"] == name, "key"].head(1)
     ]
     methods = mine[~mine["method"].isin(["original", "retrain"])]
-    away = methods.assign(
-        distance=methods["key"].map(distances), idle=~methods["key"].isin(list(qualified))
-    )
-    away = away.sort_values(["idle", "distance"], kind="stable")
+    places = {key: place for place, key in enumerate(near)}
+    away = methods.assign(place=methods["key"].map(places)).sort_values("place", kind="stable")
     return [*references, *away.drop_duplicates("method")["key"].head(NEAREST)]
-
-
-def forgot(judged: Mapping[str, Judged]) -> frozenset[str]:
-    """The keys of methods that forgot, in runs that all ended well, of `data.judged`."""
-    return frozenset(key for key, line in judged.items() if line.qualified)
 
 
 def alike(every: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:

@@ -113,7 +113,7 @@ def ordered(found: Curves, count: int) -> Curves:
 
     def place(line: Line) -> float:
         step = line.step(count)
-        return math.inf if step is None or step.row.distance is None else step.row.distance.mean
+        return math.inf if step is None or step.row.away is None else step.row.away
 
     references = [line for line in found.lines if line.reference]
     return replace(found, lines=(*references, *sorted(found.methods, key=place)))
@@ -129,9 +129,8 @@ def headline(rows: Sequence[frames.Row], size: int | None = None) -> str:
     judged = [(row, row.verdict) for row in rows if not row.reference and row.verdict is not None]
     if not judged:
         return ""
-    healed = sorted(
-        verdicts.qualified(rows), key=lambda row: row.distance.mean if row.distance else math.inf
-    )
+    first = verdicts.nearest(rows)
+    healed = [*first, *(row for row in verdicts.qualified(rows) if row not in first)]
     methods = len({row.method for row, _ in judged})
     of = (
         units.count(len(judged), "method")
@@ -178,16 +177,8 @@ def answers(found: Curves, scenario: str, count: int) -> tuple[frames.Answer, ..
         label = f"Attack{at}" if at else "What the attack did"
         made.append(frames.Answer(label, f"{number(fooled, 'percent')} %", detail))
     here = rows(found, count)
-    near = [(row.distance.mean, row) for row in verdicts.leading(here) if row.distance is not None]
-    if near:
-        distance, row = min(near, key=lambda pair: pair[0])
-        detail = (
-            f"{number(distance, 'percent')} points away on average, TA, FA and FA on true labels"
-        )
-        made.append(frames.Answer(f"Nearest to Retrain{at}", row.title, detail))
-    elif any(not row.reference for row in here):
-        why = verdicts.why_none(here)
-        made.append(frames.Answer(f"Nearest to Retrain{at}", "None qualifies", why))
+    if any(not row.reference for row in here):
+        made.append(frames.nearest_answer(here, at))
     sound = [line for line in found.methods if line.sound]
     if kept := _values(sound, count, attack):
         value, line = max(kept, key=lambda pair: pair[0])

@@ -259,15 +259,8 @@ def sentence(frame: pd.DataFrame, shown: str, label: str) -> str:
     ].drop_duplicates("row")
     if methods.empty:
         return " ".join(said)
-    near = nearest(frame, shown)
     where = f"On the forget set “{label}”"
-    if near is not None:
-        title, away = near
-        said.append(
-            f"{where}, {title} stands nearest to Retrain of the methods that forgot, "
-            f"{number(away, 'ratio')} powers of ten away."
-        )
-    else:
+    if not methods["qualified"].any():
         parts = [
             f"{units.shortened(group['title'].tolist(), 3)} {did}"
             for did, group in methods[methods["did"] != ""].groupby("did")
@@ -278,24 +271,6 @@ def sentence(frame: pd.DataFrame, shown: str, label: str) -> str:
     if (methods["did"] == verdicts.VERBS["damaged"]).any():
         said.append("The efficacy of a damaged model says nothing about forgetting.")
     return " ".join(filter(None, said))
-
-
-def nearest(frame: pd.DataFrame, shown: str) -> tuple[str, float] | None:
-    """Of the methods that forgot, the one whose efficacy is nearest to Retrain's on a forget set,
-    and how many powers of ten away.
-    """
-    here = frame[frame["set"] == shown]
-    base = here[here["method"] == "retrain"].groupby("training_seed")["efficacy"].mean()
-    rivals = here[(here["family"] != "reference") & here["qualified"]]
-    rivals = rivals[rivals["shown"]] if rivals["shown"].any() else rivals
-    away = (
-        (rivals["efficacy"] - rivals["training_seed"].map(base))
-        .groupby(rivals["title"])
-        .mean()
-        .abs()
-        .dropna()
-    )
-    return (str(away.idxmin()), float(away.min())) if len(away) else None
 
 
 def answers(frame: pd.DataFrame, shown: str) -> tuple[Answer, ...]:
@@ -311,23 +286,6 @@ def answers(frame: pd.DataFrame, shown: str) -> tuple[Answer, ...]:
                 "Retrain against Original",
                 f"{number(change, 'ratio', signed=True)} powers of ten",
                 f"median over {units.count(len(both), 'pair')}",
-            )
-        )
-    here = frame[(frame["set"] == shown) & (frame["family"] != "reference")]
-    if (near := nearest(frame, shown)) is not None:
-        made.append(
-            Answer(
-                "Efficacy nearest to Retrain's",
-                near[0],
-                f"{number(near[1], 'ratio')} powers of ten away",
-            )
-        )
-    elif here["efficacy"].notna().any():
-        made.append(
-            Answer(
-                "Efficacy nearest to Retrain's",
-                "None qualifies",
-                "no method is known to have forgotten on this forget set",
             )
         )
     if (measured := correlation(frame["efficacy"], frame["efficacy_bound"])) is not None:

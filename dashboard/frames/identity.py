@@ -242,12 +242,14 @@ def by_chance(images: int) -> float:
 def ordered(rows: Sequence[Row]) -> tuple[Row, ...]:
     """References first, then by distance to Retrain; those without one last."""
     return tuple(
-        sorted(rows, key=lambda row: (not row.reference, 0.0 if row.reference else _away(row)))
+        sorted(
+            rows,
+            key=lambda row: (
+                not row.reference,
+                0.0 if row.reference else math.inf if row.away is None else row.away,
+            ),
+        )
     )
-
-
-def _away(row: Row) -> float:
-    return row.distance.mean if row.distance is not None else math.inf
 
 
 def uninformative(rows: Sequence[Row], images: int) -> bool:
@@ -290,7 +292,8 @@ def answers(rows: Sequence[Row], found: Orders | None, images: int) -> tuple[Ans
     ]
     if able:
         score, best = max(able, key=lambda pair: pair[0])
-        made.append(Answer("Best NoMUS", best.title, f"{three(score)}, among methods that forgot"))
+        detail = f"{three(score)}, among methods {verdicts.that_forgot(rows)}"
+        made.append(Answer("Best NoMUS", best.title, detail))
     elif any(not row.reference for row in rows):
         made.append(Answer("Best NoMUS", "None qualifies", verdicts.why_none(rows)))
     own = {row.method: row for row in rows if row.reference}

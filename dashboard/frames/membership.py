@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from dashboard.frames import Answer, ResultsTable, Row, verdict_text
+from dashboard.frames import Answer, ResultsTable, Row, nearest_answer, verdict_text
 from dashboard.papers.tables import Published
-from dashboard.text import units, verdicts
+from dashboard.text import verdicts
 from dashboard.text.labels import MINUS, number, powered
 from mucore.errors import BadValue
 from mucore.metrics import membership
@@ -90,33 +90,8 @@ def competitors(table: ResultsTable, *, everyone: bool) -> list[Row]:
     )
 
 
-def most_like_retrain(
-    table: ResultsTable, guesses: Mapping[tuple[str, str], int], *, everyone: bool = False
-) -> tuple[Row, float, int] | None:
-    """Of the competitors, the one to which the attacks say most nearly what they say to Retrain:
-    with the mean |gap| over the attacks that are evidence, and how many competed; None where none
-    has them all.
-    """
-    attacks = evident(table, guesses)
-    found = [
-        (float(np.mean([abs(gaps[attack]) for attack in attacks])), row)
-        for row in competitors(table, everyone=everyone)
-        if attacks
-        and (gaps := _gaps(row)).keys() >= set(attacks)
-        and not any(guessed(row, attack, guesses) for attack in attacks)
-    ]
-    if not found:
-        return None
-    distance, row = min(found, key=lambda pair: pair[0])
-    return row, distance, len(found)
-
-
-def sentence(
-    table: ResultsTable, guesses: Mapping[tuple[str, str], int], *, everyone: bool = False
-) -> str:
-    """What the attacks say of Original and Retrain, and of the methods that forgot, to be read
-    aloud.
-    """
+def sentence(table: ResultsTable, guesses: Mapping[tuple[str, str], int]) -> str:
+    """What the attacks say of Original and Retrain, to be read aloud."""
     if not {"original", "retrain"} <= {row.method for row in table.rows}:
         return "Without Original and Retrain, nobody can say what the attacks should find."
     attack = leading(evident(table, guesses))
@@ -126,32 +101,10 @@ def sentence(
             "or has no number."
         )
     before, after = (seen(table, name, attack) for name in ("original", "retrain"))
-    said = (
+    return (
         f"The {attack_name(attack)} attack calls {before} % of the forgotten samples seen in "
         f"Original, and {after} % in Retrain, which never saw them."
     )
-    forgot = verdicts.that_forgot(table.methods)
-    found = most_like_retrain(table, guesses, everyone=everyone)
-    if found is None:
-        if verdicts.qualified(table.methods):
-            return f"{said} For each method {forgot}, some attack only guesses or has no number."
-        return f"{said} No method qualifies as private here. {verdicts.why_none(table.methods)}"
-    row, _, count = found
-    methods = [row.method for row in competitors(table, everyone=everyone)]
-    rivals = len(methods)
-    who = (
-        units.methods(methods)
-        + ("" if everyone else f" {forgot}")
-        + (f" ({count} can be compared)" if count < rivals else "")
-    )
-    if rivals == 1:
-        return f"{said} Only {row.title} {'can be compared' if everyone else forgot[5:]}."
-    idle = (
-        ""
-        if row.verdict is None or row.verdict.qualified
-        else f" But it {verdicts.verb(row.verdict)}."
-    )
-    return f"{said} Of {who}, {row.title} looks most like Retrain to the attacks.{idle}"
 
 
 def seen(table: ResultsTable, method: str, attack: str) -> str:
@@ -177,7 +130,7 @@ def beside(table: ResultsTable) -> str:
 def answers(
     table: ResultsTable, guesses: Mapping[tuple[str, str], int], *, everyone: bool = False
 ) -> tuple[Answer, ...]:
-    """Retrain's own value, which of the competitors looks most like it, on which of them attacks
+    """Retrain's own value, which method is nearest to it, on which of the competitors attacks
     disagree most, and how often attacks guess.
     """
     made = []
@@ -188,23 +141,8 @@ def answers(
             f"{seen(table, 'original', attack)} %"
         )
         made.append(Answer("Called seen in Retrain", f"{seen(table, 'retrain', attack)} %", detail))
-    if found := most_like_retrain(table, guesses, everyone=everyone):
-        row, distance, count = found
-        over = units.count(len(attacks), "attack")
-        detail = (
-            f"{number(distance, 'percent')} points from its value, mean over {over} that do better "
-            f"than a guess; {count} compared"
-        )
-        if row.verdict is not None and not row.verdict.qualified:
-            detail += f"; {verdicts.text(row.verdict)}"
-        made.append(Answer("Looks most like Retrain", row.title, detail))
-    elif table.methods:
-        why = (
-            "on some attack they have no evidence"
-            if verdicts.qualified(table.methods)
-            else "no method is known to have forgotten"
-        )
-        made.append(Answer("Looks most like Retrain", "None qualifies", why))
+    if any(row.verdict is not None for row in table.methods):
+        made.append(nearest_answer(table.methods))
     spread = {
         row.id: (max(gaps.values()) - min(gaps.values()), row, gaps)
         for row in competitors(table, everyone=everyone)

@@ -78,6 +78,11 @@ class Row:
         return self.family == "reference"
 
     @property
+    def away(self) -> float | None:
+        """The mean distance to Retrain, 0..1."""
+        return None if self.distance is None else self.distance.mean
+
+    @property
     def status(self) -> str:
         """ "ok", or what happened to how many of its runs: "1 of 3 diverged"."""
         parts = [

@@ -44,6 +44,8 @@ class Line(Protocol):
     def unsound(self) -> Mapping[str, int]: ...
     @property
     def verdict(self) -> Verdict | None: ...
+    @property
+    def away(self) -> float | None: ...
 
 
 L = TypeVar("L", bound=Line)
@@ -93,10 +95,13 @@ def qualified(rows: Sequence[L]) -> list[L]:
 
 
 def leading(rows: Sequence[L]) -> list[L]:
-    """The rows that compete for nearest, best and cheapest: those that are shown to have forgotten,
-    or, where none is, those that seem to have.
-    """
+    """The rows that compete for nearest, best and cheapest."""
     return rule.leading(qualified(rows))
+
+
+def nearest(rows: Sequence[L]) -> list[L]:
+    """The rows that compete and have a distance to Retrain, the nearest first."""
+    return rule.nearest(qualified(rows), lambda row: row.away)
 
 
 def that_forgot(rows: Sequence[L]) -> str:

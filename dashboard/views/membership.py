@@ -51,7 +51,7 @@ def page() -> None:
         header.header(QUESTION, caption(runs), source)
         if not alone:
             header.statement(
-                membership_frames.sentence(table, guesses, everyone=everyone),
+                membership_frames.sentence(table, guesses),
                 membership_frames.beside(table),
             )
         header.answers(membership_frames.answers(table, guesses, everyone=everyone))

@@ -29,6 +29,7 @@ from mucore import catalog, titles
 from mucore.errors import UnknownName
 from mucore.statistics import SETTING
 from mucore.store.rows import Comparison
+from mucore.verdicts import nearest
 
 # What Start and Results open on: of every family the methods that a reader is most likely to have
 # heard of, each with what it stands for.
@@ -261,7 +262,7 @@ def usual_runs(runs: pd.DataFrame) -> pd.DataFrame:
     )
     runs = keep(runs, "hashes", next(iter(newest_hashes(runs)), ""))
     ids = methods_of(runs)
-    wanted = runs["method"].isin([*best_known(ids), *pinned()]) & has_settings(
+    wanted = runs["method"].isin([*best_known(ids, runs), *pinned()]) & has_settings(
         runs, usual_settings(settings_of(runs), beside=True)
     )
     return runs[wanted | ~runs["method"].isin(ids)]
@@ -377,7 +378,7 @@ def pick_methods(
     usual = "authors" if points else usual
     settings = state.upcoming("settings", options, usual) if options else ALL
     names = setting_names(options)
-    first = ids if below is None else best_known(ids)
+    first = ids if below is None else best_known(ids, runs)
     first = [name for name in ids if name in first or name in kept]
 
     def pick_settings() -> str:
@@ -510,12 +511,15 @@ def ran(runs: pd.DataFrame) -> int:
     return len([name for name in there if not catalog.method(name).cheats])
 
 
-def best_known(ids: Sequence[str]) -> list[str]:
-    """Those of `KNOWN` where the demo has many methods; all of `ids` where there are few, or the
-    results are the reader's own.
+def best_known(ids: Sequence[str], runs: pd.DataFrame) -> list[str]:
+    """Those of `KNOWN` where the demo has many methods, and the one that is nearest to Retrain in
+    these `runs`; all of `ids` where there are few, or the results are the reader's own.
     """
     known = [name for name in ids if name in KNOWN]
-    return known if known and len(ids) > MANY_METHODS and data.source().demo else list(ids)
+    if not known or len(ids) <= MANY_METHODS or not data.source().demo:
+        return list(ids)
+    near = nearest({line.keys: line for line in data.judged(runs).values()}.values())
+    return [name for name in ids if name in known or name in {line.method for line in near[:1]}]
 
 
 def set_names(sets: Sequence[str], dataset: str) -> list[str]:

@@ -201,10 +201,10 @@ def seeds_said(line: Line) -> str:
 
 
 def overall(division: Division) -> list[dict[str, Any]]:
-    """A row a method, over the tasks that say who forgot: in how many it did, of how many that it
-    ran in, its average rank, its mean distance, where each of them has one, and its mean work;
-    those that forgot in most first, then by rank, distance and work. A baseline that cheats stands
-    last, and `forgot` of it is None.
+    """A row a method, over the tasks that say who forgot: in how many it is `shown` to have, and in
+    how many by indication, of how many that it ran in, its average rank, its mean distance, where
+    each of them has one, and its mean work; those shown in most first, then by indications, rank,
+    distance and work. A baseline that cheats stands last, and `forgot` of it is None.
     """
     ranks = division.ranking.ranks if division.ranking is not None else {}
     rows = []
@@ -222,6 +222,8 @@ def overall(division: Division) -> list[dict[str, Any]]:
             {
                 "method": method,
                 "forgot": forgot,
+                "indicated": division.unsure(method),
+                "shown": None if forgot is None else forgot - division.unsure(method),
                 "of": sum(
                     any(x.method == method and x.verdict for x in table.lines)
                     for table in division.telling
@@ -235,7 +237,8 @@ def overall(division: Division) -> list[dict[str, Any]]:
     return sorted(
         rows,
         key=lambda row: (
-            math.inf if row["forgot"] is None else -row["forgot"],
+            math.inf if row["shown"] is None else -row["shown"],
+            -row["indicated"],
             *(math.inf if row[name] is None else row[name] for name in ("rank", "score", "work")),
             row["method"],
         ),
@@ -295,7 +298,7 @@ def headline(table: Table) -> str:
             return f"{said}Shown: {title_of(table.best)}."
         rivals = "is shown to have forgotten" if shown else "forgot"
         return (
-            f"{said}Best: {title_of(table.best)}, nearer to Retrain than every other that {rivals} "
+            f"{said}Best: {title_of(table.best)}, ahead of every other that {rivals} "
             "(paired over seeds, Holm's correction)."
         )
     if not table.alike:
@@ -305,6 +308,6 @@ def headline(table: Table) -> str:
     near = ", ".join(title_of(name) for name in others[:3])
     more = f" and {len(others) - 3} more" if len(others) > 3 else ""
     return (
-        f"{said}{title_of(first)} is nearest to Retrain, but {seeds} not separate {near}{more} "
-        "from it, so none is called best."
+        f"{said}{title_of(first)} comes first, but {seeds} not separate {near}{more} from it, so "
+        "none is called best."
     )

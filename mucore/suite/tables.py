@@ -99,7 +99,7 @@ class Line:
         score, work = self.score, self.work
         return (
             [*GROUPS].index(self.group),
-            self.group == "forgot" and self.verdict is not None and not self.verdict.shown,
+            self.group == "forgot" and self.verdict is not None and self.verdict.order,
             math.inf if score is None else score.mean,
             math.inf if work is None else work,
             self.method,
@@ -212,9 +212,9 @@ class Division:
         ]
         return tuple(name for name in self.forgot() if all(name in each for each in judged))
 
-    def unsure(self, method: str) -> bool:
-        """Whether it is not shown everywhere where the method forgot that it did."""
-        return any(method in table.unsure for table in self.tables)
+    def unsure(self, method: str) -> int:
+        """In how many tables it is an indication alone that the method forgot."""
+        return sum(method in table.unsure for table in self.tables)
 
     def forgot(self) -> dict[str, int]:
         """By method, in how many tables it forgot, by one of its lines where several packs have

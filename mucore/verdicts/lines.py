@@ -24,6 +24,7 @@ from mucore.metrics.sanity import blind_attacks, is_collapsed
 from mucore.store.result_rows import parameters_column, setting_columns
 from mucore.store.results import Filters
 from mucore.store.rows import Remarks, Result
+from mucore.verdicts import rule
 from mucore.verdicts.rule import (
     BESIDE,
     BLINDABLE,
@@ -234,6 +235,11 @@ def judge_runs(results: Iterable[Result]) -> dict[str, Judged]:
         for each in _judged(setting, runs, _alone)
     )
     return {each.keys[0]: each for each in found}
+
+
+def nearest(lines: Iterable[Judged]) -> list[Judged]:
+    """Those that may be called nearest to Retrain, the nearest first (`rule.nearest`)."""
+    return rule.nearest((line for line in lines if line.qualified), lambda line: line.distance)
 
 
 def judge_stored(store: Store, **filters: Unpack[Filters]) -> dict[str, Judged]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Final, Literal, NamedTuple, Protocol, TypeVar, get_args
@@ -217,6 +217,11 @@ class Verdict:
         return self.features == "still know it"
 
     @property
+    def order(self) -> int:
+        """Among those that qualify: shown ones first, of each those whose features agree."""
+        return 2 * (not self.shown) + self.on_outputs
+
+    @property
     def said(self) -> str:
         """The word as people read it, with what it must not be read without: "forgot on outputs"
         where the features still know it.
@@ -247,10 +252,20 @@ T = TypeVar("T", bound=Judgement)
 
 def leading(forgot: Iterable[T]) -> list[T]:
     """Which of those that qualify compete for "nearest", "best" and "cheapest": those that are
-    shown to have forgotten, or where none is all of them.
+    shown to have forgotten, where none is all of them; and of these the ones whose features do not
+    know it still, where any do not.
     """
-    found = list(forgot)
-    return [each for each in found if each.verdict is not None and each.verdict.shown] or found
+    found = [(each, each.verdict.order) for each in forgot if each.verdict is not None]
+    first = min((place for _, place in found), default=0)
+    return [each for each, place in found if place == first]
+
+
+def nearest(forgot: Iterable[T], away: Callable[[T], float | None]) -> list[T]:
+    """Those of `leading` by their distance to Retrain, `away`, the least first: the one order by
+    which a method is called nearest. Without one that has no distance.
+    """
+    found = [(distance, each) for each in leading(forgot) if (distance := away(each)) is not None]
+    return [each for _, each in sorted(found, key=lambda pair: pair[0])]
 
 
 @dataclass(frozen=True, kw_only=True)

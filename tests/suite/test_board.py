@@ -238,7 +238,10 @@ def test_what_forgot_by_indication_is_said_beside_what_forgot():
     assert facts.numbers(site.headline(found))[:5] == ["3", "3", "2", "1", "1"]
     assert tells(site.headline(found), "2 shown", "1 by indication")
     both = board._division("tuned", (found, table(*lines[1:3])))
-    assert [both.unsure(name) for name in ("ssd", "scrub", "salun")] == [False, True, False]
+    assert [both.unsure(name) for name in ("ssd", "scrub", "salun")] == [0, 2, 0]
+    # two that are shown in both or in one come before the one that is indicated in both
+    order = [(row["method"], row["shown"], row["indicated"]) for row in site.overall(both)]
+    assert order == [("ssd", 2, 0), ("salun", 1, 0), ("scrub", 0, 2)]
     assert facts.numbers(overall_sentence(both))[:4] == ["2", "2", "1", "1"]
 
 

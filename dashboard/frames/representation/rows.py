@@ -219,12 +219,7 @@ def opening(rows: Sequence[Row], split: str, kept: Collection[str] | None = None
         if mean(row, f"cka_retrain_{split}") is not None
         and (kept is None or set(row.keys) & set(kept))
     ]
-    forgot = [
-        (row.distance.mean, row.title, row)
-        for row in verdicts.leading(able)
-        if row.distance is not None
-    ]
-    return min(forgot)[2] if forgot else next(iter([*able, *methods]), None)
+    return next(iter([*verdicts.nearest(able), *able, *methods]), None)
 
 
 def _order_answer(placed: Sequence[tuple[Row, float, float]], metric: str) -> Answer:

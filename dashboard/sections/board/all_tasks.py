@@ -27,7 +27,7 @@ NUMBERS = {
         "Rank",
         format="%.1f",
         help="Average over the tasks that say who forgot, of the methods with a distance in all of "
-        "these; 1 is nearest to Retrain.",
+        "these, by distance; 1 is the least.",
     ),
     "Distance, spreads": st.column_config.NumberColumn(
         "Distance",
@@ -71,7 +71,7 @@ def show(division: Division, name: str, answers: st.delta_generator.DeltaGenerat
     presenting.dataframe(
         shown,
         "board",
-        alt="Methods that forgot in most tasks first.",
+        alt="Methods shown to have forgotten in most tasks first.",
         hide_index=True,
         column_config=aligned(
             shown,
@@ -83,11 +83,12 @@ def show(division: Division, name: str, answers: st.delta_generator.DeltaGenerat
     st.caption(
         "Verdicts here rest on the Retrains of the suite's seeds; the page Results takes all there "
         "are, so the two may differ. A question mark: more seeds of the method may change the "
-        "verdict; more Retrains may change any. “Forgot in” counts the tasks that say who forgot "
-        "and that the method ran in; “unsound”, where runs did not end as planned, does not count. "
+        "verdict; more Retrains may change any. “Shown in” counts the tasks where the method is "
+        "shown to have forgotten, of those that say who forgot and that it ran in, “Indicated in” "
+        "those where it seems to; “unsound”, where runs did not end as planned, counts in neither. "
         "Distance, to Retrain, is in units of how far two Retrains lie apart; work is a share of "
         "Retrain's. "
-        "Methods that forgot in most stand first, then by average rank, distance and work."
+        "Methods shown in most stand first, then by indications, average rank, distance and work."
         f"{NO_RANK if len(shown.columns) < len(frame.columns) else ''}"
         f"{CHEATS if division.baselines else ''}"
     )

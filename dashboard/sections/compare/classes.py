@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -17,7 +16,6 @@ from dashboard.widgets.links import anew
 from dashboard.widgets.markdown import escape
 from mucore.statistics import SETTING
 from mucore.store.rows import Result
-from mucore.verdicts import leading
 
 
 def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
@@ -44,38 +42,12 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
         if value is not None
     ]
     low, high = min(cells), max(cells)
-    able = {
-        chosen.titles[key]
-        for line in leading(line for line in chosen.judged.values() if line.qualified)
-        for key in line.keys
-        if key in chosen.titles
-    }
-    mean = {
-        title: np.mean([abs(v) for v in values if v is not None])
-        for title, values in info.rows
-        if title in able
-    }
-    near = min(mean, key=lambda title: mean[title], default="")
     with answers:
         header.answers(
             [
-                Answer(
-                    "Smallest gaps by class",
-                    near,
-                    f"{mean[near]:.1f} points in a class on average, least of the methods that "
-                    "forgot",
-                )
-                if near
-                else Answer(
-                    "Smallest gaps by class",
-                    "None qualifies",
-                    "none of these methods is known to have forgotten",
-                ),
-                *(
-                    Answer(f"{which} gap to Retrain", f"{points(gap)} points", f"{run}, class {of}")
-                    for which, (gap, run, of) in (("Lowest", low), ("Highest", high))
-                ),
-            ],
+                Answer(f"{which} gap to Retrain", f"{points(gap)} points", f"{run}, class {of}")
+                for which, (gap, run, of) in (("Lowest", low), ("Highest", high))
+            ]
         )
     st.caption(
         "Look for a column in full colour: a class that pays for forgetting, or one that was not "

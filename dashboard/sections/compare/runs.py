@@ -12,6 +12,7 @@ from dashboard.frames import compare as compare_frames
 from dashboard.sections.compare.selection import Chosen
 from dashboard.widgets import clicks
 from dashboard.widgets.markdown import metric_help
+from mucore.verdicts import nearest
 
 
 def pick(
@@ -31,18 +32,21 @@ def pick(
         "their runs.",
         "key",
         list(offered["key"]),
-        default=nearest(runs, source.name, source.change, tuple(runs["key"])),
+        default=usual(runs, source.name, source.change, tuple(runs["key"])),
         format_func=lambda key: titles[key],
     )
     return offered, keys
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
-def nearest(_runs: pd.DataFrame, name: str, change: int, keys: tuple[str, ...]) -> list[str]:
+def usual(_runs: pd.DataFrame, name: str, change: int, keys: tuple[str, ...]) -> list[str]:
     """`compare_frames.usual_keys`; `name`, `change` and `keys` say which runs."""
-    judged = data.judged(_runs)
-    found = {key: line.distance for key, line in judged.items() if line.distance is not None}
-    return compare_frames.usual_keys(_runs, found, compare_frames.forgot(judged))
+    lines = {line.keys: line for line in data.judged(_runs).values()}.values()
+    others = sorted(
+        (line for line in lines if line.distance is not None), key=lambda line: line.distance or 0.0
+    )
+    near = [key for line in (*nearest(lines), *others) for key in line.keys]
+    return compare_frames.usual_keys(_runs, list(dict.fromkeys(near)))
 
 
 def gathered(keys: Sequence[str], offered: pd.DataFrame, every: pd.DataFrame) -> Chosen | None:

@@ -19,7 +19,7 @@ from dashboard.widgets.markdown import escape
 from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.metrics.membership import ATTACKS
-from mucore.verdicts import Judged, leading
+from mucore.verdicts import Judged, nearest
 
 
 def show(
@@ -92,14 +92,10 @@ def first_run(lines: pd.DataFrame, judged: Mapping[str, Judged]) -> tuple[str, s
     """
     if lines.empty:
         return "", ""
-    forgot = [
-        (line.distance, int(lines.loc[key, "training_seed"]), key)
-        for line in leading(line for line in judged.values() if line.qualified)
-        for key in line.keys
-        if key in lines.index and line.distance is not None
-    ]
-    if forgot:
-        return min(forgot)[2], "Nearest to Retrain of those that forgot"
+    for line in nearest({line.keys: line for line in judged.values()}.values()):
+        if kept := [key for key in line.keys if key in lines.index]:
+            first = min(kept, key=lambda key: int(lines.loc[key, "training_seed"]))
+            return first, "Nearest to Retrain of those that forgot"
     last = {"exact": 1, "reference": 2}
     order = [card.id for card in catalog.methods()]
     places = {

@@ -13,7 +13,7 @@ from dashboard.frames import tradeoffs as tradeoffs_frames
 from dashboard.frames.table import DISTANCE_MEANING
 from dashboard.frames.tradeoffs import Contest, Scored
 from dashboard.sections.tradeoffs import goals, scatter
-from dashboard.text import labels, verdicts
+from dashboard.text import verdicts
 from dashboard.widgets import clicks, columns, figures, header, messages, run_drawer, run_filters
 from dashboard.widgets.markdown import escape, metric_help
 
@@ -53,7 +53,7 @@ def show(
         header.statement(
             tradeoffs_frames.front_sentence(found), verdicts.count_sentence(found.lines)
         )
-        header.answers(front_answers(found))
+        header.answers([how_sure(found)])
     left, right = st.columns(2, gap="medium")
     with left:
         figure = scatter.show(found, runs, metrics)
@@ -97,49 +97,18 @@ def scores(
     return tradeoffs_frames.scored(_runs, values, metrics, data.judged(_runs)), metrics
 
 
-def front_answers(found: Contest) -> list[Answer]:
-    """Which of the front is nearest to Retrain, which is cheapest, and how far to trust it."""
-    made = []
-    near = [(row.line.distance.mean, row) for row in found.front if row.line.distance is not None]
-    if near:
-        distance, row = min(near, key=lambda pair: pair[0])
-        detail = (
-            f"{labels.number(distance, 'percent')} points away on average, in the numbers "
-            "that decide its verdict"
-        )
-        made.append(
-            Answer(
-                "Nearest to Retrain",
-                row.title,
-                detail if row.qualified else f"{detail}; {row.said}",
-            )
-        )
-    for goal in found.goals:
-        if goal.log and found.front:
-            row = min(found.front, key=lambda row: row.scores[goal.id] or 0.0)
-            cost = f"{goal.short} {goal.text(row.scores[goal.id])} {goal.unit_name}".strip()
-            made.append(
-                Answer("Cheapest", row.title, cost if row.qualified else f"{cost}; {row.said}")
-            )
+def how_sure(found: Contest) -> Answer:
+    """How far to trust the front."""
     seeds = {row.seeds for row in found.entrants}
     if seeds == {1}:
-        made.append(
-            Answer(
-                "How sure",
-                "One seed",
-                "verdicts and small differences may be chance; run more training seeds",
-            )
-        )
-    else:
-        least, most = min(seeds), max(seeds)
-        made.append(
-            Answer(
-                "How sure",
-                f"{least if least == most else f'{least} to {most}'} seeds",
-                "means over training seeds are compared; small differences may be chance",
-            )
-        )
-    return made
+        why = "verdicts and small differences may be chance; run more training seeds"
+        return Answer("How sure", "One seed", why)
+    least, most = min(seeds), max(seeds)
+    return Answer(
+        "How sure",
+        f"{least if least == most else f'{least} to {most}'} seeds",
+        "means over training seeds are compared; small differences may be chance",
+    )
 
 
 def show_table(found: Contest) -> pd.DataFrame:

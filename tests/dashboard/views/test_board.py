@@ -64,8 +64,9 @@ def test_all_tasks_put_first_what_forgot_in_most(ranked):
     at = opened()
     assert not at.exception
     shown = table(at)
-    assert shown["Method"].tolist()[0] == "SCRUB" and shown["Forgot in"].tolist()[0] == "2 of 2"
-    assert set(shown["Forgot in"].tolist()[1:]) == {"0 of 2"}
+    assert shown["Method"].tolist()[0] == "SCRUB" and shown["Shown in"].tolist()[0] == "2 of 2"
+    assert set(shown["Shown in"].tolist()[1:]) == {"0 of 2"}
+    assert set(shown["Indicated in"]) == {"0"}
     words = shown.set_index("Method")["Part of one class"]
     assert (words["SCRUB"], words["Fine-tune"], words["SSD"]) == (
         "forgot",
@@ -124,7 +125,7 @@ def test_what_is_hidden_leaves_the_board_and_what_is_pinned_leads(ranked):
     at = opened(hide="scrub", pin="ssd")
     assert not at.exception
     assert table(at)["Method"].tolist() == ["SSD", "Fine-tune"]
-    assert set(table(at)["Forgot in"]) == {"0 of 2"}
+    assert set(table(at)["Shown in"]) == {"0 of 2"}
     said = [one.value for one in at.markdown if one.value.startswith(":material/visibility_off")]
     assert len(said) == 1 and "SCRUB" in said[0]
     at.button(key="undo_hide").click().run()

@@ -171,8 +171,6 @@ def test_who_keeps_forgetting_and_who_breaks():
     assert answers["Forget at every budget"] == ("1 of 4 methods", "A") and answers[
         "Break at some budget"
     ] == ("1 of 4", "B")
-    # C is nearer, but did nothing; E is nearer, but diverged
-    assert [said[0] for label, said in answers.items() if "40 samples" in label] == ["D"]
     frame = budget_frames.verdict_frame(curves).set_index("Method")
     assert (
         list(frame.index) == ["C", "D", "E", "B", "A"]
@@ -413,7 +411,6 @@ def test_several_budgets_draw_curves_with_answers(home):
     assert not at.exception and not at.error
     for text in (
         "Changes most with the budget",
-        "Nearest to Retrain at 48 samples",
         "3 budgets, 2 training seeds",
     ):
         assert text in words_on(at)

@@ -275,12 +275,12 @@ def test_the_answer_and_only_sound_runs_compete(report):
     some, none = sorted(asked.values(), key=len, reverse=True)
     assert some == [
         "What happened",
-        "Closest to Retrain",
+        "Nearest to Retrain",
         "Most accurate",
         "Cheapest",
         "Look twice",
     ]
-    assert none == ["What happened", "Closest, most accurate, cheapest", "Look twice"]
+    assert none == ["What happened", "Nearest, most accurate, cheapest", "Look twice"]
     assert (answer["Answer"] == "None qualifies").sum() == 1
     twice = answer.loc[answer["Asked"] == "Look twice", "How it stands"]
     assert len(twice) == 2 and twice.str.contains("2 with a sanity flag").all()
