@@ -36,8 +36,9 @@ class Finding:
 
 
 def findings(frame: pd.DataFrame, *, attack: str) -> tuple[Finding, ...]:
-    """E1 to E4 of the paper against these runs; `attack` is the membership attack that efficacy is
-    compared with.
+    """E1 to E4 of the paper against these runs, by its own numbers; `attack` is the one whose mean
+    probability over the forget set the column `probability` holds, NaN where no predictions are
+    kept.
     """
     return (_lowered(frame), _direction(frame, attack), _ordering(frame), _accuracies(frame))
 
@@ -85,20 +86,21 @@ def _all(parts: Sequence[bool | None]) -> bool | None:
 
 def _direction(frame: pd.DataFrame, attack: str) -> Finding:
     paper = (
-        "Lower efficacy goes with lower membership for Retrain and Fisher, and with higher "
-        "for Amnesiac."
+        "Lower efficacy goes with a lower mean membership probability for Retrain and Fisher, "
+        "with a higher one for Amnesiac."
     )
     found = {}
     for method, group in frame.groupby("method", sort=False):
         if (
             method != "original"
-            and (measured := correlation(group["efficacy"], group[f"seen_{attack}"])) is not None
+            and (measured := correlation(group["efficacy"], group["probability"])) is not None
         ):
             found[str(method)] = measured
     if not found:
         return Finding(
             paper,
-            f"No method has {ENOUGH} runs whose efficacy and {attack} attack both vary.",
+            f"No method has {ENOUGH} runs with predictions whose efficacy and probability by the "
+            f"{attack} attack both vary.",
             None,
         )
     together = [method for method, (rho, _) in found.items() if rho > 0]
@@ -109,8 +111,8 @@ def _direction(frame: pd.DataFrame, attack: str) -> Finding:
         for m in named
     ]
     sentence = (
-        f"Efficacy and the share called seen rise together in {len(together)} of "
-        f"{len(found)} methods (rank correlation above 0)"
+        f"Efficacy and the mean probability by the {attack} attack rise together in "
+        f"{len(together)} of {len(found)} methods (rank correlation above 0)"
     )
     sentence += (
         f": {', '.join(parts)}." if parts else "; Retrain, Fisher and Amnesiac have too few runs."
@@ -180,15 +182,15 @@ def _accuracies(frame: pd.DataFrame) -> Finding:
 
 
 def paper_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """The paper's Table 1 (RA, FA, TA by method and share of the class) with ours beside it,
-    percent, mean ± standard deviation.
+    """The paper's Tables 1 and 2 (RA, FA, TA by method and share of the class) with ours beside
+    them, percent, mean ± standard deviation.
 
     Ours are the runs that forgot the same share of a class, all runs of the method where the paper
     prints one line for any share.
     """
     made = []
     shares = frame["set"].map(lambda text: json.loads(text).get("fraction"))
-    lines = cells("efficacy").groupby(["name", "amount"], sort=False, dropna=False)
+    lines = cells("efficacy").groupby(["table", "name", "amount"], sort=False, dropna=False)
     for _, group in lines:
         printed, first = group.set_index("metric"), group.iloc[0]
         share = float(first["amount"])

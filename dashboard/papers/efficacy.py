@@ -51,6 +51,20 @@ BECKER = Paper(
             commands=_becker("", "", "efficacy-mnist").commands,
             scenarios=("class_fraction",),
         ),
+        Exhibit(
+            name="Table 2",
+            shows="The same on CIFAR-10 in grey: 1 to 100 % of class 8.",
+            links=(
+                Link(
+                    "Budget curves, all shares",
+                    "budget",
+                    {"scenario": "class_fraction", "paper": "1", "dataset": "cifar10"},
+                ),
+                Link("Efficacy, last table: means and deviations", "efficacy", {"paper": "1"}),
+            ),
+            commands=_becker("", "", "efficacy-cifar10").commands,
+            scenarios=("class_fraction",),
+        ),
         _becker(
             "Figure 1",
             "Distribution of efficacy and of its bound for each share, four panels.",
@@ -79,8 +93,8 @@ BECKER = Paper(
     findings={
         "E1": "Training raises efficacy, forgetting lowers it.",
         "E2": (
-            "For Retrain and Fisher lower efficacy goes with lower membership probability, for "
-            "Amnesiac the reverse."
+            "For Retrain and Fisher lower efficacy goes with a lower mean membership probability, "
+            "for Amnesiac the reverse."
         ),
         "E3": "The cheap bound keeps the order, about ten times higher.",
         "E4": "Fisher leaves accuracy as it is, Amnesiac destroys it.",

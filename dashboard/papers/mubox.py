@@ -27,6 +27,11 @@ MUBOX = Paper(
     about="23 methods under one protocol: six scenarios, eleven metrics, CIFAR-10 with ResNet-18 "
     "and TinyImageNet with MobileViT.",
     exhibits=(
+        Exhibit(
+            name="Figure 1, Table 7",
+            shows="Surveys of the literature.",
+            missing="They print no result of a run, so they have no counterpart.",
+        ),
         _mubox(
             "Table 1",
             "one_class",

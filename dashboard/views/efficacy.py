@@ -57,8 +57,9 @@ def page() -> None:
         shown = rank.show(frame, sets, labels)
     attack = state.upcoming("attack", list(ATTACKS), ATTACKS[1])
     with right:
-        paper.show_findings(frame, attack)
-    against_membership.show(frame, sets, labels)
+        asked = against_membership.with_probability(frame, attack)
+        paper.show_findings(asked, attack)
+    against_membership.show(asked, sets, labels)
     paper.show_printed(frame)
     with top:  # last, because the choices below decide what the answers speak of
         header.header(QUESTION, caption(runs, sets), source)

@@ -37,24 +37,24 @@ def show(frame: pd.DataFrame, sets: Sequence[str], labels: dict[str, str]) -> No
     attack = state.segmented(
         "Attack", "attack", list(ATTACKS), default=ATTACKS[1], format_func=lambda name: names[name]
     )
-    found = probabilities(frame, attack)
+    known = frame.dropna(subset="probability")
+    found = dict(zip(known["key"], known["probability"], strict=True))
     show_probabilities(frame, found, sets, labels, attack)
-    show_scatter(
-        frame.assign(probability=frame["key"].map(found).astype(float)), sets, labels, attack
-    )
+    show_scatter(frame, sets, labels, attack)
 
 
 def attack_title(attack: str) -> str:
     return catalog.metric(f"mia_{attack}").title.removesuffix(" MIA efficacy")
 
 
-def probabilities(frame: pd.DataFrame, attack: str) -> dict[str, float]:
-    """The mean membership probability of the forget set by run, of the runs whose predictions are
-    there.
+def with_probability(frame: pd.DataFrame, attack: str) -> pd.DataFrame:
+    """The runs with the mean membership `probability` of their forget set, of those whose
+    predictions are there.
     """
     source = data.source()
     keys = tuple(sorted(data.predicted().intersection(frame["key"])))
-    return _probabilities(source.store, source.name, source.change, keys, attack)
+    found = _probabilities(source.store, source.name, source.change, keys, attack)
+    return frame.assign(probability=frame["key"].map(found).astype(float))
 
 
 @st.cache_data(show_spinner="Reading the predictions of these runs", max_entries=32)

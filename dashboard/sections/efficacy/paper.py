@@ -25,8 +25,8 @@ def show_printed(frame: pd.DataFrame) -> None:
     if state.choice("paper", ["0", "1"]) != "1":
         return
     st.caption(
-        "Becker & Liebig, Table 1, in percent: the paper prints accuracies, and efficacies only "
-        "as figures. Mean ± standard deviation over seeds, the paper's over 20. A line of one "
+        "Becker & Liebig, Tables 1 and 2, in percent: the paper prints accuracies, and efficacies "
+        "only as figures. Mean ± standard deviation over seeds, the paper's over 20. A line of one "
         "share stands beside the runs of that share here, a line of any share beside all of them; "
         "– where there are none. Another data set and model: compare the pattern, not the digits."
     )

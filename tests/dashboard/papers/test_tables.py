@@ -67,7 +67,7 @@ def test_every_printed_number_is_a_cell():
         for paper, names in {
             "mubox": ("mubox_tables", "mubox_cost", "mubox_cost"),
             "truly": ("truly_forgetting_tables",),
-            "efficacy": ("efficacy_table1",),
+            "efficacy": ("efficacy_table1", "efficacy_table2"),
             "persons": ("mufac_mucac_tables",),
             "salun": ("salun_table1",),
             "l1-sparse": ("l1_sparse_table1",),
@@ -83,7 +83,7 @@ def test_every_printed_number_is_a_cell():
 
 
 def test_addresses_of_tables_are_unique():
-    assert len({one.id for one in EVERY}) == len(EVERY) == 11 + 3 + 4 * 3 + 5 + 5 + 2 + 4 + 7
+    assert len({one.id for one in EVERY}) == len(EVERY) == 11 + 3 + 4 * 3 + 12 + 5 + 2 + 4 + 7
 
 
 def test_lines_by_hand():
@@ -106,10 +106,10 @@ def test_lines_by_hand():
     assert (
         efficacy.values["fisher", "ta"] == efficacy.values["original", "ta"] == pytest.approx(0.87)
     )
-    # not printed there
-    assert ("amnesiac", "ta") in efficacy.values and ("amnesiac", "ta") not in read(
-        "efficacy-0.25"
-    ).values
+    assert read("efficacy-0.01").values["amnesiac", "fa"] == pytest.approx(0.5)
+    # Table 2 has a line for each share of Original and Fisher, too
+    grey = read("efficacy-cifar10-0.25").values
+    assert (grey["original", "fa"], grey["retrain", "fa"]) == pytest.approx((0.68, 0.31))
     assert read("persons-mufac").gaps["scrub", "ta"] == pytest.approx(0.5984 - 0.4880)
     mubox = read("mubox-1")
     assert mubox.gaps["ssd", "fa"] == pytest.approx(-0.934) and mubox.values[
@@ -161,8 +161,8 @@ def test_lines_by_hand():
             {"n": 24, "downstream": "glyphs-hand"},
             "truly-10-200",
         ),
-        # nothing is printed for 1 %
-        ("class_fraction", "digits", "mlp", {"fraction": 0.01}, "efficacy-0.1"),
+        ("class_fraction", "digits", "mlp", {"fraction": 0.01}, "efficacy-0.01"),
+        ("class_fraction", "cifar10", "mlp", {"fraction": 0.2}, "efficacy-cifar10-0.25"),
         ("class_fraction", "digits", "mlp", {"fraction": 0.8}, "efficacy-0.8"),
         ("identities", "faces", "resnet18", {"count": 10, "persons": None}, "persons-mufac"),
         ("identities", "faces-attributes", "resnet18", {"count": 10}, "persons-mucac"),
@@ -186,7 +186,7 @@ def test_the_caption_says_what_differs():
 
 def test_points_are_of_one_data_set_and_in_the_order_of_their_share():
     found = published.points("class_fraction", dataset="digits", model="mlp")
-    assert [one.amount for one, _ in found] == [0.1, 0.25, 0.5, 0.8, 1.0]
+    assert [one.amount for one, _ in found] == [0.01, 0.1, 0.25, 0.5, 0.8, 1.0]
     assert [
         one.id for one, _ in published.points("one_class", dataset="cifar10", model="resnet18")
     ] == ["mubox-1"]
