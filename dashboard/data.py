@@ -28,6 +28,8 @@ from mucore.analysis.features import Split, common, stored
 from mucore.catalog import tuning
 from mucore.errors import BadFile, MucoreError
 from mucore.forget_sets import identity
+from mucore.metrics.membership import ATTACKS
+from mucore.metrics.sanity import GUESS, guesses
 from mucore.outputs import Outputs
 from mucore.runner import analyses as analysis_jobs
 from mucore.spec import Recipe, RunSpec
@@ -458,7 +460,13 @@ def _summaries(
 def _metric_values(
     _store: Store, name: str, change: int, filters: tuple[tuple[str, Any], ...]
 ) -> pd.DataFrame:
-    return _store.metric_values(**dict(filters))
+    values, notes = _store.metric_values(**dict(filters)), _store.remarks(**dict(filters))
+    attacks = values.index[values["metric"].isin([f"mia_{attack}" for attack in ATTACKS])]
+    found = {key: guessed for key, said in notes.items() if (guessed := guesses(said.notes))}
+    pairs = zip(values.loc[attacks, "key"], values.loc[attacks, "metric"], strict=True)
+    blind = [metric in found.get(key, ()) for key, metric in pairs]
+    values.loc[attacks[blind], "error"] = GUESS
+    return values
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)

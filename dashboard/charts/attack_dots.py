@@ -37,11 +37,6 @@ class Dot:
     said: str = ""  # the method's verdict
     competes: bool = True  # in its family's colour; the others are grey
 
-    @property
-    def hollow(self) -> bool:
-        """The attack guessed in half of the runs or more."""
-        return 2 * self.guesses >= self.runs
-
 
 @dataclass(frozen=True)
 class Panel:
@@ -225,15 +220,12 @@ def _dots(panel: Panel, dark: bool, selected: str) -> go.Scatter:
         mode="markers",
         customdata=[[dot.row, panel.attack, _said(dot)] for dot in panel.dots],
         marker={
-            "symbol": [
-                _symbol(style.symbol, dot.hollow)
-                for style, dot in zip(styles, panel.dots, strict=True)
-            ],
+            "symbol": [style.symbol for style in styles],
             "size": [14 if dot.row == selected else 10 for dot in panel.dots],
             "color": colors,
             "opacity": 1,
             "line": {
-                "width": [2 if dot.row == selected or dot.hollow else 0 for dot in panel.dots],
+                "width": [2 if dot.row == selected else 0 for dot in panel.dots],
                 "color": [
                     ring if dot.row == selected else color
                     for dot, color in zip(panel.dots, colors, strict=True)
@@ -257,10 +249,6 @@ def _said(dot: Dot) -> str:
     return "<br>".join([lines[0], *filter(None, lines[1:])])
 
 
-def _symbol(symbol: str, hollow: bool) -> str:
-    return f"{symbol.removesuffix('-open')}-open" if hollow else symbol
-
-
 def _ghosts(dots: list[Dot], source: str, dark: bool) -> go.Scatter:
     look = theme.ground(dark)
     return go.Scatter(
@@ -282,7 +270,7 @@ def _ghosts(dots: list[Dot], source: str, dark: bool) -> go.Scatter:
 
 
 def _legend(info: AttackDotsInfo, dark: bool) -> list[go.Scatter]:
-    """Lines of the references, what hollow means, the paper's mark; the families' marks stand
+    """Lines of the references, the paper's mark; the families' marks stand
     beside the methods' names already.
     """
     look = theme.ground(dark)
@@ -303,14 +291,6 @@ def _legend(info: AttackDotsInfo, dark: bool) -> list[go.Scatter]:
     if not all(dot.competes for dot in dots):
         made.append(
             go.Scatter(name="grey: not known to have forgotten", mode="markers", marker=marker)
-        )
-    if any(dot.hollow for dot in dots):
-        made.append(
-            go.Scatter(
-                name="hollow: the attack guesses",
-                mode="markers",
-                marker=marker | {"symbol": "circle-open"},
-            )
         )
     if any(dot.paper is not None for dot in dots):
         tick = {"symbol": "line-ns", "size": 12, "line": {"width": 2.5, "color": look.muted}}

@@ -22,6 +22,7 @@ from dashboard.text import verdicts
 from dashboard.text.labels import MINUS, number, powered
 from mucore.errors import BadValue
 from mucore.metrics import membership
+from mucore.metrics.sanity import GUESS
 from mucore.outputs import Outputs, SplitOutputs, probabilities
 from mucore.store.rows import Result
 
@@ -36,24 +37,20 @@ SPLITS = ("forget", "retain", "test")
 # five attacks, all methods
 
 
-def mistrusted(
-    table: ResultsTable, blind: Mapping[str, frozenset[str]]
-) -> dict[tuple[str, str], int]:
-    """(row, attack) -> in how many of the row's runs the attack was a guess; `blind` names those
-    attacks by run.
-    """
+def mistrusted(table: ResultsTable, values: pd.DataFrame) -> dict[tuple[str, str], int]:
+    """(row, attack) -> in how many of the row's runs the attack was a guess."""
+    guesses = values[values["error"] == GUESS]
+    blind = set(zip(guesses["key"], guesses["metric"], strict=True))
     counts = {
-        (row.id, attack): sum(attack in blind.get(key, ()) for key in row.keys)
+        (row.id, attack): sum((key, f"mia_{attack}") in blind for key in row.keys)
         for row in table.rows
         for attack in membership.ATTACKS
     }
     return {pair: count for pair, count in counts.items() if count}
 
 
-def evident(table: ResultsTable, guesses: Mapping[tuple[str, str], int]) -> list[str]:
-    """The attacks that are evidence here: they have a value for Original and Retrain, and guess on
-    neither in half of the runs or more.
-    """
+def evident(table: ResultsTable) -> list[str]:
+    """The attacks that are evidence here: they have a value for Original and Retrain."""
     base = [
         next((row for row in table.rows if row.reference and row.method == name), None)
         for name in ("original", "retrain")
@@ -64,15 +61,8 @@ def evident(table: ResultsTable, guesses: Mapping[tuple[str, str], int]) -> list
     return [
         attack
         for attack in membership.ATTACKS
-        if all(
-            row.cells[f"mia_{attack}"].value is not None and not guessed(row, attack, guesses)
-            for row in known
-        )
+        if all(row.cells[f"mia_{attack}"].value is not None for row in known)
     ]
-
-
-def guessed(row: Row, attack: str, guesses: Mapping[tuple[str, str], int]) -> bool:
-    return 2 * guesses.get((row.id, attack), 0) >= len(row.keys)
 
 
 def leading(attacks: Sequence[str]) -> str:
@@ -90,11 +80,11 @@ def competitors(table: ResultsTable, *, everyone: bool) -> list[Row]:
     )
 
 
-def sentence(table: ResultsTable, guesses: Mapping[tuple[str, str], int]) -> str:
+def sentence(table: ResultsTable) -> str:
     """What the attacks say of Original and Retrain, to be read aloud."""
     if not {"original", "retrain"} <= {row.method for row in table.rows}:
         return "Without Original and Retrain, nobody can say what the attacks should find."
-    attack = leading(evident(table, guesses))
+    attack = leading(evident(table))
     if not attack:
         return (
             "The attacks are no evidence here: on Original or Retrain each of them only guesses "
@@ -134,7 +124,7 @@ def answers(
     disagree most, and how often attacks guess.
     """
     made = []
-    attacks = evident(table, guesses)
+    attacks = evident(table)
     if attack := leading(attacks):
         detail = (
             f"of the forgotten samples, by the {attack_name(attack)} attack; in Original "
@@ -146,14 +136,7 @@ def answers(
     spread = {
         row.id: (max(gaps.values()) - min(gaps.values()), row, gaps)
         for row in competitors(table, everyone=everyone)
-        if len(
-            gaps := {
-                name: gap
-                for name, gap in _gaps(row).items()
-                if name in attacks and not guessed(row, name, guesses)
-            }
-        )
-        > 1
+        if len(gaps := {name: gap for name, gap in _gaps(row).items() if name in attacks}) > 1
     }
     if spread:
         _, row, gaps = max(spread.values(), key=lambda each: each[0])

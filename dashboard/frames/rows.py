@@ -23,6 +23,7 @@ from scipy.special import stdtrit
 
 from dashboard.text.labels import method_names
 from mucore import catalog
+from mucore.metrics.sanity import GUESS
 from mucore.spec import variants
 from mucore.spec.variants import Variant
 from mucore.statistics.significance import apart
@@ -218,12 +219,15 @@ def _by_seed(
     runs: pd.DataFrame, values: pd.DataFrame, wanted: Sequence[str]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The values of the runs, and their means over each training seed: unlearning and evaluation
-    seeds are repeats inside one training, not new trainings.
+    seeds are repeats inside one training, not new trainings. A line has no value of an attack that
+    guesses in half of its runs or more.
     """
     long = values[values["metric"].isin(wanted)].merge(
         runs[["key", "row", "training_seed"]], on="key"
     )
     long = long.astype({"value": float, "gap": float})
+    guessed = long["error"].eq(GUESS).groupby([long["row"], long["metric"]]).transform("mean")
+    long.loc[guessed >= 0.5, ["value", "gap"]] = np.nan
     keys = ["row", "metric", "training_seed"]
     return long, long.groupby(keys, sort=False)[["value", "gap"]].mean()
 

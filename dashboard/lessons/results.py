@@ -15,7 +15,7 @@ from dashboard.text.labels import method_names
 from mucore import catalog
 from mucore.metrics.registry import RELATIVE_TO_RETRAIN
 from mucore.metrics.representation import NEIGHBOURS, knn_accuracy
-from mucore.metrics.sanity import blind_attacks
+from mucore.metrics.sanity import GUESS, blind_attacks, guesses
 from mucore.outputs import Outputs
 from mucore.spec import RunSpec
 from mucore.statistics.significance import apart
@@ -268,8 +268,14 @@ def neighbours_say(outputs: Outputs) -> tuple[float, int] | None:
 def _entry(result: Result, outputs: FindOutputs | None, verdict: Verdict | None) -> Entry:
     method = str(result.spec["method"])
     title, family = method_names(method)
-    values = {name: one.value for name, one in result.metrics.items() if one.value is not None}
+    guessed = guesses(result.notes)
+    values = {
+        name: one.value
+        for name, one in result.metrics.items()
+        if one.value is not None and name not in guessed
+    }
     reasons = {name: one.error or "" for name, one in result.metrics.items() if one.value is None}
+    reasons |= dict.fromkeys(guessed, GUESS)
     asked = 0
     if outputs is not None:
         kept = outputs(result.key)

@@ -16,7 +16,6 @@ from dashboard.text.labels import THIN, forget_set_text, setup_text
 from dashboard.widgets import figures, header, messages, run_drawer, run_filters
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
-from mucore.metrics.sanity import blind_attacks
 from mucore.store import Store
 
 QUESTION = "Can an attacker still tell which samples were forgotten?"
@@ -43,15 +42,15 @@ def page() -> None:
     table = frames.results_table(
         runs, values[values["key"].isin(runs["key"])], view="value", judged=judged
     )
-    blind, kept = about_runs(source.store, source.name, source.change, tuple(runs["key"]))
-    guesses = membership_frames.mistrusted(table, blind)
+    kept = kept_runs(source.store, source.name, source.change, tuple(runs["key"]))
+    guesses = membership_frames.mistrusted(table, values)
     everyone = pick_view()
     alone = messages.none_chosen(runs, **budget_frames.launch_query(runs, ()))
     with top:
         header.header(QUESTION, caption(runs), source)
         if not alone:
             header.statement(
-                membership_frames.sentence(table, guesses),
+                membership_frames.sentence(table),
                 membership_frames.beside(table),
             )
         header.answers(membership_frames.answers(table, guesses, everyone=everyone))
@@ -90,22 +89,15 @@ def caption(runs: pd.DataFrame) -> str:
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
-def about_runs(
-    _store: Store, name: str, change: int, keys: tuple[str, ...]
-) -> tuple[dict[str, frozenset[str]], frozenset[str]]:
-    """By run, the attacks that its notes call a guess; and the runs whose predictions are still
-    there.
-
-    `name` and `change` say which store, and when it was read.
+def kept_runs(_store: Store, name: str, change: int, keys: tuple[str, ...]) -> frozenset[str]:
+    """The runs whose predictions are still there; `name` and `change` say which store, and when it
+    was read.
     """
-    results = _store.results(metrics=False, brief=True, keys=keys)
-    blind = {result.key: found for result in results if (found := blind_attacks(result.notes))}
-    kept = frozenset(
+    return frozenset(
         result.key
-        for result in results
+        for result in _store.results(metrics=False, brief=True, keys=keys)
         if result.outputs is not None and _store.artifacts.exists(result.outputs)
     )
-    return blind, kept
 
 
 page()

@@ -14,7 +14,7 @@ from mucore import catalog
 
 if TYPE_CHECKING:
     from mucore.runner.plan import Plan
-    from mucore.store.rows import Measured, Result
+    from mucore.store.rows import Result
     from mucore.verdicts import Judged
 
 
@@ -119,10 +119,7 @@ def print_results(found: Iterable[Result], judged: Mapping[str, Judged]) -> None
         *(
             (
                 card.short,
-                [
-                    _metric(card, result.metrics[card.id]) if _has(result, card.id) else ""
-                    for result in shown
-                ],
+                [_metric(card, result) if _has(result, card.id) else "" for result in shown],
             )
             for card in cards
         ),
@@ -135,7 +132,7 @@ def print_results(found: Iterable[Result], judged: Mapping[str, Judged]) -> None
         print(
             "Percent; in brackets the gap to Retrain of the same training seed. Seeds: "
             "training/unlearning. A verdict with a question mark is an indication, not shown; "
-            "--json gives its reason.",
+            "--json gives its reason. –: the attack only guesses.",
             file=sys.stderr,
         )
     for result in shown:
@@ -196,8 +193,13 @@ def _has(result: Result, metric: str) -> bool:
     return metric in result.metrics and result.metrics[metric].value is not None
 
 
-def _metric(card: catalog.MetricCard, measured: Measured) -> str:
+def _metric(card: catalog.MetricCard, result: Result) -> str:
+    from mucore.metrics.sanity import guesses
+
+    measured = result.metrics[card.id]
     assert measured.value is not None
+    if card.id in guesses(result.notes):
+        return "–"
     scale, digits = (100, 1) if card.unit == "fraction" else (1, 3)
     return f"{measured.value * scale:.{digits}f}" + (
         f" ({measured.gap * scale:+.{digits}f})" if measured.gap is not None else ""

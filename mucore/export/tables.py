@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from mucore import catalog
+from mucore.metrics.sanity import blind_attacks
 from mucore.verdicts import judge_stored
 
 if TYPE_CHECKING:
@@ -206,7 +207,8 @@ def comparison_frame(
     store: Store, *, metrics: Sequence[str] | None = None, **filters: Any
 ) -> pd.DataFrame:
     """One row a result: the columns that say which run it is, its verdict and distance to Retrain,
-    then `<metric>` and `<metric>_gap` (value minus Retrain's) for each metric.
+    `guesses` (the attacks whose efficacy is no evidence), then `<metric>` and `<metric>_gap` (value
+    minus Retrain's) for each metric.
 
     Verdicts are those of single runs, `VERDICT_COLUMNS`; for a word over all seeds of a line see
     `mucore.verdicts.judge`. `filters` are those of `Store.summaries` (dataset, model, scenario,
@@ -232,8 +234,13 @@ def comparison_frame(
                 else pd.Series(math.nan, index=wide.index, dtype=float)
             )
     numbers = pd.DataFrame(columns, index=wide.index).astype(float)
+    said = {
+        key: sorted(blind_attacks(each.notes)) for key, each in store.remarks(**filters).items()
+    }
+    guesses = runs["key"].map({key: " ".join(names) for key, names in said.items()})
     return (
         runs.join(_verdict_frame(store, filters), on="key")
+        .assign(guesses=runs["key"].map(guesses))
         .join(numbers, on="key")
         .reset_index(drop=True)
     )

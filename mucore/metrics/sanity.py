@@ -20,6 +20,10 @@ from mucore.store.rows import Measured
 
 COLLAPSED_SHARE = 0.9
 ATTACK_TOOK = 0.5
+GUESS = (
+    "The attack only guesses here: its own accuracy lies within the 95 % interval of 50 %, "
+    "so that what it says of the forget set is no evidence."
+)
 _COLLAPSED = "The model collapsed"
 _BLIND = (
     "These membership attacks cannot tell members from non-members here, so their efficacy "
@@ -164,6 +168,11 @@ def _blind_attacks(inputs: MetricInputs, metrics: Mapping[str, Measured]) -> Ite
             blind.append(attack)
     if blind:
         yield f"{_BLIND}{', '.join(blind)}."
+
+
+def guesses(notes: Iterable[str]) -> frozenset[str]:
+    """The metrics of a result whose attack is a guess: tables have a dash there, and `GUESS`."""
+    return frozenset(f"mia_{attack}" for attack in blind_attacks(notes))
 
 
 def blind_attacks(notes: Iterable[str]) -> frozenset[str]:

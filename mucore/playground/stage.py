@@ -27,7 +27,7 @@ from mucore.datasets.points import as_splits
 from mucore.engine.data import Images, UnlearningData, on_device
 from mucore.engine.run import Callbacks, Run
 from mucore.errors import BadValue, Cancelled, MucoreError
-from mucore.metrics.membership import run_attack, split_attack_data
+from mucore.metrics.membership import attack_is_blind, run_attack, split_attack_data
 from mucore.playground.film import Film, Shot
 from mucore.playground.scene import DATASET, MODEL, PRESET, SETTINGS, Pick, Scene, Setting, table
 from mucore.runner.execute import unlearn_recorded
@@ -321,8 +321,8 @@ class Look:
     """What a network says of the grid (G², C) and of the forgotten points (n, C): probabilities.
 
     `numbers` are fractions: accuracy on the forget (`fa`), retain (`ra`) and test set (`ta`), and
-    `mia`, the share of the forgotten points that the attack on confidence calls
-    unseen; None where there is no such set.
+    `mia`, the share of the forgotten points that the attack on confidence calls unseen; None where
+    there is no such set, or the attack only guesses.
     """
 
     grid: np.ndarray
@@ -357,17 +357,17 @@ def _numbers(
     split = split_attack_data(
         members=len(retained), nonmembers=len(unseen), cap=len(unseen), evaluation_seed=seed
     )
-    found["mia"] = (
-        run_attack(
+    found["mia"] = None
+    if len(rows["forget"][1]):
+        attack = run_attack(
             "confidence",
             forget=rows["forget"],
             members=rows["retain"],
             nonmembers=rows["test"],
             split=split,
-        ).efficacy
-        if len(rows["forget"][1])
-        else None
-    )
+        )
+        if not attack_is_blind(attack.attack_accuracy, attack.held_out):
+            found["mia"] = attack.efficacy
     return {name: None if value is None else round(value, 4) for name, value in found.items()}
 
 

@@ -123,6 +123,6 @@ def guess_words(table: frames.ResultsTable, guesses: dict[tuple[str, str], int])
         f"Some of these numbers are no evidence: on some of the {units.count(total, 'run')} an "
         "attack cannot even tell retained from test samples (its accuracy is within the "
         f"95{THIN}% interval of a guess). The attacks that only guess: "
-        f"{', '.join(parts)} of these runs. A mark is hollow where half of its runs or more are "
+        f"{', '.join(parts)} of these runs. A line has no mark where half of its runs or more are "
         "such guesses."
     )

@@ -132,7 +132,8 @@ def show_counts(
             f"Of the {units.count(result.forget_count, 'forgotten sample')}, {forget:,} come with "
             "their predictions: counts and figures below are of these alone."
         )
-    if stored is not None and stored.value is not None:
+    guess = result is not None and attack in blind_attacks(result.notes)
+    if stored is not None and stored.value is not None and not guess:
         parts.append(
             f"The efficacy above is {number(stored.value, 'percent')} % for this run: "
             "its attack learns a boundary of its own, which need not be a single threshold."

@@ -4,6 +4,8 @@ sets.
 
 from __future__ import annotations
 
+from typing import Any
+
 from mucore.catalog.cards import DatasetCard, MetricCard
 from mucore.catalog.data import DATASETS
 from mucore.catalog.metrics.sources import FORGETTING
@@ -35,42 +37,29 @@ _COSINE = "By cosine; the set's own training and test images instead of an 80/20
 DOWNSTREAM_SETS = tuple(dict.fromkeys(name for card in DATASETS for name in card.downstream))
 
 
-def _cka_cards() -> tuple[MetricCard, ...]:
-    to_retrain = tuple(
-        MetricCard(
-            id=f"cka_retrain_{split}",
-            title=f"CKA to Retrain, {name}",
-            short=f"CKA R {split}",
-            group="representation",
-            meaning="How alike the features before the last layer are to Retrain's on the "
-            f"{name}: 1 is the same up to rotation and scale.",
-            ideal="high",
-            source=CKA,
-            caveat=_FEATURES + " Two Retrains of different seeds are not at 1 either.",
-            low=-1.0,
-            least=(split, LEAST),
-            revision=UNBIASED,
-        )
-        for split, name in SETS.items()
+def _cka(model: str, where: str, on: str, caveat: str, **more: Any) -> MetricCard:
+    """CKA to "retrain" or to "original" on a split or a downstream set, `on` in words."""
+    other, ideal, good = {
+        "retrain": ("Retrain", "high", "Two Retrains of different seeds are not at 1 either."),
+        "original": (
+            "the original",
+            "retrain",
+            "Good is the likeness that Retrain has to the original, not 0.",
+        ),
+    }[model]
+    return MetricCard(
+        id=f"cka_{model}_{where}",
+        title=f"CKA to {other}, {on}",
+        short=f"CKA {model[0].upper()} {where}",
+        meaning="How alike the features before the last layer are, sample by sample, to those of "
+        f"{other}: 1 is the same up to rotation and scale.",
+        ideal=ideal,
+        low=-1.0,
+        source=CKA,
+        caveat=f"{caveat} {good}",
+        revision=UNBIASED,
+        **more,
     )
-    to_original = tuple(
-        MetricCard(
-            id=f"cka_original_{split}",
-            title=f"CKA to the original, {name}",
-            short=f"CKA O {split}",
-            group="representation",
-            meaning="How alike the features before the last layer still are to the original's on "
-            f"the {name}: 1 is unchanged.",
-            ideal="retrain",
-            source=CKA,
-            caveat=_FEATURES + " Good is the likeness that Retrain has to the original, not 0.",
-            low=-1.0,
-            least=(split, LEAST),
-            revision=UNBIASED,
-        )
-        for split, name in SETS.items()
-    )
-    return to_retrain + to_original
 
 
 def _cards_of(downstream: DatasetCard) -> tuple[MetricCard, ...]:
@@ -89,39 +78,19 @@ def _cards_of(downstream: DatasetCard) -> tuple[MetricCard, ...]:
             caveat=f"{caveat} {_COSINE}",
             downstream=name,
         ),
-        MetricCard(
-            id=f"cka_retrain_{name}",
-            title=f"CKA to Retrain, {downstream.title}",
-            short=f"CKA R {name}",
-            group="downstream",
-            meaning="How alike the features before the last layer are to Retrain's on test "
-            f"images of {downstream.title}; 1 is Retrain.",
-            ideal="high",
-            source=CKA,
-            caveat=caveat,
-            downstream=name,
-            low=-1.0,
-            revision=UNBIASED,
-        ),
-        MetricCard(
-            id=f"cka_original_{name}",
-            title=f"CKA to the original, {downstream.title}",
-            short=f"CKA O {name}",
-            group="downstream",
-            meaning="How alike the features before the last layer still are to the original's on "
-            f"test images of {downstream.title}.",
-            ideal="retrain",
-            source=CKA,
-            caveat=f"{caveat} Good is the likeness that Retrain has to the original, not 0.",
-            downstream=name,
-            low=-1.0,
-            revision=UNBIASED,
+        *(
+            _cka(model, name, downstream.title, caveat, group="downstream", downstream=name)
+            for model in ("retrain", "original")
         ),
     )
 
 
 CARDS: tuple[MetricCard, ...] = (
-    *_cka_cards(),
+    *(
+        _cka(model, split, name, _FEATURES, group="representation", least=(split, LEAST))
+        for model in ("retrain", "original")
+        for split, name in SETS.items()
+    ),
     MetricCard(
         id="linear_probe",
         title="Linear probe on forgotten classes",

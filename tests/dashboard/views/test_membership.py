@@ -26,6 +26,7 @@ from dashboard.frames.membership import Scored
 from dashboard.papers.tables import Published
 from mucore.errors import BadValue
 from mucore.metrics import membership
+from mucore.metrics.sanity import GUESS
 from mucore.outputs import Outputs, SplitOutputs, softmax
 from mucore.store import open_store
 from mucore.verdicts import Verdict, Word
@@ -281,9 +282,10 @@ def table(
     values: dict[str, tuple[float, ...]],
     gaps: dict[str, tuple[float, ...]] | None = None,
     words: dict[str, Word] | None = None,
+    guessing: tuple[tuple[str, str], ...] = (),
 ) -> frames.ResultsTable:
     """One run a method with its five efficacies; gaps of methods against Retrain; verdicts,
-    "forgot" where `words` has none.
+    "forgot" where `words` has none; the attacks that guess, by method.
     """
     lines, numbers = [], []
     for method, found in values.items():
@@ -306,7 +308,7 @@ def table(
                     f"mia_{attack}",
                     value,
                     (gaps or {}).get(method, (None,) * 5)[place],
-                    None,
+                    GUESS if (method, attack) in guessing else None,
                 )
             )
     made = frames.results_table(
@@ -327,8 +329,7 @@ def verdict(row: frames.Row, words: dict[str, Word]) -> Verdict:
     return Verdict(word=words.get(row.method, "forgot"), metric="fa", sentence="", shown=True)
 
 
-@pytest.fixture
-def five() -> frames.ResultsTable:
+def five_of(*guessing: tuple[str, str]) -> frames.ResultsTable:
     return table(
         {
             "original": (0.0,) * 5,
@@ -337,20 +338,30 @@ def five() -> frames.ResultsTable:
             "bad_teacher": (0.1, 1.0, 1.0, 0.1, 0.1),
         },
         {"scrub": (0.0, 0.0, 0.1, 0.0, 0.0), "bad_teacher": (0.0, 0.9, 0.9, 0.0, 0.0)},
+        guessing=guessing,
     )
+
+
+@pytest.fixture
+def five() -> frames.ResultsTable:
+    return five_of()
 
 
 def answers_of(*args, **options) -> dict[str, tuple[str, str]]:
     return {answer.label: (answer.value, answer.detail) for answer in mf.answers(*args, **options)}
 
 
-def test_answers_say_where_attacks_disagree(five):
-    """All but the attack of all probabilities are evidence: that one guesses on Retrain."""
-    retrain = next(row.id for row in five.rows if row.method == "retrain")
-    guesses = mf.mistrusted(
-        five, {"retrain-0": frozenset({"prob"}), "gone": frozenset({"entropy"})}
-    )
-    assert guesses == {(retrain, "prob"): 1} and "prob" not in mf.evident(five, guesses)
+def test_answers_say_where_attacks_disagree():
+    """All but the attack of all probabilities are evidence: that one guesses on Retrain, so that
+    its cell is a dash with a reason.
+    """
+    five = five_of(("retrain", "prob"))
+    retrain = next(row for row in five.rows if row.method == "retrain")
+    cell = retrain.cells["mia_prob"]
+    assert (cell.value, cell.gap, cell.reason) == (None, None, GUESS)
+    flagged = pd.DataFrame([("retrain-0", "mia_prob", GUESS)], columns=["key", "metric", "error"])
+    guesses = mf.mistrusted(five, flagged)
+    assert guesses == {(retrain.id, "prob"): 1} and "prob" not in mf.evident(five)
     found = answers_of(five, guesses)
     value, detail = next(iter(found.values()))  # Retrain's own
     assert value == "90.0 %" and "Original 100.0 %" in detail
@@ -359,7 +370,7 @@ def test_answers_say_where_attacks_disagree(five):
         and "confidence +90.0" in found["Attacks disagree most on"][1]
     )
     assert found["Only a guess"][0] == "5.0 %"  # one of four runs by five attacks
-    said = mf.sentence(five, guesses)
+    said = mf.sentence(five)
     assert facts.numbers(said) == ["100.0", "90.0"]
     assert re.search(r"100\.0[^.]+Original[^.]+90\.0[^.]+Retrain", said)
 
@@ -383,7 +394,8 @@ def test_a_method_that_did_nothing_is_not_private():
     assert "proves no privacy" in mf.beside(none)
 
 
-def test_attack_dots_by_value_and_by_structure(five):
+def test_attack_dots_by_value_and_by_structure():
+    five = five_of(("scrub", "prob"))
     row = next(row.id for row in five.rows if row.method == "scrub")
     paper = Published(
         {("scrub", "mia_entropy"): 0.42}, {}, "Printed.", marks={("scrub", "mia_entropy"): "†"}
@@ -396,11 +408,9 @@ def test_attack_dots_by_value_and_by_structure(five):
     assert set(info.titles) == {"SCRUB", "Bad teacher"} and info.missing == ()
     dots = {(panel.attack, dot.title): dot for panel in info.panels for dot in panel.dots}
     assert dots["confidence", "Bad teacher"].value == 100.0
-    assert dots["prob", "SCRUB"].hollow and not dots["entropy", "SCRUB"].hollow
-    assert (
-        dots["entropy", "SCRUB"].paper == pytest.approx(42.0)
-        and dots["prob", "SCRUB"].paper is None
-    )
+    assert ("prob", "SCRUB") not in dots
+    assert dots["entropy", "SCRUB"].paper == pytest.approx(42.0)
+    assert dots["confidence", "SCRUB"].paper is None
     figure = attack_dots.draw(info, dark=False)
     (ghost,) = [trace for trace in figure.data if trace.mode == "markers+text"]
     assert list(ghost.text) == ["†"] and list(ghost.x) == pytest.approx([42.0])
