@@ -60,7 +60,7 @@ DESCRIBED: Final = (
         "and decay between 1e-5 and 0.1, epochs up to a fifth of the training's; the trial with "
         "the smallest error over retain, forget and validation accuracy and a membership attack "
         "wins; ten seeds are reported.",
-        "Here 24 trials with an equal cap of work, a second stage on fresh seeds, and test seeds "
+        "Here up to 60 settings with an equal cap of work, judged on three seeds, and test seeds "
         "that the search never saw: three of its ten reported seeds are the ones it searched on. "
         "Its attack aims at one half, ours at Retrain's value. Its tables could not be had, so "
         "its order of methods is not shown.",

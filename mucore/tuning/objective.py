@@ -44,7 +44,7 @@ class Limit:
 
     def share(self, gap: float) -> float:
         """How much of the margin is used up."""
-        return (max(self.side * gap, 0.0) if self.side else abs(gap)) / self.margin
+        return (max(0.0, self.side * gap) if self.side else abs(gap)) / self.margin
 
 
 def terms(scenario: str) -> tuple[str, ...]:

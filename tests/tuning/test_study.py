@@ -226,6 +226,11 @@ def test_the_searches_that_ship_are_scored_anew():
     margins = known.limits(100)
     assert margins["fa"].margin == pytest.approx(0.2 * 0.44 / 3)  # 12.5, 16.5 and 15 points of way
     assert found.authors.scores[0] == pytest.approx(0.03 / margins["fa"].margin, rel=1e-5)
+    # what was chosen of old is as near on each seed, and so is no reason to leave the authors'
+    (old,) = (each for each in found.settings if each.values["lr"] == 0.0916)
+    assert old.scores == found.authors.scores
+    both = replace(found, trials=(*found.authors.trials, *old.trials))
+    assert both.choice() == found.authors
 
 
 def test_facts_of_another_task_or_a_later_rule_are_refused(folder):
