@@ -50,9 +50,9 @@ class TuningTask:
 @dataclass(frozen=True)
 class Tuned:
     """A setting that was found for a method, and the task that it was found for. Fields of the task
-    are those of `TuningTask`; `preset` is what its recipe was made from. `trials` are the
-    settings that its search tried, `cap` the share of Retrain's gradient samples that each might take, `open`
-    says that nothing the method can do costs as little as others may. `recipe`,
+    are those of `TuningTask`; `preset` is what its recipe was made from. `trials` are the settings
+    that its search tried, `cap` the share of Retrain's gradient samples that each might take,
+    `open` says that nothing the method can do costs as little as others may. `recipe`,
     `scenario_parameters` and `cap` are None where a file of an earlier version does not say.
     """
 
