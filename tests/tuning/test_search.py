@@ -375,7 +375,7 @@ def test_a_study_of_which_nothing_is_left_to_draw_is_over(copied, monkeypatch):
         (study,) = searched(copied, grid, trials=5)
         assert len(study.settings) == 2 and study.exhausted and study.finished(5)
         facts = Folder(root, task).facts()
-        assert any({"2", "5"} <= {*numbers(said)} for said in cautions(task, study, 5, facts))
+        assert any(numbers(said) == ["2"] for said in cautions(task, study, 5, facts))
         patch.setattr(Search, "references", None)  # nobody asks for what nobody needs
         assert searched(copied, grid, trials=5) == [study]
     # a wider space may have more
