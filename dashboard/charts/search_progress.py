@@ -15,7 +15,7 @@ from dashboard.frames.method import CAME, Came, Found
 MARGIN: Final = 1.0  # of the verdict (mucore/tuning/objective.py)
 LEAST: Final = 0.05  # a score of 0 has no place on a logarithmic axis
 TICKS: Final = (0.05, 0.1, 0.3, 1, 3, 10, 30, 100, 200)
-MARKS: Mapping[Came, str] = {"judged": "circle", "stopped": "circle-open", "out": "x-thin-open"}
+MARKS: Mapping[Came, str] = {"judged": "circle", "fewer": "circle-open", "out": "x-thin-open"}
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,12 @@ def draw(info: SearchProgressInfo, *, dark: bool, height: int = 340) -> go.Figur
         if mine:
             figure.add_trace(_marks(info, mine, title, came, look))
     ends = [0.5, len(info.scores) + 0.5]
-    for value, name in ((MARGIN, "Margin of the verdict"), (info.original, "Original")):
+    for value, name, dash in (
+        (MARGIN, "Margin of the verdict", "solid"),
+        (info.original, "Original", references.DASHES["Original"]),
+    ):
         if value is not None:
-            line = references.line(name, look, 1.2)
+            line = {"dash": dash, "width": 1.2, "color": look.text}
             figure.add_trace(
                 go.Scatter(
                     x=ends, y=[value] * 2, mode="lines", line=line, name=name, hoverinfo="skip"

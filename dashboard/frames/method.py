@@ -16,10 +16,10 @@ from dashboard.text.labels import number
 from mucore import catalog, titles
 from mucore.tuning.study import Facts, Setting, Study
 
-Came = Literal["judged", "stopped", "out"]
+Came = Literal["judged", "fewer", "out"]
 CAME: Mapping[Came, str] = {
     "judged": "judged on three seeds",
-    "stopped": "stopped earlier",
+    "fewer": "judged on fewer seeds",
     "out": "too much work, or failed",
 }
 
@@ -80,7 +80,7 @@ def _found(study: Study, facts: Facts | None, wanted: int, *, alone: bool) -> Fo
 
 
 def _came(setting: Setting) -> Came:
-    return "out" if not setting.candidate else "judged" if setting.judged else "stopped"
+    return "out" if not setting.candidate else "judged" if setting.judged else "fewer"
 
 
 def _place(task: Mapping[str, Any]) -> str:

@@ -39,7 +39,7 @@ def study(*more: Trial) -> Study:
 
 def test_a_search_is_drawn_setting_by_setting():
     (one,) = frames.found([study()], [], wanted=5)
-    assert [each.came for each in one.tried] == ["judged", "stopped", "judged", "out", "judged"]
+    assert [each.came for each in one.tried] == ["judged", "fewer", "judged", "out", "judged"]
     assert one.falling == (5.0, 5.0, 0.0, 0.0, 0.0) and one.original is None
     info = search_progress.search_progress_info(one)
     assert info.scores == pytest.approx((5.0, 60.0, search_progress.LEAST, 200.0, 0.4))
