@@ -20,6 +20,7 @@ from dashboard import data
 from dashboard.charts.parts.pictures import sheet
 from dashboard.text import units
 from dashboard.widgets import uploads
+from dashboard.widgets.markdown import escape
 from dashboard.widgets.training_set import pictures, stamp, training_of
 from mucore import catalog
 from mucore.errors import BadFile, MucoreError
@@ -87,6 +88,8 @@ def show(dataset: str) -> None:
     """
     training = training_of(dataset)
     counts = training.counts()
+    for note in training.splits.notes:
+        st.caption(escape(note))
     with st.expander("What it holds"):
         left, right = st.columns([2, 3], gap="medium")
         what = "Attribute" if training.task == "attributes" else "Class"

@@ -59,14 +59,13 @@ def weights_field(name: str) -> None:
     field("or a file from your computer", name, WEIGHTS, _take_weights, megabytes=500)
 
 
-def arrays_field(name: str) -> None:
-    """Of an npz file with images and labels, which is read without pickles."""
-    field("or a file from your computer", name, ["npz"], partial(_take, "npz"), megabytes=500)
-
-
-def folders_field(name: str) -> None:
-    """Of a zip archive of images, which is never unpacked."""
-    field("or a zip of it from your computer", name, ["zip"], partial(_take, "zip"), megabytes=500)
+def data_field(card: DatasetCard) -> None:
+    """Of a reader's own data: an npz file, which is read without pickles, or a zip archive of
+    images, which is never unpacked.
+    """
+    kind, what = ("npz", "file") if card.id == "npz" else ("zip", "zip of it")
+    label = f"or a {what} from your computer"
+    field(label, "path", [kind], partial(_take, kind), megabytes=500)
 
 
 def missing(card: DatasetCard) -> str:

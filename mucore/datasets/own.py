@@ -38,9 +38,9 @@ def load_folder(name: str, root: Path) -> Splits:
     whole numbers as numbers. Raises `BadFile`, `BadValue`.
     """
     listing = datasets.listing(name)
-    report, settings = listing.place.report, datasets.settings_of(name)
+    report = listing.place.report
     parts = {split: _decoded(listing, split) for split in npz.SPLITS if listing.of(split)}
-    report.refuse(name, settings.skip)
+    report.refuse(listing.place.path, datasets.settings_of(name).skip)
     check_classes(listing, parts["train"].y)
     return _assemble(name, parts, listing.class_names, notes=report.sentences, natural=True)
 

@@ -116,7 +116,7 @@ def class_names(name: str) -> tuple[str, ...]:
 def listing(name: str) -> images.Listing:
     """The images of `folder:PATH`, once the head of each was looked at. Raises `BadFile`."""
     size, skip = settings_of(name)
-    return images.checked(name, path_of(name), size, skip=skip)
+    return images.checked(path_of(name), size, skip=skip)
 
 
 def data_hash(name: str) -> str:

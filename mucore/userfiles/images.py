@@ -12,7 +12,8 @@ import re
 import warnings
 import zipfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -39,6 +40,7 @@ UNREADABLE = "broken or no images"
 GREY = ("1", "L", "LA", "I", "I;16", "I;16B", "I;16L")
 _ORIENTED = (b"Exif", b"EXIF", b"eXIf", b"tiff:Orientation")  # what an image says it with
 _ORIENTATION = 0x112
+_HIDDEN = re.compile(r"(^|/)(\.[^/]*|__MACOSX(?=/|$))")
 _WHOLE = re.compile(r"[0-9]{1,20}")
 
 
@@ -51,12 +53,12 @@ class Report:
     skipped: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     broken: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
-    def refuse(self, name: str, skip: bool) -> None:
+    def refuse(self, path: Path, skip: bool) -> None:
         """Raise `BadFile` where anything is broken, unless that may be left out."""
         if self.broken and not skip:
             raise BadFile(
-                f"{name} has files that cannot be used: {_told(self.broken)}. Replace them, or "
-                f"leave them out with {name},broken=skip."
+                f"{path} has files that cannot be used: {_told(self.broken)}. Replace them, or "
+                "leave them out: write ,broken=skip behind the path."
             )
 
     @property
@@ -126,10 +128,10 @@ class Place:
 
     def _hides(self, name: str) -> bool:
         """Whether it is a folder, or hidden: the machine's, not the data's."""
-        hidden = any(part.startswith(".") or part == "__MACOSX" for part in name.split("/"))
-        if hidden:
-            self.report.skipped["hidden"].append(name)
-        return hidden or name.endswith("/")
+        if found := _HIDDEN.search(name):
+            told = self.report.skipped["hidden"]
+            told += [name[: found.end()]] * (told[-1:] != [name[: found.end()]])
+        return found is not None or name.endswith("/")
 
     def _walk(self, folder: Path, inside: str, above: tuple[Path, ...]) -> Iterator[str]:
         try:
@@ -142,7 +144,8 @@ class Place:
             name = inside + entry.name
             if self._hides(name):
                 continue
-            real = entry.resolve() if entry.is_symlink() else above[-1] / entry.name
+            # of a loop Path.resolve raises, before Python 3.13
+            real = Path(os.path.realpath(entry)) if entry.is_symlink() else above[-1] / entry.name
             if not real.exists() or any(each.is_relative_to(real) for each in above):
                 self.report.broken["links that lead nowhere or back"].append(name)
             elif real.is_dir():
@@ -201,8 +204,7 @@ def listed(path: Path) -> Listing:
     names = sorted({name for split, name in found.values() if split == "train"}, key=by_number)
     if len(names) < 2:
         raise BadFile(
-            f"{path} shows {len(names) or 'no'} class{'' if names else 'es'} for training, and 2 "
-            f"are needed at least. {FORM}"
+            f"At least 2 classes are needed for training, but {path} shows {len(names)}. {FORM}"
         )
     numbers = {name: number for number, name in enumerate(names)}
     if unknown := [file for file, (_, name) in found.items() if name not in numbers]:
@@ -258,12 +260,12 @@ def _rows(
             rows = [
                 {key: (value or "").strip() for key, value in row.items() if key} for row in reader
             ]
+            heads = reader.fieldnames or ()
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise BadFile(
             f"{where} is not a readable CSV file ({error}). Save it as UTF-8 with the columns file "
             f"and {column}."
         ) from error
-    heads = reader.fieldnames or ()
     if not {"file", column} <= set(heads):
         raise BadFile(
             f"{where} needs the columns file and {column}, but has {', '.join(heads) or 'none'}."
@@ -311,7 +313,7 @@ def _persons(
     return {file: numbers[rows[file][column]] for file in found}
 
 
-def checked(name: str, path: Path, side: int, *, skip: bool) -> Listing:
+def checked(path: Path, side: int, *, skip: bool) -> Listing:
     """What is read, once the head of every image was looked at; cut to `side` pixels a side, 0 for
     what all have. Broken ones are left out where they may be. Raises `BadFile`.
     """
@@ -326,14 +328,14 @@ def checked(name: str, path: Path, side: int, *, skip: bool) -> Listing:
             report.broken[str(error) if isinstance(error, _Unfit) else UNREADABLE].append(
                 image.file
             )
-    report.refuse(name, skip)
+    report.refuse(path, skip)
     check_classes(listing, [image.label for image in heads if image.split == "train"])
     least = min(min(head[:2]) for head in heads.values())
     if not side and (len(sizes) > 1 or max(max(head[:2]) for head in heads.values()) > least):
         told = _told(dict(sorted(sizes.items(), key=lambda each: -len(each[1]))[:NAMED]))
         raise BadFile(
-            f"Images must be square and of one size, but {path} has {told}. Name the side to "
-            f"which all are brought, such as {name},size={least}."
+            f"Images must be square and of one size, but {path} has {told}. Write a side to which "
+            f"all are brought behind the path, such as ,size={least}."
         )
     found = replace(
         listing,
@@ -345,11 +347,10 @@ def checked(name: str, path: Path, side: int, *, skip: bool) -> Listing:
     return found
 
 
-def check_classes(listing: Listing, labels: Iterable[int]) -> None:
+def check_classes(listing: Listing, labels: Container[int]) -> None:
     """Raise `BadFile` where training has lost a class with what is left out."""
-    left = {*labels}
     for number, name in enumerate(listing.class_names):
-        if number not in left:
+        if number not in labels:
             raise BadFile(f"{listing.place.path} has no image of class {name} left for training.")
 
 
@@ -385,11 +386,9 @@ def digest(path: Path) -> hashlib._Hash:
     listing = listed(path)
     found, turned = hashlib.sha256(), []
     for file in sorted([*listing.tables, *(each.file for each in listing.images)], key=order):
-        try:
-            with listing.place.open(file) as stream:
-                content = stream.read(MOST_BYTES + 1)
-        except OSError:  # reading it says what is wrong
-            content = b""
+        content = b""
+        with suppress(OSError), listing.place.open(file) as stream:  # reading it says what is wrong
+            content = stream.read(MOST_BYTES + 1)
         found.update(os.fsencode(file) + b"\0" + str(len(content)).encode() + b"\0")
         found.update(content)
         if any(mark in content for mark in _ORIENTED) and _is_turned(content):

@@ -96,9 +96,9 @@ def checked(path: Path) -> dict[str, Header]:
     kept = {key: header for key, header in found.items() if header is not None}
     for key, header in kept.items():
         kind, split = key.split("_")
-        pair = [kept.get(f"{each}_{split}") for each in "xy"]
+        pair = [f"{each}_{split}" for each in "xy"]
         training = kept.get(f"{kind}_train", header)
-        lengths = [each.shape[:1] for each in (header, *filter(None, pair))]
+        lengths = {each: kept[each].shape[:1] for each in (*pair, key) if each in kept}
         _hold(
             f"{path}: {key}",
             (
@@ -106,12 +106,12 @@ def checked(path: Path) -> dict[str, Header]:
                 "is an array of Python objects, which would have to be unpickled; that is never "
                 "done. Save it as plain numbers: uint8 images of one size, integer labels.",
             ),
-            (None not in pair, f"needs x_{split} and y_{split} beside it. Give both or neither."),
+            ({*pair} <= {*kept}, f"needs x_{split} and y_{split} beside it. Give both or neither."),
             *_RULES[kind](header.dtype, header.shape),
             (
-                len({*lengths}) == 1,
-                f"must have an entry an image, but it, x_{split} and y_{split} have "
-                f"{', '.join(str(*each) for each in lengths)}.",
+                len({*lengths.values()}) == 1,
+                "must have an entry an image, but "
+                f"{', '.join(f'{each} has {str(*n)}' for each, n in lengths.items())}.",
             ),
             (
                 f"{kind}_train" in kept,

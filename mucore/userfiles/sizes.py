@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from mucore import catalog
@@ -68,20 +68,15 @@ def _of_folder(name: str) -> DataSize:
     listing = datasets.listing(name)
     counts = Counter(image.split for image in listing.images)
     shape = listing.channels, listing.side, listing.side
-    notes = tuple(listing.place.report.sentences)
-    return _divided(shape, len(listing.class_names), counts, notes)
+    size = _divided(shape, len(listing.class_names), counts)
+    return replace(size, notes=tuple(listing.place.report.sentences))
 
 
-def _divided(
-    shape: tuple[int, int, int],
-    classes: int,
-    counts: Mapping[str, int],
-    notes: tuple[str, ...] = (),
-) -> DataSize:
+def _divided(shape: tuple[int, int, int], classes: int, counts: Mapping[str, int]) -> DataSize:
     """With a share of training as test and as validation data where none are given."""
     train, sizes = counts["train"], dict(counts)
     for split, share in (("test", TEST_SHARE), ("val", VALIDATION_SHARE)):
         if not sizes.get(split):
             sizes[split] = max(1, round(share * train))
             train -= sizes[split]
-    return DataSize(shape, classes, train, sizes["val"], sizes["test"], notes)
+    return DataSize(shape, classes, train, sizes["val"], sizes["test"])

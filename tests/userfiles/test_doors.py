@@ -11,7 +11,7 @@ import pytest
 from mucore import forget_sets
 from mucore.catalog import plugins
 from mucore.errors import ReadOnly
-from mucore.userfiles import datasets, doors, methods, weights, zips
+from mucore.userfiles import datasets, doors, methods, weights
 
 SET = "a" * 32
 
@@ -59,7 +59,7 @@ OPENERS: dict[str, Callable[[Path], object]] = {
     "versions of methods": lambda home: methods.versions(),
     "the draft of a method": lambda home: methods.draft(),
     "keeping a draft": lambda home: methods.keep_draft(""),
-    "a zip of images": lambda home: zips.unpack(b"", home),
+    "a zip of images": lambda home: datasets.class_names(f"folder:{home}/x.zip"),
     "a list of ids": lambda home: forget_sets.read_file(home / "ids.csv"),
 }
 

@@ -48,8 +48,8 @@ def choose_data() -> Training | None:
             name = f"{name}:{path}"
         else:
             st.caption(f"{card.source}. Samples are named by their rows in it.")
-    if card.id == "npz":
-        uploads.arrays_field("path")
+    if card.takes_path:
+        uploads.data_field(card)
     if name.endswith(":"):
         messages.problem(uploads.missing(card))
         return None

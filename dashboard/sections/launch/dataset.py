@@ -155,7 +155,7 @@ def path_field(card: DatasetCard) -> str:
         "path",
         help=f"A path on the machine that runs the program. {card.where}",
     )
-    (uploads.arrays_field if card.id == "npz" else uploads.folders_field)("path")
+    uploads.data_field(card)
     if not path.strip():
         parts.tell(uploads.missing(card))
     return f"{card.id}:{path.strip()}"

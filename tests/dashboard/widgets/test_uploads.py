@@ -119,7 +119,7 @@ def test_arrays_keep_the_name_they_came_with_as_a_title_and_never_as_a_path(home
     ("changes", "says"),
     [
         ({"y_test": None}, "lacks y_test"),
-        ({"x_train": np.zeros((39, 8, 8), np.uint8)}, "39 entries"),
+        ({"x_train": np.zeros((39, 8, 8), np.uint8)}, "x_train has 39, y_train has 40"),
         ({"y_train": np.full(40, 3)}, "must use every class"),
     ],
 )
@@ -167,8 +167,8 @@ def test_ids_are_checked_against_the_data(home):
 
 def test_the_same_arrays_are_kept_once(home):
     data.own_store()
-    first, again = uploads.keep_arrays(b"the same"), uploads.keep_arrays(b"the same")
-    assert first == again != uploads.keep_arrays(b"another")
+    first, again = (uploads.keep(b"the same", "npz") for _ in range(2))
+    assert first == again != uploads.keep(b"another", "npz")
     assert len(list((home / uploads.FOLDER).iterdir())) == 2
 
 
@@ -195,8 +195,8 @@ def test_a_list_of_ids_that_is_none_is_refused_with_its_reason(home):
     assert at.query_params["ids.ids"] in ("3,17", ["3,17"])
 
 
-def folders(**changes: bytes) -> bytes:
-    """A zip of two class folders with ten images each."""
+def folders() -> bytes:
+    """A zip of two class folders with ten images each, and what a Mac leaves there."""
     rng = np.random.default_rng(0)
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as made:
@@ -205,8 +205,7 @@ def folders(**changes: bytes) -> bytes:
             pixels = rng.integers(0, 256, (8, 8), dtype=np.uint8)
             Image.fromarray(pixels).save(content, format="PNG")
             made.writestr(f"{('cats', 'dogs')[number % 2]}/{number}.png", content.getvalue())
-        for name, content in changes.items():
-            made.writestr(name, content)
+        made.writestr("cats/.DS_Store", b"x")
     return stream.getvalue()
 
 
@@ -215,6 +214,7 @@ def test_a_zip_of_class_folders_is_shown_and_can_be_run(home):
     assert not at.exception and started(at)
     words = words_on(at)
     assert "pets.zip" in words and tells(words, 14, 8, 2)  # two are for validation
+    assert tells(words, "1 hidden", "cats/.DS_Store") and tells(words, "test", "4 of 20")
     table = next(one.value for one in at.dataframe if "Training images" in one.value)
     assert table["Class"].tolist() == ["cats", "dogs"]
     assert table["Training images"].sum() == 14
