@@ -16,6 +16,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dashboard.pages import BY_ID
+from mucore import printable
 from mucore.errors import BadValue, StoreError
 from mucore.files import write
 
@@ -50,7 +51,7 @@ def save(home: Path, name: str, page: str, query: Mapping[str, Sequence[str]]) -
     """Keep an address; one of the same name, however it is written, is replaced. Raises `BadValue`
     with the rule that is broken, `StoreError`.
     """
-    name = " ".join(name.split())
+    name = printable.checked("A view's name", " ".join(name.split()))
     if not 1 <= len(name) <= LONGEST:
         raise BadValue(
             f"A view's name has 1 to {LONGEST} characters, but this has {len(name)}. Give it a "

@@ -52,9 +52,9 @@ def _door(function: Callable[P, T]) -> Callable[P, T]:
         except Exception as error:
             if unforeseen.passes(error):
                 raise
-            raise unforeseen.told(
-                error, f"mucore.api.{getattr(function, '__name__', function)}"
-            ) from error
+            home, door = named.get("home"), getattr(function, "__name__", function)
+            place = Path(home) if isinstance(home, str | os.PathLike) and home else None
+            raise unforeseen.told(error, f"mucore.api.{door}", home=place) from error
 
     return guarded
 

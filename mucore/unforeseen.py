@@ -120,7 +120,7 @@ def _write(error: Exception, door: str, reference: str, home: Path | None) -> Pa
     except Exception:  # the text of somebody's own exception
         trace = f"{type(error).__name__}, which cannot be written\n"
     text = f"[{reference}] {when}, {door}, mucore {mucore.__version__}\n{trace}\n"
-    for folder in ((home or _home()) / "logs", Path(tempfile.gettempdir()) / "mucore-logs"):
+    for folder in (_home(home) / "logs", Path(tempfile.gettempdir()) / "mucore-logs"):
         with suppress(OSError, ValueError):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             path = folder / FILE
@@ -132,8 +132,8 @@ def _write(error: Exception, door: str, reference: str, home: Path | None) -> Pa
     return None
 
 
-def _home() -> Path:
+def _home(home: Path | None) -> Path:
     try:
-        return Path(os.environ.get("MUCORE_HOME") or Path.home() / ".mucore").expanduser()
+        return Path(home or os.environ.get("MUCORE_HOME") or Path.home() / ".mucore").expanduser()
     except RuntimeError:  # ~somebody, whom this machine does not know
         return Path(tempfile.gettempdir())

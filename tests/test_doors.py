@@ -506,6 +506,9 @@ def test_what_nobody_foresaw_is_a_sentence_with_the_number_of_its_traceback(
     first, second = NUMBERS.findall(content)
     assert first in said and second == problem.value.reference
     assert str(log) in said and content.count("Traceback") == 2
+    with pytest.raises(Unforeseen) as problem:  # the log lies where the call was told to work
+        api.statistics(home=tmp_path / "other")
+    assert problem.value.reference in (tmp_path / "other" / "logs" / unforeseen.FILE).read_text()
 
 
 def test_a_page_says_the_number_too(

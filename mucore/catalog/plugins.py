@@ -27,7 +27,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
 
-from mucore import catalog
+from mucore import catalog, printable
 from mucore.catalog import written
 from mucore.catalog.cards import (
     EVERY_TASK,
@@ -301,6 +301,8 @@ def _card_problems(card: MethodCard) -> Iterator[str]:
         if not isinstance(value := getattr(card, field), str) or not value.strip():
             yield f"the card's {field} must be a text, but it is {value!r}."
             return
+        if mark := printable.mark(value):
+            yield f"the card's {field} must be printable, but it holds {mark}."
     for field in fields(MethodCard):
         if isinstance(field.default, str) and not isinstance(
             value := getattr(card, field.name), str

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mucore import catalog
 from mucore.catalog.tuning import TuningTask
-from mucore.errors import BadValue, MucoreError, Refused, said
+from mucore.errors import BadValue, MucoreError, Refused
 from mucore.forget_sets import identity
 from mucore.runner import estimate
 from mucore.runner.estimate import Fit, Span
@@ -34,13 +34,13 @@ from mucore.spec import (
 from mucore.spec.budget import samples_of
 from mucore.spec.recipe import first_problem
 from mucore.store import Store
+from mucore.store.comparisons import check_texts
 from mucore.store.rows import ACTIVE, Comparison
 from mucore.userfiles import datasets, sizes, weights
 
 # Of one comparison. Planning takes about a thousandth of a second and a few kilobytes a run, and
 # nobody reads more lines.
 MOST_RUNS: Final = 20_000
-MOST_LETTERS: Final = 2000  # of a name or a note
 MOST_REQUESTS: Final = 20  # of a sequence: each run's description holds all that came before it
 # what a grid multiplies: its lists, and how people call what is in them
 AXES: Final = {
@@ -460,8 +460,7 @@ def launch(plan: Plan, store: Store, *, name: str, note: str = "") -> Comparison
     """
     if not plan.specs:
         raise MucoreError("Nothing to launch: every chosen method refuses every chosen scenario.")
-    for what, text in (("name", name), ("note", note)):
-        _check_text(f"The {what} of a comparison", text)
+    check_texts(name, note)
     weights.keep(store.artifacts, uploaded_files(plan.grid))
     comparison = store.create_comparison(
         name, note, _named_by_hash(plan.grid).model_dump(mode="json"), plan.keys
@@ -479,16 +478,3 @@ def call_off(comparison: Comparison, store: Store) -> None:
     for job in reversed(jobs):
         if job.comparison == comparison.id:
             store.cancel(job.id)
-
-
-def _check_text(what: str, text: str) -> None:
-    """Raise `BadValue` for a text that a database does not keep."""
-    try:
-        text.encode()
-        fault = "may not hold the character NUL" if "\0" in text else ""
-    except UnicodeEncodeError:
-        fault = "must be text"
-    if len(text) > MOST_LETTERS:
-        fault = f"may have {MOST_LETTERS:,} letters at most"
-    if fault:
-        raise BadValue(f"{what} {fault}, but got {said(text)}.")

@@ -10,6 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from mucore import printable
 from mucore.errors import BadValue, UnknownName, said
 from mucore.store import schema
 from mucore.store.engine import Database
@@ -66,7 +67,7 @@ class Comparisons(Database):
             update = (
                 sa.update(table)
                 .where(table.c.id == comparison_id)
-                .values(name=_named(name), note=note)
+                .values(name=check_texts(name, note), note=note)
             )
             if not connection.execute(update).rowcount:
                 raise _unknown(connection, comparison_id)
@@ -94,7 +95,7 @@ class Comparisons(Database):
         """As `create_comparison`, for one that was made elsewhere before."""
         table = schema.comparison
         row = {
-            "name": _named(name),
+            "name": check_texts(name, note),
             "note": note,
             "grid": to_json(grid),
             "created": created,
@@ -115,10 +116,14 @@ class Comparisons(Database):
         return _comparison(known, found[0])
 
 
-def _named(name: str) -> str:
-    if not name.strip():
+def check_texts(name: str, note: str) -> str:
+    """The name of a comparison, where it and the note, in which lines may end, can be printed.
+    Raises `BadValue`.
+    """
+    printable.checked("The note of a comparison", note.replace("\n", " ").replace("\t", " "))
+    if not (found := printable.checked("The name of a comparison", name)):
         raise BadValue("A comparison needs a name. Give it a word or two that you will recognise.")
-    return name.strip()
+    return found
 
 
 def _select(

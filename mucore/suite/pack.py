@@ -22,7 +22,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from mucore import catalog
+from mucore import catalog, printable
 from mucore.catalog import plugins
 from mucore.errors import BadFile, BadValue, UnknownName, said
 from mucore.files import whole_file
@@ -182,6 +182,7 @@ def write(
         raise BadValue("There is no result yet, so there is nothing to pack. Run the suite first.")
     named = [spec.method for each in runs for spec in each.specs] + [m.method for m in missing]
     methods = list(dict.fromkeys(named))
+    printable.checked("The name of a pack", path.name)
     packed = path.suffix == ".zip"
     if path.exists() and (path.is_dir() == packed or not (packed or (path / "pack.json").exists())):
         raise BadValue(f"{path} is something else already. Name another place with --out.")
@@ -256,6 +257,7 @@ def opened(path: Path) -> Generator[Pack]:
     """The pack in a folder or zip, checked as far as reading needs it: names and sizes of files,
     hashes of rows, and the suite. Raises `BadFile` with the first problem.
     """
+    printable.checked("The name of a pack", path.name)
     with _folder(path) as folder:
         _check_rows(folder)
         about = pack_provenance(folder)
