@@ -181,7 +181,7 @@ def test_the_command_prints_the_analysis(tmp_path, capsys):
     assert cli.main([*asked, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["value"] == content["value"]
     asked[3] = json.dumps({"keys": keys, "queries": [99_999], "k": 3})
-    assert cli.main(asked) == 1 and "99999" in capsys.readouterr().err
+    assert cli.main(asked) == 2 and "99999" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
