@@ -10,7 +10,15 @@ import streamlit as st
 from dashboard import assets, data, frames, state
 from dashboard.sections.results import methods_table, tradeoff
 from dashboard.text import labels, units, verdicts
-from dashboard.widgets import course, figures, header, messages, run_drawer, run_filters
+from dashboard.widgets import (
+    course,
+    figures,
+    header,
+    messages,
+    revised_verdicts,
+    run_drawer,
+    run_filters,
+)
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
 from mucore import catalog
@@ -52,6 +60,7 @@ def page() -> None:
     )
     with top:
         header.header(scenario.question, caption(runs), source)
+        revised_verdicts.notice(source, data.unlearning_runs())
         outside = suspicious(runs, values, source.name, source.change, data.chosen(runs))
         count = flagged(source.store, source.name, source.change, tuple(runs["key"]))
         header.answers(

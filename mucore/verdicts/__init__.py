@@ -19,6 +19,7 @@ from mucore.verdicts.lines import (
 from mucore.verdicts.rule import (
     NAMES,
     VERDICT_REVISION,
+    VERDICT_SINCE,
     WORDS,
     Check,
     Line,
@@ -33,6 +34,7 @@ from mucore.verdicts.rule import (
 __all__ = [
     "NAMES",
     "VERDICT_REVISION",
+    "VERDICT_SINCE",
     "WORDS",
     "Check",
     "Judged",

@@ -14,6 +14,7 @@ import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cache, cached_property
 from typing import Final, Literal, NamedTuple, Protocol, TypeVar, get_args
 
@@ -31,6 +32,8 @@ Features = Literal["", "agree", "still know it"]
 
 # raised when the rule can give another word for the same numbers; verdicts are never stored
 VERDICT_REVISION: Final = 3
+# results that finished before were read by another revision
+VERDICT_SINCE: Final = datetime(2026, 11, 28, 16, tzinfo=UTC)
 # The margin of a metric: so much of the way from Original to Retrain is close enough, for one
 # decides on the other four fifths ...
 MARGIN: Final = 0.2
