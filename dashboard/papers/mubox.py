@@ -27,10 +27,13 @@ MUBOX = Paper(
     about="23 methods under one protocol: six scenarios, eleven metrics, CIFAR-10 with ResNet-18 "
     "and TinyImageNet with MobileViT.",
     exhibits=(
-        Exhibit(
-            name="Figure 1, Table 7",
-            shows="Surveys of the literature.",
-            missing="They print no result of a run, so they have no counterpart.",
+        *(
+            Exhibit(
+                name=name,
+                shows="A survey of the literature.",
+                missing="It prints no result of a run, so it has no counterpart.",
+            )
+            for name in ("Figure 1", "Table 7")
         ),
         _mubox(
             "Table 1",

@@ -49,7 +49,7 @@ def l_codec(
     Reads: gradients and weights of the last two epochs, recorded; the forget set; a part of the
         validation set
     Differs: channels, candidates and validation samples are capped; a group of samples is one
-        update; no mixed-up gradients (module names)
+        update; no mixed-up gradients (module names); upstream uses one sampled gradient twice
     """
     model.eval()
     channels = Channels(model)

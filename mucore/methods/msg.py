@@ -37,7 +37,7 @@ def msg(
     Code: third-party port xcadet/deepunlearn munl/unlearning/kgltop2.py
     Reads: the retain set and the forget set
     Differs: ranked within each layer as in the port; the write-up says over the network, which is
-        offered. Gradients come from eval mode
+        offered. Gradients come from eval mode. The port draws new biases as well
     """
     note_few_convolutions(model, run)
     # (1) a part of the retain set as large as the forget set, drawn anew for every run

@@ -36,7 +36,7 @@ def munba(
     Code: JingWu321/MUNBa Classification/unlearn/MUNBa.py, its closed form
     Reads: the retain set and the forget set without its labels
     Differs: the symmetric solution; the official second weight divides by the product of the
-        gradients and falls back to (1, 0.1)
+        gradients, has 1e-8 in α and falls back to (1, 0.1)
     """
     parameters = list(model.parameters())
     run.holds(parameters, copies=2)

@@ -41,7 +41,8 @@ def sfron(
         NeurIPS 2024
     Code: K1nght/Unified-Unlearning-w-Remain-Geometry Classification/unlearn/sfron.py
     Reads: the forget set and the retain set
-    Differs: batches come from endless shuffled streams, so all have the same size
+    Differs: batches come from endless shuffled streams, so all have the same size; the rate's
+        cosine counts forget steps as well, which changes the weights by 1.9 % of their move
 
     An iteration is a step on the retain set; every `every`-th begins with a step on the forget set.
     They share the optimiser's momentum.

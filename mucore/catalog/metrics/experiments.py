@@ -34,7 +34,9 @@ CARDS: tuple[MetricCard, ...] = (
         source=COMPETITION,
         caveat="Chance tells few models apart: even Retrain against Retrain is below 1. Read it "
         "beside that figure and compare equal N. Thresholds are searched exactly, by sorting, not "
-        "on the organisers' grid; `organisers` limits the intervals too.",
+        "on the organisers' grid; `all` fixes for each sample which kind of model a rule calls "
+        "positive, so that ε is the supremum of that class of rules; `organisers` limits the "
+        "intervals, too.",
     ),
     MetricCard(
         id="competition_score",

@@ -453,7 +453,7 @@ def test_the_address_chooses_set_attack_and_the_papers_table(home):
     fill(home, "measured")
     at = opened(attack="prob", paper="1")
     assert at.segmented_control(key="url:attack").value == "prob"
-    assert "Table 1" in words_on(at) and any(
+    assert "Tables 1 and 2" in words_on(at) and any(
         "TA, paper" in frame.value.columns for frame in at.dataframe
     )
     other = at.selectbox(key="url:set").options[0]
