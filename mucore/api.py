@@ -259,10 +259,10 @@ def tune(
     from mucore.numbers import finite, integer
     from mucore.runner.plan import parse_grid
     from mucore.store import open_store
+    from mucore.tuning.plan import FOLDER, studies_of, wish_of
     from mucore.tuning.report import record
     from mucore.tuning.search import StudiesFailed
     from mucore.tuning.together import say_elsewhere, search
-    from mucore.tuning.wish import FOLDER, studies_of, wish_of
     from mucore.userfiles import paths
 
     trials, seed, jobs = integer(trials, "trials"), integer(seed, "seed"), integer(jobs, "jobs")

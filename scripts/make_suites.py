@@ -25,7 +25,7 @@ from mucore.spec import RunSpec
 from mucore.store import open_store
 from mucore.suite.description import FOLDER, Suite, Task, revisions
 from mucore.suite.scores import REVISION
-from mucore.tuning.wish import CAP
+from mucore.tuning.plan import CAP
 
 DIVISIONS = {
     "authors": "Settings as the papers publish them; what the card scales, it says.",

@@ -8,8 +8,8 @@ from make_tuned import STUDIES
 from mucore import catalog
 from mucore.catalog import tuning
 from mucore.tuning import found, report
+from mucore.tuning.plan import CAP, SEED, TRIALS
 from mucore.tuning.study import PATIENCE, Facts, Study, facts_in, studies_in
-from mucore.tuning.wish import CAP, SEED, TRIALS
 
 TUNABLE = tuple(card.id for card in catalog.METHODS if card.search)
 

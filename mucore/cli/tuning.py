@@ -32,10 +32,10 @@ from mucore.userfiles import paths
 if TYPE_CHECKING:
     from mucore.engine.run import Progress as Step
     from mucore.runner.plan import Grid
+    from mucore.tuning.plan import Wish
     from mucore.tuning.search import Event
     from mucore.tuning.study import Study
     from mucore.tuning.task import Task
-    from mucore.tuning.wish import Wish
 
 LONG = 120  # seconds from which a second process is worth a word
 
@@ -83,10 +83,9 @@ def tune(
     seeds of validation data wins. Goes on where it was when it is started again.
     """
     from mucore.runner.together import check_jobs
-    from mucore.tuning.plan import plan
+    from mucore.tuning.plan import FOLDER, plan, studies_of, wish_of
     from mucore.tuning.search import StudiesFailed
     from mucore.tuning.together import search
-    from mucore.tuning.wish import FOLDER, studies_of, wish_of
 
     say_left_out()
     check_jobs(jobs)
@@ -156,8 +155,8 @@ def _grid(task: TaskOptions, changes: Sequence[str]) -> Grid:
 
 def _say_plan(wish: Wish, planned: Any, jobs: int) -> None:
     from mucore.runner.estimate import about
+    from mucore.tuning.plan import SLACK
     from mucore.tuning.study import PATIENCE
-    from mucore.tuning.wish import SLACK
 
     studies = sum(len(methods) for _, methods in wish.tasks)
     names = "; ".join(task.title for task, _ in wish.tasks)
@@ -239,7 +238,7 @@ class _Shown:
         self.stopped.set()
 
     def _done(self) -> int:
-        from mucore.tuning.wish import studies_of
+        from mucore.tuning.plan import studies_of
 
         return sum(len(study.trials) for _, study in studies_of(self.wish, self.root))
 

@@ -18,7 +18,7 @@ from mucore.suite.pack import Pack, TunedSetting, place_of
 from mucore.suite.ranks import best_of, pairs_of, ranking_of
 from mucore.suite.scores import complete, noise, scores_of
 from mucore.suite.tables import Division, Line, Mark, Table
-from mucore.tuning.wish import SLACK
+from mucore.tuning.plan import SLACK
 from mucore.verdicts import judge, leading, rules_of
 
 NO_RUN = "Nothing of it is there."

@@ -21,9 +21,8 @@ from mucore.runner.jobs import Pulse
 from mucore.runner.plan import Grid, parse_grid
 from mucore.store import Store
 from mucore.store.rows import Job
-from mucore.tuning.plan import left
+from mucore.tuning.plan import FOLDER, Wish, left, revision_of, wish_of
 from mucore.tuning.study import Folder
-from mucore.tuning.wish import FOLDER, Wish, revision_of, wish_of
 
 if TYPE_CHECKING:
     from mucore.tuning.search import Event

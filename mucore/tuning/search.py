@@ -28,10 +28,10 @@ from mucore.store import Store
 from mucore.store.trouble import awaited, patient, waiting
 from mucore.tuning import objective
 from mucore.tuning.judge import Judge
+from mucore.tuning.plan import OPEN, SLACK, Wish, check_means, revision_of
 from mucore.tuning.space import Space, draw, optimiser
 from mucore.tuning.study import Facts, Folder, Study, Trial, seeds_from
 from mucore.tuning.task import Task
-from mucore.tuning.wish import OPEN, SLACK, Wish, check_means, revision_of
 
 log = logging.getLogger("mucore")
 Values = Mapping[str, object]

@@ -143,8 +143,8 @@ class Study:
         return min(judged, key=lambda each: each.score, default=None)
 
     def pending(self) -> list[Setting]:
-        """The settings that go on to their next seed, the best first. A clear loser stops: not even
-        a perfect score there would bring its mean to the best's.
+        """The settings that go on to their next seed, the best first. A clear loser is pruned: not
+        even a perfect score there would bring its mean to the best's.
         """
         best = self.choice()
         most = math.inf if best is None else best.score

@@ -19,10 +19,10 @@ from mucore.runner import together
 from mucore.runner.plan import Grid, parse_grid
 from mucore.store import Store, open_store
 from mucore.tuning import found
+from mucore.tuning.plan import Wish, refuse_other_means, wish_of
 from mucore.tuning.search import Event, Search, StudiesFailed, claimed
 from mucore.tuning.study import studies_in
 from mucore.tuning.task import Task
-from mucore.tuning.wish import Wish, refuse_other_means, wish_of
 
 log = logging.getLogger("mucore")
 

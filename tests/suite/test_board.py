@@ -14,7 +14,7 @@ from mucore.errors import BadFile
 from mucore.suite import board, description, ranks, scores, site
 from mucore.suite import pack as packs
 from mucore.suite.tables import Line, Table
-from mucore.tuning import wish
+from mucore.tuning.plan import SLACK
 from mucore.verdicts import Verdict
 
 SUITE = description.load("mucore-bench-1-quick")
@@ -259,7 +259,7 @@ def test_the_baseline_that_cheats_stands_apart_whatever_its_numbers():
 
 
 def test_a_line_is_over_the_cap_where_a_search_would_have_refused_its_work():
-    most = wish.SLACK * SUITE.cap
+    most = SLACK * SUITE.cap
     works = {"msg": 0.348, "scrub": 0.34, "ssd": most + 0.001}
     found = {
         name: board._marked(line(name, (1.0,), work=it), SUITE, {}) for name, it in works.items()

@@ -14,9 +14,9 @@ from mucore.cli import tuning as command
 from mucore.cli.flags import TaskOptions
 from mucore.store import open_store
 from mucore.tuning import found, judge
+from mucore.tuning.plan import wish_of
 from mucore.tuning.search import claimed
 from mucore.tuning.study import Study, Trial, studies_in
-from mucore.tuning.wish import wish_of
 
 TINY = ["--dataset", "digits", "--model", "mlp", "--preset", "quick", "--set", "recipe.epochs=3"]
 TASK = [*TINY, "--scenario", "class_wise"]

@@ -17,8 +17,8 @@ from mucore.runner.worker import work
 from mucore.store import Store, open_store
 from mucore.store.liveness import process_id
 from mucore.tuning import jobs
+from mucore.tuning.plan import FOLDER, studies_of, wish_of
 from mucore.tuning.study import studies_in
-from mucore.tuning.wish import FOLDER, studies_of, wish_of
 
 GRID = small_grid(epochs=3, scenarios=["class_wise"], methods=["finetune", "ssd"])
 WISH, _ = wish_of(GRID, trials=3)

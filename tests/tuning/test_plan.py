@@ -5,9 +5,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mucore.tuning.plan import Plan, left
+from mucore.tuning.plan import SEED, Plan, Wish, left
 from mucore.tuning.study import Study, Trial
-from mucore.tuning.wish import SEED, Wish
 
 NOTHING = Study({}, "finetune", "1", SEED, 0.3, False)
 

@@ -10,8 +10,8 @@ from mucore.catalog.networks import network
 from mucore.errors import MucoreError
 from mucore.runner.estimate.memory import values_of
 from mucore.spec import check, make_recipe, make_spec
+from mucore.tuning.plan import CAP
 from mucore.tuning.space import STARTUP, Space, draw
-from mucore.tuning.wish import CAP
 
 SEARCHED = [card.id for card in catalog.METHODS if card.search]
 

@@ -16,10 +16,9 @@ from mucore.errors import MucoreError
 from mucore.runner.estimate import about
 from mucore.runner.plan import parse_grid
 from mucore.tuning import jobs
-from mucore.tuning.plan import plan
+from mucore.tuning.plan import FOLDER, TRIALS, plan, studies_of, wish_of
 from mucore.tuning.report import record
 from mucore.tuning.study import PATIENCE
-from mucore.tuning.wish import FOLDER, TRIALS, studies_of, wish_of
 
 MOST = 500  # settings of a method
 

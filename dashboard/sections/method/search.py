@@ -13,8 +13,8 @@ from dashboard.widgets.markdown import escape
 from mucore import shipped
 from mucore.catalog import MethodCard
 from mucore.errors import BadFile
+from mucore.tuning.plan import FOLDER, TRIALS
 from mucore.tuning.study import Facts, Study, facts_in, load
-from mucore.tuning.wish import FOLDER, TRIALS
 
 
 def show(card: MethodCard) -> None:

@@ -20,7 +20,7 @@ from dashboard.pages import PAGES
 from dashboard.sections.representation import neighbours
 from mucore.errors import BadFile
 from mucore.store import open_store
-from mucore.tuning.wish import FOLDER
+from mucore.tuning.plan import FOLDER
 
 OWN = "npz:/srv/ada/secret project/faces.npz"
 
