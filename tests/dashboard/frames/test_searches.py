@@ -7,7 +7,7 @@ from dashboard.frames import searches
 
 def test_tasks_of_one_scenario_are_told_apart():
     common = {"method": "finetune", "scenario": "one_class", "dataset": "digits"}
-    numbers = dict.fromkeys(("trials", "authors", "best", "score", "work", "values"))
+    numbers = dict.fromkeys(("settings", "authors", "score", "work", "values"))
     frame = searches.table(
         [{**common, **numbers, "changed": each} for each in ({}, {"class_id": 3}, {"budget": 0.5})]
     )
