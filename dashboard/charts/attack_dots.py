@@ -4,7 +4,7 @@ dashed and Original dotted in each (the numbers of MUBox, Tables 1 and 3 to 6).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
@@ -21,17 +21,13 @@ NAMES = 26  # pixels between panels and legend, where the panels' names stand
 
 @dataclass(frozen=True)
 class Dot:
-    """One method under one attack, in percent; `guesses` of its `runs` came from an attack that
-    cannot tell seen from unseen.
-    """
+    """One method under one attack, in percent."""
 
     row: str
     title: str
     family: str
     value: float
     half: float | None
-    guesses: int
-    runs: int
     paper: float | None
     mark: str = ""  # behind the paper's number, where its caption explains one
     said: str = ""  # the method's verdict
@@ -62,13 +58,12 @@ class AttackDotsInfo:
 
 def attack_dots_info(
     table: ResultsTable,
-    guesses: Mapping[tuple[str, str], int],
     paper: Published | None = None,
     *,
     competing: Collection[str] | None = None,
 ) -> AttackDotsInfo:
-    """`guesses` counts runs by (row, attack); `paper` holds printed fractions by (method, metric);
-    `competing` are the row ids in colour, None for all.
+    """`paper` holds printed fractions by (method, metric); `competing` are the row ids in colour,
+    None for all.
     """
     rows = [
         row for row in table.methods if any(row.cells[f"mia_{attack}"].value for attack in ATTACKS)
@@ -80,11 +75,7 @@ def attack_dots_info(
             tuple(
                 dot
                 for row in rows
-                if (
-                    dot := _dot(
-                        row, attack, guesses, paper, competing is None or row.id in competing
-                    )
-                )
+                if (dot := _dot(row, attack, paper, competing is None or row.id in competing))
                 is not None
             ),
             _reference(table, "retrain", attack),
@@ -102,7 +93,6 @@ def attack_dots_info(
 def _dot(
     row: Row,
     attack: str,
-    guesses: Mapping[tuple[str, str], int],
     paper: Published | None,
     competes: bool,
 ) -> Dot | None:
@@ -117,8 +107,6 @@ def _dot(
         family=row.family,
         value=100 * value.mean,
         half=None if value.half is None else 100 * value.half,
-        guesses=guesses.get((row.id, attack), 0),
-        runs=len(row.keys),
         paper=None if printed is None else 100 * printed,
         mark="" if paper is None else paper.marks.get(place, ""),
         said=verdict_text(row),
@@ -241,12 +229,7 @@ def _dots(panel: Panel, dark: bool, selected: str) -> go.Scatter:
 
 def _said(dot: Dot) -> str:
     half = "" if dot.half is None else f" ± {dot.half:.1f}"
-    lines = [
-        half,
-        dot.said,
-        f"the attack guessed in {dot.guesses} of {dot.runs} runs" if dot.guesses else "",
-    ]
-    return "<br>".join([lines[0], *filter(None, lines[1:])])
+    return f"{half}<br>{dot.said}" if dot.said else half
 
 
 def _ghosts(dots: list[Dot], source: str, dark: bool) -> go.Scatter:

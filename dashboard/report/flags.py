@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from dashboard.frames.membership import attack_name
 from dashboard.report.blocks import Block, Items, Text
 from dashboard.report.selection import Setting
 from dashboard.report.statistics import relabelled
 from dashboard.text import units
-from dashboard.text.labels import method_names
-from mucore import catalog, statistics
-from mucore.errors import UnknownName
-from mucore.metrics.sanity import blind_attacks
+from dashboard.text.labels import method_names, metric_title, note_text
+from mucore import statistics
 from mucore.store.rows import Result
 
 
@@ -57,7 +54,7 @@ def flag_blocks(
     everything = [(setting, result) for setting in found for result in setting.results.values()]
     notes = counted(
         [
-            (_note(note), method_names(str(result.spec["method"]))[0])
+            (note_text(note), method_names(str(result.spec["method"]))[0])
             for _, result in everything
             for note in result.notes
         ]
@@ -67,7 +64,7 @@ def flag_blocks(
     reasons = counted(
         [
             (
-                f"{_metric_title(name)} is missing: {measured.error}",
+                f"{metric_title(name)} is missing: {measured.error}",
                 method_names(str(result.spec["method"]))[0],
             )
             for _, result in everything
@@ -96,20 +93,6 @@ def counted(pairs: Sequence[tuple[str, str]]) -> tuple[str, ...]:
         )
         lines.append(f"{said[0][0]} ({units.count(len(said), 'run')}: {shown}{others})")
     return tuple(lines)
-
-
-def _note(note: str) -> str:
-    """A note with the names of the membership attacks that it lists."""
-    listed = sorted(blind_attacks([note]))
-    names = ", ".join(attack_name(attack) for attack in listed)
-    return f"{note.rpartition(': ')[0]}: {names}." if listed else note
-
-
-def _metric_title(metric: str) -> str:
-    try:
-        return catalog.metric(metric).title
-    except UnknownName:
-        return metric
 
 
 def _run_name(result: Result, setting: Setting) -> str:

@@ -495,3 +495,23 @@ def _typed(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ",".join(str(item) for item in value)
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def note_text(note: str) -> str:
+    """A note of a result with the titles of the membership attacks that it lists."""
+    from mucore.metrics.sanity import blind_attacks  # half a second that no other label needs
+
+    listed = sorted(blind_attacks([note]))
+    return (
+        f"{note.rpartition(': ')[0]}: {', '.join(metric_title(f'mia_{name}') for name in listed)}."
+        if listed
+        else note
+    )
+
+
+def metric_title(name: str) -> str:
+    """A metric's title; the id of one that the catalogue no longer knows."""
+    try:
+        return catalog.metric(name).title
+    except UnknownName:
+        return name

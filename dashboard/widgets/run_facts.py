@@ -15,8 +15,6 @@ from dashboard.widgets import figures, missing_seeds
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.verdict_line import verdict_line
 from mucore import catalog, titles
-from mucore.errors import UnknownName
-from mucore.metrics.sanity import blind_attacks
 from mucore.spec import settings
 from mucore.statistics import SETTING
 from mucore.store.rows import Result
@@ -125,34 +123,16 @@ def show_facts(result: Result) -> None:
     }
     st.markdown("\n".join(f"- **{name}**: {escape(str(value))}" for name, value in facts.items()))
     for note in result.notes:
-        st.caption(escape(note_text(note)))
+        st.caption(escape(labels.note_text(note)))
     failed = {name: measured.error for name, measured in result.metrics.items() if measured.error}
     if failed:
         with st.expander(f"Why {units.count(len(failed), 'number is', 'numbers are')} missing"):
             st.markdown(
                 "\n".join(
-                    f"- **{escape(metric_title(name))}**: {escape(error)}"
+                    f"- **{escape(labels.metric_title(name))}**: {escape(error)}"
                     for name, error in failed.items()
                 )
             )
-
-
-def note_text(note: str) -> str:
-    """A note of a result with the titles of the membership attacks that it lists."""
-    listed = sorted(blind_attacks([note]))
-    return (
-        f"{note.rpartition(': ')[0]}: {', '.join(metric_title(f'mia_{name}') for name in listed)}."
-        if listed
-        else note
-    )
-
-
-def metric_title(name: str) -> str:
-    """A metric's title; the id of one that the catalogue no longer knows."""
-    try:
-        return catalog.metric(name).title
-    except UnknownName:
-        return name
 
 
 def prepared_text(cost: Mapping[str, Any]) -> str:

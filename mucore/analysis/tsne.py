@@ -101,8 +101,7 @@ def principal(features: np.ndarray) -> np.ndarray:
     """The first two principal components (n, 2), the larger loading of each positive, with a
     standard deviation of `_SCALE`.
     """
-    centred = finite(features)
-    centred -= centred.mean(axis=0)
+    centred = finite(features) - np.mean(features, axis=0, dtype=np.float64)
     _, _, directions = np.linalg.svd(centred, full_matrices=False)
     axes = np.zeros((2, centred.shape[1]))
     axes[: len(directions[:2])] = directions[:2]
@@ -144,12 +143,8 @@ def embed(
     from openTSNE.nearest_neighbors import PrecomputedNeighbors
 
     perplexity = min(perplexity, (len(features) - 1) / 3)
-    near, cosines = nearest(
-        features,
-        features,
-        k=min(int(3 * perplexity), len(features) - 1),
-        own=np.arange(len(features)),
-    )
+    own = np.arange(len(features))
+    near, cosines = nearest(features, features, k=int(3 * perplexity), own=own)
     made = TSNE(
         perplexity=perplexity,
         initialization=start.copy(),

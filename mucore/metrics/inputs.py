@@ -180,7 +180,7 @@ class PreparedInputs:
                     for part in ("train", "test")
                 )
             )
-            gaps[name] = representation.knn_gap(unlearned=self.knn(name), retrained=retrained)
+            gaps[name] = abs(self.knn(name) - retrained)
         return representation.agr(
             knn_gaps=gaps, ckas={name: self.downstream_cka("retrain", name) for name in gaps}
         )

@@ -228,14 +228,9 @@ def agl(*, unlearned: Mapping[str, float], retrained: Mapping[str, float]) -> fl
     return float(np.prod(1 - _gaps(unlearned, retrained, CLASS_ACCURACIES)))
 
 
-def knn_gap(*, unlearned: float, retrained: float) -> float:
-    """G_kNN = |A^k(θu) − A^k(θr)| on one downstream set."""
-    return abs(unlearned - retrained)
-
-
 def agr(*, knn_gaps: Mapping[str, float], ckas: Mapping[str, float]) -> float:
     """Agreement of representations: (1 − G_kNN) · CKA(θu, θr), each averaged over the downstream
-    sets first; 1 is Retrain.
+    sets first; 1 is Retrain. G_kNN = |A^k(θu) − A^k(θr)| of a set.
 
     Both mappings are by downstream set. Pass all sets in random-class scenarios, the matching one
     alone in top-class scenarios.

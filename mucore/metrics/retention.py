@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mucore.errors import BadValue
+from mucore.metrics.representation import finite
 
 
 def linear_probe_accuracy(
@@ -30,11 +31,7 @@ def linear_probe_accuracy(
     """
     from sklearn.linear_model import LogisticRegression  # slow to load, and only this needs it
 
-    if not (np.isfinite(train).all() and np.isfinite(test).all()):
-        raise BadValue(
-            "A linear probe needs finite features, but some are infinite or not a number: the "
-            "model has diverged."
-        )
+    x, held = finite(train), finite(test)
     if np.unique(train_labels).size < 2:
         raise BadValue(
             "A linear probe tells classes apart, but its training samples have fewer than two."
@@ -47,7 +44,7 @@ def linear_probe_accuracy(
             "An accuracy needs at least one sample, but the test set has none of the classes "
             "asked for."
         )
-    x, held = np.asarray(train, np.float64), np.asarray(test, np.float64)[asked]
+    held = held[asked]
     centre, spread = x.mean(axis=0), x.std(axis=0)
     spread[spread == 0] = 1.0
     probe = LogisticRegression(max_iter=2000, tol=1e-3).fit((x - centre) / spread, train_labels)

@@ -191,7 +191,9 @@ def test_the_start_is_the_first_two_principal_components():
     """Points on the axes: 3, -3 along x, 1, -1 along y, so that the components are the axes, scaled
     by the spread along x, sqrt(4.5).
     """
-    points = tsne.principal(np.array([[3.0, 0, 5], [-3, 0, 5], [0, 1, 5], [0, -1, 5]]))
+    features = np.array([[3.0, 0, 5], [-3, 0, 5], [0, 1, 5], [0, -1, 5]])
+    points = tsne.principal(features)
+    assert (features[:, 2] == 5).all(), "the map that follows is of the features as they are"
     assert points == pytest.approx(
         np.array([[3, 0], [-3, 0], [0, 1], [0, -1]]) / np.sqrt(4.5) * 1e-4
     )

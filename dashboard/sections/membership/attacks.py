@@ -45,7 +45,7 @@ def show(
     below.
     """
     competing = {row.id for row in membership_frames.competitors(table, everyone=everyone)}
-    info = attack_dots.attack_dots_info(table, guesses, paper, competing=competing)
+    info = attack_dots.attack_dots_info(table, paper, competing=competing)
     st.subheader("Five attacks, one question", anchor=False, help=metric_help("mia_confidence"))
     if not info.titles:
         st.markdown(

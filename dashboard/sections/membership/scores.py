@@ -67,7 +67,10 @@ def show(key: str, line: pd.Series, attack: str, scored: dict[str, Scored], log:
         figures.chart(figure, "roc", alt=roc.alt_text(curves))
         figures.numbers(roc.table(curves), f"roc-{attack}-{key}", figure, of="ROC curves")
     if log:
-        st.caption(resolution_words(curves.negatives))
+        st.caption(
+            f"ROC: forget set against {units.count(curves.negatives, 'test sample')}; at the left "
+            "edge none of them passes. A rate is told where one may: 0.1 % needs 1,000."
+        )
     samples.show_walls(run, threshold, result)
     samples.show_exposed(run, references, title, family, result)
     if "Retrain" in references and run is not references["Retrain"]:
@@ -88,13 +91,6 @@ def show(key: str, line: pd.Series, attack: str, scored: dict[str, Scored], log:
             f"exposure-{attack}-{key}",
             of="exposure of each sample, as it stands on the axes",
         )
-
-
-def resolution_words(negatives: int) -> str:
-    return (
-        f"ROC: forget set against {units.count(negatives, 'test sample')}; at the left edge no "
-        "test sample passes. A rate is told where one of them may pass: 0.1 % needs 1,000."
-    )
 
 
 def show_counts(

@@ -39,24 +39,18 @@ DOWNSTREAM_SETS = tuple(dict.fromkeys(name for card in DATASETS for name in card
 
 def _cka(model: str, where: str, on: str, caveat: str, **more: Any) -> MetricCard:
     """CKA to "retrain" or to "original" on a split or a downstream set, `on` in words."""
-    other, ideal, good = {
-        "retrain": ("Retrain", "high", "Two Retrains of different seeds are not at 1 either."),
-        "original": (
-            "the original",
-            "retrain",
-            "Good is the likeness that Retrain has to the original, not 0.",
-        ),
-    }[model]
+    other = "Retrain" if model == "retrain" else "the original"
     return MetricCard(
         id=f"cka_{model}_{where}",
         title=f"CKA to {other}, {on}",
         short=f"CKA {model[0].upper()} {where}",
         meaning="How alike the features before the last layer are, sample by sample, to those of "
         f"{other}: 1 is the same up to rotation and scale.",
-        ideal=ideal,
+        ideal="high" if model == "retrain" else "retrain",
         low=-1.0,
         source=CKA,
-        caveat=f"{caveat} {good}",
+        caveat=f"{caveat} Two Retrains of different seeds are not at 1 either; of the likeness to "
+        "the original Retrain's is good, not 0.",
         revision=UNBIASED,
         **more,
     )

@@ -396,11 +396,10 @@ def test_a_method_that_did_nothing_is_not_private():
 
 def test_attack_dots_by_value_and_by_structure():
     five = five_of(("scrub", "prob"))
-    row = next(row.id for row in five.rows if row.method == "scrub")
     paper = Published(
         {("scrub", "mia_entropy"): 0.42}, {}, "Printed.", marks={("scrub", "mia_entropy"): "†"}
     )
-    info = attack_dots.attack_dots_info(five, {(row, "prob"): 1}, paper)
+    info = attack_dots.attack_dots_info(five, paper)
     assert [panel.attack for panel in info.panels] == list(membership.ATTACKS)
     assert {panel.retrain for panel in info.panels} == {10.0} and {
         panel.original for panel in info.panels
