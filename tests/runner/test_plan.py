@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from builders import make_result
+from painted import npz
 
 from mucore.errors import BadFile, BadValue, UnknownName
 from mucore.runner.estimate import WAKING
@@ -63,7 +64,7 @@ def test_a_tuned_preset_that_is_the_authors_is_one_run_of_theirs():
 
 
 def test_a_relative_path_is_made_absolute_because_workers_run_elsewhere(tmp_path, monkeypatch):
-    (tmp_path / "mine.npz").write_bytes(b"whatever is in it")
+    npz(tmp_path / "mine.npz")
     monkeypatch.chdir(tmp_path)
     specs, _ = expand(grid(dataset="npz:mine.npz"))
     assert {spec.dataset for spec in specs} == {f"npz:{tmp_path.resolve() / 'mine.npz'}"}
