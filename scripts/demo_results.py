@@ -93,7 +93,7 @@ class Task:
     scenario: str
     settings: str
     lines: tuple[Line, ...]
-    retrain: Runs  # all there are, which say how far Retrains lie apart
+    retrain: Runs  # all there are, which make their 95 % band
     original: Runs
 
     @property

@@ -10,7 +10,7 @@ from docs_text import filled, paragraphs, table
 
 from mucore import catalog
 from mucore.spec import make_recipe
-from mucore.statistics.significance import apart
+from mucore.statistics.significance import half_band
 from mucore.suite.scores import values_of
 
 ATTACKED = ("ta", "ra", "fa")
@@ -41,7 +41,7 @@ def write(every: Sequence[Task]) -> str:
 
 
 def _rows(task: Task, metrics: Sequence[str]) -> list[list[str]]:
-    rows = [["Retrain, other seeds", "", "", *(_band(task, name) for name in metrics), "", ""]]
+    rows = [["Retrain, 95 % band", "", "", *(_band(task, name) for name in metrics), "", ""]]
     lines = {line.method: line for line in task.lines}
     for method in ("original", *(card.id for card in catalog.METHODS)):
         line = lines.get(method)
@@ -64,8 +64,8 @@ def _rows(task: Task, metrics: Sequence[str]) -> list[list[str]]:
 
 
 def _band(task: Task, metric: str) -> str:
-    """Half of the band of Retrain against Retrain of other seeds, in points."""
-    half = apart([*values_of(task.retrain, metric).values()])
+    """Half of the 95 % band of Retrains of other seeds, in points."""
+    half = half_band([*values_of(task.retrain, metric).values()])
     return "–" if half is None else f"± {100 * half:.1f}"
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from dashboard import theme
 from dashboard.charts.parts import axes, classes, noise
-from mucore.statistics.significance import apart
+from mucore.statistics.significance import half_band
 from mucore.store.rows import Result
 
 
@@ -67,8 +67,8 @@ def _recall(confusion: np.ndarray) -> tuple[float | None, ...]:
 def retrains_apart(
     retrains: Sequence[Result], names: Sequence[str] = (), *, split: str = "test"
 ) -> tuple[float | None, ...]:
-    """How far Retrains of different training seeds lie apart in each class, in points
-    (`significance.apart`): None in a class without a sample; () below two seeds.
+    """Half of the 95 % band of Retrains of different training seeds in each class, in points
+    (`significance.half_band`): None in a class without a sample; () below two seeds.
     """
     by_seed: dict[int, list[np.ndarray]] = {}
     for result in retrains:
@@ -79,7 +79,8 @@ def retrains_apart(
     if len({len(each) for each in seeds}) != 1:
         return ()
     halves = [
-        None if np.isnan(values).any() else apart(values.tolist()) for values in np.transpose(seeds)
+        None if np.isnan(values).any() else half_band(values.tolist())
+        for values in np.transpose(seeds)
     ]
     return tuple(halves) if any(half is not None for half in halves) else ()
 

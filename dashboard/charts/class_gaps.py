@@ -100,7 +100,7 @@ def class_gaps_info(
 
 def draw(info: ClassGapsInfo, *, dark: bool) -> go.Figure:
     """A heat map, methods from the top in the given order; white is as good as Retrain. Above them,
-    in grey, is how far Retrains of other seeds lie apart.
+    in grey, is the 95 % band of Retrains of other seeds.
     """
     look = theme.ground(dark)
     # plotly finds a cell's text by the place of its line on the axis, so the line of the grey is
@@ -189,5 +189,9 @@ def alt_text(info: ClassGapsInfo) -> str:
         f"Heat map of {len(info.rows)} methods by {len(info.classes)} columns: {info.split} "
         f"accuracy less Retrain's, in points. Lowest: {low[1]}, {low[2]}, {low[0]:+.1f}. Highest: "
         f"{high[1]}, {high[2]}, {high[0]:+.1f}."
-        + ("" if grey is None else f" Retrains of other seeds lie up to {grey:.1f} points apart.")
+        + (
+            ""
+            if grey is None
+            else f" The 95 % band of Retrains of other seeds: up to {grey:.1f} points."
+        )
     )

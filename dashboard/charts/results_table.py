@@ -32,9 +32,9 @@ VERDICT_MEANING = (
 )
 
 NOISE_MEANING = (
-    "How far Retrains of other training seeds lie apart: 95 % of the differences of every two of "
-    "them fall into this band. A gap inside it may be chance. Three seeds show about three fifths "
-    "of what chance can do, five three quarters; a verdict allows for all of it."
+    "95 % of the differences of every two Retrains of other training seeds fall into this band. A "
+    "gap inside it may be chance. Three seeds show about three fifths of what chance can do, five "
+    "three quarters."
 )
 
 # The colours come from Streamlit's theme variables, so the table follows the reader's switch
@@ -111,7 +111,7 @@ def _line(row: Row, table: ResultsTable, dark: bool, paper: Published | None) ->
 
 
 def _noise(table: ResultsTable) -> dict[str, Any] | None:
-    """The line above all others: how far Retrains of other seeds lie apart."""
+    """The line above all others: the 95 % band of Retrains of other seeds."""
     if not table.noise:
         return None
     texts = [noise_text(table, column) for column in table.columns]

@@ -132,7 +132,7 @@ def overall_frame(division: Division, first: Collection[str] = ()) -> pd.DataFra
 
 
 def task_frame(table: Table, first: Collection[str] = ()) -> pd.DataFrame:
-    """How far Retrains of other seeds lie apart, Retrain, the original, then the methods that have
+    """The 95 % band of Retrains of other seeds, Retrain, the original, then the methods that have
     a verdict: those of `first`, what forgot by distance and work, then the rest, and why. `key` is
     the run that a line opens.
     """
@@ -141,7 +141,7 @@ def task_frame(table: Table, first: Collection[str] = ()) -> pd.DataFrame:
         | {
             "What happened": ""
             if table.band
-            else "Nothing says how far Retrains lie apart: that takes two with all these numbers."
+            else "There is no band of Retrains: that takes two with all these numbers."
         }
         | {
             f"{site.short(metric)} %": f"±{site.value(metric, high)}"

@@ -25,7 +25,7 @@ from mucore import catalog
 from mucore.metrics.membership import ATTACKS
 from mucore.spec import variants
 from mucore.spec.variants import Variant
-from mucore.statistics.significance import apart
+from mucore.statistics.significance import half_band
 from mucore.verdicts import Judged
 
 METRICS = ("efficacy", "efficacy_bound")
@@ -175,7 +175,7 @@ def noise(frame: pd.DataFrame, column: str) -> dict[str, tuple[float, float]]:
     seeds = mine[mine["row"] == usual].groupby(["set", "training_seed"])[column].mean()
     found = {}
     for name, each in seeds.groupby(level="set"):
-        if (half := apart(each.tolist())) is not None:
+        if (half := half_band(each.tolist())) is not None:
             found[str(name)] = (float(each.mean()) - half, float(each.mean()) + half)
     return found
 

@@ -71,7 +71,7 @@ def value(row: Row, metric: str) -> float | None:
 
 
 def table(rows: Sequence[Row], paper: Paper | None) -> pd.DataFrame:
-    """How far Retrains of other seeds lie apart, then a line a row, references first; with
+    """The 95 % band of Retrains of other seeds, then a line a row, references first; with
     `paper`, its columns beside ours, and below a line for each method of its that has no row.
 
     Test and forget accuracy in percent, the others in 0..1.

@@ -4,7 +4,7 @@ Runs that differ only in unlearning or evaluation seed are averaged first, so th
 speaks about independent trainings: mean ± t(0.975, n − 1) · s / √n over n training seeds.
 
 Original and Retrain are those of the training seeds that methods ran on, so that no gap compares
-different seeds; further Retrains say how far Retrains lie apart, and nothing else.
+different seeds; further Retrains make their 95 % band, and nothing else.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from mucore import catalog
 from mucore.metrics.sanity import GUESS
 from mucore.spec import variants
 from mucore.spec.variants import Variant
-from mucore.statistics.significance import apart
+from mucore.statistics.runs import beside_methods
+from mucore.statistics.significance import half_band
 from mucore.verdicts import Judged, Verdict
 
 
@@ -53,7 +54,7 @@ class Cell:
     # |gap| (or l2 over the column's least) as a share of the column's largest, 0..1; what shading
     # draws
     distance: float = 0.0
-    # of a Retrain with two seeds or more: how far these lie apart (`significance.apart`)
+    # of a Retrain with two seeds or more: half of their 95 % band (`significance.half_band`)
     noise: float | None = None
 
 
@@ -128,7 +129,7 @@ def rows_by_setting(
             settings, runs["method"], runs["parameters"], strict=True
         )
     ]
-    beside = runs[_beside_methods(runs, settings)]
+    beside = runs[beside_methods(runs.assign(setting=settings))]
     estimates, reasons = _estimates(beside, values, wanted)
     noises = _noises(runs, values, wanted)
     found: dict[int, list[Row]] = {}
@@ -141,22 +142,9 @@ def rows_by_setting(
     }
 
 
-def _beside_methods(runs: pd.DataFrame, settings: Sequence[int]) -> np.ndarray:
-    """Which runs count: all of methods, and references of the seeds that a method of the setting
-    ran on, or all where none did.
-    """
-    where = [*zip(settings, runs["training_seed"].tolist(), strict=True)]
-    reference = runs["method"].isin(["original", "retrain"]).to_numpy()
-    used = {place for place, is_reference in zip(where, reference, strict=True) if not is_reference}
-    alone = {setting for setting, _ in where} - {setting for setting, _ in used}
-    there = [place in used or place[0] in alone for place in where]
-    return ~reference | np.array(there, dtype=bool)
-
-
 def noise(rows: Iterable[Row], metric: str) -> float | None:
-    """How far Retrains of other training seeds lie apart in a metric, in its own unit: half of the
-    band of Retrain against Retrain. Of several Retrains the one with most seeds says it; None
-    where it has fewer than two.
+    """Half of the 95 % band of Retrains of other training seeds in a metric, in its own unit. Of
+    several Retrains the one with most seeds says it; None where it has fewer than two.
     """
     retrains = [row for row in rows if row.reference and row.method == "retrain"]
     most = max(retrains, key=lambda row: len(row.training_seeds), default=None)
@@ -206,12 +194,12 @@ def _estimates(
 def _noises(
     runs: pd.DataFrame, values: pd.DataFrame, wanted: Sequence[str]
 ) -> dict[tuple[str, str], float]:
-    """(row, metric) -> how far the seeds of a Retrain lie apart."""
+    """(row, metric) -> half of the 95 % band of the seeds of a Retrain."""
     _, seeds = _by_seed(runs[runs["method"] == "retrain"], values, wanted)
     return {
         (str(row), str(metric)): half
         for (row, metric), each in seeds["value"].dropna().groupby(level=["row", "metric"])
-        if (half := apart(each.tolist())) is not None
+        if (half := half_band(each.tolist())) is not None
     }
 
 

@@ -17,7 +17,7 @@ from dashboard.text.units import count, joined
 from dashboard.text.verdicts import text, verb
 from mucore import catalog
 from mucore.statistics.runs import SETTING, told_apart
-from mucore.statistics.significance import apart
+from mucore.statistics.significance import half_band
 from mucore.verdicts import WORDS, Judged, Verdict
 
 
@@ -53,7 +53,7 @@ class Setting:
     verdict: Verdict | None = None
     distance: Estimate | None = None  # to Retrain, 0..1
     status: str = "ok"  # or what happened to its runs
-    # how far Retrains of other seeds lie apart there, by metric (`Cell.noise`)
+    # half of the 95 % band of Retrains of other seeds there, by metric (`Cell.noise`)
     noise: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -132,7 +132,7 @@ def method_settings(
 
 
 def noises_of(runs: pd.DataFrame, values: pd.DataFrame) -> Noises:
-    """By setting (`SETTING`), how far its Retrains of other training seeds lie apart in each metric
+    """By setting (`SETTING`), half of the 95 % band of its Retrains in each metric
     of `NOISY`, as `rows.noise` has it; `runs` are all Retrains with a scenario, `values` what they
     reached.
     """
@@ -147,7 +147,7 @@ def noises_of(runs: pd.DataFrame, values: pd.DataFrame) -> Noises:
     seeds = mine.groupby(["setting", "metric", "training_seed"], sort=False)["value"].mean()
     halves: dict[int, dict[str, float]] = defaultdict(dict)
     for (place, metric), each in seeds.dropna().groupby(level=["setting", "metric"], sort=False):
-        if (half := apart(each.tolist())) is not None:
+        if (half := half_band(each.tolist())) is not None:
             halves[place][str(metric)] = half
     first = named.drop_duplicates("setting")
     settings = first[list(SETTING)].itertuples(index=False, name=None)

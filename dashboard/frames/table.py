@@ -21,7 +21,7 @@ from mucore.verdicts import WORDS, Judged
 View = Literal["value", "gap"]
 DISTANCE = "distance"  # the column of `Row.distance`, there where verdicts are
 FAMILY = "family"  # as `sort`: the paper's order, methods by family
-NOISE = "Retrain, other seeds"  # the line of how far Retrains lie apart
+NOISE = "Retrain, 95 % band"  # of other training seeds: the line above all others
 VERDICT = "verdict"  # as `sort`: what forgot first, each word from the nearest on
 USUAL = VERDICT  # of the table of Results, whose first lines are what a reader takes away
 
@@ -60,9 +60,9 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class ResultsTable:
-    """MUBox's table for one scenario: references first, then methods by family. `noise` is how far
-    Retrains of other seeds lie apart, by column that compares with Retrain: half of the band that
-    95 % of the differences of every two of them fall into; empty with fewer than two.
+    """MUBox's table for one scenario: references first, then methods by family. `noise` is half
+    of the 95 % band of Retrains of other seeds, by column that compares with Retrain; empty with
+    fewer than two.
     """
 
     view: View

@@ -18,7 +18,7 @@ from mucore.metrics.representation import NEIGHBOURS, knn_accuracy
 from mucore.metrics.sanity import GUESS, blind_attacks, guesses
 from mucore.outputs import Outputs
 from mucore.spec import RunSpec
-from mucore.statistics.significance import apart
+from mucore.statistics.significance import half_band
 from mucore.store.rows import Result
 from mucore.verdicts import Verdict, judge
 
@@ -67,8 +67,8 @@ class LessonResults:
     entries: tuple[Entry, ...]
     scenario: str
     demo: bool = False
-    # by scenario and metric, how far Retrains of other training seeds lie apart, as a fraction:
-    # half of the band (`significance.apart`); only where there are two or more of the same setting
+    # by scenario and metric, half of the 95 % band of Retrains of other seeds, as a fraction
+    # (`significance.half_band`); only where there are two or more of the same setting
     apart: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def entry(self, method: str, scenario: str = "") -> Entry | None:
@@ -115,8 +115,8 @@ def gather(
     retrains: Sequence[Result] = (),
 ) -> LessonResults:
     """The runs that stand for `specs`: the very ones, or in the demo the first seed's of the same
-    scenario, its settings and method. `retrains` are more Retrains, whose seeds say how far they
-    lie apart.
+    scenario, its settings and method. `retrains` are more Retrains, whose seeds make
+    their band.
 
     All runs of the demo that are taken share one data set, model and recipe, those that have most
     of `specs`; of a method's runs the one with its authors' settings comes first. With `outputs`,
@@ -152,7 +152,7 @@ def gather(
 def _apart(
     entry: Entry, results: Sequence[Result], outputs: FindOutputs | None
 ) -> dict[str, float]:
-    """How far the Retrains of the setting of `entry`, itself a Retrain, lie apart by metric and in
+    """Half of the 95 % band of the Retrains of the setting of `entry`, itself one, by metric and in
     `KNN`, if they have seeds enough. What compares a run with its own Retrain has no band.
     """
     alike = {
@@ -171,7 +171,7 @@ def _apart(
                 seeds = by_seed.setdefault(name, {})
                 seeds.setdefault(int(result.spec["training_seed"]), []).append(value)
     halves = {
-        name: apart([float(np.mean(each)) for each in seeds.values()])
+        name: half_band([float(np.mean(each)) for each in seeds.values()])
         for name, seeds in by_seed.items()
     }
     return {name: half for name, half in halves.items() if half is not None}

@@ -184,7 +184,7 @@ def _class_blocks(place: int, setting: Setting) -> tuple[Block, ...]:
         title="Test accuracy of each class against Retrain",
         sentence="Orange classes lost accuracy against Retrain, blue ones kept more than it has; "
         "a method as good as Retrain is white."
-        + (" The grey line is how far Retrains of other seeds lie apart." if info.noise else ""),
+        + (" The grey line is the 95 % band of Retrains of other seeds." if info.noise else ""),
         figure=class_gaps.draw(info, dark=False),
         alt=class_gaps.alt_text(info),
         where=setting.label,

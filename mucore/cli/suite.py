@@ -365,13 +365,13 @@ def repeat(
         print(f"{line}: every prediction is the same, bit by bit.", file=sys.stderr)
     elif found.agrees:
         print(
-            f"{line}: the predictions differ; {decide}, and they are no further off than {band} "
-            "lie apart by chance.",
+            f"{line}: the predictions differ; {decide}, and they are no further off than the 95 % "
+            f"band of {band}.",
             file=sys.stderr,
         )
     if not found.agrees:
         names = ", ".join(each.metric for each in found.differences if each.beyond)
-        print(f"{line}: further off than {band} lie apart by chance: {names}.", file=sys.stderr)
+        print(f"{line}: further off than the 95 % band of {band}: {names}.", file=sys.stderr)
     return 0 if found.agrees else FAILED
 
 

@@ -24,6 +24,7 @@ from mucore.statistics.outliers import Suspicion, suspicions, suspicions_of, wat
 from mucore.statistics.runs import (
     SETTING,
     SETUP,
+    beside_methods,
     label_runs,
     score_of,
     seed_means,
@@ -141,7 +142,7 @@ def statistics_of(
     largest table without holes. Raises `UnknownName` for a metric without a card, `BadValue` where
     no run has it.
     """
-    card = catalog.metric(metric)
+    card, runs = catalog.metric(metric), runs[beside_methods(runs)]
     agreement = [catalog.metric(name).id for name in agreement] or usual_metrics(values)
     if runs.empty:
         raise BadValue(

@@ -127,6 +127,16 @@ def _short(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:6]
 
 
+def beside_methods(runs: pd.DataFrame) -> np.ndarray:
+    """Which runs count (n,): all of methods, and references of the training seeds that a method of
+    the `setting` ran on, or all where none did: no gap then compares different seeds.
+    """
+    where = pd.MultiIndex.from_frame(runs[["setting", "training_seed"]])
+    reference = runs["method"].isin(["original", "retrain"]).to_numpy()
+    alone = ~runs["setting"].isin(runs["setting"][~reference]).to_numpy()
+    return ~reference | where.isin(where[~reference]) | alone
+
+
 def seed_means(runs: pd.DataFrame, values: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     """One row a metric, setting, line and training seed: value, gap (NaN where there is none) and
     what the runs are.

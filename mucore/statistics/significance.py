@@ -48,16 +48,18 @@ def t_interval(values: Sequence[float], *, level: float = LEVEL) -> Interval:
     return Interval(n=len(x), mean=mean, std=std, low=mean - half, high=mean + half)
 
 
-def apart(values: Sequence[float]) -> float | None:
-    """How far two of these values lie apart by chance: half of the band that 95 % of the
-    differences of every two of them, taken either way, fall into. None below two values.
+def half_band(values: Sequence[float]) -> float | None:
+    """Half of the 95 % band of these values: that 95 % of the differences of every two of them,
+    taken either way, fall into. None below two values. How far two lie apart by chance is another
+    number, √2 times their standard deviation.
 
-    It says what these values did. Of few it is less than chance can do: of normal values on average
-    59 % of it with three, 78 % with five, 91 % with ten; `verdicts.Spread` allows for the rest.
+    The band says what these values did. Of few it is less than chance can do: of normal values on
+    average 59 % of it with three, 78 % with five, 91 % with ten; `verdicts.Spread` allows for the
+    rest.
     """
     if len(values) < 2:
         return None
-    x = _finite("How far values lie apart", values)
+    x = _finite("A band", values)
     differences = [one - other for one, other in itertools.permutations(x, 2)]
     return float(np.percentile(differences, 97.5))  # and the 2.5th with a minus before it
 

@@ -2,8 +2,8 @@
 
 On the machine that made the pack the predictions come out bit by bit. Another processor adds up in
 another order, and for a convolutional network that is nearly as much as another seed. So there a
-run counts as repeated where every number that a verdict rests on lies within a band: how far two
-Retrains lie apart by chance, or two seeds of the method, where that is more. No verdict rests on
+run counts as repeated where every number that a verdict rests on lies within a 95 % band: that of
+Retrains, or of the method's seeds, where that is more. No verdict rests on
 the training of an original: of it the accuracies are compared, with those of trainings with other
 seeds. A run that is repeated has no part in its own band, since a lie would widen it.
 """
@@ -130,8 +130,8 @@ def _differences(
 
 
 def _bands(pack: Pack, packed: Result) -> dict[str, float]:
-    """By metric that decides, how far two seeds lie apart by chance: of Retrain, or of this line's
-    method with the same settings, whichever is more; of a training that of other trainings. All of
+    """By metric that decides, the 95 % band of two seeds: of Retrain, or of this line's method
+    with the same settings, whichever is more; of a training that of other trainings. All of
     them are other runs of the pack, for a line that is wrong must not widen its own band.
     """
     others = [

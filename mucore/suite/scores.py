@@ -20,7 +20,7 @@ import numpy as np
 import scipy  # its parts load when they are named
 
 from mucore.errors import BadValue
-from mucore.statistics.significance import apart
+from mucore.statistics.significance import half_band
 from mucore.store.rows import Result
 from mucore.verdicts import Spread, rules_of
 from mucore.verdicts.rule import FEWEST
@@ -88,7 +88,7 @@ def complete(runs: Mapping[int, Result], names: Iterable[str]) -> dict[int, dict
 def noise(
     retrains: Mapping[int, Result], names: Sequence[str]
 ) -> tuple[dict[str, tuple[float, float]], float | None]:
-    """How far Retrains lie apart, over all ordered pairs of seeds: percentiles of each gap and of
+    """The 95 % band of Retrains, over all ordered pairs of seeds: percentiles of each gap and of
     the score, and the mean score.
     """
     numbers = complete(retrains, names)
@@ -100,7 +100,7 @@ def noise(
     scores = [score(each, unit, names) for each in gaps]
     band = {"score": (float(np.percentile(scores, 2.5)), float(np.percentile(scores, 97.5)))}
     for name in names:
-        half = apart([each[name] for each in numbers.values()])
+        half = half_band([each[name] for each in numbers.values()])
         assert half is not None  # there are pairs
         band[name] = (-half, half)
     return band, float(np.mean(scores))
@@ -118,8 +118,8 @@ def paired_p(one: Mapping[int, float], other: Mapping[int, float]) -> float:
 
 
 def repeat_band(retrains: Sequence[float], others: Sequence[float], *, samples: int) -> float:
-    """How far a number may come out otherwise on another processor: as two seeds lie apart by
-    chance, of Retrain or of `others`, the method's other seeds where they are enough to say it,
+    """How far a number may come out otherwise on another processor: the 95 % band of two seeds, of
+    Retrain or of `others`, the method's other seeds where they are enough to say it,
     whichever is more.
     """
     told = [retrains, others] if len(others) >= FEWEST else [retrains]

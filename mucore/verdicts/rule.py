@@ -128,7 +128,7 @@ class Spread:
         return max(self.quantile(0.975) * math.sqrt(2) * self.deviation, NARROWEST)
 
     def chance(self, differences: Sequence[float]) -> Chance:
-        """By three or more seeds themselves, of fewer by what Retrains lie apart."""
+        """By three or more seeds themselves, of fewer by how far two Retrains lie apart."""
         if (n := len(differences)) >= FEWEST:
             s = statistics.stdev(differences)
             return Chance(_quantile(LEVEL, n - 1) * s / math.sqrt(n), s)
@@ -456,7 +456,7 @@ def say(found: Verdict, line: Line, rules: Rules) -> str:
     if found.word == "forgot" and _signature(line):
         said.append("It never gives the attacker's class, which Retrain does by chance.")
     if found.word in JUDGED and found.seeds < FEWEST:
-        source = "how far Retrains lie apart" if found.retrains >= FEWEST else "samples alone"
+        source = "how far two Retrains lie apart" if found.retrains >= FEWEST else "samples alone"
         said.append(f"Chance is judged by {source}, for want of seeds.")
     if found.provisional:
         seeds = f"more than {MOST_SEEDS}" if found.needed is None else str(found.needed)

@@ -39,11 +39,11 @@ def test_one_seed_has_no_interval_and_equal_seeds_have_an_empty_one():
 
 def test_values_lie_apart_by_what_they_did_and_few_show_less_than_chance_can_do():
     # differences ±1, ±2, ±3: the 97.5th percentile of six is an eighth below the largest
-    assert significance.apart([0.0, 1.0, 3.0]) == pytest.approx(3 - 0.125)
-    assert significance.apart([1.0]) is None
+    assert significance.half_band([0.0, 1.0, 3.0]) == pytest.approx(3 - 0.125)
+    assert significance.half_band([1.0]) is None
     draw = np.random.default_rng(0)
     for count, share in ((3, 0.59), (5, 0.78), (10, 0.91)):
-        halves = [significance.apart(draw.normal(size=count).tolist()) for _ in range(4000)]
+        halves = [significance.half_band(draw.normal(size=count).tolist()) for _ in range(4000)]
         known = [half for half in halves if half is not None]
         assert np.mean(known) / (1.96 * 2**0.5) == pytest.approx(share, abs=0.015)
 

@@ -8,6 +8,7 @@ import itertools
 import json
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +18,11 @@ from builders import full_store
 from scipy import stats
 
 import mucore.api as mu
+from dashboard.frames import results_table
 from mucore import catalog, cli
 from mucore import statistics as ranking
 from mucore.errors import BadValue, UnknownName
+from mucore.statistics import significance
 from mucore.store import open_pack, write_pack
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,6 +88,28 @@ def gaps(
 
 
 # -- intervals
+
+
+def test_a_copy_of_the_original_has_its_numbers_wherever_they_stand_together():
+    """Original and Retrain on five seeds, the copy on two: as in 0.2's demo, where an original with
+    FA 100.0 had +16.3 and gradient ascent with FA 100.0 had +15.4.
+    """
+    apart = (0.11, 0.17, 0.13, 0.29, 0.05)
+    lines = []
+    for seed, gap in enumerate(apart):
+        lines += [run("original", {"fa": (1.0, gap)}, seed=seed)]
+        lines += [run("retrain", {"fa": (1 - gap, None)}, seed=seed)]
+    lines += [run("ssd", {"fa": (1.0, apart[seed])}, seed=seed) for seed in (1, 2)]
+    frame = statistics(lines, metric="fa").intervals.set_index("method")
+    assert frame.loc["original"].equals(frame.loc["ssd"]) and frame.loc["ssd", "seeds"] == 2
+    assert frame.loc["ssd", "gap_mean"] == pytest.approx(0.15)
+    summaries, values = frames(lines)
+    table = results_table(summaries.assign(evaluation_seed=0), values, view="gap")
+    original, retrain, copy = table.rows
+    assert original.cells["fa"] == replace(copy.cells["fa"], distance=original.cells["fa"].distance)
+    assert retrain.cells["fa"].value and retrain.cells["fa"].value.mean == pytest.approx(0.85)
+    # all five say how far Retrains lie from each other
+    assert table.noise["fa"] == significance.half_band([1 - gap for gap in apart])
 
 
 def test_an_interval_runs_over_training_seeds_alone():

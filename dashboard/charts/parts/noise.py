@@ -1,5 +1,5 @@
-"""The grey of Retrain against Retrain in every figure that has a metric on an axis: how far
-Retrains of other training seeds lie apart. A difference inside it may be chance; verdicts go by
+"""The grey of Retrain against Retrain in every figure that has a metric on an axis: the
+95 % band of Retrains of other training seeds. A difference inside it may be chance; verdicts go by
 intervals of the line's own seeds.
 
 Numbers that compare a run with the Retrain of its own seed (agreements, ratios to Retrain, times
@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 
 from dashboard import theme
 
-SAID: Final = "Grey area: how far Retrains of other seeds lie apart."
+SAID: Final = "Grey area: the 95 % band of Retrains of other seeds."
 Span = tuple[float, float]
 # pixels of a band's outline: where all Retrains agree the band has no width, and is this line
 OUTLINE: Final = 3
@@ -65,7 +65,7 @@ def ribbon(
         type="scatter",
         x=[*(x for x, _, _ in spans), *(x for x, _, _ in reversed(spans))],
         y=[*(low for _, low, _ in spans), *(high for _, _, high in reversed(spans))],
-        name="Retrain, other seeds",
+        name="Retrain, 95 % band",
         legendgroup="noise",
         mode="lines",
         fill="toself",
@@ -103,7 +103,7 @@ def said(*halves: str) -> str:
     """
     if not halves:
         return ""
-    return f" Grey, around Retrain: as far as Retrains of other seeds lie apart, {_joined(halves)}."
+    return f" Grey, around Retrain: the 95 % band of Retrains of other seeds, {_joined(halves)}."
 
 
 def _joined(parts: tuple[str, ...]) -> str:

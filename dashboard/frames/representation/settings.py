@@ -15,7 +15,7 @@ from dashboard.text.labels import MINUS, setting_text
 from dashboard.text.presets import is_plain
 from mucore import catalog
 from mucore.errors import UnknownName
-from mucore.statistics.significance import apart
+from mucore.statistics.significance import half_band
 
 NOISE = "method.gradient_noise"
 CLASSES = "forget set.class_ids"
@@ -230,7 +230,7 @@ def retrains_along(
     retrains: pd.DataFrame, values: pd.DataFrame, own: pd.DataFrame, axis: Axis, metric: str
 ) -> pd.DataFrame:
     """Where Retrain stands in one metric beside the runs `own`: the columns of `along`, and
-    `apart`, how far its seeds lie apart there (`significance.apart`), None for a single one.
+    `apart`, half of its seeds' 95 % band there (`significance.half_band`), None for a single one.
 
     A Retrain stands wherever a run has its forget set: along a setting of a method, everywhere.
     """
@@ -250,11 +250,13 @@ def retrains_along(
 def with_apart(
     lines: pd.DataFrame, runs: pd.DataFrame, values: pd.DataFrame, axis: Axis
 ) -> pd.DataFrame:
-    """`lines`, of `along` the same Retrains, with how far their seeds lie apart at each point."""
+    """`lines`, of `along` the same Retrains, with half of their seeds' 95 % band at each point."""
     long = values.merge(runs[["key", "training_seed"]], on="key")
     long = long.assign(x=long["key"].map(axis.values), value=long["value"].astype(float))
     seeds = long.dropna(subset=["value"]).groupby(["metric", "x", "training_seed"])["value"].mean()
-    halves = {place: apart(each.tolist()) for place, each in seeds.groupby(level=["metric", "x"])}
+    halves = {
+        place: half_band(each.tolist()) for place, each in seeds.groupby(level=["metric", "x"])
+    }
     found = [halves.get(place) for place in zip(lines["metric"], lines["x"], strict=True)]
     return lines.assign(apart=found)
 

@@ -16,14 +16,14 @@ from dashboard import frames
 from dashboard.frames.tradeoffs.measures import Measure, measure
 from dashboard.text import units, verdicts
 from mucore import catalog
-from mucore.statistics.significance import apart
+from mucore.statistics.significance import half_band
 from mucore.verdicts import Judged
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scored:
     """One row of the results table with its mean score in each metric, None where it has none;
-    `noise` is of Retrain alone: how far its seeds lie apart, in the units of scores.
+    `noise` is of Retrain alone: half of its seeds' 95 % band, in the units of scores.
     """
 
     line: frames.Row
@@ -165,7 +165,8 @@ def scored(
     noises = {
         str(name): half * measures[str(name)].scale
         for name, each in seeds
-        if catalog.metric(str(name)).group != "cost" and (half := apart(each.tolist())) is not None
+        if catalog.metric(str(name)).group != "cost"
+        and (half := half_band(each.tolist())) is not None
     }
     gaps = means["metric"].map({name: each.gap for name, each in measures.items()}).astype(bool)
     means["score"] = means["gap"].abs().where(gaps, means["value"]) * means["metric"].map(

@@ -68,7 +68,7 @@ def front_sentence(found: Contest) -> str:
 
 
 def contest_frame(found: Contest, *, most: int = 3) -> pd.DataFrame:
-    """The table of the front: how far Retrains of other seeds lie apart, methods that nothing
+    """The table of the front: the 95 % band of Retrains of other seeds, methods that nothing
     beats, then the others with `most` that beat them, then those that do not compete.
 
     Each nearest to Retrain first; text as shown.

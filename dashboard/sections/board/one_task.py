@@ -38,9 +38,7 @@ def show(table: Table, name: str, answers: st.delta_generator.DeltaGenerator) ->
         "runs did not end as planned, those that cannot be told, did too little, too much or "
         "nothing, or damaged the model. Distances are in units of how far two Retrains lie apart, "
         "metrics in percent, mean ± half of the 95 % interval over three seeds and more. The first "
-        "line says how far these Retrains lie apart; verdicts allow more, for a few Retrains show "
-        "less than chance can do. Click a line for its first "
-        "run."
+        "line is the 95 % band of these Retrains. Click a line for its first run."
     )
     missing = board_frames.missing_frame(table)
     if len(missing):

@@ -52,7 +52,7 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     st.caption(
         "Look for a column in full colour: a class that pays for forgetting, or one that was not "
         "forgotten. Click a cell for its run."
-        + (" The grey line is how far Retrains of other seeds lie apart." if info.noise else "")
+        + (" The grey line is the 95 % band of Retrains of other seeds." if info.noise else "")
     )
     figure = class_gaps.draw(info, dark=state.dark())
     shown = {title: key for key, title in chosen.titles.items()}

@@ -78,7 +78,7 @@ def show(
         clicked = component(
             data={"html": html}, key="results_table", on_row_change=nothing, on_sort_change=nothing
         )
-    noise = " The first line says how far Retrains of other training seeds lie apart."
+    noise = " The first line is the 95 % band of Retrains of other training seeds."
     st.caption(
         table.interval + (noise if table.noise else "") + (f" {paper.caption}" if paper else "")
     )

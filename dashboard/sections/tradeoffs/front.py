@@ -65,7 +65,7 @@ def show(
         )
         colour = f" In colour: no other beats it{some}." if found.front else ""
         info = goal_lines.goal_lines_info(found)
-        strip = " Grey area: Retrains of other seeds." if any(info.noise) else ""
+        strip = " Grey area: the 95 % band of Retrains." if any(info.noise) else ""
         st.caption(
             f"Every goal at once: lower is better.{colour}{strip} Point at a grey line for its "
             "name."

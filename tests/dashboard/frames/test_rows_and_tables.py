@@ -245,17 +245,17 @@ def test_the_first_line_is_how_far_retrains_lie_apart():
     method = (run("ssd"), {"ta": (0.5, -0.4)})
     table = table_of([*retrains, method])
     assert table.noise == pytest.approx({"ta": 0.0375})
-    assert table.frame["Method"].tolist()[0] == "Retrain, other seeds"
+    assert table.frame["Method"].tolist()[0] == "Retrain, 95 % band"
     assert table.frame["TA (%)"].tolist()[0] in ("± 3.8", "± 3.7")
     assert len(table.frame) == len(table.rows) + 1
     html = results_table.html(table, dark=False)
-    assert html.index("Retrain, other seeds") < html.index('data-row="')
+    assert html.index("Retrain, 95 % band") < html.index('data-row="')
     # one Retrain tells nothing of others, and other settings of it are no other seeds
     other = (run("retrain", seed=1, parameters='{"epochs": 2}'), {"ta": (0.7, 0.0)})
     for lines in ([retrains[0], method], [retrains[0], other, method]):
         alone = table_of(lines)
         assert alone.noise == {} and len(alone.frame) == len(alone.rows)
-        assert "other seeds" not in results_table.html(alone, dark=False)
+        assert "95 % band" not in results_table.html(alone, dark=False)
 
 
 def test_sorting_keeps_references_on_top_and_missing_last():

@@ -82,7 +82,7 @@ def test_a_task_opens_on_the_noise_and_tells_what_is_missing(home):
     at = opened(task="one_class")
     assert not at.exception
     shown = table(at)
-    assert shown["Method"].tolist()[:4] == ["Retrain, other seeds", "Retrain", "Original", "SCRUB"]
+    assert shown["Method"].tolist()[:4] == ["Retrain, 95 % band", "Retrain", "Original", "SCRUB"]
     noise, retrain, original, scrub = shown["Distance, spreads"].tolist()[:4]
     assert original > 10 * noise > 0 == retrain and scrub == pytest.approx(0, abs=1e-9)
     assert len(shown) == 6

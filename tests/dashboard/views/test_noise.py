@@ -1,4 +1,4 @@
-"""How far Retrains of other seeds lie apart, grey behind the marks of every figure that has a
+"""The 95 % band of Retrains of other seeds, grey behind the marks of every figure that has a
 metric on an axis. Retrain's numbers are a base, the base + 0.02 and + 0.07 on its three seeds: of
 the six differences of every two of them, ± 0.02, 0.05 and 0.07, the 97.5th percentile is 0.05 +
 0.875 * 0.02 = 0.0675.
@@ -249,7 +249,7 @@ def test_accuracy_of_each_class(home):
     assert not at.exception
     gaps, grey, *marks = figures(at)[0]["data"]
     # a cell's text is found by the place of its line on the axis, which both maps share
-    assert grey["y"] == ["Retrain, other seeds"] and gaps["y"] == [*grey["y"], "SCRUB"]
+    assert grey["y"] == ["Retrain, 95 % band"] and gaps["y"] == [*grey["y"], "SCRUB"]
     assert gaps["text"] == [["", ""], ["+40.0", "0.0"]] and gaps["z"][0] == [None, None]
     assert list(grey["z"][0]) == pytest.approx([28.75, 0.0])
     assert [mark["customdata"][0][0] for mark in marks] == [keys["scrub", 0], ""]

@@ -208,7 +208,7 @@ def test_the_table_of_the_front_opens_on_the_noise(rows):
     noisy = replace(rows[0], noise={"ta": 0.5, "fa": 2.0})
     frame = tradeoffs_frames.contest_frame(tradeoffs_frames.contest([noisy, *rows[1:]], GOALS))
     first = frame.iloc[0]
-    assert first["Method"] == "Retrain, other seeds" and first["Seeds"] == 1
+    assert first["Method"] == "Retrain, 95 % band" and first["Seeds"] == 1
     assert (first["TA gap (points)"], first["FA gap (points)"]) == ("0.5", "2.0")
     assert first["MIA Conf gap (points)"] == first["RTE"] == ""
     assert len(frame) == 5
@@ -385,7 +385,7 @@ def test_the_front_is_named_drawn_and_listed(home):
     at = opened(scenario="one_class")
     assert tells(words_on(at), "2 methods that forgot") and tells(words_on(at), "2 seeds")
     frame = at.dataframe[0].value
-    assert frame["Method"].tolist()[0] == "Retrain, other seeds"
+    assert frame["Method"].tolist()[0] == "Retrain, 95 % band"
     frame = frame[1:]
     assert set(frame["Method"]) == {"Fine-tune", "Gradient ascent", "SalUn"}
     assert list(frame["Beaten by"] != "does not compete") == [
