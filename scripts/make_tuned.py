@@ -22,7 +22,7 @@ STUDIES = Path(__file__).resolve().parents[1] / "data" / "studies"
 
 def kept(studies: Sequence[Study]) -> list[tuning.Tuned]:
     """The settings in the file whose studies go on."""
-    going_on = [study for study in studies if study.pending()]
+    going_on = [study for study in studies if not study.finished()]
     return [
         each for each in tuning.shipped() if any(found.is_of(each, study) for study in going_on)
     ]

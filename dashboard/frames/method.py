@@ -50,18 +50,18 @@ class Found:
     done: bool
 
 
-def found(studies: Iterable[Study], facts: Iterable[Facts], *, wanted: int) -> tuple[Found, ...]:
-    """The studies that have trials; `wanted` settings make a search whole."""
+def found(studies: Iterable[Study], facts: Iterable[Facts]) -> tuple[Found, ...]:
+    """The studies that have trials."""
     shared = {str(each.task): each for each in facts}
     tried = [study for study in studies if study.trials]
     alike = Counter(_place(study.task) for study in tried)
     return tuple(
-        _found(study, shared.get(str(study.task)), wanted, alone=alike[_place(study.task)] == 1)
+        _found(study, shared.get(str(study.task)), alone=alike[_place(study.task)] == 1)
         for study in tried
     )
 
 
-def _found(study: Study, facts: Facts | None, wanted: int, *, alone: bool) -> Found:
+def _found(study: Study, facts: Facts | None, *, alone: bool) -> Found:
     """`alone`: whether no other study is of this scenario, data set and model."""
     choice = study.choice()
     return Found(
@@ -75,7 +75,7 @@ def _found(study: Study, facts: Facts | None, wanted: int, *, alone: bool) -> Fo
         original=None if facts is None else facts.nothing(study.seed),
         chosen="" if choice is None else labels.settings_text(choice.values),
         mean=None if choice is None else choice.score,
-        done=study.finished(wanted),
+        done=study.finished(),
     )
 
 

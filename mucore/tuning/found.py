@@ -11,11 +11,11 @@ from mucore.tuning.study import Study, write_json
 
 
 def settings(studies: Iterable[Study]) -> list[Tuned]:
-    """The setting of each study of which none that was tried goes on."""
+    """The setting of each study that has come to its end, and to one."""
     found = []
     for study in studies:
         choice = study.choice()
-        if choice is None or study.pending():
+        if choice is None or not study.finished():
             continue
         task = dict(study.task)  # as `Task.content` has it
         found.append(
@@ -52,7 +52,7 @@ def write(path: Path, studies: Iterable[Study], *, beside: Iterable[Tuned] = ())
         setting
         for setting in beside
         if not any(
-            is_of(setting, study) and not study.pending() and len(study.settings) >= setting.trials
+            is_of(setting, study) and study.finished() and len(study.settings) >= setting.trials
             for study in studies
         )
     ]

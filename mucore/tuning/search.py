@@ -179,6 +179,7 @@ class Search:
                 cap=self.wish.cap if fits is not None else OPEN,
                 open=fits is None,
             )
+        study = replace(study, asked=self.wish.trials)
         while (wanted := self._next(study, space, judge)) is not None:
             values, seed, had = wanted
             if seed == study.seed:  # the card may have changed since the study began

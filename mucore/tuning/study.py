@@ -97,7 +97,8 @@ class Study:
     own file. `cap` is the share of Retrain's gradient samples that a trial may take; `open` says
     that nothing the method can do costs as little as the others may, so its cap is another. `space`
     is the card's `search` as it was when a setting was looked for last; None of what an earlier
-    version of this program wrote. `drained`: no further one was found there.
+    version of this program wrote. `drained`: no further one was found there. `asked`: so many
+    settings at most were asked for when it was worked on last.
     """
 
     __pydantic_config__ = _AS_WRITTEN
@@ -111,6 +112,7 @@ class Study:
     trials: tuple[Trial, ...] = ()
     space: Mapping[str, Between | Among] | None = None
     drained: bool = False
+    asked: int = 0
 
     @property
     def exhausted(self) -> bool:
@@ -160,11 +162,13 @@ class Study:
         best = self.choice()
         return 0 if best is None else len(self.settings) - self.settings.index(best) - 1
 
-    def finished(self, trials: int) -> bool:
+    def finished(self, trials: int | None = None) -> bool:
         """Whether nothing that was tried goes on, and nothing is drawn any more: for want of
-        improvement, because there are `trials` settings, or all that can be drawn.
+        improvement, because there are `trials` settings (`asked` if not said), or all that can be
+        drawn.
         """
-        enough = self.since >= PATIENCE or len(self.settings) >= trials or self.exhausted
+        most = self.asked if trials is None else trials
+        enough = self.since >= PATIENCE or len(self.settings) >= most or self.exhausted
         return enough and not self.pending()
 
     def falling(self) -> list[float | None]:
@@ -311,7 +315,7 @@ class Folder:
     @patient
     def write(self, study: Study) -> None:
         """One trial a line, so that differences can be read."""
-        usual = {"space": None, "drained": False}
+        usual = {"space": None, "drained": False, "asked": 0}
         head = {
             name: value
             for name, value in asdict(study).items()

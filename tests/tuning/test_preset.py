@@ -261,7 +261,9 @@ def test_a_setting_ships_until_a_study_has_come_to_its_end(home):
     judged, growing = study((2.0, 2.0, 2.0)), study((2.0, 2.0, 2.0), (1.0,))
     for going_on in (growing, study((2.0, 2.0))):
         assert going_on.pending() and make_tuned.kept([going_on]) == [before]
-    assert judged.choice() is not None and not make_tuned.kept([judged])
+    assert len(found.settings([judged])) == 1 and not make_tuned.kept([judged])
+    stopped = replace(judged, asked=60)  # its best is no more than the best so far
+    assert not found.settings([stopped]) and make_tuned.kept([stopped]) == [before]
     none = replace(judged, trials=(replace(judged.trials[0], over=True),))
     assert none.choice() is None and not make_tuned.kept([none])
     elsewhere = replace(growing, task={**task, "dataset": "digits"})

@@ -13,7 +13,7 @@ from dashboard.widgets.markdown import escape
 from mucore import shipped
 from mucore.catalog import MethodCard
 from mucore.errors import BadFile
-from mucore.tuning.plan import FOLDER, TRIALS
+from mucore.tuning.plan import FOLDER
 from mucore.tuning.study import Facts, Study, facts_in, load
 
 
@@ -22,7 +22,7 @@ def show(card: MethodCard) -> None:
     if not card.search:
         return
     st.subheader("How its settings were found", anchor=False)
-    searches = frames.found(*_read(card.id), wanted=TRIALS)
+    searches = frames.found(*_read(card.id))
     if not searches:
         st.caption("Nobody has searched settings for this method here yet.")
         link("launch", "Search settings", icon=":material/manage_search:", methods=card.id)
@@ -58,8 +58,13 @@ def _read(method: str) -> tuple[list[Study], list[Facts]]:
                 if study is None:
                     continue
                 before = studies.get(str(study.task))
-                if before is None or (study.choice() and not before.choice()):
+                if before is None or _came_to(study) > _came_to(before):
                     studies[str(study.task)] = study
         except BadFile as error:
             st.caption(f":material/warning: {escape(access.shown(str(error)))}")
     return list(studies.values()), facts
+
+
+def _came_to(study: Study) -> tuple[bool, bool]:
+    """Whether there is a setting, and whether it is the last word."""
+    return study.choice() is not None, study.finished()

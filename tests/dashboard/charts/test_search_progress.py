@@ -38,7 +38,7 @@ def study(*more: Trial) -> Study:
 
 
 def test_a_search_is_drawn_setting_by_setting():
-    (one,) = frames.found([study()], [], wanted=5)
+    (one,) = frames.found([study()], [])
     assert [each.came for each in one.tried] == ["judged", "fewer", "judged", "out", "judged"]
     assert one.falling == (5.0, 5.0, 0.0, 0.0, 0.0) and one.original is None
     info = search_progress.search_progress_info(one)
@@ -55,9 +55,9 @@ def test_a_search_is_drawn_setting_by_setting():
 
 
 def test_the_sentence_counts_what_was_tried_and_names_the_choice():
-    (running,) = frames.found([study()], [], wanted=24)
+    (running,) = frames.found([replace(study(), asked=24)], [])
     assert not running.done and "Chosen" not in frames.sentence(running)
-    (ended,) = frames.found([study()], [], wanted=5)
+    (ended,) = frames.found([study()], [])
     assert ended.done and ended.mean == 0.0
     said = frames.sentence(ended)
     assert tells(said, "5 settings", "which 1", "Chosen", ended.chosen, "0", "setting: 5")
