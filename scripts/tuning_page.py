@@ -24,7 +24,7 @@ def tuning_page() -> str:
         parts += [
             f"## `{task['scenario']}` on `{task['dataset']}`, `{task['model']}`, "
             f"`{task['preset']}`",
-            f"Margins: {', '.join(margins)}. Doing nothing: {facts.nothing(SEED):.3g}.",
+            f"Margins: {', '.join(margins)}. Doing nothing: {_score(facts.nothing(SEED))}.",
             table(
                 ("Method", "Settings", "Authors'", "Best", "Work", "Edges", "Setting"),
                 [row(done[name], facts) for name in TUNABLE if name in done],
@@ -57,5 +57,7 @@ def row(study: Study, facts: Facts) -> list[str]:
     ]
 
 
-def _score(score: float) -> str:
+def _score(score: float | None) -> str:
+    if score is None:
+        return "–"
     return f"{score:.2f}" if score < 10 else f"{score:.0f}"

@@ -221,8 +221,10 @@ class Facts:
         chance = self.sizes.get("chance", 1 / self.sizes["classes"])
         return limits(self.task["scenario"], *parts, chance=chance)
 
-    def nothing(self, first: int) -> float:
-        """What doing nothing scores on these seeds."""
+    def nothing(self, first: int) -> float | None:
+        """What doing nothing scores on these seeds; None where one is missing."""
+        if not {*map(str, seeds_from(first))} <= self.seeds.keys():
+            return None
         margins = self.limits(first)
         return statistics.fmean(
             score({name: at["original"][name] - at["retrain"][name] for name in margins}, margins)

@@ -69,7 +69,7 @@ def test_a_study_shows_what_came_of_it(tmp_path, monkeypatch):
         "lr 0.12, epochs 2, batch_size 128 *not in use yet*",
     ]
     assert rows["cf_k"][1:4] == ["24", "out", "none"] and len(rows) == 2
-    assert "Doing nothing: 5." in page  # 10 points of forget accuracy, of which 2 are allowed
+    assert "Doing nothing: 5.00." in page  # 10 points of forget accuracy, of which 2 are allowed
 
 
 def test_a_parameter_that_is_searched_no_more_has_no_edge():

@@ -186,7 +186,7 @@ def test_a_choice_that_is_further_from_retrain_than_doing_nothing_says_so(folder
     made = replace(searched([(6.0, 5.5, 6.5)], 1), method="ssd", space={})  # which has no edge
     shared = Facts(folder.task.content(), {"classes": 10}, references(mia=mia))
     nothing = 10 if told == 0 else 5  # 50 points of 5 by the attack, or 10 of 2 in accuracy
-    assert shared.nothing(100) == pytest.approx(nothing)
+    assert shared.nothing(100) == pytest.approx(nothing) and shared.nothing(200) is None
     said = report.cautions(folder.task, made, 1, shared)
     assert sum({"6", "5"} <= {*facts.numbers(each)} for each in said) == told
 
