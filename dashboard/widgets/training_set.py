@@ -131,8 +131,7 @@ def _training(dataset: str, changed: tuple[int, ...]) -> Training:
 @st.cache_data(show_spinner=False, max_entries=8, ttl=5)
 def stamp(path: str) -> tuple[int, ...]:
     """What tells whether files have changed, without reading them."""
-    place = Path(path)
-    files = [place / each for each in images.Place(place).files] if place.is_dir() else [place]
+    files = images.Place(Path(path)).paths if Path(path).is_dir() else [Path(path)]
     states = [file.stat() for file in files]
     return (
         len(states),

@@ -103,7 +103,9 @@ class Listing:
 
 
 class Place:
-    """The files of a folder or a zip archive by their path in it, hidden ones in the report."""
+    """The files of a folder or a zip archive by their path in it, hidden ones in the report. One
+    folder around everything, `base`, is passed over.
+    """
 
     def __init__(self, path: Path):
         self.path, self.report, self.archive = path, Report(), None
@@ -115,13 +117,19 @@ class Place:
         self.files = sorted(islice(found, MOST_FILES + 1))
         if len(self.files) > MOST_FILES:
             raise BadFile(f"{path} holds more than {MOST_FILES:,} files. Give a smaller folder.")
+        self.base = _base(self.files)
+        self.files = [file.removeprefix(self.base) for file in self.files]
+
+    @property
+    def paths(self) -> list[Path]:
+        return [self.path / self.base / file for file in self.files]
 
     def open(self, file: str) -> BinaryIO:
         """A stream in which can be sought. Raises `OSError`."""
         if self.archive is None:
-            return (self.path / file).open("rb")
+            return (self.path / self.base / file).open("rb")
         try:
-            with self.archive.open(file) as stream:
+            with self.archive.open(self.base + file) as stream:
                 return io.BytesIO(stream.read(MOST_BYTES + 1))
         except Exception as error:  # zipfile raises a dozen kinds for archives that were damaged
             raise OSError(str(error)) from error
@@ -177,23 +185,20 @@ def order(path: str) -> str:
 
 
 def listed(path: Path) -> Listing:
-    """What is read of a folder or a zip archive, by names and tables alone. One folder around
-    everything is passed over. Raises `BadFile`.
-    """
+    """What is read of a folder or a zip archive, by names and tables alone. Raises `BadFile`."""
     place = Place(path)
-    base = _base(place.files)
     pictures = [file for file in place.files if Path(file).suffix.lower() in SUFFIXES]
-    tables = [base + name for name in (LABELS, IDENTITIES) if base + name in place.files]
+    tables = [name for name in (LABELS, IDENTITIES) if name in place.files]
     place.report.skipped["no images"] += {*place.files} - {*pictures, *tables}
-    labels = _rows(place, base + LABELS, "label", pictures)
+    labels = _rows(place, LABELS, "label", pictures)
     known = {*pictures}
-    splits = _splits(path, {file[len(base) :].partition("/")[0] for file in pictures})
+    splits = _splits(path, {file.partition("/")[0] for file in pictures})
     found: dict[str, tuple[str, str]] = {}
     for file in sorted(pictures, key=order) if labels is None else labels:
         if file not in known:
             place.report.broken[f"rows of {LABELS} without their image"].append(file)
             continue
-        *folders, _ = file[len(base) :].split("/")
+        *folders, _ = file.split("/")
         split = splits.get(folders.pop(0)) if splits and folders else None if splits else "train"
         if split and labels is not None:
             found[file] = split, labels[file]["label"]
@@ -212,7 +217,7 @@ def listed(path: Path) -> Listing:
             f"{unknown[0]} in {path} is of class {found[unknown[0]][1]}, which training does not "
             f"have. It knows {', '.join(names[:10])}."
         )
-    persons = _persons(place, base, labels, found)
+    persons = _persons(place, labels, found)
     images = [
         Image(file, split, numbers[name], persons.get(file))
         for file, (split, name) in found.items()
@@ -253,7 +258,7 @@ def _rows(
     """
     if table not in place.files:
         return None
-    where, base = place.path / table, table[: table.rfind("/") + 1]
+    where = place.path / table
     try:
         with place.open(table) as stream:
             reader = csv.DictReader(io.TextIOWrapper(stream, encoding="utf-8-sig", newline=""))
@@ -270,9 +275,8 @@ def _rows(
         raise BadFile(
             f"{where} needs the columns file and {column}, but has {', '.join(heads) or 'none'}."
         )
-    paths, names = {}, defaultdict(list)
-    for file in images:
-        paths[file] = paths[file.removeprefix(base)] = file
+    names, known = defaultdict(list), {*images}
+    for file in known:
         names[file.rpartition("/")[2]].append(file)
     found: dict[str, dict[str, str]] = {}
     for row in rows:
@@ -283,7 +287,7 @@ def _rows(
                     "remove the row and its image."
                 )
         file = row["file"].replace("\\", "/").removeprefix("./")
-        meant = [paths[file]] if file in paths else names.get(file, [])
+        meant = [file] if file in known else sorted(names[file])
         if len(meant) > 1:
             raise BadFile(
                 f"{where} names {file}, but {len(meant)} images have that name. Give the path of "
@@ -295,17 +299,17 @@ def _rows(
 
 
 def _persons(
-    place: Place, base: str, labels: dict[str, dict[str, str]] | None, found: Iterable[str]
+    place: Place, labels: dict[str, dict[str, str]] | None, found: Iterable[str]
 ) -> dict[str, int]:
     """Person by image, numbered in the order of names; none where no table says who it is."""
     rows, column = labels, "person"
     if not any("person" in row for row in (rows or {}).values()):
-        rows, column = _rows(place, base + IDENTITIES, "identity", place.files), "identity"
+        rows, column = _rows(place, IDENTITIES, "identity", place.files), "identity"
     if rows is None:
         return {}
     if missing := [file for file in found if file not in rows]:
         raise BadFile(
-            f"{place.path / base / IDENTITIES} has no row for {missing[0]}. Every image needs one, "
+            f"{place.path / IDENTITIES} has no row for {missing[0]}. Every image needs one, "
             "or remove the file."
         )
     people = sorted({row[column] for row in rows.values()})
@@ -337,12 +341,8 @@ def checked(path: Path, side: int, *, skip: bool) -> Listing:
             f"Images must be square and of one size, but {path} has {told}. Write a side to which "
             f"all are brought behind the path, such as ,size={least}."
         )
-    found = replace(
-        listing,
-        images=[*heads],
-        side=side or least,
-        channels=3 if any(colour for *_, colour in heads.values()) else 1,
-    )
+    channels = 3 if any(colour for *_, colour in heads.values()) else 1
+    found = replace(listing, images=[*heads], side=side or least, channels=channels)
     check_fits(path, len(heads) * found.channels * found.side**2)
     return found
 

@@ -427,8 +427,8 @@ def test_images_come_out_right_from_a_folder_and_from_a_zip_of_it(
     folder, archive = tmp_path / "set", tmp_path / "set.zip"
     make(folder)
     with zipfile.ZipFile(archive, "w") as made:
-        for file in sorted(folder.rglob("*"), reverse=True):
-            made.write(file, file.relative_to(folder).as_posix())
+        for file in sorted(folder.rglob("*"), reverse=True):  # as `zip -r` names them
+            made.write(file, file.relative_to(tmp_path).as_posix())
     name, again = f"folder:{folder}{settings}", f"folder:{archive}{settings}"
     splits, other = datasets.load(name), datasets.load(again)
     for each in (splits, other):
