@@ -82,6 +82,7 @@ def _hold_out(
     kept, held = hold_out_part(train, share)
     gone = np.setdiff1d(train.y, kept.y) if train.y.ndim == 1 else ()
     units = "images" if train.identities is None else "whole persons"
+    how = "drawn by class" if train.identities is None else "whole persons drawn"
     if not len(kept.y) or len(gone):
         last = f" of class {class_names[gone[0]]}" if len(gone) else ""
         raise BadValue(
@@ -90,7 +91,7 @@ def _hold_out(
         )
     note = (
         f"No {kind} data given: {len(held.y):,} of {len(train.y):,} training images are held out "
-        f"for it, {units} drawn by class with seed 0."
+        f"for it, {how} with seed 0."
     )
     return kept, held, note
 
