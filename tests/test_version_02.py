@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mucore import forget_sets
+from mucore import catalog, forget_sets
 from mucore.export.records import describe
 from mucore.runner.worker import work
 from mucore.spec import RunSpec
@@ -27,6 +27,8 @@ HOME, PACK = (
 )
 # What the machine decides; `rte` needs the threads and the processor of Retrain.
 MEASURED = {"unlearning_seconds", "peak_memory_bytes", "rte"}
+# What is told from so many samples on, and CKA, which is unbiased since.
+NEEDY = {card.id for card in catalog.metrics() if card.least}
 
 
 @pytest.fixture
@@ -89,8 +91,8 @@ def test_unfinished_runs_go_on_to_the_results_of_then(store):
         then = HOME["resumed"][key]
         exact = ("spec", "model_key", "status", "forget_hash", "forget_count")
         assert [now[name] for name in exact] == [then[name] for name in exact]
-        assert now["values"].keys() - MEASURED == then["values"].keys() - MEASURED
-        for name in then["values"].keys() - MEASURED:
+        assert now["values"].keys() - MEASURED - NEEDY == then["values"].keys() - MEASURED - NEEDY
+        for name in then["values"].keys() - MEASURED - NEEDY:
             # a sample at the edge may fall to the other side on another processor
             value = pytest.approx(then["values"][name], abs=0.05, rel=0.01)
             assert now["values"][name] == value, name
@@ -101,5 +103,13 @@ def test_unfinished_runs_go_on_to_the_results_of_then(store):
 
 def test_a_pack_is_read_as_it_was():
     with packs.opened(Path(__file__).parent / "suite" / "packs" / "quick-line.zip") as pack:
-        assert {key: content(result) for key, result in pack.results.items()} == PACK
+        for key, result in pack.results.items():
+            now, then = content(result), PACK[key]
+            few = {name for name in NEEDY & then["values"].keys() if name.endswith("_tpr_01")}
+            assert now.pop("missing") == sorted({*then.pop("missing"), *few})
+            assert len(few) in (0, 5), "of the originals' trainings there is none"
+            for part in ("values", "gaps"):
+                then[part] = {name: it for name, it in then[part].items() if name not in few}
+            assert now == then
+        assert pack.results.keys() == PACK.keys()
         assert {key: spec.key for key, spec in pack.specs.items()} == {key: key for key in PACK}

@@ -22,7 +22,7 @@ HEADS = {
     "asr_others": "Attack success rate",
     "mia_confidence": "Attack: called unseen",
     "mia_confidence_auc": "Attack: AUC",
-    "linear_probe": "Probe on forgotten class",
+    "linear_probe": "Probe on forgotten class (chance: 1 / classes)",
     KNN: "Neighbours on forgotten class",
 }
 LETTERS = 66  # of titles of the size for a projector, side by side over all panels

@@ -48,7 +48,7 @@ def probe(results: LessonResults) -> list[str]:
     sentences = [
         (
             f"A new last layer finds the forgotten class in {percent(retrain)} of cases on "
-            "Retrain's features."
+            "Retrain's features; by chance it would in one of as many cases as there are classes."
         )
     ]
     if retrain > 0.5:

@@ -65,7 +65,7 @@ def test_a_second_process_verifies_it_without_torch(ran):
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert found["problems"] == [] and found["numbers"] > 40 * len(found["runs"])
+    assert found["problems"] == [] and found["numbers"] > 35 * len(found["runs"])
     assert done.stderr.splitlines()[-1] == "False"
     kept = set(found["not_computed"])
     assert "ta" not in kept and {"l2", "rte", "rte_work", "work", "optimizer_steps"} <= kept

@@ -20,7 +20,6 @@ CKA = (
 # 512 and d from 16 to 512 with equal, falling and clustered spectra and heavy tails, it depends on
 # neither d nor the spectrum. The plain estimator gives 0.94 here where d is 512, and 1 for n = 2.
 LEAST = 32
-UNBIASED = 2  # the revision with which CKA became so
 SETS = {"forget": "forget set", "retain": "retain set", "test": "test set"}
 _FEATURES = (
     "On 4,000 of the samples that are kept, the first ones or, where these lack a class, the "
@@ -51,7 +50,6 @@ def _cka(model: str, where: str, on: str, caveat: str, **more: Any) -> MetricCar
         source=CKA,
         caveat=f"{caveat} Two Retrains of different seeds are not at 1 either; of the likeness to "
         "the original Retrain's is good, not 0.",
-        revision=UNBIASED,
         **more,
     )
 
@@ -123,7 +121,6 @@ CARDS: tuple[MetricCard, ...] = (
         source=FORGETTING,
         caveat=_DOWNSTREAM,
         low=-1.0,
-        revision=UNBIASED,
     ),
     MetricCard(
         id="h_lr",
@@ -136,7 +133,6 @@ CARDS: tuple[MetricCard, ...] = (
         source=FORGETTING,
         caveat=_DOWNSTREAM,
         scenarios=CLASS_WISE,
-        revision=UNBIASED,
     ),
     *(
         card
