@@ -327,9 +327,19 @@ def sample_numbers(spec: Mapping[str, Any]) -> np.ndarray | None:
     """By the internal ids of a run's samples what people call them, (n,): their rows
     (forget_sets/identity.py); None where the data set is not on this machine.
     """
+    return None if (found := _names_of(spec)) is None else found[0]
+
+
+def sample_file(spec: Mapping[str, Any], sample: int) -> str:
+    """The file of a sample of a user's own folder, for who may know it; "" where there is none."""
+    found = _names_of(spec) if access.presents() else None
+    return "" if found is None or not 0 <= sample < len(found[1]) else found[1][sample]
+
+
+def _names_of(spec: Mapping[str, Any]) -> tuple[np.ndarray, list[str]] | None:
     try:
         cut = Recipe.model_validate(spec["recipe"]).cut()
-        return _sample_numbers(spec["dataset"], spec.get("data_hash", ""), tuple(cut.items()))
+        return _sample_names(spec["dataset"], spec.get("data_hash", ""), tuple(cut.items()))
     except MucoreError:
         return None
 
@@ -560,13 +570,15 @@ def _images(spec: str, ids: tuple[int, ...], triggered: bool) -> np.ndarray:
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
-def _sample_numbers(dataset: str, data_hash: str, cut: tuple[tuple[str, Any], ...]) -> np.ndarray:
+def _sample_names(
+    dataset: str, data_hash: str, cut: tuple[tuple[str, Any], ...]
+) -> tuple[np.ndarray, list[str]]:
     from mucore.datasets import load
 
     splits = load(dataset, download=False, **dict(cut))
     if data_hash and splits.data_hash != data_hash:
         raise BadFile(f"{dataset} has changed since the run.")
-    return identity.numbers(splits)
+    return identity.numbers(splits), identity.files(splits)
 
 
 @st.cache_data(show_spinner=False, max_entries=16)

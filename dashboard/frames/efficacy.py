@@ -24,6 +24,7 @@ from dashboard.text.labels import forget_set_text, method_names, number
 from mucore import catalog
 from mucore.metrics.membership import ATTACKS
 from mucore.spec import variants
+from mucore.spec.run import REVISION
 from mucore.spec.variants import Variant
 from mucore.statistics.significance import half_band
 from mucore.verdicts import Judged
@@ -194,7 +195,7 @@ def set_labels(names: Sequence[str], dataset: str = "") -> dict[str, str]:
     is one set; a lone amount as it is.
     """
     settings = [json.loads(name) for name in names]
-    keys = list(dict.fromkeys(chain(*settings)))
+    keys = [key for key in dict.fromkeys(chain(*settings)) if key != REVISION]
     shown = [key for key in keys if len({str(each.get(key)) for each in settings}) > 1] or keys
     lone = f"{shown[0]} " if shown in (["budget"], ["fraction"]) else ""
     texts = [

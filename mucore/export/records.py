@@ -4,8 +4,12 @@ which prints results starts without it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from mucore.errors import MucoreError
+from mucore.spec import classes
+from mucore.userfiles import datasets
 
 if TYPE_CHECKING:
     from mucore.store.rows import Result
@@ -22,6 +26,7 @@ def describe(
     `judged` is what `judge_stored` says of the run; without it, and for Retrain, "verdict" is None.
     """
     content: dict[str, Any] = {"key": result.key, "spec": dict(result.spec)}
+    content["classes"] = classes.named(result.spec["scenario_parameters"], _names(result.spec))
     if cached is not None:
         content["cached"] = cached
     content |= {
@@ -50,6 +55,14 @@ def describe(
         "finished": result.finished.isoformat() if result.finished else None,
     }
     return content
+
+
+def _names(spec: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of the classes of a run's data, none where these are not here."""
+    try:
+        return datasets.class_names(spec["dataset"])
+    except MucoreError:
+        return ()
 
 
 def per_class_accuracy(confusion: Sequence[Sequence[Any]]) -> list[float | None]:

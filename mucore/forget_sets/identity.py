@@ -114,6 +114,15 @@ def numbers(splits: Splits) -> np.ndarray:
     return np.concatenate(found)
 
 
+def files(splits: Splits) -> list[str]:
+    """By internal id, the path of every sample in the folder of a user's own data; "" where samples
+    are no files.
+    """
+    parts = [getattr(splits, name) for name in splits.names if name != "triggered"]
+    rows = ((part.source.files, row) for part in parts for row in part.rows.tolist())
+    return [named[row] if named else "" for named, row in rows]
+
+
 def numbered(known: np.ndarray, wanted: Any) -> np.ndarray:
     """The internal ids of samples by what they are called, `known` being `numbers`; -1 for what is
     none.
@@ -302,22 +311,25 @@ class Description:
     count: int
     classes: tuple[dict[str, Any], ...]
     first: tuple[dict[str, Any], ...]
+    attributes: bool = False  # that several may be true of one sample
 
     @property
     def sentence(self) -> str:
         counts = ", ".join(
-            f"{each['count']:,} of {classes.said(each['number'], each['name'])}"
+            f"{each['count']:,} with {each['name']}"
+            if self.attributes
+            else f"{each['count']:,} of {classes.said(each['number'], each['name'])}"
             for each in self.classes
         )
         shown = ", ".join(
-            f"row {each['row']} ({each.get('file') or _kind(each['name'])})" for each in self.first
+            f"row {each['row']} ({each.get('file') or self._kind(each['name'])})"
+            for each in self.first
         )
         samples = "1 sample" if self.count == 1 else f"{self.count:,} samples"
         return f"Forgets {samples}: {counts or 'without an attribute'}. The first: {shown}."
 
-
-def _kind(name: str) -> str:
-    return f"class {name}" if name.isdigit() else name
+    def _kind(self, name: str) -> str:
+        return f"class {name}" if name.isdigit() and not self.attributes else name
 
 
 def described(splits: Splits, ids: Iterable[int]) -> Description:
@@ -341,4 +353,5 @@ def described(splits: Splits, ids: Iterable[int]) -> Description:
             for each in np.flatnonzero(counts)
         ),
         tuple(told(row, label) for row, label in zip(rows, labels, strict=False)),
+        labels.ndim == 2,
     )

@@ -7,13 +7,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from mucore import catalog
 from mucore.spec import variants
+from mucore.spec.run import REVISION
 from mucore.spec.variants import Variant
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def _setting_names(settings: pd.DataFrame) -> list[str]:
         found = dict(zip(SETTING, each, strict=True))
         parts = [str(found["scenario"])]
         if sets[found["scenario"]] > 1:
-            parts.append(_settings(str(found["scenario_parameters"])))
+            parts.append(_set(parts[0], json.loads(str(found["scenario_parameters"]))))
         parts += [
             f"recipe {_short(str(found[name]))}" if name == "recipe" else str(found[name])
             for name in several
@@ -117,10 +118,12 @@ def _line_names(lines: pd.DataFrame) -> list[str]:
     return [names[number] for number in range(len(lines))]
 
 
-def _settings(parameters: str) -> str:
-    return (
-        ", ".join(f"{name} {value}" for name, value in json.loads(parameters).items()) or "defaults"
-    )
+def _set(scenario: str, values: dict[str, Any]) -> str:
+    """A forget set in words: what a revision of its scenario means, not its number."""
+    now = {card.id: card.revision for card in catalog.scenarios()}
+    before = values.pop(REVISION, 1) != now.get(scenario, 1)
+    said = [f"{name} {value}" for name, value in values.items()] or ["defaults"]
+    return ", ".join(said + ["of an earlier version"] * before)
 
 
 def _short(text: str) -> str:

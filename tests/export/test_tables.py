@@ -8,6 +8,7 @@ import io
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -170,6 +171,9 @@ def test_description_of_a_result_keeps_the_reason_of_a_missing_value():
     )
     assert content["cached"] is True and content["seconds"] == result.cost["seconds"]
     assert "cached" not in records.describe(result)
+    spec = {**result.spec, "dataset": "fashion-mnist", "scenario_parameters": {"class_ids": [0, 8]}}
+    named = records.describe(replace(result, spec=spec))["classes"]
+    assert named == [{"number": 0, "name": "T-shirt/top"}, {"number": 8, "name": "Bag"}]
 
 
 def test_per_class_accuracy_is_the_diagonal_over_its_row():

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from builders import attributes_file
 from painted import CUTS, ROWS, folder, npz, seen
 
 from mucore import api, cli, datasets, forget_sets
@@ -323,3 +324,19 @@ def test_a_sample_is_asked_for_once_in_a_sequence_and_told_when_it_is_planned(ho
     assert cli.main([*command.split(), "--then", "ids ids=6,11"]) == 0
     assert cli.main([*command.split(), "--then", "ids ids=5,6"]) == 2
     assert "Sample 5 was forgotten by an earlier request" in capsys.readouterr().err
+
+
+def test_attributes_are_not_called_classes(tmp_path):
+    splits = datasets.load(f"npz:{attributes_file(tmp_path / 'faces.npz')}")
+    said = identity.described(splits, [0, 1, 2]).sentence
+    assert "class" not in said and f" with {splits.class_names[0]}" in said
+    assert identity.files(splits) == [""] * len(identity.numbers(splits))
+
+
+def test_every_sample_of_a_folder_has_its_file(tmp_path):
+    dataset, names = folder(tmp_path)
+    splits = datasets.load(dataset)
+    files, rows = identity.files(splits), identity.numbers(splits)
+    train = splits.train.ids.tolist()
+    assert [files[each] for each in train] == [names[rows[each]] for each in train]
+    assert files[int(splits.test.ids[0])].startswith("test/")

@@ -112,6 +112,19 @@ def test_a_copy_of_the_original_has_its_numbers_wherever_they_stand_together():
     assert table.noise["fa"] == significance.half_band([1 - gap for gap in apart])
 
 
+def test_a_set_is_named_by_what_it_is_not_by_a_revision():
+    texts = ('{"ids": [1], "revision": 2}', '{"ids": [2], "revision": 2}', '{"ids": [1]}')
+    lines = [
+        run("ssd", {"ta": (0.9, 0.0)}, scenario="ids", scenario_parameters=text) for text in texts
+    ]
+    names = statistics(lines).intervals["setting"].tolist()
+    assert sorted(names) == [
+        "ids · ids [1]",
+        "ids · ids [1], of an earlier version",
+        "ids · ids [2]",
+    ]
+
+
 def test_an_interval_runs_over_training_seeds_alone():
     """Seed 0 ran with two unlearning seeds, 0.7 and 0.9, which make 0.8. 0.8, 0.9, 1.0: mean 0.9,
     deviation 0.1, t · 0.1 / √3.

@@ -15,6 +15,7 @@ from dashboard.text.labels import MINUS, setting_text
 from dashboard.text.presets import is_plain
 from mucore import catalog
 from mucore.errors import UnknownName
+from mucore.spec.run import REVISION
 from mucore.statistics.significance import half_band
 
 NOISE = "method.gradient_noise"
@@ -131,7 +132,10 @@ def _settings(runs: pd.DataFrame) -> dict[str, dict[str, Any]]:
             ("method", omitted[method] | json.loads(text)),
         )
         found[key] = {
-            f"{group}.{name}": value for group, values in groups for name, value in values.items()
+            f"{group}.{name}": value
+            for group, values in groups
+            for name, value in values.items()
+            if name != REVISION
         }
     return found
 

@@ -62,6 +62,8 @@ def show(chosen: Chosen) -> None:
                 sorted({SPLIT_NAMES.get(name, name).lower() for name in found.splits})
             )
             st.caption(f"In the {places} of these runs.")
+            if file := data.sample_file(chosen.results[found.places[0]].spec, number):
+                st.caption(f"File: {escape(file)}")
             if data.sample_numbers(chosen.results[found.places[0]].spec) is None:
                 st.caption("Its number is the run's: the data are not here to tell the row.")
         with right:
