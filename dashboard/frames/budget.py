@@ -359,11 +359,7 @@ def _names(lines: Sequence[Line], most: int = 6) -> str:
 
 
 def answers(found: Curves) -> tuple[frames.Answer, ...]:
-    """Which methods forget at every size and which break, and whose FA gap moves most.
-
-    Where gaps are compared, only methods whose runs all ended well and that have one at every size
-    do: a range over fewer is smaller by itself.
-    """
+    """Which methods forget at every size and which break."""
     made = []
     lines = everywhere(found)
     if len(found.sizes) > 1 and lines:
@@ -382,20 +378,6 @@ def answers(found: Curves) -> tuple[frames.Answer, ...]:
                 _names(broken, 4) or "none",
             )
         )
-    if len(found.sizes) > 1:
-        spans = []
-        for line in found.methods:
-            places = gaps(line, "fa")
-            if line.sound and set(places) == set(found.sizes):
-                low, high = min(places.values()), max(places.values())
-                text = (
-                    f"FA gap from {number(low, 'percent', signed=True)} to "
-                    f"{number(high, 'percent', signed=True)} points"
-                )
-                spans.append((high - low, line.title, text))
-        if spans:
-            _, title, text = max(spans, key=lambda each: each[0])
-            made.append(frames.Answer("Changes most with the budget", title, text))
     return tuple(made)
 
 

@@ -117,12 +117,8 @@ def beside(table: ResultsTable) -> str:
     return " ".join(filter(None, said))
 
 
-def answers(
-    table: ResultsTable, guesses: Mapping[tuple[str, str], int], *, everyone: bool = False
-) -> tuple[Answer, ...]:
-    """Retrain's own value, which method is nearest to it, on which of the competitors attacks
-    disagree most, and how often attacks guess.
-    """
+def answers(table: ResultsTable, guesses: Mapping[tuple[str, str], int]) -> tuple[Answer, ...]:
+    """Retrain's own value, which method is nearest to it, and how often attacks guess."""
     made = []
     attacks = evident(table)
     if attack := leading(attacks):
@@ -133,23 +129,6 @@ def answers(
         made.append(Answer("Called seen in Retrain", f"{seen(table, 'retrain', attack)} %", detail))
     if any(row.verdict is not None for row in table.methods):
         made.append(nearest_answer(table.methods))
-    spread = {
-        row.id: (max(gaps.values()) - min(gaps.values()), row, gaps)
-        for row in competitors(table, everyone=everyone)
-        if len(gaps := {name: gap for name, gap in _gaps(row).items() if name in attacks}) > 1
-    }
-    if spread:
-        _, row, gaps = max(spread.values(), key=lambda each: each[0])
-        low, high = (pick(gaps, key=lambda attack: gaps[attack]) for pick in (min, max))
-        made.append(
-            Answer(
-                "Attacks disagree most on",
-                row.title,
-                f"{attack_name(low)} {number(gaps[low], 'percent', signed=True)}, "
-                f"{attack_name(high)} {number(gaps[high], 'percent', signed=True)} points from "
-                "Retrain",
-            )
-        )
     runs = sum(len(row.keys) for row in table.rows) * len(membership.ATTACKS)
     share = sum(guesses.values()) / runs if runs else 0.0
     detail = (
@@ -158,11 +137,6 @@ def answers(
     )
     made.append(Answer("Only a guess", f"{number(share, 'percent')} %", detail))
     return tuple(made)
-
-
-def _gaps(row: Row) -> dict[str, float]:
-    found = {attack: row.cells[f"mia_{attack}"].gap for attack in membership.ATTACKS}
-    return {attack: gap.mean for attack, gap in found.items() if gap is not None}
 
 
 def attack_name(attack: str) -> str:

@@ -53,7 +53,7 @@ def page() -> None:
                 membership_frames.sentence(table),
                 membership_frames.beside(table),
             )
-        header.answers(membership_frames.answers(table, guesses, everyone=everyone))
+        header.answers(membership_frames.answers(table, guesses))
     paper = attacks.printed_attacks(runs.iloc[0])
     figure = None if alone else attacks.show(table, guesses, paper, everyone)
     one_run.show(runs[runs["key"].isin(kept)], runs, source, judged)
