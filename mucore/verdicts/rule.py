@@ -21,6 +21,8 @@ from typing import Final, Literal, NamedTuple, Protocol, TypeVar, get_args
 import numpy as np
 import scipy  # its parts load when they are named
 
+from mucore.metrics.sanity import unfit
+
 Word = Literal[
     "forgot", "too little", "too much", "damaged", "did nothing", "nothing to forget", "cannot tell"
 ]
@@ -426,6 +428,9 @@ def missing(line: Line, rules: Rules) -> str:
         return "There is no Retrain of this training seed to compare with."
     if not any(map(len, line.original.values())):
         return "The numbers of the original of this training seed are missing."
+    parts = (line.original, line.retrain)
+    if said := unfit(*(_mean([*part.get("ra", ())] or [math.nan]) for part in parts)):
+        return said
     for name in rules.metrics:
         compared = all(
             _finite(part.get(name, ())) == line.seeds for part in (line.original, line.retrain)

@@ -81,6 +81,13 @@ def test_a_retrain_far_below_the_original(make_inputs, of_one_class):
     )
 
 
+def test_an_original_that_does_not_fit_its_own_training_data(make_inputs):
+    for gap, raised in ((-0.09, 0), (-0.11, 1)):
+        told = flags(make_inputs(), {"ra": Measured(0.8, gap=gap)}, method="original")
+        assert sum("80.0 %" in text and "91.0 %" in text for text in told) == raised
+    assert flags(make_inputs(), {"ra": Measured(0.8, gap=-0.5)}, method="finetune") == ()
+
+
 def test_losing_the_forgotten_class_is_no_fault_of_retrain(make_inputs):
     good = make_inputs().outputs
     counts = good["test"].confusion.copy()
