@@ -89,6 +89,7 @@ def compare(
     noise: float | Sequence[float] = (0.0,),
     scopes: Scope | Sequence[Scope] = ("all",),
     original: str | Path = "",
+    preprocess: str = "",
     name: str = "",
     device: str = "auto",
     anyway: bool = False,
@@ -103,13 +104,16 @@ def compare(
     one may stand alone: `seeds=0`. `parameters` maps a method to changes of its authors' settings.
     Every method runs with each `noise`, a standard deviation on its gradients, and each of
     `scopes`, "classifier" for the last layer alone. `original` is a file with weights of the
-    original, which is then not trained. "all" leaves out the method `uploaded`, which needs a file,
-    `parameters={"uploaded": {"file": PATH}}`, and `head_distillation`, which cheats. A run that
-    takes more than twice the memory that the device has is refused unless it is wanted `anyway`;
-    one that may not fit is warned of. Blocks until all is computed; runs that failed, were
-    cancelled or that a card refuses are left out and warned of, but of "all" methods those that a
-    card refuses without a word. An interrupt cancels what is left and keeps what is finished.
-    Raises `MucoreError` with a sentence for input that no run can survive.
+    original, which is then not trained; `preprocess` is what pixels become for every network,
+    "mucore" (the data set's own mean and deviation), "0..1", "-1..1" or "MEAN/STD", one number a
+    channel; left open, it is what a `normalize` layer in a file says, else "mucore". "all" leaves
+    out the method `uploaded`, which needs a file, `parameters={"uploaded": {"file": PATH}}`, and
+    `head_distillation`, which cheats. A run that takes more than twice the memory that the device
+    has is refused unless it is wanted `anyway`; one that may not fit is warned of. Blocks until all
+    is computed; runs that failed, were cancelled or that a card refuses are left out and warned of,
+    but of "all" methods those that a card refuses without a word. An interrupt cancels what is left
+    and keeps what is finished. Raises `MucoreError` with a sentence for input that no run can
+    survive.
     """
     from mucore.export.tables import comparison_frame
     from mucore.runner.plan import make_plan, parse_grid
@@ -119,7 +123,8 @@ def compare(
     grid = parse_grid(
         {
             **_setting(preset, dataset, model, scenario, scenario_parameters),
-            "recipe": _values("recipe", recipe),
+            "recipe": _values("recipe", recipe)
+            | ({"preprocess": preprocess} if preprocess else {}),
             "methods": _methods(methods, parameters),
             "training_seeds": _several(seeds),
             "unlearning_seeds": _several(unlearning_seeds),

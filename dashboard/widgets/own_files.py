@@ -7,6 +7,7 @@ only where there is such a file.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -25,7 +26,7 @@ from dashboard.widgets.training_set import pictures, stamp, training_of
 from mucore import catalog
 from mucore.errors import BadFile, MucoreError
 from mucore.spec import Recipe
-from mucore.userfiles import paths, weights
+from mucore.userfiles import weights
 
 if TYPE_CHECKING:
     from mucore.datasets import Splits
@@ -117,36 +118,38 @@ def _in_turn(classes: Sequence[np.ndarray]) -> list[int]:
     return list(dict.fromkeys(int(each) for each in islice(turns, 4 * ON_WALL)))[:ON_WALL]
 
 
-def check_weights(text: str, model: str, facts: Facts | None) -> None:
+def check_weights(text: str, dataset: str, model: str, recipe: Recipe, facts: Facts | None) -> None:
     """Raise `BadFile` or `BadValue` where the weights in a file, or in the store's copy of one, do
-    not fit the model on this data.
+    not fit the model on this data, as the recipe preprocesses them.
     """
-    digest = weights.file_hash(text, what="The model")
+    path = str(weights.stored(data.own_store().artifacts, text))
     if facts is None:
         return
-    path = (
-        data.own_store().artifacts.file(digest)
-        if weights.is_hash(text)
-        else paths.path(text.strip())
-    )
-    if problem := _misfit(
-        str(path), stamp(str(path)), model, facts.channels, facts.side, facts.classes
-    ):
-        raise BadFile(uploads.named(problem, str(path)))
+    if problem := _misfit(path, stamp(path), dataset, model, recipe.model_dump_json(), facts):
+        raise BadFile(uploads.named(problem, path))
 
 
 @st.cache_data(show_spinner="Checking the weights", max_entries=32)
 def _misfit(
-    path: str, changed: tuple[int, ...], model: str, channels: int, side: int, classes: int
+    path: str, changed: tuple[int, ...], dataset: str, model: str, recipe: str, facts: Facts
 ) -> str:
-    """Why the weights do not fit, "" where they do."""
-    from mucore import models
+    """Why the weights do not fit, "" where they do. What the images say is asked where these are on
+    this machine.
+    """
+    from mucore import datasets, models
+    from mucore.engine.data import on_device
+    from mucore.runner.preprocessing import recognised, stated
 
+    form = {"in_channels": facts.channels, "classes": facts.classes, "image_size": facts.side}
+    network = models.build(model, **form, seed=0)
     try:
-        models.load_checkpoint(
-            path,
-            models.build(model, in_channels=channels, classes=classes, image_size=side, seed=0),
-        )
+        found = models.load_checkpoint(path, network)
     except MucoreError as failure:
         return str(failure)
+    chosen = Recipe.model_validate_json(recipe)
+    with contextlib.suppress(MucoreError):
+        splits = datasets.load(dataset, download=False, **chosen.cut())
+        samples = on_device(splits, "train", "cpu")
+        right = "" if found.preprocess else recognised(network, samples, chosen.preprocess)
+        return f"{path} was trained on {stated(right)}." if right else ""
     return ""

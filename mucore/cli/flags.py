@@ -114,6 +114,14 @@ class GridOptions(TaskOptions):
             "is copied into the store."
         ),
     ] = ""
+    preprocess: Annotated[
+        str,
+        Parameter(
+            help="What pixels become: mucore (normalised by the data set's mean and deviation), "
+            "0..1, -1..1 or MEAN/STD, one number a channel.",
+            allow_leading_hyphen=True,
+        ),
+    ] = ""
 
 
 def build_grid(options: GridOptions) -> tuple[Grid, list[str]]:
@@ -180,7 +188,7 @@ def build_grid(options: GridOptions) -> tuple[Grid, list[str]]:
             "dataset": dataset,
             "model": model,
             "preset": preset.id,
-            "recipe": recipe,
+            "recipe": recipe | ({"preprocess": options.preprocess} if options.preprocess else {}),
             "scenarios": scenarios,
             "sequence": bool(options.then),
             "methods": [

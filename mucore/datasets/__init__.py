@@ -10,7 +10,7 @@ import functools
 import importlib
 import os
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 from mucore import catalog
 from mucore.datasets.cut import cut
@@ -28,15 +28,7 @@ def default_root() -> Path:
     return Path(os.environ.get("MUCORE_DATA") or Path.home() / ".mucore" / "data")
 
 
-def load(
-    name: str,
-    root: Path | None = None,
-    *,
-    download: bool = True,
-    validation_from: Literal["training", "test"] = "training",
-    per_class: int = 0,
-    greyscale: bool = False,
-) -> Splits:
+def load(name: str, root: Path | None = None, *, download: bool = True, **asked: Any) -> Splits:
     """The data set of that name, from memory if this process had it just before and its files have
     not changed.
 
@@ -48,7 +40,8 @@ def load(
     catalog.dataset(name)
     with downloading(download):
         splits = _load(name, root or default_root(), datasets.data_hash(name))
-    return cut(splits, validation_from=validation_from, per_class=per_class, greyscale=greyscale)
+    usual: dict[str, Any] = {"validation_from": "training", "per_class": 0, "greyscale": False}
+    return cut(splits, **usual | asked)
 
 
 def read_anew() -> None:

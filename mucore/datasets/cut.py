@@ -8,7 +8,8 @@ test metrics use the rest.
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -17,15 +18,26 @@ from torch import Tensor
 from mucore.datasets.files import FileImages
 from mucore.datasets.splits import Part, Split, Splits, assemble, hold_out_part
 from mucore.errors import BadValue
+from mucore.spec.preprocess import USUAL, moments
 
 TEST_AS_VALIDATION = 1_000  # images; a small test set gives at most half
 
 
-def cut(
+def cut(splits: Splits, *, preprocess: str = USUAL, **division: Any) -> Splits:
+    """`splits` divided anew, and normalised as `preprocess` names it; they themselves where nothing
+    is asked. Raises `BadValue`.
+    """
+    splits = _divided(splits, **division)
+    if preprocess == USUAL:
+        return splits
+    mean, std = moments(preprocess, (splits.mean, splits.std))
+    return replace(splits, mean=mean, std=std)
+
+
+def _divided(
     splits: Splits, *, validation_from: Literal["training", "test"], per_class: int, greyscale: bool
 ) -> Splits:
-    """`splits` divided anew; they themselves where nothing is asked. Ids are given afresh,
-    `data_hash` stays that of the source.
+    """Ids are given afresh, `data_hash` stays that of the source.
 
     A data set that publishes validation data of its own keeps it. Persons are never parted. Raises
     `BadValue`.

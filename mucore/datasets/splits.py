@@ -68,11 +68,11 @@ class Splits:
     Sample ids are unique over the splits: training 0..n-1, then validation, then test, then
     `unseen`: images of persons that no other split has, where a data set publishes them. With task
     "attributes" the class names are those of the attributes. `mean` and `std` are per channel, of
-    the training pixels in 0..1; they belong to the data set and are not recomputed for a retain
-    set. `natural` says whether crops and flips keep the class. `data_hash` is SHA-256 over content,
-    never over places (of streamed images, over their names). `notes` are sentences for the reader;
-    among them are `source_notes`, on what was published, and `division_notes`, on how it was
-    divided.
+    the training pixels in 0..1, or what a recipe has in their place (datasets/cut.py); they are not
+    recomputed for a retain set. `natural` says whether crops and flips keep the class. `data_hash`
+    is SHA-256 over content, never over places (of streamed images, over their names). `notes` are
+    sentences for the reader; among them are `source_notes`, on what was published, and
+    `division_notes`, on how it was divided.
     """
 
     name: str

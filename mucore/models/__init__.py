@@ -11,14 +11,16 @@ from __future__ import annotations
 import importlib
 import re
 from functools import partial
-from pathlib import Path
 
 import torch
 from torch import nn
 
 from mucore import catalog
-from mucore.errors import BadFile, BadValue
+from mucore.errors import BadValue
+from mucore.models.checkpoints import Checkpoint, load_checkpoint
 from mucore.rng import stream_seed
+
+__all__ = ["Checkpoint", "build", "channels_last", "head_name", "layers", "load_checkpoint"]
 
 # The file and the function in it; what is not here stands in the table of timm_models.py.
 _OWN = {
@@ -111,93 +113,3 @@ def layers(model: nn.Module) -> dict[str, nn.Module]:
 def head_name(model: nn.Module) -> str:
     """The name of the last linear layer of a network of `build`, which is its classifier."""
     return [name for name, module in model.named_modules() if isinstance(module, nn.Linear)][-1]
-
-
-def load_checkpoint(path: Path | str, model: nn.Module) -> nn.Module:
-    """Fill `model` with the weights in a file and return it: safetensors, or torch's own format
-    read with `weights_only`.
-
-    A dictionary under the key `state_dict` or `model` is unwrapped, and the prefix `module.` of
-    data-parallel training is dropped. Raises `BadFile` where the file is missing, not a checkpoint,
-    wants to run code, holds other layers than the model, or weights that are not finite.
-    """
-    path = Path(path)
-    state = read_weights(path)
-    wanted = model.state_dict()
-    # old files have none
-    state |= {
-        key: t
-        for key, t in wanted.items()
-        if key.endswith("num_batches_tracked") and key not in state
-    }
-    missing, surplus = sorted(set(wanted) - set(state)), sorted(set(state) - set(wanted))
-    if missing or surplus:
-        raise BadFile(
-            f"{path} holds weights of another network: "
-            f"{_some('missing', missing)}{_some('unknown', surplus)}it has {len(state)} entries, "
-            f"the model {len(wanted)}. Choose the model that it was saved from."
-        )
-    for key, tensor in wanted.items():
-        if tensor.shape != state[key].shape:
-            raise BadFile(
-                f"{path}: {key} has shape {tuple(state[key].shape)}, but the model needs "
-                f"{tuple(tensor.shape)}. Check the number of classes, the channels and the image "
-                "size."
-            )
-        if not bool(state[key].isfinite().all()):
-            raise BadFile(
-                f"{path}: {key} holds values that are not finite. Give the file of a model that "
-                "did not diverge."
-            )
-    model.load_state_dict(state)
-    return model
-
-
-def read_weights(path: Path) -> dict[str, torch.Tensor]:
-    """The tensors in a file, by name and on the CPU. Raises `BadFile`; see `load_checkpoint`."""
-    if not path.is_file():
-        raise BadFile(f"There is no checkpoint at {path}.")
-    if path.suffix == ".safetensors" or _looks_like_safetensors(path):
-        from safetensors import SafetensorError
-        from safetensors.torch import load_file
-
-        try:
-            return load_file(path)
-        except (SafetensorError, OSError) as error:
-            raise BadFile(f"{path} is not a safetensors file ({error}).") from error
-    try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:
-        # torch raises many kinds here; whichever, the file is no plain checkpoint
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise BadFile(
-            f"{path} is not a checkpoint of plain tensors, and files are never unpickled here "
-            f"({reason[:200]}). Save model.state_dict() with torch.save or safetensors and give "
-            "that file."
-        ) from error
-    for wrapper in ("state_dict", "model"):
-        if isinstance(content, dict) and isinstance(content.get(wrapper), dict):
-            content = content[wrapper]
-    if (
-        not isinstance(content, dict)
-        or not content
-        or not all(isinstance(value, torch.Tensor) for value in content.values())
-    ):
-        raise BadFile(
-            f"{path} holds no dictionary of tensors. Save model.state_dict() and give that file."
-        )
-    return {str(key).removeprefix("module."): value for key, value in content.items()}
-
-
-def _looks_like_safetensors(path: Path) -> bool:
-    """Such a file opens with the length of a header that is a dictionary in JSON; the store's
-    copies of files have no suffix to go by.
-    """
-    with path.open("rb") as stream:
-        return stream.read(9)[8:] == b"{"
-
-
-def _some(what: str, names: list[str]) -> str:
-    if not names:
-        return ""
-    return f"{what} {', '.join(names[:3])}{' and more' if len(names) > 3 else ''}; "

@@ -16,7 +16,8 @@ import timm
 from torch import Tensor, nn
 
 from mucore.errors import BadFile
-from mucore.models import head_name, read_weights
+from mucore.models import head_name
+from mucore.models.checkpoints import fitted, read
 from mucore.models.timm_models import TABLE
 from mucore.userfiles import weights
 
@@ -39,8 +40,8 @@ def load_pretrained(model: nn.Module, name: str, *, file_hash: str = "") -> str:
     file is gone or changed, where there is none and nothing can be fetched, or where less than half
     of the weights fit.
     """
-    state, source = _read(name, file_hash)
     wanted, head = model.state_dict(), head_name(model)
+    state, source = _read(name, file_hash, wanted)
     head_names = {f"{head}.weight", f"{head}.bias"}
     state = _reshaped(state, model, wanted)
     fitting = {
@@ -75,7 +76,7 @@ def load_pretrained(model: nn.Module, name: str, *, file_hash: str = "") -> str:
     return note.rstrip()
 
 
-def _read(name: str, file_hash: str) -> tuple[dict[str, Tensor], str]:
+def _read(name: str, file_hash: str, wanted: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], str]:
     path = weights.pretrained_file(name)
     if path is None and file_hash:
         raise BadFile(
@@ -90,7 +91,8 @@ def _read(name: str, file_hash: str) -> tuple[dict[str, Tensor], str]:
             f"{path} has changed since this run was planned. Plan it again to run with what is "
             "there now."
         )
-    return read_weights(path), f"{path.name} with the hash {digest[:12]}"
+    tensors = fitted(path, read(path), wanted).tensors
+    return tensors, f"{path.name} with the hash {digest[:12]}"
 
 
 def _published(name: str) -> dict[str, Tensor]:

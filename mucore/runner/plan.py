@@ -52,6 +52,8 @@ AXES: Final = {
     "noise": "values of noise",
     "scopes": "scopes",
 }
+# where several seeds would repeat one model, with a deviation of 0
+_ONE_FILE: Final = "A file is one model: its lines run for the first seed alone, Retrain for all."
 
 
 class ScenarioChoice(BaseModel):
@@ -215,6 +217,7 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
     if not grid.scenarios:
         raise BadValue("A comparison needs at least one scenario; choose one, such as one_class.")
     hashes = _weights_hashes(grid, recipe)
+    from_file = bool(hashes["original_hash"])
     originals: dict[str, RunSpec] = {}
     references: dict[str, RunSpec] = {}
     methods: dict[str, RunSpec] = {}
@@ -222,6 +225,7 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
     for training_seed in grid.training_seeds:
         # in a sequence, each row's run of the request before
         before: dict[tuple[Any, ...], RunSpec] = {}
+        again = training_seed != grid.training_seeds[0]
         for request, scenario in enumerate(grid.scenarios):
             refuse_task(catalog.scenario(scenario.id), task)
             common: dict[str, Any] = {
@@ -244,23 +248,27 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
                 check_fits(dataset, retrain)
                 base = retrain.original()
                 originals[base.key] = base
-                for spec in (retrain, retrain.untouched()):
+                for spec in (retrain, *([] if again and from_file else [retrain.untouched()])):
                     references[spec.key] = spec
                 if grid.sequence:
                     before[(evaluation_seed,)] = retrain
                 for row, choice in enumerate(grid.methods):
+                    card = catalog.method(choice.id)
                     for unlearning_seed, noise, scope in product(
                         grid.unlearning_seeds, grid.noise, grid.scopes
                     ):
                         place = (evaluation_seed, row, unlearning_seed, noise, scope)
                         after = before.pop(place, None)
+                        repeats = again or unlearning_seed != grid.unlearning_seeds[0]
                         try:
+                            if again and from_file or repeats and card.needs_file:
+                                raise Refused(_ONE_FILE)
                             if grid.sequence and request and after is None:
                                 raise Refused(
                                     f"{choice.id} does not get to request {request + 1}, "
                                     f"{scenario.id}: it refused one before."
                                 )
-                            refuse_task(catalog.method(choice.id), task)
+                            refuse_task(card, task)
                             spec = make_spec(
                                 **common,
                                 method=choice.id,
@@ -273,7 +281,6 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
                                 after=after,
                             )
                         except Refused as error:
-                            card = catalog.method(choice.id)
                             refused.setdefault(
                                 (card.id, scenario.id), Refusal(card.id, scenario.id, str(error))
                             )
@@ -418,11 +425,18 @@ def check_fits(dataset: catalog.DatasetCard, spec: RunSpec) -> None:
 def make_plan(
     grid: Grid, store: Store, *, history: Store | None = None, workers: int | None = None
 ) -> Plan:
-    """Expand a grid and set aside what the store has.
+    """Expand a grid and set aside what the store has. Where nobody chose how pixels are
+    preprocessed, a `normalize` layer in a file of weights does.
 
     `history` is a second store to estimate from (the demo's) while this one is young; `workers`
     share the work (None: those that live).
     """
+    if "preprocess" not in grid.recipe and (files := uploaded_files(grid)):
+        from mucore.models.checkpoints import layer  # torch, where there is such a file
+
+        said = max(layer(weights.stored(store.artifacts, text)) for text in files)
+        recipe = grid.recipe | ({"preprocess": said} if said else {})
+        grid = grid.model_copy(update={"recipe": recipe})
     return plan_specs(grid, *expand(grid), store, history=history, workers=workers)
 
 

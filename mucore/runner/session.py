@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -26,6 +27,7 @@ from mucore.forget_sets.identity import internal, to_rows
 from mucore.forget_sets.saved import forget_hash
 from mucore.outputs import DOWNSTREAM, cross_entropy
 from mucore.rng import numpy_rng
+from mucore.runner import preprocessing
 from mucore.runner.kept import Kept
 from mucore.scenarios import select
 from mucore.spec import RunSpec, refuse_task
@@ -34,7 +36,7 @@ from mucore.store.liveness import host
 from mucore.store.result_rows import setting_columns
 from mucore.store.rows import Model, Result
 from mucore.store.trouble import awaited
-from mucore.userfiles import paths, weights
+from mucore.userfiles import weights
 
 # of each downstream set, so that they stay a small part of an evaluation
 DOWNSTREAM_SAMPLES = {"train": 1000, "test": 500}
@@ -287,9 +289,10 @@ class Session:
         """A network with the weights of an uploaded file, stored as the model of `spec`.
         Raises `BadFile`.
         """
-        model = training.fresh_model(spec, self.splits(spec), 0)
-        models.load_checkpoint(self.store.artifacts.file(sha256), model)
-        run.note(f"Weights from a file with the hash {sha256[:12]}.")
+        file = f"a file with the hash {sha256[:12]}"
+        model, found = self.given(spec, self.store.artifacts.file(sha256), f"The model in {file}")
+        for note in (f"Weights from {file}.", *found.notes):
+            run.note(note)
         cost = self.cost(run) | {
             "seconds": None,
             "processor_seconds": None,
@@ -298,6 +301,18 @@ class Session:
             "missing": MADE_ELSEWHERE,
         }
         return model.to(self.device).eval(), self.save_model(spec, model, run, cost)
+
+    def given(self, spec: RunSpec, path: Path, file: str) -> tuple[nn.Module, models.Checkpoint]:
+        """A network of the spec with the weights in a file, which people call `file`; and what was
+        read. Raises `BadFile`, also for weights that were trained on other inputs.
+        """
+        model, preprocess = training.fresh_model(spec, self.splits(spec), 0), spec.recipe.preprocess
+        found = models.load_checkpoint(path, model)
+        samples = self.samples(spec, "train")
+        right = found.preprocess or preprocessing.recognised(model, samples, preprocess)
+        if right not in ("", preprocess):
+            raise BadFile(f"{file} was trained on {preprocessing.stated(right)}.")
+        return model, found
 
     def cost(self, run: Run) -> dict:
         """A run's cost as the store keeps it, with what decides whether two timings compare."""
@@ -460,13 +475,7 @@ def check_uploaded(specs: Sequence[RunSpec], files: Sequence[str], store: Store)
     """
     session = Session(store, "cpu")
     for text in files:
-        sha256 = weights.file_hash(text, what="A run")
-        needing = next(
-            (spec for spec in specs if sha256 in (spec.original_hash, *spec.parameters.values())),
-            None,
-        )
-        if needing is not None:
-            path = (
-                store.artifacts.file(sha256) if weights.is_hash(text) else paths.path(text.strip())
-            )
-            models.load_checkpoint(path, training.fresh_model(needing, session.splits(needing), 0))
+        sha256, path = weights.file_hash(text, what="A run"), weights.stored(store.artifacts, text)
+        needing = [s for s in specs if sha256 in (s.original_hash, *s.parameters.values())]
+        for spec in needing[:1]:
+            session.given(spec, path, str(path))

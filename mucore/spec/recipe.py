@@ -5,10 +5,11 @@ changes.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     SerializerFunctionWrapHandler,
@@ -19,6 +20,7 @@ from pydantic import (
 
 from mucore import catalog
 from mucore.errors import BadValue, said
+from mucore.spec.preprocess import USUAL, canonical
 
 # Of every recipe that is made from now on. It goes up when trainings are computed otherwise, so
 # that results can move within their last digits; earlier results stay what they are, under theirs.
@@ -56,6 +58,9 @@ class Recipe(BaseModel):
     augment: bool = True
     # start from pretrained weights, see models/pretrained.py; the head starts anew
     pretrained: bool = False
+    # what pixels become for every network: "mucore", normalised by the training pixels' mean and
+    # deviation; "0..1"; "-1..1"; "MEAN/STD" of pixels in 0..1, one number a channel
+    preprocess: Annotated[str, BeforeValidator(canonical)] = USUAL
     # 1: convolutions keep their weights as they are written, (out, in, h, w), as up to mucore 0.2;
     # 2: with the channels innermost in memory, which computes the same in less time
     revision: int = Field(default=1, ge=1, le=REVISION)
@@ -83,7 +88,8 @@ class Recipe(BaseModel):
         """How the data set is divided before training: what `datasets.load` takes besides the
         name.
         """
-        return {name: getattr(self, name) for name in ("validation_from", "per_class", "greyscale")}
+        names = ("validation_from", "per_class", "greyscale", "preprocess")
+        return {name: getattr(self, name) for name in names}
 
 
 def make_recipe(preset: str, changes: Mapping[str, Any] | None = None) -> Recipe:
@@ -114,6 +120,7 @@ _RULES = {
     "finite_number": "must be a finite number",
     **dict.fromkeys(("bool_parsing", "bool_type"), "must be true or false"),
     "literal_error": "must be {expected}",
+    "value_error": "{error}",
 }
 
 

@@ -6,19 +6,17 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 import os
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from mucore.errors import LONGEST_PATH, BadFile, said
 from mucore.userfiles import doors, paths
 
 SUFFIXES = (".safetensors", ".pt", ".pth")
 MOST_BYTES = 4 << 30  # a file is held in memory while it is copied; ViT-B takes 0.35 GB
-MOST_HEADER_BYTES = 100_000_000  # the limit of the safetensors format itself
 _OLD_TORCH = bytes.fromhex("80028a0a6cfc9c46f9206aa850192e")  # files before torch 1.6
 
 
@@ -68,13 +66,16 @@ def keep(artifacts: Files, files: Iterable[str]) -> None:
 
     Files are checked as `file_hash` does before any is copied. Raises `BadFile`, `StoreError`.
     """
-    hashes = {text: file_hash(text, what="A run") for text in files}
-    for text, sha256 in hashes.items():
-        path = _path(text)
-        if path.is_file():
-            artifacts.put_file(path)
-        else:
-            artifacts.file(sha256)
+    for path in [stored(artifacts, text) for text in files]:
+        artifacts.put_file(path)
+
+
+def stored(artifacts: Files, text: str) -> Path:
+    """Where the file lies that a run names by its path or, as the store has it, by its hash. Raises
+    `BadFile`.
+    """
+    sha256 = file_hash(text, what="A run")
+    return artifacts.file(sha256) if is_hash(text) else _path(text)
 
 
 def pretrained_file(model: str) -> Path | None:
@@ -98,9 +99,9 @@ def _check_content(path: Path, size: int, what: str) -> None:
         )
     with path.open("rb") as stream:
         start = stream.read(len(_OLD_TORCH))
-        known = start == _OLD_TORCH or (
-            _is_torch(path) if start.startswith(b"PK\x03\x04") else _is_safetensors(stream, size)
-        )
+    known = start == _OLD_TORCH or (
+        _is_torch(path) if start.startswith(b"PK\x03\x04") else is_safetensors(path)
+    )
     if not known:
         raise BadFile(
             f"{what} needs weights as safetensors or torch save them, but {path} is a file of "
@@ -120,20 +121,11 @@ def _is_torch(path: Path) -> bool:
         return False
 
 
-def _is_safetensors(stream: Any, size: int) -> bool:
-    """Whether a file opens with the length of a dictionary in JSON, which has a line a tensor."""
-    stream.seek(0)
-    length = int.from_bytes(stream.read(8), "little")
-    if not 2 <= length <= min(MOST_HEADER_BYTES, size - 8):
-        return False
-    try:
-        header = json.loads(stream.read(length))
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(header, dict) and all(
-        name == "__metadata__" or (isinstance(entry, dict) and "data_offsets" in entry)
-        for name, entry in header.items()
-    )
+def is_safetensors(path: Path) -> bool:
+    """Whether a file opens with the length of a dictionary in JSON, as no other kind does."""
+    with path.open("rb") as stream:
+        length, first = int.from_bytes(stream.read(8), "little"), stream.read(1)
+    return 2 <= length <= path.stat().st_size - 8 and first == b"{"
 
 
 def _path(text: str, what: str = "A file of weights") -> Path:

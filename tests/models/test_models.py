@@ -4,24 +4,21 @@ load or say why not.
 
 from __future__ import annotations
 
-import pickle
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from _pytest.mark import ParameterSet
-from safetensors.torch import save_file
 from torch import nn
 
 from mucore import catalog, models
 from mucore.blocks import curvature
 from mucore.engine.batch import Batch
 from mucore.engine.features import classifier_layer, penultimate
-from mucore.errors import BadFile, BadValue, UnknownName
+from mucore.errors import BadValue, UnknownName
 from mucore.models import timm_models
 
 # Of the penultimate features.
@@ -311,101 +308,3 @@ def test_cards_say_how_many_parameters_there_are() -> None:
             written = float(catalog.model(name).parameters_note.split(" M")[0])
             network = build(name, in_channels=3, classes=10, image_size=32)
             assert count(network) / 1e6 == pytest.approx(written, abs=0.05)
-
-
-# -- checkpoints
-
-
-@pytest.mark.parametrize("form", ["safetensors", "plain", "wrapped", "parallel"])
-def test_checkpoints_load(tmp_path: Path, form: str) -> None:
-    source, path = build("mlp", seed=5), tmp_path / "weights.pt"
-    state = source.state_dict()
-    if form == "safetensors":
-        path = tmp_path / "weights.safetensors"
-        save_file(state, path)
-    else:
-        content = {
-            "plain": state,
-            "wrapped": {"state_dict": state, "epoch": 3},
-            "parallel": {f"module.{key}": value for key, value in state.items()},
-        }
-        torch.save(content[form], path)
-    loaded = models.load_checkpoint(path, build("mlp"))
-    assert all(torch.equal(value, state[key]) for key, value in loaded.state_dict().items())
-
-
-def test_checkpoints_that_cannot_be_used(tmp_path: Path) -> None:
-    model, path = build("mlp"), tmp_path / "weights.pt"
-    with pytest.raises(BadFile, match="There is no checkpoint at"):
-        models.load_checkpoint(path, model)
-    path.write_bytes(b"nonsense")
-    with pytest.raises(
-        BadFile, match="is not a checkpoint of plain tensors, and files are never unpickled here"
-    ):
-        models.load_checkpoint(path, model)
-    torch.save([1, 2], path)
-    with pytest.raises(BadFile, match="holds no dictionary of tensors"):
-        models.load_checkpoint(path, model)
-    torch.save(build("resnet9-small").state_dict(), path)
-    with pytest.raises(
-        BadFile,
-        match="holds weights of another network: missing hidden1.bias, hidden1.weight, "
-        "hidden2.bias and more; unknown",
-    ):
-        models.load_checkpoint(path, model)
-    torch.save(build("mlp", classes=7).state_dict(), path)
-    with pytest.raises(
-        BadFile,
-        match=r"head.weight has shape \(7, 128\), but the model needs \(4, "
-        r"128\). Check the number of classes",
-    ):
-        models.load_checkpoint(path, model)
-    damaged = tmp_path / "weights.safetensors"
-    damaged.write_bytes(b"nonsense")
-    with pytest.raises(BadFile, match="is not a safetensors file"):
-        models.load_checkpoint(damaged, model)
-
-
-def test_checkpoints_of_a_model_that_diverged_are_refused(tmp_path: Path) -> None:
-    state = build("mlp").state_dict()
-    state["hidden2.bias"][3] = float("nan")
-    save_file(state, tmp_path / "weights.safetensors")
-    with pytest.raises(
-        BadFile,
-        match="hidden2.bias holds values that are not finite. Give the "
-        "file of a model that did not diverge",
-    ):
-        models.load_checkpoint(tmp_path / "weights.safetensors", build("mlp"))
-
-
-def test_checkpoints_without_a_telling_suffix_or_without_counters_load(tmp_path: Path) -> None:
-    source = build("resnet9-small", seed=5)
-    state = {
-        key: value
-        for key, value in source.state_dict().items()
-        if not key.endswith("num_batches_tracked")
-    }
-    save_file(state, tmp_path / "one")
-    torch.save(state, tmp_path / "two")
-    for name in ("one", "two"):
-        assert all(
-            torch.equal(value, state[key])
-            for key, value in models.load_checkpoint(
-                tmp_path / name, build("resnet9-small")
-            ).named_parameters()
-        )
-
-
-def test_a_hostile_checkpoint_is_not_executed(tmp_path: Path) -> None:
-    class Trap:
-        def __reduce__(self) -> tuple[object, tuple[Path]]:
-            return (Path.touch, (tmp_path / "executed",))
-
-    for name, write in (
-        ("pickle.pt", lambda path: path.write_bytes(pickle.dumps(Trap()))),
-        ("torch.pt", lambda path: torch.save(Trap(), path)),
-    ):
-        write(tmp_path / name)
-        with pytest.raises(BadFile, match="never unpickled"):
-            models.load_checkpoint(tmp_path / name, build("mlp"))
-    assert not (tmp_path / "executed").exists()

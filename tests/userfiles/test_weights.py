@@ -60,7 +60,6 @@ SECRET = b"root:x:0:0:root:/root:/bin/bash\n"
         b"PK\x03\x04 no archive",
         (1 << 40).to_bytes(8, "little") + b"{}",  # a header longer than the file
         (2).to_bytes(8, "little") + b"[]",
-        (12).to_bytes(8, "little") + b'{"w": "here"}',
         (8).to_bytes(8, "little") + b"[" * 8,
         b"\x80\x04\x95 some other pickle",
     ],

@@ -60,7 +60,8 @@ def _normalisation(spec: dict[str, Any]) -> tuple[float, float] | None:
     """
     known = catalog.dataset(spec["dataset"]).normalisation
     cut = RunSpec.model_validate(spec).recipe.cut()
-    if known is not None and not cut["per_class"] and cut["validation_from"] == "training":
+    usual = (cut["validation_from"], cut["preprocess"]) == ("training", "mucore")
+    if known is not None and not cut["per_class"] and usual:
         return known
     found = album(spec)
     return None if found is None else found.normalisation

@@ -105,7 +105,6 @@ def choose_data() -> tuple[Basis, st.delta_generator.DeltaGenerator]:
     below = st.container()
     with st.expander("Change the recipe"):
         changes = recipe.recipe_form(preset)
-    recipe.say_recipe(presets[preset], changes)
     facts = None
     with below:
         if not dataset.endswith(":"):
@@ -123,8 +122,13 @@ def choose_data() -> tuple[Basis, st.delta_generator.DeltaGenerator]:
             "Retrain is, by the recipe.",
         ).strip()
         uploads.weights_field("original")
+        changes |= recipe.recipe_form(preset, beside_weights=True)
+        made = make_recipe(preset, changes)
         if original:
-            parts.checked(lambda: own_files.check_weights(original, model, facts), None)
+            parts.checked(
+                lambda: own_files.check_weights(original, dataset, model, made, facts), None
+            )
+    recipe.say_recipe(presets[preset], changes)
     return Basis(dataset, model, preset, changes, original, facts), place
 
 

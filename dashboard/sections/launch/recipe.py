@@ -31,6 +31,8 @@ HELP = {
     "pretrained": (
         "Start from pretrained weights where they fit; the last layer starts from random weights."
     ),
+    "preprocess": "What pixels become for every network: mucore (normalised by the data set's mean "
+    "and deviation), 0..1, -1..1, or MEAN/STD, one number a channel.",
     "revision": "How trainings are computed: 2 does the same as 1 in less time and may differ in "
     "the last digits. 1 continues comparisons of mucore 0.2.",
 }
@@ -129,11 +131,14 @@ def say_recipe(preset: PresetCard, changes: dict[str, Any]) -> None:
         )
 
 
-def recipe_form(preset: str) -> dict[str, Any]:
-    """A field for each field of the recipe; those that differ from the preset, which are marked."""
+def recipe_form(preset: str, *, beside_weights: bool = False) -> dict[str, Any]:
+    """A field for each field of the recipe, how pixels are preprocessed apart, `beside_weights` of
+    one's own; those that differ from the preset, which are marked.
+    """
     base = make_recipe(preset)
     changes: dict[str, Any] = {}
-    fields = list(Recipe.model_fields.items())
+    every = Recipe.model_fields.items()
+    fields = [each for each in every if (each[0] == "preprocess") is beside_weights]
     for start in range(0, len(fields), 3):
         for column, (name, info) in zip(st.columns(3), fields[start : start + 3], strict=False):
             value, told = getattr(base, name), HELP.get(name)

@@ -1,0 +1,88 @@
+"""Whether a network from a file was trained on pixels as a run normalises them, asked of some
+training images before anything is trained or measured.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Final
+
+import torch
+from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
+
+from mucore.datasets.splits import normalisation
+from mucore.engine.data import Samples
+from mucore.spec.preprocess import NAMED, USUAL, moments
+
+IMAGES: Final = 1000
+PARTS: Final = 10  # that the images are given in
+# What a network must lie off by, and the share of it that another preprocessing may leave at most
+# for a clear case; over what the whole roster returns, on three preprocessings.
+# `_misfit`: 0.06 at most where it is right (0.4 to 1 of a network at chance, of which others leave
+# half), 0.45 at least where it is wrong, of which the right one leaves a tenth.
+BATCH_NORM: Final = (0.25, 0.25)
+# `_errors`: where it is right, others leave 0.82 at least; a quarter of 100 is more than chance
+ERRORS: Final = (100, 0.75)
+
+
+def stated(right: str) -> str:
+    """What was recognised, in words, with what a person gives to say so."""
+    words = f"from {right.replace('..', ' to ')}" if right in NAMED else f"normalised as {right}"
+    return f"pixels {words}: give --preprocess {right} (preprocess at Launch and in Python)"
+
+
+def recognised(model: nn.Module, samples: Samples, preprocess: str) -> str:
+    """The known preprocessing that fits clearly better than `preprocess`; "" where none does, as
+    with a network that nothing is left of.
+    """
+    chosen = samples[torch.linspace(0, len(samples) - 1, min(IMAGES, len(samples))).long()]
+    pixels = chosen.images.take(chosen.positions)
+    usual, scaled = normalisation(pixels.cpu()), pixels.float() / 255
+    model = model.to(pixels.device).eval()
+    norms = [m for m in model.modules() if isinstance(m, _BatchNorm) and m.running_var is not None]
+    least, left = BATCH_NORM if norms else ERRORS
+    off: dict[str, float] = {}
+    for name in dict.fromkeys((preprocess, USUAL, *NAMED)):
+        mean, std = (torch.tensor(part).view(-1, 1, 1).to(scaled) for part in moments(name, usual))
+        x = (scaled - mean) / std
+        off[name] = _misfit(model, x, norms[0]) if norms else _errors(model, x, chosen.labels)
+        if off[preprocess] < least:
+            return ""
+    best = min(off, key=off.__getitem__)
+    return best if off[best] <= left * off[preprocess] else ""
+
+
+class _Reached(Exception):
+    """A network came to its batch norm; what follows is not asked."""
+
+
+@torch.no_grad()
+def _misfit(model: nn.Module, x: Tensor, norm: _BatchNorm) -> float:
+    """How far what reaches a batch norm lies from its running statistics: medians over channels of
+    the shift of the mean in running deviations, and of |log| of the ratio of the deviations, added.
+    """
+    seen = []
+
+    def look(_: nn.Module, inputs: tuple[Tensor, ...]) -> None:
+        axes = [axis for axis in range(inputs[0].dim()) if axis != 1]
+        seen.append(torch.stack(torch.var_mean(inputs[0].float(), axes)))
+        raise _Reached
+
+    hook = norm.register_forward_pre_hook(look)
+    for part in range(PARTS):
+        with contextlib.suppress(_Reached):
+            model(x[part::PARTS])  # of all classes, which may come sorted
+    hook.remove()
+    variance, mean = torch.stack(seen).mean(0)
+    usual = torch.as_tensor(norm.running_var).clamp_min(1e-12)
+    shift = (mean - norm.running_mean).abs() / usual.sqrt()
+    return float(shift.median() + (variance.clamp_min(1e-12) / usual).log().abs().median() / 2)
+
+
+@torch.no_grad()
+def _errors(model: nn.Module, x: Tensor, labels: Tensor) -> float:
+    """Images whose class is wrong, of attributes the share of each image's."""
+    logits = torch.cat([model(part) for part in x.split(IMAGES // PARTS)]).cpu()
+    wrong = logits.argmax(1) != labels if labels.dim() == 1 else (logits > 0) != labels.bool()
+    return float(wrong.float().reshape(len(labels), -1).mean(1).sum())
