@@ -50,17 +50,14 @@ PRUNED |= {"conv1.weight_orig": WEIGHT, "conv1.weight_mask": (WEIGHT > 0).float(
 LOADED: dict[str, tuple[Any, int, list[str]]] = {
     "plain": (STATE, 0, []),
     "data parallel": (prefixed("module."), 1, ["module.conv1.weight"]),
-    "compiled": (prefixed("_orig_mod."), 1, []),
     "nested": (prefixed("module._orig_mod.backbone."), 1, []),
     "Lightning": ({"state_dict": prefixed("model."), "epoch": 3}, 1, []),
     "kuangliu": ({"net": prefixed("module."), "acc": 93.2, "epoch": 3}, 1, []),
     "kuangliu's names": (SHORTCUT, 1, ["linear.weight"]),
-    "tutorial": ({"model_state_dict": STATE, "optimizer_state_dict": {}}, 0, []),
     "timm": ({"state_dict": AVERAGE, "state_dict_ema": STATE}, 1, ["state_dict_ema", "average"]),
     "torchvision": ({"model": AVERAGE, "model_ema": STATE, "args": None}, 1, ["model_ema"]),
     "arguments": ({"state_dict": STATE, "args": argparse.Namespace(lr=0.1)}, 0, []),
     "a numpy number": ({"state_dict": STATE, "best": np.float64(93.1)}, 0, []),
-    "no counters": ({n: t for n, t in STATE.items() if "tracked" not in n}, 0, []),
     "double": (of_type(torch.float64), 1, ["float64", "float32"]),
     "parameters": ({n: nn.Parameter(t) for n, t in STATE.items() if t.dim()}, 0, []),
     "normalize": ({"state_dict": prefixed("module.", **LAYER)}, 2, ["0.4914,0.48,0.4/1"]),
@@ -68,7 +65,6 @@ LOADED: dict[str, tuple[Any, int, list[str]]] = {
 STATISTICS = {name: t for name, t in STATE.items() if "running" not in name}
 REFUSED: dict[str, tuple[Any, list[str]]] = {
     "a module": (nn.Linear(2, 2), ["never unpickled", "weights_only=False", "model.state_dict()"]),
-    "a list": ([STATE], ["no dictionary of tensors"]),
     "an optimizer": ({"optimizer": {"state": {}}}, ["no dictionary of tensors"]),
     "no statistics": (STATISTICS, ["2 names are missing", "0 unknown", "bn1.running_mean"]),
     "more": ({**STATE, "aux.weight": WEIGHT}, ["0 names are missing", "1 unknown", "aux.weight"]),

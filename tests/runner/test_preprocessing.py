@@ -156,12 +156,10 @@ def test_what_a_network_was_trained_on_is_recognised(model: str, name: str):
 @pytest.mark.parametrize("name", KNOWN)
 def test_what_methods_return_is_recognised_as_its_original_is(store: Store, name: str):
     recipe = make_recipe("quick", {"epochs": 6, "preprocess": name})
-    usual: dict[str, Any] = {"model": "resnet9-small", "recipe": recipe}
     session = Session(store, "cpu")
     for method in "gradient_ascent boundary_shrink ssd finetune random_labels msg salun".split():
-        each = spec(method, **usual)
+        each = spec(method, model="resnet9-small", recipe=recipe)
         original = session.original(each)
         forget, data = _forgetting(each, session, original, session.run(each, 0))
         network, _ = model_of(each, session, original, forget, data, NO_CALLBACKS)
-        samples = session.samples(each, "train")
-        assert_recognised(network, samples, name)
+        assert_recognised(network, session.samples(each, "train"), name)
