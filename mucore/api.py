@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from torch import nn
 
+    from mucore.evaluate import Report
     from mucore.runner.plan import Grid, Plan
     from mucore.runner.quality import Finding
     from mucore.spec import Scope
@@ -61,6 +62,7 @@ def _door(function: Callable[P, T]) -> Callable[P, T]:
 
 __all__ = [
     "compare",
+    "evaluate",
     "forgetting_quality",
     "load_model",
     "repeat_run",
@@ -149,6 +151,40 @@ def compare(
     for job in failed:
         warnings.warn(_how(job), stacklevel=3)
     return frame
+
+
+@_door
+def evaluate(
+    *,
+    unlearned: nn.Module | Sequence[nn.Module],
+    original: nn.Module | Sequence[nn.Module] | None = None,
+    retrained: nn.Module | Sequence[nn.Module] | None = None,
+    train: Any,
+    test: Any,
+    forget: Any,
+    head: str = "",
+    device: str = "auto",
+    batch_size: int = 256,
+) -> Report:
+    """Judge networks of your own, in memory: their metrics, the gaps to Retrain, and the verdict;
+    nothing is stored.
+
+    `train` and `test` are Datasets or tensors of (x, y), x as the networks eat it: nothing is
+    normalised or augmented. `forget` are positions in `train`, a mask of bool, or a file of these
+    (.npy, .npz, .txt, .csv, .json, .pt). Lists hold one network a training seed and pair by their
+    places; the first unlearned network is compared with the first Retrain, and further Retrains say
+    how far these lie apart. `head` names the layer whose input are the features, where that is not
+    the last linear one. Networks are left as they were found. Raises `MucoreError`.
+    """
+    from mucore.evaluate import evaluate as judge
+    from mucore.numbers import integer
+
+    _texts(head=head, device=device)
+    size = integer(batch_size, "batch_size")
+    if size < 1:
+        raise BadValue(f"batch_size must be at least 1, but got {size}.")
+    given = {"unlearned": unlearned, "original": original, "retrained": retrained}
+    return judge(given, train, test, forget, head, size, device)
 
 
 @_door

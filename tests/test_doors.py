@@ -23,6 +23,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
 from builders import make_spec_row
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -69,6 +70,7 @@ cuda:99 meta scenario.class_id=3 recipe.epochs=1e30 a=b = .= finetune.lr=1,2 ðŸ™
 MORE = ["", " ", "\n", "\0", "a\0b", "folder:\0", "set:\0", "\udcff", "\u202e", LONG, f"-{LONG}"]
 MORE += [DEEP, "x" * 5000, "a/" * 2500, str(2**31), str(2**63), "one_class class_id=Â²"]
 TEXTS = st.one_of(st.sampled_from([*NASTY, *MORE]), st.text(max_size=12))
+NET, SOME = torch.nn.Linear(2, 2), (torch.randn(9, 2), torch.arange(9) % 2)
 BEGINNING = dict.fromkeys(("plan", "run", "tune"), BASE) | {
     "quality": [*BASE, "--plan"],
     "export": ["--format", "csv"],
@@ -129,6 +131,7 @@ ANYTHING = st.one_of(
 CALLED: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("compare", "forgetting_quality", "tune"), USUAL),
     "statistics": {},
+    "evaluate": {"unlearned": NET, "train": SOME, "test": SOME, "forget": [1]},
     "save_weights": {"key": "abc", "path": "abc.pt"},
     "load_model": {"key": "abc"},
     "run_suite": {"name": "mucore-bench-1-quick", "division": "tuned", "methods": "sisa"},

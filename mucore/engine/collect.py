@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 
 import numpy as np
@@ -33,6 +34,8 @@ def collect(
     *,
     keep: int | None = KEEP_LOGITS,
     features: int = KEEP_FEATURES,
+    head: nn.Module | None = None,
+    size: int | None = None,
 ) -> SplitOutputs:
     """Predict a split in eval mode without augmentation.
 
@@ -42,7 +45,9 @@ def collect(
     depend on the size of the split, on positions in it and on its labels alone, so that every model
     of a scenario keeps the same ones. Features are of the first of those kept; where these lack a
     class that others have, of the first of each class, in equal shares, and they come before the
-    rest. The logits of an ensemble are log-probabilities, and its confusion counts its votes.
+    rest. They are what goes into `head`, else into the last linear layer. `size` is a batch's, else
+    as the network's. The logits of an ensemble are log-probabilities, and its confusion counts its
+    votes.
     """
     model.eval()
     task = losses.task_of(samples.labels)
@@ -59,8 +64,9 @@ def collect(
     logits, predicted, vectors = [], [], []
     done = 0
     most = ON_CPU if run.device.type == "cpu" else BATCH
-    size = chunk(model, samples.images.shape, most, "passing", times=2)
-    with penultimate(model) as seen, run.autocast():
+    size = size or chunk(model, samples.images.shape, most, "passing", times=2)
+    looked = penultimate(model, head) if features else contextlib.nullcontext([])
+    with looked as seen, run.autocast():
         for batch in samples.batches(run, size):
             # its predictions are votes, and its members have features of their own
             if isinstance(model, Ensemble):
@@ -70,13 +76,14 @@ def collect(
             else:
                 found = model(batch.x).float().cpu()
                 predicted.append(losses.predicted(found, task))
-                vectors.append(seen.pop().float().cpu()[shows[done : done + len(batch)]])
+                if features:
+                    vectors.append(seen.pop().float().cpu()[shows[done : done + len(batch)]])
             logits.append(found[keeps[done : done + len(batch)]])
             done += len(batch)
             run.check()
     shape = (0, classes)
     every = torch.cat(logits).numpy() if logits else np.zeros(shape, np.float32)
-    penult = _halved(torch.cat(vectors)).numpy() if vectors and features else None
+    penult = _halved(torch.cat(vectors)).numpy() if vectors else None
     counts = confusion(labels, torch.cat(predicted).numpy() if predicted else labels, classes)
     order = np.concatenate([shown, np.delete(np.arange(len(kept)), shown)])
     return SplitOutputs(

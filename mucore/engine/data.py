@@ -92,6 +92,19 @@ class StreamedImages:
             self.files.prefetch(positions)
 
 
+class Inputs:
+    """What a network eats, any tensor (n, ...), as it is: nothing is scaled or normalised."""
+
+    mean = std = torch.empty(0)
+
+    def __init__(self, x: Tensor, device: torch.device):
+        self.x, self.device = x, device
+        self.shape: Any = x.shape[1:]
+
+    def take(self, positions: Tensor) -> Tensor:
+        return self.x[positions].to(self.device)
+
+
 class MaskedImages:
     """Images whose pixels under `mask` (h, w) bool are the training mean's."""
 
@@ -185,7 +198,8 @@ class Samples:
         pixels = self.images.take(self.positions[chosen])
         if augment and self.natural:
             pixels = crop_and_flip(pixels, run.rng(f"augment/{self.role}"))
-        x = (pixels.float() / 255 - self.images.mean) / self.images.std
+        ready = isinstance(self.images, Inputs)
+        x = pixels if ready else (pixels.float() / 255 - self.images.mean) / self.images.std
         return Batch(
             x,
             sent(self.labels[chosen], x.device),

@@ -26,13 +26,14 @@ def classifier_layer(model: nn.Module) -> nn.Linear:
 
 
 @contextlib.contextmanager
-def penultimate(model: nn.Module) -> Generator[list[Tensor]]:
-    """While open, each forward pass appends its penultimate features (n, d) to the list it gives.
+def penultimate(model: nn.Module, head: nn.Module | None = None) -> Generator[list[Tensor]]:
+    """While open, each forward pass appends its penultimate features (n, d) to the list it gives:
+    what goes into `head`, if given, else into the last linear layer.
 
     The hook leaves with the context.
     """
     seen: list[Tensor] = []
-    hook = classifier_layer(model).register_forward_pre_hook(
+    hook = (head or classifier_layer(model)).register_forward_pre_hook(
         lambda module, inputs: seen.append(inputs[0].flatten(1))
     )
     try:

@@ -185,15 +185,16 @@ def chosen(value: Any, dataset: str, say: Callable[[str], object] = lambda sente
     """The rows that a value names: `@FILE` or a path, `set:NAME`, a text, an array, a mask of bool,
     names of files. Who reads it is told by `say` what was translated. Raises `BadFile`, `BadValue`.
     """
-    listed = _listed(value)
-    if listed is None:
+    found = listed(value)
+    if found is None:
         return value
-    if listed.saved is not None and listed.saved.version == 1:
-        say(f"{listed.saved.name or 'The set'}: {TRANSLATED}")
-    return rows_of(listed, dataset)
+    if found.saved is not None and found.saved.version == 1:
+        say(f"{found.saved.name or 'The set'}: {TRANSLATED}")
+    return rows_of(found, dataset)
 
 
-def _listed(value: Any) -> Listed | None:
+def listed(value: Any) -> Listed | None:
+    """What a value lists, of any data set; None for what is no list."""
     if isinstance(value, os.PathLike):
         return lists.read_file(Path(value))
     if isinstance(value, str):
@@ -203,7 +204,10 @@ def _listed(value: Any) -> Listed | None:
             return lists.read_file(paths.path(value[1:]))
         return lists.read_list(value.encode(), name="the list")
     if isinstance(value, np.ndarray) or (isinstance(value, list | tuple) and value):
-        return lists.read_array(np.asarray(value), name="the list")
+        try:
+            return lists.read_array(np.asarray(value), name="the list")
+        except ValueError:
+            raise BadValue("A list of samples is one row, but this one holds several.") from None
     return None
 
 

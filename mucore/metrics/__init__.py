@@ -50,7 +50,7 @@ def applies(card: MetricCard, *, scenario: str | None, method: str) -> bool:
 
 
 def measure(
-    inputs: MetricInputs,
+    inputs: MetricInputs | PreparedInputs,
     *,
     scenario: str | None,
     method: str,
@@ -65,15 +65,12 @@ def measure(
     The reference Retrain is compared with itself: its distances are 0, its relative time 1, and it
     has no gaps. A Retrain of other settings is a method like any other.
     """
-    if method == "retrain" and inputs.retrain_metrics is None:
+    raw = inputs.raw if isinstance(inputs, PreparedInputs) else inputs
+    if method == "retrain" and raw.retrain_metrics is None:
         inputs = replace(
-            inputs,
-            retrained=inputs.outputs,
-            retrained_weights=inputs.weights,
-            retrain_cost=inputs.cost,
-            retrain_metrics=None,
+            raw, retrained=raw.outputs, retrained_weights=raw.weights, retrain_cost=raw.cost
         )
-    prepared = PreparedInputs(inputs)
+    prepared = inputs if isinstance(inputs, PreparedInputs) else PreparedInputs(inputs)
     found: dict[str, Measured] = {}
     with one_thread():
         for card in catalog.metrics():

@@ -20,7 +20,7 @@ predictor after Unlearn-Sparse (Jia et al., NeurIPS 2023), `evaluation/SVC_MIA.p
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -313,6 +313,8 @@ class Attacked:
     tpr_01: float | None  # at 0.1 % false positives
     tpr_1: float | None  # at 1 %
     held_out: int
+    # (n,) of the forget set, whether the attack calls the sample unseen; the efficacy is its mean
+    unseen: np.ndarray | None = field(default=None, compare=False)
 
 
 def run_attack(
@@ -367,6 +369,7 @@ def run_attack(
         tpr_01=tpr_at_fpr(positives=positives, negatives=negatives, fpr=LOW_RATES[0]),
         tpr_1=tpr_at_fpr(positives=positives, negatives=negatives, fpr=LOW_RATES[1]),
         held_out=split.held_out,
+        unseen=scores < 0,
     )
 
 

@@ -1,0 +1,354 @@
+"""A user's own networks judged in memory: no store, no job, no recipe (`mucore.api.evaluate`).
+
+What a stored run gets: one pass over each split, the metrics, the sanity flags, the verdict. Lists
+pair by their places, as runs do by training seed; further Retrains serve the verdict's bands alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, combinations
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+import torch
+from rich.console import Console
+from rich.progress import track
+from torch import Tensor, nn
+from torch.utils.data import TensorDataset, default_collate
+
+from mucore import catalog, verdicts
+from mucore.engine.collect import KEEP_FEATURES, collect
+from mucore.engine.data import Inputs, Samples
+from mucore.engine.device import resolve_device
+from mucore.engine.features import penultimate
+from mucore.engine.run import Run
+from mucore.errors import BadValue, said
+from mucore.forget_sets import identity
+from mucore.metrics import MetricInputs, PreparedInputs, measure, membership, sanity
+from mucore.metrics.registry import RELATIVE_TO_RETRAIN
+from mucore.outputs import Outputs, with_common_scale
+from mucore.rng import numpy_rng
+from mucore.runner.evaluate import trainable
+from mucore.statistics.significance import t_interval
+from mucore.verdicts.rule import BLINDABLE, FEWEST, PROBE
+
+DRAWS: Final = 1_000  # of the bootstrap
+ATTACKED: Final = 2_000  # samples a side of the membership attacks, as in a run
+LOOKED_AT: Final = 8  # samples that are asked for twice
+METHODS: Final = {"retrained": "retrain", "original": "original", "unlearned": "uploaded"}
+SPLITS: Final = {"fa": "forget", "ra": "retain", "ta": "test", "tfa": "test", "tra": "test"}
+# What would unlock a metric, or a group of them, that predictions do not give
+UNASKED: Final = {
+    "va": "It takes validation data, which are not asked for here.",
+    "ignorance": "It takes gradients or a fresh network. mu.compare measures it.",
+    "cost": "Networks do not tell what unlearning took. mu.compare measures it.",
+    "representation": "It takes the linear layer that gives the logits. Name it by head=.",
+}
+
+
+@dataclass(eq=False)
+class Network:
+    """A network under its name in the call, and what came of it."""
+
+    name: str
+    model: Any
+    head: nn.Module | None  # whose input are the features
+    outputs: Any = None
+    weights: Any = None
+    ready: Any = None  # what its metrics looked at
+    metrics: Any = None
+
+    def shares(self, metric: str) -> Any:
+        """What the metric is the mean of, (n,) bool by sample; None where it is no such share."""
+        attack = metric.removeprefix("mia_").removesuffix("_forgotten_classes")
+        if attack in membership.ATTACKS:
+            classes = metric.endswith("_classes")
+            return self.ready.attack(attack, forgotten_classes=classes).unseen
+        if metric not in SPLITS:
+            return None
+        answers, labels = self.ready.predictions(SPLITS[metric])
+        gone = np.isin(labels, self.ready.raw.forgotten_classes)
+        return (answers.argmax(1) == labels)[{"tfa": gone, "tra": ~gone}.get(metric, slice(None))]
+
+
+NOBODY: Final = Network("", None, None)
+Groups = Mapping[str, Sequence[Network]]  # by their role, as `METHODS` has it
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """What `mucore.api.evaluate` found. `caveats` must be read beside the numbers; `missing` says
+    of a metric why it is not there and what would unlock it; `forgotten` counts the forget set by
+    class; `about` says what was forgotten of how much, and what intervals are.
+    """
+
+    verdict: verdicts.Verdict
+    caveats: tuple[str, ...]
+    missing: Mapping[str, str]
+    forgotten: Mapping[int, int]
+    about: str
+    rows: Sequence[Mapping[str, Any]]
+
+    def table(self) -> pd.DataFrame:
+        """One row a metric: means over training seeds, the gap to Retrain, and the 95 % interval
+        (low, high) of the gap, of the value where there is none.
+        """
+        return pd.DataFrame([*self.rows])
+
+    def __repr__(self) -> str:
+        doubt = " (an indication)" if self.verdict.provisional else ""
+        return f"{self.verdict.said}{doubt}. {self.verdict.sentence}\n{self.about}"
+
+
+def evaluate(
+    given: Mapping[str, Any], train: Any, test: Any, forget: Any, head: str, size: int, device: str
+) -> Report:
+    """See `mucore.api.evaluate`; `given` has networks by their role."""
+    groups = {role: _networks(role, given[role], head) for role in METHODS}
+    every = [*chain(*groups.values())]
+    _check(groups)
+    run = Run(seed=0, device=resolve_device(device))
+    known, unseen = _samples("train", train, run), _samples("test", test, run)
+    gone = _forgotten(forget, len(known))
+    parts = {"forget": known[gone], "retain": known[~gone], "test": unseen}
+    screen = Console(stderr=True)
+    off = not screen.is_terminal
+    for network in track(every, "asking networks", console=screen, transient=True, disable=off):
+        _ask(network, parts, run, size)
+    classes = {each.outputs["test"].logits.shape[1] for each in every}
+    _need(len(classes) == 1, f"Networks must have one number of classes, not {sorted(classes)}.")
+    counts = np.bincount(parts["forget"].labels)
+    forgotten = {int(each): int(counts[each]) for each in np.flatnonzero(counts)}
+    whole = not np.isin(parts["retain"].labels, [*forgotten]).any()
+    judged = _measure(groups, tuple(forgotten) if whole else ())
+    rows, missing = _table(groups)
+    listed = ", ".join(f"{count:,} of class {each}" for each, count in forgotten.items())
+    seeds = len(groups["unlearned"])
+    how = f"t over {seeds} training seeds" if seeds > 1 else f"{DRAWS:,} bootstraps of samples"
+    about = f"Forgotten of {len(known):,} samples: {listed}. Intervals: 95 %, {how}."
+    return Report(*judged, missing, forgotten, about, rows)
+
+
+def _need(holds: object, sentence: str) -> None:
+    if not holds:
+        raise BadValue(sentence)
+
+
+def _networks(role: str, given: Any, head: str) -> list[Network]:
+    listed = [*given] if isinstance(given, tuple | list) else [] if given is None else [given]
+    found = []
+    for number, model in enumerate(listed):
+        name = f"{role}[{number}]" if len(listed) > 1 else role
+        what = f"{name} must be an nn.Module with its weights loaded, not {said(model)}."
+        _need(isinstance(model, nn.Module), what)
+        linear = [each for each in model.modules() if isinstance(each, nn.Linear)]
+        layers = dict(model.named_modules()) | {"": linear[-1] if linear else None}
+        _need(head in layers, f"head names a layer, but {name} has no {said(head)}.")
+        found.append(Network(name, model, layers[head]))
+    return found
+
+
+def _check(groups: Groups) -> None:
+    """Raise `BadValue` where lists do not pair, or one network stands for two."""
+    seeds = max(len(groups["unlearned"]), 1)
+    for role, group in groups.items():
+        paired = len(group) >= seeds or (not group and role != "unlearned")
+        what = f"Lists pair by training seed, but {seeds} are unlearned and {len(group)} {role}."
+        _need(paired, f"{what} Give one each, or judge one network at a time.")
+    for one, other in combinations(chain(*groups.values()), 2):
+        what = f"{one.name} and {other.name} are one module, which counts once."
+        _need(one.model is not other.model, f"{what} Unlearn on a copy.deepcopy of the original.")
+
+
+def _samples(name: str, given: Any, run: Run) -> Samples:
+    """All that the user's data hold. Raises `BadValue` where that is no (x, y), or x is drawn anew
+    each time.
+    """
+    try:
+        tensors = isinstance(given, tuple | list) and isinstance(given[0], Tensor)
+        data: Any = TensorDataset(*given) if tensors else given
+        few = range(min(len(data), LOOKED_AT))
+        (some, _), (again, _) = (default_collate([data[each] for each in few]) for _ in range(2))
+        if not torch.allclose(some, again, equal_nan=True):
+            raise ValueError("two looks at x differ, as under a transform that draws")
+        x, y = default_collate([data[each] for each in range(len(data))])
+        if y.shape != x.shape[:1] or y.is_floating_point():
+            raise ValueError(f"y has shape {[*y.shape]} and {y.dtype}")
+    except Exception as error:  # of any kind: the data are the user's
+        raise BadValue(
+            f"{name} must be a Dataset of (x, y) or tensors (x, y), x of one shape and always the "
+            f"same, y a class from 0, but: {type(error).__name__}, {said(str(error), 200)}."
+        ) from error
+    every = torch.arange(len(y))
+    return Samples(Inputs(x, run.device), every, y.long().cpu(), every, name)
+
+
+def _forgotten(given: Any, count: int) -> Tensor:
+    """Which of the samples are forgotten, (n,) bool. Raises `BadValue` where a position is none or
+    named twice, or all are named, `BadFile` for what is no list.
+    """
+    if isinstance(given, Tensor | range):  # a range may be too long to be listed
+        given = torch.as_tensor(given[: count + 1]).cpu().numpy()
+    listed = identity.listed(Path(given) if isinstance(given, str) else given)
+    found = np.array([] if listed is None or listed.saved else listed.numbers, int)
+    times = np.bincount(found[found < count], minlength=count)
+    whole = listed is not None and listed.length in (None, count)
+    _need(
+        whole and times.sum() == len(found) and times.max() == 1 > times.min(),
+        f"forget names some of train's positions, 0 to {count - 1}, each once, is a mask of as "
+        f"many or a file of these, but {said(given)} names {times.sum()}, one {times.max()} times.",
+    )
+    return torch.from_numpy(times == 1)
+
+
+@contextlib.contextmanager
+def _left_as_found(model: nn.Module, device: torch.device) -> Generator[None]:
+    """Inside, a network is in eval mode on the device. Its modes and place, and torch's
+    generators, are put back.
+    """
+    modes = [(module, module.training) for module in model.modules()]
+    home = next((each.device for each in chain(model.parameters(), model.buffers())), device)
+    with torch.random.fork_rng([device] if device.type == "cuda" else []), torch.no_grad():
+        try:
+            model.eval().to(device)
+            yield
+        finally:
+            model.to(home)
+            for module, training in modes:
+                module.training = training
+
+
+def _ask(network: Network, parts: Mapping[str, Samples], run: Run, size: int) -> None:
+    """Let a network predict each part. Raises `BadValue` where it does not answer with logits."""
+    model = network.model
+    network.weights = trainable(model)
+    with _left_as_found(model, run.device):
+        x = next(parts["test"].batches(run, size)).x
+        looked = penultimate(model, network.head) if network.head else contextlib.nullcontext([])
+        try:
+            with looked as seen:
+                logits = model(x)
+            if logits.ndim != 2 or len(logits) != len(x):
+                raise ValueError(f"it gives {[*logits.shape]}")
+            if (logits >= 0).all() and (logits.sum(1) - 1).abs().max() < 1e-3:
+                raise ValueError("it gives probabilities, which a softmax made of them")
+            classes = logits.shape[1]
+            low, high = torch.cat([each.labels for each in parts.values()]).aminmax()
+            if low < 0 or high >= classes:
+                raise ValueError(f"it has {classes} outputs, and labels go from {low} to {high}")
+            if len(seen) != 1 or getattr(network.head, "out_features", classes) != classes:
+                network.head = None  # there, but not what gives the logits
+            features = KEEP_FEATURES if network.head else 0
+            more: dict[str, Any] = {"features": features, "head": network.head, "size": size}
+            found = {
+                name: collect(model, part, classes, run, keep=None, **more)
+                for name, part in parts.items()
+            }
+            if not all(np.isfinite(each.logits).all() for each in found.values()):
+                raise ValueError("some are NaN or infinite; it has diverged")
+        except Exception as error:  # of any kind: the network is the user's
+            raise BadValue(
+                f"{network.name} must answer samples {[*x.shape]} with finite logits ({len(x)}, "
+                f"classes), but: {said(str(error), 200)}. Give what it eats; a smaller batch_size "
+                "takes less memory."
+            ) from error
+    network.outputs = with_common_scale(Outputs(found))
+
+
+def _measure(groups: Groups, gone: tuple[int, ...]) -> tuple[verdicts.Verdict, tuple[str, ...]]:
+    """Give each network its metrics, Retrains first: gaps are to that of the same place. Gives the
+    verdict, and what must be read beside the numbers.
+    """
+    scenario = "class_wise" if gone else "ids"
+    runs, caveats = [], []
+    for role, seed in [(each, seed) for each in METHODS for seed in range(len(groups[each]))]:
+        beside = {name: each[seed] for name, each in groups.items() if seed < len(each)}
+        original, retrained = (beside.get(each, NOBODY) for each in ("original", "retrained"))
+        network, method = beside[role], METHODS[role]
+        inputs = MetricInputs(
+            outputs=network.outputs,
+            original=original.outputs,
+            retrained=retrained.outputs,
+            classes=network.outputs["test"].logits.shape[1],
+            forgotten_classes=gone,
+            weights=network.weights,
+            original_weights=original.weights,
+            retrained_weights=retrained.weights,
+            cost={"missing": UNASKED["cost"]},
+            retrain_cost=None,
+            retrain_metrics=retrained.metrics,  # of a Retrain itself there are none yet
+            evaluation_seed=0,
+            mia_samples=ATTACKED,
+        )
+        network.ready = PreparedInputs(inputs)
+        metrics = network.metrics = measure(network.ready, scenario=scenario, method=method)
+        flags = sanity.flags(inputs, metrics, method=method)
+        notes = sanity.cautions(inputs, metrics)
+        caveats += [f"{network.name}: {sentence}" for sentence in (*flags, *notes)]
+        values = {name: each.value for name, each in metrics.items() if each.value is not None}
+        blind, collapsed = "confidence" in sanity.blind_attacks(notes), sanity.is_collapsed(flags)
+        counts = {name: len(network.shares(name)) for name in (*SPLITS, BLINDABLE)}
+        counts |= {"classes": inputs.classes, PROBE: counts["tfa"]}
+        setting = ("", "", "", scenario, "")
+        known = counts if role == "retrained" else None
+        said_of = (network.name, setting, method, "{}", seed, True, values, blind, collapsed, known)
+        runs.append(verdicts.Run(*said_of))
+    judged = verdicts.judge(runs)
+    found = next(each.verdict for each in judged if each.method == METHODS["unlearned"])
+    assert found is not None
+    if found.shown and found.retrains < FEWEST:
+        found = replace(found, shown=False)
+        caveats.insert(0, f"The verdict is provisional: it needs {FEWEST} Retrains.")
+    return found, tuple(caveats)
+
+
+def _table(groups: Groups) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """A row a metric that all unlearned networks have, and why there is none of the others."""
+    mine, rows, missing = groups["unlearned"], [], {}
+    for metric in mine[0].metrics:
+        if errors := [each.metrics[metric].error for each in mine if each.metrics[metric].error]:
+            missing[metric] = _unlocked(metric, groups) or errors[0]
+            continue
+        values = {
+            role: [each.metrics[metric].value for each in groups[role][: len(mine)]]
+            for role in ("original", "unlearned", "retrained")
+        } | {"gap": [each.metrics[metric].gap for each in mine]}
+        row = {name: np.mean(np.array(each or [None], float)) for name, each in values.items()}
+        others = () if None in values["gap"] else groups["retrained"][: len(mine)]
+        rows.append({"metric": metric, **row, "interval": _interval(metric, mine, others)})
+    return rows, missing
+
+
+def _unlocked(metric: str, groups: Groups) -> str:
+    """What would unlock a metric; "" where its own sentence says it."""
+    group = catalog.metric(metric).group
+    if metric in RELATIVE_TO_RETRAIN and group != "cost" and not groups["retrained"]:
+        return "It compares with Retrain. Give retrained=."
+    if metric.startswith("cka_original") and not groups["original"]:
+        return "It compares with the original. Give original=."
+    return UNASKED.get(metric) or UNASKED.get(group, "")
+
+
+def _interval(
+    metric: str, mine: Sequence[Network], retrained: Sequence[Network]
+) -> tuple[float | None, float | None] | None:
+    """95 %, of the value, or of the gap to `retrained`: by Student's t over training seeds; of one
+    network by the bootstrap over samples, on the same ones, where the metric is a share of these.
+    """
+    if len(mine) > 1:
+        measured = [each.metrics[metric] for each in mine]
+        found = t_interval([each.gap if retrained else each.value for each in measured])
+        return found.low, found.high
+    if (shares := mine[0].shares(metric)) is None:
+        return None
+    others = retrained[0].shares(metric) if retrained else 0.0
+    # to draw samples is to draw how often each of the few differences comes
+    values, counts = np.unique(shares * 1.0 - others, return_counts=True)
+    rng, n = numpy_rng(0, f"bootstrap/{metric}"), counts.sum()
+    low, high = np.quantile(rng.multinomial(n, counts / n, DRAWS) @ values / n, [0.025, 0.975])
+    return float(low), float(high)

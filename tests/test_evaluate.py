@@ -1,0 +1,132 @@
+"""`mucore.api.evaluate`: networks in memory, beside a plain loop and scikit-learn."""
+
+import copy
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from sklearn.metrics import accuracy_score, roc_auc_score
+from torch import nn
+from torch.utils.data import TensorDataset
+
+import mucore.api as mu
+from mucore.errors import MucoreError
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "own-models.md"
+GONE = np.arange(0, 120, 4)  # of 240 training samples in three classes
+KEPT = np.setdiff1d(np.arange(240), GONE)
+torch.manual_seed(0)
+X, Y = torch.randn(360, 1, 3, 3), torch.arange(360) % 3
+TRAIN, TEST = (X[:240], Y[:240]), (X[240:], Y[240:])
+
+
+class Drawing(list[Any]):
+    def __getitem__(self, place: Any) -> Any:
+        return torch.randn(1, 3, 3), 0
+
+
+def net(classes: int = 3) -> Any:
+    return nn.Sequential(nn.Flatten(), nn.Linear(9, 16), nn.BatchNorm1d(16), nn.Linear(16, classes))
+
+
+A, B, C, D, E = (net() for _ in range(5))  # that learned nothing
+
+
+def judged(**changes: Any) -> Any:
+    given: dict[str, Any] = {"unlearned": A, "original": B, "retrained": [C, D, E], "forget": GONE}
+    given |= {"train": TRAIN, "test": TEST, "device": "cpu"} | changes
+    return mu.evaluate(**given)
+
+
+def plain(model: nn.Module, x: torch.Tensor) -> np.ndarray:
+    with torch.no_grad():
+        return torch.cat([model.eval()(each) for each in x.split(50)]).softmax(1).numpy()
+
+
+def test_numbers_are_those_of_a_plain_loop_and_networks_stay_as_they_were(tmp_path):
+    torch.save(torch.isin(torch.arange(240), torch.from_numpy(GONE)), tmp_path / "mask.pt")
+    A.train()[2].eval()  # as who froze its statistics has it
+    before, random = copy.deepcopy(A), torch.get_rng_state()
+    report = judged()
+    same = judged(train=TensorDataset(*TRAIN), forget=str(tmp_path / "mask.pt"))
+    assert report.table().equals(same.table()) and torch.equal(torch.get_rng_state(), random)
+    assert [m.training for m in A.modules()] == [m.training for m in before.modules()]
+    assert all(
+        torch.equal(A.state_dict()[name], each) for name, each in before.state_dict().items()
+    )
+    assert not A[3]._forward_pre_hooks
+    found, right = report.table().set_index("metric"), []
+    for name, model in {"unlearned": A, "retrained": C}.items():
+        p, outside = plain(model, TRAIN[0]), plain(model, TEST[0])
+        right.append(p[KEPT].argmax(1) == TRAIN[1].numpy()[KEPT])
+        scores = [p[GONE, TRAIN[1][GONE]], outside[range(120), TEST[1]]]
+        assert found[name].loc[["fa", "ra", "ta", "mia_confidence_auc"]].tolist() == pytest.approx(
+            [accuracy_score(TRAIN[1][rows], p[rows].argmax(1)) for rows in (GONE, KEPT)]
+            + [accuracy_score(TEST[1], outside.argmax(1))]
+            + [roc_auc_score(np.repeat([1, 0], [30, 120]), np.concatenate(scores))]
+        )
+    # the bootstrap by its definition: samples drawn one by one, the same of both networks
+    drawn = np.random.default_rng(1).choice(np.subtract(*right, dtype=float), (9000, 210)).mean(1)
+    assert found["interval"]["ra"] == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=0.01)
+    assert report.forgotten == {0: 10, 1: 10, 2: 10} and report.verdict.retrains == 3
+    assert np.isfinite(found["unlearned"]["cka_retrain_forget"])
+
+
+def test_several_seeds_have_the_interval_of_t_and_whole_classes_their_rule():
+    report = judged(
+        unlearned=[A, E], original=[B, net()], retrained=[C, D], forget=range(0, 240, 3)
+    )
+    ta = [accuracy_score(TEST[1], plain(each, TEST[0]).argmax(1)) for each in (A, E, C, D)]
+    gaps = np.subtract(ta[:2], ta[2:])
+    half = 12.7062047 * gaps.std(ddof=1) / np.sqrt(2)  # t of 0.975 at one degree of freedom
+    found = report.table().set_index("metric")
+    assert found["interval"]["ta"] == pytest.approx((gaps.mean() - half, gaps.mean() + half))
+    assert {"tfa", "linear_probe"} <= {*found.index} and report.forgotten == {0: 80}
+
+
+def test_what_is_missing_says_what_would_unlock_it():
+    convolved = nn.Sequential(nn.Conv2d(1, 8, 2), nn.Conv2d(8, 3, 2), nn.Flatten())
+    report = judged(unlearned=convolved, original=None, retrained=None)
+    assert report.verdict.word == "cannot tell" and report.table()["gap"].isna().all()
+    asked = {"l2": "retrained=", "cka_original_test": "original=", "va": "data", "rte": "took"}
+    assert all(words in report.missing[metric] for metric, words in asked.items())
+    assert "head=" in judged(unlearned=convolved).missing["cka_original_test"]
+    both = {"unlearned": convolved, "original": copy.deepcopy(convolved), "retrained": None}
+    assert "cka_original_test" not in judged(**both, head="1").missing
+
+
+WRONG: list[tuple[str, dict[str, Any]]] = [
+    ("'x.pth'", {"unlearned": "x.pth"}),
+    ("retrained[0] and retrained[1] are one", {"retrained": [C, C]}),
+    ("original and unlearned are one", {"original": A}),
+    ("2 are unlearned and 1 original", {"unlearned": [A, E]}),
+    ("it gives [120, 1, 1, 3, 3]", {"unlearned": nn.Unflatten(1, (1, 1))}),
+    ("probabilities", {"unlearned": nn.Sequential(net(), nn.Softmax(1))}),
+    ("not [3, 4]", {"original": net(4)}),
+    ("NaN", {"unlearned": nn.Sequential(net(), nn.Threshold(9e9, float("nan")))}),
+    ("2 outputs, and labels go from 0 to 2", {"unlearned": net(2)}),
+    ("samples [256, 1, 2, 3]", {"test": (X[:, :, :2], Y)}),
+    ("two looks", {"train": Drawing([0] * 9)}),
+    ("y has shape", {"train": (X, Y.float())}),
+    ("'fc'", {"head": "fc"}),
+    ("cuda:99", {"device": "cuda:99"}),
+    ("batch_size", {"batch_size": 0}),
+    *(("forget names", {"forget": each}) for each in ([240], [1, 1], range(240), GONE > 5, 5)),
+    *(("list of samples", {"forget": each}) for each in (np.array([]), [[1], [2, 3]])),
+]
+
+
+@pytest.mark.parametrize(("words", "changes"), WRONG)
+def test_what_cannot_be_judged_is_a_sentence(words: str, changes: dict[str, Any]):
+    with pytest.raises(MucoreError, match=re.escape(words)):
+        judged(**changes)
+
+
+@pytest.mark.slow
+def test_the_page_runs():
+    seen: dict[str, Any] = {}
+    exec(PAGE.read_text("utf-8").partition("```python")[2].partition("```")[0], seen)
+    assert sum(seen["report"].forgotten.values()) == 100 and seen["report"].verdict.retrains == 3
