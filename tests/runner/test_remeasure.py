@@ -66,7 +66,11 @@ def test_without_weights_the_predictions_are_enough_for_most(session, aged):
     store.put_result(
         replace(
             store.get_result(key),
-            metrics={**store.get_result(key).metrics, "efficacy": Measured(7.0)},
+            metrics={
+                **store.get_result(key).metrics,
+                "efficacy": Measured(7.0),
+                "mia_prob_tpr_01": Measured(0.5),
+            },
         )
     )
     store.gc("outputs")
@@ -74,6 +78,7 @@ def test_without_weights_the_predictions_are_enough_for_most(session, aged):
     again = store.get_result(key).metrics
     for name in ("cka_retrain_test", "cka_original_test", "js_divergence", "average_gap"):
         assert again[name].value == pytest.approx(aged[key].metrics[name].value, rel=1e-6), name
+    assert again["mia_prob_tpr_01"].value is None, "a number that is withheld goes"
     assert again["l2"].value == aged[key].metrics["l2"].value, (
         "a number that cannot be had any more stays"
     )

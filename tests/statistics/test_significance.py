@@ -73,6 +73,24 @@ def test_holm_keeps_the_order_and_never_lowers(p: list[float]):
     assert (np.diff(np.array(found)[order]) >= 0).all()
 
 
+def test_wilcoxon_is_exact_with_zeros_and_ties_whatever_the_number_of_blocks():
+    """Beside the distribution of the signed ranks itself, where scipy would approximate."""
+    rng = np.random.default_rng(0)
+    for n in (14, 19, 24):
+        first, second = rng.integers(0, 5, (2, n)) / 10
+        (found,) = significance.wilcoxon_holm({"a": first.tolist(), "b": second.tolist()})
+        differences = np.round(first - second, 12)
+        differences = differences[differences != 0]
+        ranks = np.rint(2 * stats.rankdata(np.abs(differences))).astype(int)
+        ways = np.zeros(ranks.sum() + 1)
+        ways[0] = 1
+        for rank in ranks:
+            ways[rank:] += ways[:-rank].copy()
+        seen = ranks[differences > 0].sum()
+        tails = min(ways[: seen + 1].sum(), ways[seen:].sum()) / ways.sum()
+        assert found.p == pytest.approx(min(1, 2 * tails), abs=1e-12)
+
+
 def test_wilcoxon_of_matched_seeds_by_hand():
     """Six seeds, all differences of one sign: p = 2 / 2⁶. Of three pairs two are at 2/64: corrected
     3 · 2/64. c equals b.
