@@ -18,7 +18,7 @@ from mucore.datasets.published import downloading
 from mucore.datasets.splits import Split, Splits
 from mucore.userfiles import datasets
 
-__all__ = ["Split", "Splits", "default_root", "load", "read_anew"]
+__all__ = ["Split", "Splits", "default_root", "load"]
 
 CACHED = 2  # data sets kept in memory a process; a worker seldom needs more than one at a time
 
@@ -42,11 +42,6 @@ def load(name: str, root: Path | None = None, *, download: bool = True, **asked:
         splits = _load(name, root or default_root(), datasets.data_hash(name))
     usual: dict[str, Any] = {"validation_from": "training", "per_class": 0, "greyscale": False}
     return cut(splits, **usual | asked)
-
-
-def read_anew() -> None:
-    """Let the next `load` read its files, whatever this process has in memory."""
-    _load.cache_clear()
 
 
 @functools.lru_cache(maxsize=CACHED)

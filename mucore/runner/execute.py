@@ -23,7 +23,6 @@ from mucore.datasets.splits import Splits, copies_flags, copies_notes
 from mucore.engine.data import UnlearningData
 from mucore.engine.loop import is_finite
 from mucore.engine.run import NO_CALLBACKS, Callbacks, Run
-from mucore.engine.untouched import Touched, untouched
 from mucore.metrics import MetricInputs, measure
 from mucore.metrics.sanity import cautions, flags
 from mucore.outputs import DOWNSTREAM
@@ -193,13 +192,9 @@ def unlearn_recorded(
         record=data.record | training_records(session, spec, original, forget, run, callbacks),
     )
     retrain = session.store.get_model(spec.retrained().model_key)
-    try:
-        return unlearn(
-            spec, original, data, run, retrain.cost.get("seconds") if retrain is not None else None
-        )
-    except Touched:
-        session.forget_data()
-        raise
+    return unlearn(
+        spec, original, data, run, retrain.cost.get("seconds") if retrain is not None else None
+    )
 
 
 def unlearn(
@@ -214,14 +209,12 @@ def unlearn(
     "diverged".
 
     Raises `Refused` where the spec confines the method to the classifier and it does not keep to
-    that, `MethodFailed` where a user's own comes to no result, and `Touched` where one of mucore's
-    changes what other runs share.
+    that, and `MethodFailed` where a user's own comes to no result.
     """
     if methods.own(spec.method, spec.method_hash) is not None:
         model = isolated.apply(spec, original, data, run, children.limits(retrain_seconds))
     else:
-        with untouched(spec.method, original, data):
-            model = apply(spec, original, data, run)
+        model = apply(spec, original, data, run)
     if spec.scope == "classifier" and _moved_elsewhere(model, original):
         raise not_confined(spec)
     if spec.noise and "noisy_steps" not in run.diagnostics:

@@ -34,7 +34,7 @@ from mucore.engine.data import Images, Samples, StreamedImages, TensorImages, Un
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.memory import keep_freed
 from mucore.engine.run import Cost, Progress, Run, Status
-from mucore.engine.untouched import set_settings, settings
+from mucore.engine.torch_settings import set_settings, settings
 from mucore.errors import MethodFailed, StoreError
 from mucore.outputs import SplitOutputs
 from mucore.probes.trajectory import Look, Watcher

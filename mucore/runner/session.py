@@ -138,14 +138,6 @@ class Session:
             self._samples = {name: on_device(splits, name, self.device) for name in splits.names}
         return self._splits
 
-    def forget_data(self) -> None:
-        """Read the data anew when they are needed next, and what was computed from them: somebody
-        changed them.
-        """
-        datasets.read_anew()
-        self._splits, self._samples, self._losses = None, {}, None
-        self._means, self._downstream, self.kept = None, None, Kept()
-
     def check_task(self, spec: RunSpec) -> None:
         """Raise `Refused` where the method or the scenario does not serve the data set's kind of
         labels.

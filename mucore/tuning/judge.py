@@ -17,7 +17,6 @@ from mucore.catalog.networks import network
 from mucore.engine.collect import collect
 from mucore.engine.data import Samples, UnlearningData
 from mucore.engine.run import NO_CALLBACKS, Callbacks, Run
-from mucore.engine.untouched import Touched
 from mucore.errors import Cancelled, MucoreError, StoreError
 from mucore.metrics import membership, nomus
 from mucore.metrics.accuracy import accuracy, accuracy_of_classes
@@ -201,8 +200,8 @@ class Judge:
         that took more than `cap` is `over`. Both are shares of Retrain's.
 
         Raises what is not the setting's fault: `Cancelled` where a person asked for it,
-        `StoreError` and trouble that passes, `MucoreError` where a training record cannot be made,
-        and `Touched`, after which this judge is spoilt.
+        `StoreError` and trouble that passes, and `MucoreError` where a training record cannot be
+        made.
         """
         spec = self.task.spec(method, values, seed=self.seed)
         run, original = self._trial_run(spec, most), self.trained[0]
@@ -221,9 +220,6 @@ class Judge:
             if self.callbacks.cancelled is not None and self.callbacks.cancelled():
                 raise
             ended = f"it took more than {most:.3g} of Retrain's gradient samples"
-        except Touched:
-            self.session.forget_data()
-            raise
         except StoreError:
             raise
         except MucoreError as error:

@@ -17,6 +17,7 @@ import torch
 import toy
 from _pytest.mark import ParameterSet
 from roster import ROSTER
+from shared_tensors import shared
 from torch import Tensor, nn
 
 from mucore import catalog, methods
@@ -25,7 +26,7 @@ from mucore.engine.ensemble import Ensemble
 from mucore.engine.features import classifier_layer
 from mucore.engine.loop import is_finite
 from mucore.engine.run import Run
-from mucore.engine.untouched import shared
+from mucore.engine.torch_settings import settings
 from mucore.errors import Cancelled
 from mucore.testing.contract import ForbiddenRead, forbid, hooks
 
@@ -138,7 +139,7 @@ def test_a_run_keeps_the_contract(method: str, name: toy.Name):
     """What comes back, what is left alone, what is read and counted, and where it leads."""
     data, start, expected = toy.request(name), toy.trained(name), ROSTER[method]
     before = {what: tensor.clone() for what, tensor in shared(start, data)}
-    reads, told = catalog.method(method).reads, []
+    reads, told, shared_settings = catalog.method(method).reads, [], settings()
     seen, run = watched(data, reads), Run(seed=0, on_progress=told.append)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(1)
@@ -148,7 +149,7 @@ def test_a_run_keeps_the_contract(method: str, name: toy.Name):
         assert np.array_equal(np.random.get_state()[1], states[1])  # ty: ignore[invalid-argument-type]
 
     after = dict(shared(start, data))
-    assert before.keys() == after.keys()
+    assert before.keys() == after.keys() and settings() == shared_settings
     assert [what for what in before if not torch.equal(before[what], after[what])] == []
 
     wanted = [(key, value.shape, value.dtype) for key, value in start.state_dict().items()]

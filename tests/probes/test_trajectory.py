@@ -13,7 +13,6 @@ import toy
 
 from mucore import catalog
 from mucore.engine.run import Run
-from mucore.engine.untouched import untouched
 from mucore.probes.trajectory import Watcher
 from mucore.testing.contract import hooks
 
@@ -54,7 +53,7 @@ def test_a_watched_run_is_the_run(method):
     first = watcher.look(toy.original("conv"))
     before = states()
     data = data_of(method)
-    with run.clock(), untouched(method, toy.trained("conv"), data):
+    with run.clock():
         model, _ = toy.unlearn(method, data, toy.original("conv").train(), run=run)
     assert toy.same(plain, model)
     assert states() == before and not list(hooks(model))
