@@ -17,13 +17,11 @@ from mucore import api, catalog, cli, fitting
 from mucore.catalog.networks import network
 from mucore.runner.estimate import (
     Memory,
-    Work,
     available,
     fit_of,
     machine,
     memory_of,
     remember,
-    work_of,
 )
 from mucore.runner.estimate.memory import WAY_OUT, WHAT, WORKING
 from mucore.spec import RunSpec, make_recipe, make_spec
@@ -45,12 +43,6 @@ def spec(method: str = "finetune", **changes: Any) -> RunSpec:
 
 def known(method: str = "finetune", **changes: Any) -> Memory:
     found = memory_of(spec(method, **changes))
-    assert found is not None
-    return found
-
-
-def passed(method: str, **changes: Any) -> Work:
-    found = work_of(spec(method, **changes))
     assert found is not None
     return found
 
@@ -96,8 +88,6 @@ def test_a_users_own_images_are_counted_by_the_header_of_their_file(tmp_path):
     found = known(dataset=mine, scenario="one_class")
     assert found.data == 340 * 3 * 32 * 32
     assert found.graph == known(scenario="one_class").graph  # as of any images of that size
-    work = passed("finetune", dataset=mine, scenario="class_wise")  # a class of ten goes
-    assert work.backward == spec().parameters["epochs"] * 270 * 0.9
 
 
 def test_the_largest_run_is_told_and_seeds_count_once():
@@ -117,11 +107,6 @@ def test_every_run_of_the_catalogue_has_a_figure_and_says_what_is_too_much(tmp_p
             found = memory_of(spec("retrain", dataset=card.id, scenario="all_classes"))
             if found is None or (found.data > 0) == card.streamed:
                 wrong.append(card.id)
-    for scenario in catalog.scenarios():
-        if scenario.id != "ids" and "downstream" not in scenario.needs:
-            work = work_of(spec("retrain", scenario=scenario.id))
-            if work is None or work.retrains != 1 or not work.backward:
-                wrong.append(scenario.id)
     for card in catalog.METHODS:
         if card.needs_file:
             continue
@@ -205,10 +190,8 @@ def test_every_method_has_figures_on_large_models(dataset: str, model: str):
             scenario=scenario,
             method=card.id,
         )
-        memory, work = memory_of(asked), work_of(asked)
-        assert memory is not None and work is not None
-        assert 1 * GB < memory.total < 1e3 * GB, card.id
-        assert card.id != "retrain" or work.retrains == 1
+        memory = memory_of(asked)
+        assert memory is not None and 1 * GB < memory.total < 1e3 * GB, card.id
 
 
 STEPS = """

@@ -19,7 +19,7 @@ and machine.py what there is; precision.py what bf16 gains.
 
 from mucore.runner.estimate.jobs import WAKING, OfPlan, counting, of_jobs, of_plan
 from mucore.runner.estimate.machine import available, remember, whole_memory
-from mucore.runner.estimate.memory import Fit, Memory, Work, check_fit, fit_of, memory_of, work_of
+from mucore.runner.estimate.memory import Fit, Memory, check_fit, fit_of, memory_of
 from mucore.runner.estimate.past_runs import SPREADS, UNCALIBRATED, Expected, Forecast, forecast
 from mucore.runner.estimate.precision import gain
 from mucore.runner.estimate.remaining import (
@@ -42,7 +42,6 @@ __all__ = [
     "Span",
     "UNCALIBRATED",
     "WAKING",
-    "Work",
     "about",
     "available",
     "check_fit",
@@ -58,5 +57,4 @@ __all__ = [
     "schedule",
     "time_left",
     "whole_memory",
-    "work_of",
 ]

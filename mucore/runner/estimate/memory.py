@@ -52,17 +52,6 @@ class Memory:
         return PROCESS + sum(asdict(self).values())
 
 
-@dataclass(frozen=True)
-class Work:
-    """Samples that go through a network without and with a gradient, and `retrains`: how many
-    trainings on the retain set that is, a gradient counted as three passes.
-    """
-
-    forward: float
-    backward: float
-    retrains: float
-
-
 def memory_of(spec: RunSpec) -> Memory | None:
     """What a run takes; None where nothing says how large its data are, or the card of its method
     is gone.
@@ -98,22 +87,6 @@ def memory_of(spec: RunSpec) -> Memory | None:
         method=method,
         record=record,
     )
-
-
-def work_of(spec: RunSpec) -> Work | None:
-    """The samples that a run passes, its stop rule never speaking; None as for `memory_of`."""
-    found = _facts(spec)
-    if found is None:
-        return None
-    card, values, *_ = found
-    if spec.method == "original":
-        forward, backward = 0.0, float(spec.recipe.epochs * values["train"])
-    else:
-        forward, backward = (
-            evaluate(text, values) for text in (card.footprint.forward, card.footprint.backward)
-        )
-    whole = 3 * max(spec.recipe.epochs * values["retain"], 1)
-    return Work(forward, backward, (forward + 3 * backward) / whole)
 
 
 @dataclass(frozen=True)
