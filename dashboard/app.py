@@ -9,15 +9,7 @@ import streamlit as st
 
 from dashboard import access, data, logo, state
 from dashboard.pages import BY_ID, PAGES
-from dashboard.widgets import (
-    course,
-    guests,
-    messages,
-    presenting,
-    saved_views,
-    side_bar,
-    take_home,
-)
+from dashboard.widgets import course, guests, messages, presenting, saved_views, side_bar, take_home
 from mucore.errors import MucoreError
 
 # A file of our own: Streamlit would fetch a Material icon for the tab from another host.

@@ -163,10 +163,7 @@ def _home(reader: str, asked: Mapping[str, str]) -> Response:
         kinds = {access.Busy: 503, BadValue: 404}
         status = next((code for kind, code in kinds.items() if isinstance(problem, kind)), 500)
         return PlainTextResponse(access.shown(str(problem)), status_code=status)
-    headers = {
-        "Content-Disposition": f'attachment; filename="{name}"',
-        "Cache-Control": "no-store",
-    }
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
     return Response(content, media_type="text/html", headers=headers)
 
 

@@ -122,9 +122,4 @@ def _xor(labels: np.ndarray, along: np.ndarray, rng: np.random.Generator) -> np.
     return centre + 0.35 * (2 * rng.random((len(labels), 2)) - 1)
 
 
-SHAPES: dict[str, Shape] = {
-    "moons": _moons,
-    "blobs": _blobs,
-    "spiral": _spiral,
-    "xor": _xor,
-}
+SHAPES: dict[str, Shape] = {"moons": _moons, "blobs": _blobs, "spiral": _spiral, "xor": _xor}

@@ -318,10 +318,7 @@ def _bars(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
     )
     height = max(280, 110 + 25 * len(info.marks))
     figure.update_layout(
-        height=height,
-        margin={"t": 30, "r": 24},
-        bargap=0.35,
-        legend=axes.below(-70 / height),
+        height=height, margin={"t": 30, "r": 24}, bargap=0.35, legend=axes.below(-70 / height)
     )
     return figure
 

@@ -57,10 +57,7 @@ class AttackDotsInfo:
 
 
 def attack_dots_info(
-    table: ResultsTable,
-    paper: Published | None = None,
-    *,
-    competing: Collection[str] | None = None,
+    table: ResultsTable, paper: Published | None = None, *, competing: Collection[str] | None = None
 ) -> AttackDotsInfo:
     """`paper` holds printed fractions by (method, metric); `competing` are the row ids in colour,
     None for all.
@@ -90,12 +87,7 @@ def attack_dots_info(
     )
 
 
-def _dot(
-    row: Row,
-    attack: str,
-    paper: Published | None,
-    competes: bool,
-) -> Dot | None:
+def _dot(row: Row, attack: str, paper: Published | None, competes: bool) -> Dot | None:
     value = row.cells[f"mia_{attack}"].value
     if value is None:
         return None
@@ -155,11 +147,7 @@ def draw(info: AttackDotsInfo, *, dark: bool, selected: str = "") -> go.Figure:
                     "yref": f"y{axis} domain",
                 }
                 lines.append(
-                    {
-                        "type": "line",
-                        "line": references.line(title, look, 1.4),
-                        "layer": "below",
-                    }
+                    {"type": "line", "line": references.line(title, look, 1.4), "layer": "below"}
                     | where
                 )
         figure.update_xaxes(

@@ -139,8 +139,7 @@ def draw(info: ScoreBarsInfo, *, dark: bool, selected: str = "") -> go.Figure:
         "yref": "y",
     }
     axes.put(
-        figure,
-        [axes.words(text, look.muted, y=title, **place) for title, text in texts.items()],
+        figure, [axes.words(text, look.muted, y=title, **place) for title, text in texts.items()]
     )
     order = [bar.title for bar in reversed(info.bars)]
     figure.update_yaxes(

@@ -85,10 +85,7 @@ def draw(info: TwoSetsInfo, *, dark: bool, selected: str = "") -> go.Figure:
     ):
         axes.write(figure, text, look.muted, x=x, y=y, xanchor=anchor)
     scatter.square(
-        figure,
-        _SPAN,
-        across=f"AGL on {info.x}: 1 is ideal",
-        up=f"AGL on {info.y}: 1 is ideal",
+        figure, _SPAN, across=f"AGL on {info.x}: 1 is ideal", up=f"AGL on {info.y}: 1 is ideal"
     )
     figure.update_layout(height=560, legend=scatter.legend(), margin={"t": 12, "l": 60})
     return figure

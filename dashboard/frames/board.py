@@ -164,10 +164,7 @@ def task_frame(table: Table, first: Collection[str] = ()) -> pd.DataFrame:
         score = line.score.mean if line.score else None
         lines.append(
             _row(table, title, line, _word(line), score, line.work)
-            | {
-                "Seeds": site.seeds_said(line).partition(" seed")[0],
-                "What happened": _reason(line),
-            }
+            | {"Seeds": site.seeds_said(line).partition(" seed")[0], "What happened": _reason(line)}
         )
     return pd.DataFrame(lines)
 

@@ -148,10 +148,7 @@ def glossary() -> tuple[Entry, ...]:
                 metric.title,
                 metric.meaning,
                 facts
-                | {
-                    "Caveat:": metric.caveat,
-                    "Blind to:": HIDDEN if metric.id in blind else "",
-                },
+                | {"Caveat:": metric.caveat, "Blind to:": HIDDEN if metric.id in blind else ""},
             )
         )
     for scenario in catalog.scenarios():

@@ -169,8 +169,7 @@ def half_width(deviation: float, count: int) -> float | None:
 def _estimates(
     runs: pd.DataFrame, values: pd.DataFrame, wanted: Sequence[str]
 ) -> tuple[
-    dict[tuple[str, str], tuple[Estimate | None, Estimate | None]],
-    dict[tuple[str, str], str],
+    dict[tuple[str, str], tuple[Estimate | None, Estimate | None]], dict[tuple[str, str], str]
 ]:
     """(row, metric) -> (value, gap), and the first error sentence of each (row, metric)."""
     if "storage" in wanted:

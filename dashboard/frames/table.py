@@ -84,11 +84,7 @@ class ResultsTable:
 
 
 def columns(
-    *,
-    class_wise: bool,
-    poison: Sequence[str] = (),
-    distance: bool = False,
-    work: bool = False,
+    *, class_wise: bool, poison: Sequence[str] = (), distance: bool = False, work: bool = False
 ) -> tuple[Column, ...]:
     """The columns in MUBox's order; class-wise scenarios add TFA and TRA after FA, poisoned ones
     the metrics `poison`.

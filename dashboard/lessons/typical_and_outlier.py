@@ -12,11 +12,7 @@ from dashboard.lessons.sentences import percent
 from dashboard.text import units
 
 TWIN, OUTLIER, CLUSTER = "twin", "outlier", "cluster"
-SCENES = {
-    TWIN: "the point with a twin",
-    OUTLIER: "the point among strangers",
-    CLUSTER: "the group",
-}
+SCENES = {TWIN: "the point with a twin", OUTLIER: "the point among strangers", CLUSTER: "the group"}
 RIGHT = {"right": "Yes, it names it right", "wrong": "No, it names it wrong"}
 RIGHTS = {"right": "Yes, most of them", "wrong": "No, only a few of them or none"}
 

@@ -22,11 +22,7 @@ from mucore.spec.run import scenario_revision
 Unit = Literal["percent", "ratio", "MB", "seconds", "count"]
 
 OPTIMIZERS = {"sgd": "SGD", "adam": "Adam", "adamw": "AdamW"}
-METHOD_PRESETS = {
-    "authors": "Authors'",
-    "tuned": "Tuned",
-    "tuned_elsewhere": "Tuned elsewhere",
-}
+METHOD_PRESETS = {"authors": "Authors'", "tuned": "Tuned", "tuned_elsewhere": "Tuned elsewhere"}
 MINUS = "\N{MINUS SIGN}"
 THIN = "\N{NARROW NO-BREAK SPACE}"  # before a percent sign and a unit
 MISSING = "\N{EN DASH}"

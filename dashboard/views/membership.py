@@ -49,10 +49,7 @@ def page() -> None:
     with top:
         header.header(QUESTION, caption(runs), source)
         if not alone:
-            header.statement(
-                membership_frames.sentence(table),
-                membership_frames.beside(table),
-            )
+            header.statement(membership_frames.sentence(table), membership_frames.beside(table))
         header.answers(membership_frames.answers(table, guesses))
     paper = attacks.printed_attacks(runs.iloc[0])
     figure = None if alone else attacks.show(table, guesses, paper, everyone)

@@ -21,12 +21,7 @@ def page() -> None:
     every = data.unlearning_runs()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = state.select(
-            "Method",
-            "method",
-            ids,
-            default=most_run(every),
-            format_func=method_name,
-            width=320,
+            "Method", "method", ids, default=most_run(every), format_func=method_name, width=320
         )
         recipe = state.select(
             "Recipe to scale settings to",

@@ -31,11 +31,7 @@ def empty(text: str, button: str, page: str, **query: str | list[str]) -> None:
         link(page, button, icon=":material/arrow_forward:", **query)
 
 
-def no_results(
-    question: str,
-    caption: str,
-    sentence: str = "",
-) -> None:
+def no_results(question: str, caption: str, sentence: str = "") -> None:
     """A whole page before there is any result; `sentence` says what fills it, else how long that
     takes whoever may launch it.
     """
@@ -88,10 +84,7 @@ def none_chosen(runs: pd.DataFrame, **query: str | list[str]) -> bool:
         "Tick one under Methods, or launch one." if access.presents() else "Tick one under Methods."
     )
     empty(
-        f"There is no method to compare with the references. {way_out}",
-        "Launch",
-        "launch",
-        **query,
+        f"There is no method to compare with the references. {way_out}", "Launch", "launch", **query
     )
     return True
 

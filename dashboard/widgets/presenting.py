@@ -205,12 +205,7 @@ def end(page: str) -> None:
                 link(one.id, one.title)
         html = BUTTON if offered() else "<span></span>"
         st.components.v2.component("mucore_presenting", html=html, css=LOOK, js=KEYS)(
-            data={
-                "on": on(),
-                "page": page,
-                "step": now.step,
-                "steps": max(len(now.steps), 1),
-            },
+            data={"on": on(), "page": page, "step": now.step, "steps": max(len(now.steps), 1)},
             key="present_keys",
             on_present_change=_switched,
             on_move_change=_moved,

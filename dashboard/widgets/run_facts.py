@@ -31,13 +31,11 @@ def show(key: str, lines: pd.DataFrame, outside: tuple[str, ...] = ()) -> None:
     show_verdict(key, lines)
     for flag in (*([" ".join(outside)] if outside else []), *result.flags):
         st.warning(
-            escape(labels.with_titles(flag, str(result.spec["method"]))),
-            icon=":material/flag:",
+            escape(labels.with_titles(flag, str(result.spec["method"]))), icon=":material/flag:"
         )
     if result.status != "ok":
         st.warning(
-            escape(f"Status {result.status}. {result.stop_reason or ''}"),
-            icon=":material/error:",
+            escape(f"Status {result.status}. {result.stop_reason or ''}"), icon=":material/error:"
         )
     show_facts(result)
     weights_button(result)

@@ -167,11 +167,7 @@ def said_of_methods() -> None:
             shown = units.shortened([labels.method_names(each)[0] for each in found], 6)
             st.markdown(f":material/{icon}: {told}: {escape(shown)}.")
             st.button(
-                back,
-                type="tertiary",
-                key=f"undo_{name}",
-                on_click=state.forget,
-                args=([name],),
+                back, type="tertiary", key=f"undo_{name}", on_click=state.forget, args=([name],)
             )
 
 

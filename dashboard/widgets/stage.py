@@ -137,9 +137,7 @@ def _mount(data: dict[str, Any], key: str, on_ask: Callable[[Any], None]) -> Non
     """Draw the stage; `on_ask` gets what it asks for, as its browser sent it."""
     component = st.components.v2.component("mucore_playground", html=_HTML, css=_CSS, js=_JS)
     component(
-        data=data,
-        key=key,
-        on_ask_change=lambda: on_ask(getattr(state.uploaded(key), "ask", None)),
+        data=data, key=key, on_ask_change=lambda: on_ask(getattr(state.uploaded(key), "ask", None))
     )
 
 

@@ -152,10 +152,7 @@ def made(told: course.Course, address: str, asked: Asked, *, dark: bool, mine: b
         back = address if told.address is None else told.address()
         report = Report(
             sections=tuple(
-                [
-                    *sections,
-                    Section("Open it again", (Text(READING), Link("The same page", back))),
-                ]
+                [*sections, Section("Open it again", (Text(READING), Link("The same page", back)))]
             ),
             demo=told.demo,
             made=datetime.now(UTC),

@@ -274,10 +274,7 @@ def _moved(looks: list[Look]) -> dict[str, Any]:
     others = np.concatenate([first, directions(np.asarray(sets[0]["retain"].features))])
     _, cosines = nearest(first, others, k=1, own=np.arange(len(first)))
     stayed = [float((each * first).sum(axis=1).mean()) for each in frames]
-    return {
-        "stayed": np.array(stayed, np.float32),
-        "nearest": round(float(cosines.mean()), 6),
-    }
+    return {"stayed": np.array(stayed, np.float32), "nearest": round(float(cosines.mean()), 6)}
 
 
 def _map(

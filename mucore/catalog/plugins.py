@@ -29,15 +29,7 @@ from typing import Any, get_args
 
 from mucore import catalog, printable
 from mucore.catalog import written
-from mucore.catalog.cards import (
-    EVERY_TASK,
-    Among,
-    Between,
-    Footprint,
-    Kind,
-    MethodCard,
-    Parameter,
-)
+from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, Kind, MethodCard, Parameter
 from mucore.catalog.formulas import NAMES, evaluate
 from mucore.errors import BadFile, MucoreError
 from mucore.userfiles import doors, paths

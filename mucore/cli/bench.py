@@ -24,8 +24,7 @@ def bench(
         bool, Parameter(negative="", help="Methods beside torchunlearn's, where it is installed.")
     ] = False,
     quick: Annotated[
-        bool,
-        Parameter(negative="", help="Tiny data: a check of the script, not figures to quote."),
+        bool, Parameter(negative="", help="Tiny data: a check of the script, not figures to quote.")
     ] = False,
     write: Annotated[bool, Parameter(negative="", help="Write docs/benchmarks.md.")] = False,
     repeats: Annotated[

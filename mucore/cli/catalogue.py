@@ -103,10 +103,7 @@ def _checks(file: Path) -> list[dict[str, Any]]:
 
     checks: list[dict[str, Any]] = []
     trial.trial(
-        file,
-        children.limits(),
-        on_line=checks.append,
-        on_print=partial(print, file=sys.stderr),
+        file, children.limits(), on_line=checks.append, on_print=partial(print, file=sys.stderr)
     )
     return checks
 

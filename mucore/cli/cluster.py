@@ -105,8 +105,7 @@ def down(
         ),
     ] = False,
     finish: Annotated[
-        float,
-        Parameter(help="Let current runs finish, for up to this many seconds."),
+        float, Parameter(help="Let current runs finish, for up to this many seconds.")
     ] = 0.0,
     address: Address = "auto",
 ) -> int:

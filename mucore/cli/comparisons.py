@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from mucore.store.rows import Job, Result
 
 Anyway = Annotated[
-    bool,
-    Parameter(negative="", help="Also start runs that need more memory than the device has."),
+    bool, Parameter(negative="", help="Also start runs that need more memory than the device has.")
 ]
 
 

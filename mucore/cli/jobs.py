@@ -156,16 +156,7 @@ def jobs(
     if as_json:
         print(to_json([dataclasses.asdict(job) for job in found], indent=2))
         return
-    rows = [
-        (
-            job.id,
-            job.state,
-            f"{job.progress:.0%}",
-            job.label,
-            _words(job),
-        )
-        for job in found
-    ]
+    rows = [(job.id, job.state, f"{job.progress:.0%}", job.label, _words(job)) for job in found]
     print_table(("job", "state", "done", "run", "step or error"), rows)
 
 

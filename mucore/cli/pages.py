@@ -12,8 +12,7 @@ from mucore.cli.base import WHOLE, Device
 def app(
     *,
     host: Annotated[
-        str | None,
-        Parameter(help="Address to serve on; by default 127.0.0.1, this machine alone."),
+        str | None, Parameter(help="Address to serve on; by default 127.0.0.1, this machine alone.")
     ] = None,
     audience: Annotated[
         bool,
@@ -24,8 +23,7 @@ def app(
         ),
     ] = False,
     open: Annotated[  # noqa: A002
-        bool,
-        Parameter(help="Anyone who reaches the address may do everything.", negative=()),
+        bool, Parameter(help="Anyone who reaches the address may do everything.", negative=())
     ] = False,
     port: Annotated[int, WHOLE, Parameter(help="Port to serve on.")] = 8501,
     browser: Annotated[bool, Parameter(help="Open a browser on it.")] = True,

@@ -111,8 +111,7 @@ def run(
         Parameter(name="--plan", negative="", help="Say what would be run and how long, and stop."),
     ] = False,
     pack_only: Annotated[
-        bool,
-        Parameter(negative="", help="Run nothing; write the pack of what is there."),
+        bool, Parameter(negative="", help="Run nothing; write the pack of what is there.")
     ] = False,
     device: Device = "auto",
 ) -> int:
@@ -190,12 +189,7 @@ def _say_plan(
 
 
 def _compute(
-    suite: Suite,
-    division: str,
-    runs: Sequence[TaskRuns],
-    store: Store,
-    jobs: int,
-    device: str,
+    suite: Suite, division: str, runs: Sequence[TaskRuns], store: Store, jobs: int, device: str
 ) -> bool:
     """Run task by task; returns whether somebody stopped it."""
     from mucore.suite.run import check_data, one_thread, plan_of, title

@@ -57,9 +57,7 @@ def tune(
         Parameter(help="Settings that are tried at most, the authors' first, for each method."),
     ] = 60,
     seed: Annotated[
-        int,
-        WHOLE,
-        Parameter(help="First of the three seeds on which a setting is judged."),
+        int, WHOLE, Parameter(help="First of the three seeds on which a setting is judged.")
     ] = 100,
     cap: Annotated[
         float, Parameter(help="What a trial may take at most, as a share of Retrain's work.")

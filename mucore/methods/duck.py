@@ -99,11 +99,7 @@ def duck(
     else:
         meets = Repeated(moved, 20)
     phase = Phase(
-        data=meets,
-        beside=data.retain,
-        batch_size=size,
-        beside_batch_size=POLISH_BATCH,
-        loss=settle,
+        data=meets, beside=data.retain, batch_size=size, beside_batch_size=POLISH_BATCH, loss=settle
     )
     optimizer = Optimizer(lr=1e-4, name="adam", schedule="cosine")
     return fit(model, [phase], run, epochs=2, optimizer=optimizer, bn=bn)

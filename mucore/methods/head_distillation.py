@@ -17,13 +17,7 @@ from mucore.engine.run import Run
 
 
 def head_distillation(
-    model: nn.Module,
-    data: UnlearningData,
-    run: Run,
-    *,
-    lr: float,
-    epochs: int,
-    batch_size: int,
+    model: nn.Module, data: UnlearningData, run: Run, *, lr: float, epochs: int, batch_size: int
 ) -> nn.Module:
     """
     Paper: Jeon et al., An Information Theoretic Evaluation Metric for Strong Unlearning, AAAI 2026,

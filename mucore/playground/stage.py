@@ -80,11 +80,7 @@ class Stage:
         self._trained: OrderedDict[tuple, Trained] = OrderedDict()
 
     def play(
-        self,
-        scene: Scene,
-        *,
-        cancelled: Callable[[], bool] = lambda: False,
-        limit: float = LIMIT,
+        self, scene: Scene, *, cancelled: Callable[[], bool] = lambda: False, limit: float = LIMIT
     ) -> Generator[Event]:
         """The events of a scene, the last of kind "end".
 

@@ -188,8 +188,7 @@ def unlearn_recorded(
     are made first.
     """
     data = replace(
-        data,
-        record=data.record | training_records(session, spec, original, forget, run, callbacks),
+        data, record=data.record | training_records(session, spec, original, forget, run, callbacks)
     )
     retrain = session.store.get_model(spec.retrained().model_key)
     return unlearn(

@@ -98,10 +98,7 @@ def inside(folder: Path, say: Say) -> None:
         say({"progress": [progress.step, progress.fraction, progress.loss, progress.epoch]})
 
     run = Run(
-        seed=asked["seed"],
-        device=asked["device"],
-        precision=asked["precision"],
-        on_progress=report,
+        seed=asked["seed"], device=asked["device"], precision=asked["precision"], on_progress=report
     )
     if run.device.type == "cpu":
         keep_freed()  # as a worker does

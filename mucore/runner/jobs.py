@@ -62,10 +62,7 @@ def _run(job: Job, store: Store, pulse: Pulse, work: Callable[[], None]) -> str:
     """
     error = trouble = None
     try:
-        with (
-            store.working_on(job.id, pulse.worker),
-            waiting(pulse.wait, limit=PATIENCE_SECONDS),
-        ):
+        with store.working_on(job.id, pulse.worker), waiting(pulse.wait, limit=PATIENCE_SECONDS):
             work()
         state = "done"
     except Cancelled:

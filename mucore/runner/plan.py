@@ -21,16 +21,7 @@ from mucore.forget_sets import identity
 from mucore.runner import estimate
 from mucore.runner.estimate import Fit, Span
 from mucore.scenarios import poison
-from mucore.spec import (
-    Recipe,
-    RunSpec,
-    Scope,
-    Seed,
-    classes,
-    make_recipe,
-    make_spec,
-    refuse_task,
-)
+from mucore.spec import Recipe, RunSpec, Scope, Seed, classes, make_recipe, make_spec, refuse_task
 from mucore.spec.budget import samples_of
 from mucore.spec.recipe import first_problem
 from mucore.store import Store

@@ -383,11 +383,7 @@ class Session:
         )
         classes = select.forgotten_classes(card.id, labels[np.isin(ids, forget)])
         return ForgetSet(
-            forget,
-            forget_hash(forget),
-            classes,
-            before,
-            () if earlier is None else earlier.gone,
+            forget, forget_hash(forget), classes, before, () if earlier is None else earlier.gone
         )
 
     def _train_losses(self, spec: RunSpec, original: nn.Module, run: Run) -> np.ndarray:

@@ -113,10 +113,7 @@ class Jobs(Taking):
         table = schema.job
         with self.write("jobs") as connection:
             self._row(connection, job_id)
-            for state, values in (
-                ("queued", cancelled()),
-                ("running", {"cancel_requested": True}),
-            ):
+            for state, values in (("queued", cancelled()), ("running", {"cancel_requested": True})):
                 active = sa.and_(table.c.id == job_id, table.c.state == state)
                 if connection.execute(sa.update(table).where(active).values(values)).rowcount:
                     self._settle(connection)

@@ -68,13 +68,7 @@ UPGRADES = {
 POSTGRES_UPGRADES = {
     3: tuple(
         f"ALTER TABLE result ALTER COLUMN {name} TYPE BIGINT"
-        for name in (
-            "training_seed",
-            "unlearning_seed",
-            "evaluation_seed",
-            "steps",
-            "forget_count",
-        )
+        for name in ("training_seed", "unlearning_seed", "evaluation_seed", "steps", "forget_count")
     )
 }
 

@@ -6,14 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mucore.statistics.significance import (
-    LEVEL,
-    Pair,
-    Ranking,
-    average_ranks,
-    holm,
-    wilcoxon_holm,
-)
+from mucore.statistics.significance import LEVEL, Pair, Ranking, average_ranks, holm, wilcoxon_holm
 from mucore.suite.scores import paired_p
 from mucore.suite.tables import Line, Table, compared
 

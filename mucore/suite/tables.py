@@ -31,12 +31,7 @@ GROUPS = {
     "baseline": "A baseline that cheats: no method, but what a metric must not be fooled by",
     "missing": "Missing",
 }
-_GROUP_OF = {
-    "too little": "off",
-    "too much": "off",
-    "did nothing": "nothing",
-    "damaged": "damaged",
-}
+_GROUP_OF = {"too little": "off", "too much": "off", "did nothing": "nothing", "damaged": "damaged"}
 
 
 @dataclass(frozen=True)

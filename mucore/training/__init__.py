@@ -170,11 +170,7 @@ def fresh_model(spec: RunSpec, splits: Splits | Form, seed: int) -> nn.Module:
     """
     channels, height, _ = splits.shape
     model = models.build(
-        spec.model,
-        in_channels=channels,
-        classes=splits.classes,
-        image_size=height,
-        seed=seed,
+        spec.model, in_channels=channels, classes=splits.classes, image_size=height, seed=seed
     )
     return models.channels_last(model) if spec.recipe.revision >= 2 else model
 

@@ -108,8 +108,7 @@ def refuse_other_means(wish: Wish, root: Path) -> None:
         for name in methods:
             revision = revision_of(name)
             check_means(
-                wish,
-                folder.study(name, revision=revision) or folder.aside(name, revision=revision),
+                wish, folder.study(name, revision=revision) or folder.aside(name, revision=revision)
             )
 
 

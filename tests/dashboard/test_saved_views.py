@@ -48,11 +48,7 @@ def test_views_are_renamed_and_deleted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "page", "query"),
-    [
-        ("x" * 61, "results", {}),
-        ("x", "nowhere", {}),
-        ("x", "results", {"ids": ["1" * 5000]}),
-    ],
+    [("x" * 61, "results", {}), ("x", "nowhere", {}), ("x", "results", {"ids": ["1" * 5000]})],
 )
 def test_what_cannot_be_kept_is_refused(
     tmp_path: Path, name: str, page: str, query: dict[str, list[str]]

@@ -121,13 +121,7 @@ def test_none_chosen_is_told_from_nothing_said():
 
 @pytest.mark.parametrize(
     "query",
-    [
-        {"data": "nonsense"},
-        {"view": "9"},
-        {"top": "1000"},
-        {"paper": "perhaps"},
-        {"group": "?"},
-    ],
+    [{"data": "nonsense"}, {"view": "9"}, {"top": "1000"}, {"paper": "perhaps"}, {"group": "?"}],
 )
 def test_nonsense_in_an_address_falls_back(query):
     got = opened(**query).session_state["got"]

@@ -71,13 +71,7 @@ def test_a_family_is_told_by_marker_alone():
 
 
 @pytest.mark.parametrize(
-    "share, opacity",
-    [
-        (0.5, "0.225"),
-        (7.0, "0.450"),
-        (-1.0, "0.000"),
-        (float("nan"), "0.000"),
-    ],
+    "share, opacity", [(0.5, "0.225"), (7.0, "0.450"), (-1.0, "0.000"), (float("nan"), "0.000")]
 )
 def test_distance_shade(share, opacity):
     assert theme.distance_shade(share, dark=False) == f"rgba(213, 94, 0, {opacity})"

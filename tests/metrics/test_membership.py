@@ -227,10 +227,7 @@ def test_the_best_cut_in_either_direction():
     """
     inside, outside = np.array([0.6, 0.8, 0.9]), np.array([0.1, 0.2, 0.7])
     assert membership.best_cut(members=inside, nonmembers=outside) == (pytest.approx(0.4), 1.0)
-    assert membership.best_cut(members=-inside, nonmembers=-outside) == (
-        pytest.approx(-0.75),
-        -1.0,
-    )
+    assert membership.best_cut(members=-inside, nonmembers=-outside) == (pytest.approx(-0.75), -1.0)
 
 
 @pytest.mark.parametrize("predictor", membership.PREDICTORS)

@@ -265,10 +265,7 @@ def test_limits_are_settings_that_follow_retrain(folder, session, monkeypatch):
 
 @pytest.mark.slow
 def test_a_queue_goes_on_behind_methods_that_end_their_process(folder, tmp_path, monkeypatch):
-    bodies = {
-        "one": "os._exit(0)",
-        "three": "raise ValueError('no luck')",
-    }
+    bodies = {"one": "os._exit(0)", "three": "raise ValueError('no luck')"}
     for name, body in bodies.items():
         own_methods.write(folder, name, body)
     own_methods.write(folder, "four", "print('seen'); return model.eval()")

@@ -15,14 +15,7 @@ import pytest
 
 from mucore import api, catalog, cli, fitting
 from mucore.catalog.networks import network
-from mucore.runner.estimate import (
-    Memory,
-    available,
-    fit_of,
-    machine,
-    memory_of,
-    remember,
-)
+from mucore.runner.estimate import Memory, available, fit_of, machine, memory_of, remember
 from mucore.runner.estimate.memory import WAY_OUT, WHAT, WORKING
 from mucore.spec import RunSpec, make_recipe, make_spec
 from mucore.store import open_store

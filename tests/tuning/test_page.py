@@ -12,11 +12,7 @@ from mucore.tuning import report
 from mucore.tuning.study import Facts, Folder, Study, Trial
 from mucore.tuning.task import tasks_of
 
-SETTING = {
-    "dataset": "fashion-mnist-10k",
-    "model": "resnet9-small",
-    "preset": "standard",
-}
+SETTING = {"dataset": "fashion-mnist-10k", "model": "resnet9-small", "preset": "standard"}
 ORIGINAL = {"ra": 1.0, "fa": 1.0, "va": 0.9, "mia": 0.1}
 RETRAIN = {"ra": 1.0, "fa": 0.9, "va": 0.9, "mia": 0.3}
 SIZES = {"train": 9000, "forget": 180, "recipe_epochs": 15, "leaving": 0, "classes": 10}

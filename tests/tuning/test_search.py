@@ -33,15 +33,7 @@ from mucore.tuning import study as studying
 from mucore.tuning import together as sharing
 from mucore.tuning.judge import Judge
 from mucore.tuning.objective import Limit
-from mucore.tuning.plan import (
-    CAP,
-    SEED,
-    Wish,
-    missing_references,
-    plan,
-    studies_of,
-    wish_of,
-)
+from mucore.tuning.plan import CAP, SEED, Wish, missing_references, plan, studies_of, wish_of
 from mucore.tuning.report import cautions
 from mucore.tuning.search import SLACK, Search, StudiesFailed, claimed
 from mucore.tuning.study import Folder, Trial, studies_in

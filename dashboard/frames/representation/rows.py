@@ -183,9 +183,7 @@ def answers(rows: Sequence[Row], split: str) -> tuple[Answer, ...]:
             f"{what} have features more like the original's ({on})",
         ),
         Answer(
-            "Highest CKA to Retrain",
-            best.title,
-            f"CKA {said}, on the {on}{verdict_words(best)}",
+            "Highest CKA to Retrain", best.title, f"CKA {said}, on the {on}{verdict_words(best)}"
         ),
     ]
     if before is not None:

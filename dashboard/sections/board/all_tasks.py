@@ -105,11 +105,7 @@ def show(division: Division, name: str, answers: st.delta_generator.DeltaGenerat
         ranking, in_pairs = rank_bars.pick(ranking, tests)
         names = {each: labels.method_names(each) for each in ranking.ranks}
         info = critical_difference.critical_difference_info(
-            ranking,
-            names,
-            board_frames.keys_of(division),
-            division.forgot(),
-            in_pairs=in_pairs,
+            ranking, names, board_frames.keys_of(division), division.forgot(), in_pairs=in_pairs
         )
         figure = critical_difference.draw(info, dark=state.dark(), selected=state.param("run"))
         by = board_frames.tests_sentence(division) if in_pairs else "Nemenyi's test, 95 %."

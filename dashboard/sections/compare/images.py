@@ -42,7 +42,7 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
                     "none" if first is None else f"Sample {first}",
                     f"in the {SPLIT_NAMES[split].lower()}",
                 ),
-            ],
+            ]
         )
     if first is None:
         st.markdown(

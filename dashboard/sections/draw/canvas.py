@@ -21,15 +21,8 @@ from mucore import catalog
 from mucore.analysis.features import Split, gone_classes
 
 KEY: Final = "drawing"
-KINDS: Final = {
-    "test": "Test images",
-    "forget": "Forget set",
-    "retain": "Retain set",
-}
-HINTS: Final = {
-    "digit": "Draw a digit here",
-    "fashion": "Draw a piece of clothing here, filled",
-}
+KINDS: Final = {"test": "Test images", "forget": "Forget set", "retain": "Retain set"}
+HINTS: Final = {"digit": "Draw a digit here", "fashion": "Draw a piece of clothing here, filled"}
 INVITATIONS: Final = {
     "digit": "Draw a digit, ideally of a forgotten class, and see which networks recognise it.",
     "fashion": "The images are photographs of clothes: draw a filled shape, or begin with an "

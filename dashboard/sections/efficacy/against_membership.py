@@ -8,10 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data, state
-from dashboard.charts import (
-    efficacy_membership,
-    efficacy_probability,
-)
+from dashboard.charts import efficacy_membership, efficacy_probability
 from dashboard.charts.parts import noise, strips
 from dashboard.frames import efficacy as efficacy_frames
 from dashboard.frames import membership as membership_frames

@@ -8,9 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import state
-from dashboard.charts import (
-    efficacy_rank,
-)
+from dashboard.charts import efficacy_rank
 from dashboard.charts.parts import noise
 from dashboard.text import units
 from dashboard.text.labels import short_id

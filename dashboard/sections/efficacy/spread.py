@@ -7,9 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import state
-from dashboard.charts import (
-    efficacy_spread,
-)
+from dashboard.charts import efficacy_spread
 from dashboard.charts.parts import noise, strips
 from dashboard.text import units
 from dashboard.widgets import clicks

@@ -93,11 +93,7 @@ def map_of_images(training: Training, *, offered: bool) -> StoredMap | None:
     """The map of the images themselves; None until it is computed, which is `offered` where there
     is no other.
     """
-    parameters = {
-        "dataset": training.dataset,
-        "data_hash": training.data_hash,
-        "samples": MOST,
-    }
+    parameters = {"dataset": training.dataset, "data_hash": training.data_hash, "samples": MOST}
     shipped = analysis.find(SHIPPED, "samples", parameters)
     if shipped is not None:
         value = shipped.value

@@ -131,11 +131,7 @@ def show_saved(training: Training | None) -> None:
         )
         for label, content, mime in (
             ("JSON", lambda: forget_sets.to_json(chosen), "application/json"),
-            (
-                "CSV",
-                lambda: forget_sets.to_csv(chosen.ids.tolist()),
-                "text/csv",
-            ),
+            ("CSV", lambda: forget_sets.to_csv(chosen.ids.tolist()), "text/csv"),
         ):
             file = f"{chosen.name}.{label.lower()}"
             st.download_button(

@@ -17,7 +17,7 @@ ROOMS = {
         "Write a method in Python. The check runs it on two small problems, in a process of its "
         "own; then it can be compared like any other.",
         write_method,
-    ),
+    )
 }
 
 

@@ -173,8 +173,7 @@ def _check(text: str) -> None:
             on_line({"rule": "it can be tried", "passed": False, "message": str(failure)})
         status.update(state="complete" if all(each["passed"] for each in lines) else "error")
     state.set_ticket(
-        _TRIED,
-        {"text": text, "lines": lines, "printed": "\n".join(printed)[-MOST_PRINTED:]},
+        _TRIED, {"text": text, "lines": lines, "printed": "\n".join(printed)[-MOST_PRINTED:]}
     )
 
 
@@ -298,11 +297,7 @@ def _written_here() -> None:
                     )
                 )
                 st.button(
-                    "Delete it",
-                    key="delete_method",
-                    type="primary",
-                    on_click=_delete,
-                    args=(name,),
+                    "Delete it", key="delete_method", type="primary", on_click=_delete, args=(name,)
                 )
 
 

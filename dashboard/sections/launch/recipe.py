@@ -160,10 +160,7 @@ def recipe_form(preset: str, *, beside_weights: bool = False) -> dict[str, Any]:
                     )
                 else:
                     typed = state.text(
-                        field_label(name),
-                        f"recipe.{name}",
-                        default=units.plain(value),
-                        help=told,
+                        field_label(name), f"recipe.{name}", default=units.plain(value), help=told
                     )
                 if typed == value or typed == units.plain(value):
                     continue

@@ -25,12 +25,7 @@ from mucore.spec import check, method_parameters, refuse_scope
 
 SCOPES = {"all": "Every layer", "classifier": "The classifier alone"}
 NOISE = Parameter(
-    name="noise",
-    kind="float",
-    default=0.0,
-    low=0,
-    high=100,
-    help=catalog.term("noise").meaning,
+    name="noise", kind="float", default=0.0, low=0, high=100, help=catalog.term("noise").meaning
 )
 
 

@@ -73,8 +73,7 @@ def show_terms(step: Step) -> None:
                 metric = catalog.metric(name)
                 short = f" ({metric.short})" if metric.short != metric.title else ""
                 st.markdown(
-                    f"**{metric.title}{short}.** {escape(metric.meaning)}",
-                    help=metric_help(name),
+                    f"**{metric.title}{short}.** {escape(metric.meaning)}", help=metric_help(name)
                 )
             elif kind == "scenario":
                 scenario = catalog.scenario(name)

@@ -17,11 +17,7 @@ def show(card: MethodCard, runs: pd.DataFrame, every: pd.DataFrame) -> None:
     """What the runs of the method reached; `every` run is where their Retrains are."""
     values = data.metric_values(method=card.id)
     settings = frames.method_settings(
-        runs,
-        values,
-        method=card.id,
-        judged=data.judged(runs),
-        noises=noises(every),
+        runs, values, method=card.id, judged=data.judged(runs), noises=noises(every)
     )
     info = method_settings.method_settings_info(settings)
     if sentence := frames.settings_sentence(card.title, settings):

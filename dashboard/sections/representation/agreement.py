@@ -44,11 +44,7 @@ def show(
         return across_sets.show(runs, everything, int(chosen) if chosen else None)
     if shown == "two":
         return two_sets.show(runs, everything)
-    show_one(
-        rows,
-        runs,
-        computed.paper_values(chosen) if chosen else (),
-    )
+    show_one(rows, runs, computed.paper_values(chosen) if chosen else ())
     return runs
 
 

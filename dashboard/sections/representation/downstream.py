@@ -9,9 +9,7 @@ import streamlit as st
 
 from dashboard import frames
 from dashboard.frames import representation as computed
-from dashboard.sections.representation.shared import (
-    PAPER,
-)
+from dashboard.sections.representation.shared import PAPER
 from dashboard.text import labels
 from dashboard.widgets import columns, presenting
 from mucore import catalog

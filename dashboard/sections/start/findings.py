@@ -29,12 +29,7 @@ def show(source: data.Source) -> None:
     )
     seeds = units.count(runs["training_seed"].nunique(), "training seed")
     head, text, misled, counted, found = story(
-        runs,
-        source.name,
-        source.change,
-        data.chosen(runs),
-        class_wise=scenario.class_wise,
-        ran=ran,
+        runs, source.name, source.change, data.chosen(runs), class_wise=scenario.class_wise, ran=ran
     )
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):

@@ -37,7 +37,7 @@ def show(found: Statistics, runs: pd.DataFrame, answers: st.delta_generator.Delt
                     units.count(settings, "scenario"),
                     "τ is the mean over them, seeds averaged first",
                 ),
-            ],
+            ]
         )
     st.caption(
         "Look for orange: there, the choice of metric decides which method wins. Empty cells: too "

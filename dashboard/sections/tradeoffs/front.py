@@ -128,8 +128,7 @@ def show_table(found: Contest) -> pd.DataFrame:
     # what holds words is as wide as its longest, or the table would cut them
     settings["Method"] = st.column_config.Column(width=140)
     settings["Verdict"] = st.column_config.Column(
-        width=125,
-        help="What happened to the method, in one word; ? where it is an indication.",
+        width=125, help="What happened to the method, in one word; ? where it is an indication."
     )
     settings["Beaten by"] = st.column_config.Column(width=190)
     event = st.dataframe(

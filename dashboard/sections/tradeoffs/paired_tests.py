@@ -40,7 +40,7 @@ def show(found: Statistics, runs: pd.DataFrame, answers: st.delta_generator.Delt
                     "Methods compared", str(len(found.methods)), "those with a value in every block"
                 ),
                 Answer("Blocks", str(len(found.blocks)), basis),
-            ],
+            ]
         )
     st.caption(
         f"What is compared: {found.score}. The better method of each pair in this one metric "

@@ -55,7 +55,7 @@ def show(found: Statistics, runs: pd.DataFrame, answers: st.delta_generator.Delt
                     "Yes" if sure else "Not shown",
                     f"Friedman's test over all methods: {p_text(info.p)}",
                 ),
-            ],
+            ]
         )
     hollow = (
         " Hollow: forgot in none of these scenarios."

@@ -22,14 +22,7 @@ from mucore.runner.estimate.machine import available, remember, whole_memory
 from mucore.runner.estimate.memory import Fit, Memory, check_fit, fit_of, memory_of
 from mucore.runner.estimate.past_runs import SPREADS, UNCALIBRATED, Expected, Forecast, forecast
 from mucore.runner.estimate.precision import gain
-from mucore.runner.estimate.remaining import (
-    Left,
-    Span,
-    about,
-    is_forecast,
-    schedule,
-    time_left,
-)
+from mucore.runner.estimate.remaining import Left, Span, about, is_forecast, schedule, time_left
 
 __all__ = [
     "Expected",

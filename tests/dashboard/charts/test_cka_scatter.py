@@ -7,10 +7,7 @@ import pytest
 from facts import tells
 from similarities import METRICS, NUMBERS, judgements, line, long
 
-from dashboard.charts import (
-    agl_agr,
-    cka_scatter,
-)
+from dashboard.charts import agl_agr, cka_scatter
 from dashboard.frames import representation as computed
 
 

@@ -69,13 +69,7 @@ def test_results_table_html(table):
 
 
 @pytest.mark.parametrize(
-    ("size", "text"),
-    [
-        (1600.0, "&lt;0.01"),
-        (1e4, "0.01"),
-        (7.4e7, "74"),
-        (0.0, "0"),
-    ],
+    ("size", "text"), [(1600.0, "&lt;0.01"), (1e4, "0.01"), (7.4e7, "74"), (0.0, "0")]
 )
 def test_storage_has_two_decimals_at_most(table, size, text):
     """A narrow column: the number in full stands under the cursor and in the downloads."""

@@ -15,13 +15,7 @@ def test_options_are_rows_and_the_right_one_is_filled_and_named():
     figure = vote_bars.draw(info, dark=False)
     (bars,) = figure.data
     assert (
-        bars.orientation == "h"
-        and list(bars.x) == [4, 9]
-        and list(bars.y)
-        == [
-            "Fine-tune",
-            "DUCK",
-        ]
+        bars.orientation == "h" and list(bars.x) == [4, 9] and list(bars.y) == ["Fine-tune", "DUCK"]
     )
     assert list(bars.marker.color) == [theme.LIGHT.muted, theme.LIGHT.primary]
     assert [note.text for note in figure.layout.annotations] == ["4", "9 · right · yours"]

@@ -14,14 +14,7 @@ import numpy as np
 import pytest
 from builders import make_result, make_spec_row
 from numpy.typing import ArrayLike
-from pages import (
-    figures,
-    judged,
-    lines_with,
-    links,
-    open_page,
-    words_on,
-)
+from pages import figures, judged, lines_with, links, open_page, words_on
 
 from dashboard import data, frames
 from dashboard.charts import poison_bars
@@ -313,10 +306,7 @@ def test_every_poison_size_has_bars_and_one_can_be_chosen(home):
     assert re.search(r"120 \w+ samples, 1 of 3 methods", words_on(at))
     assert at.get("plotly_chart") and [
         box.label for box in at.expander if box.label.startswith("Numbers")
-    ] == [
-        "Numbers: 120 poisoned samples",
-        "Numbers: 60 poisoned samples",
-    ]
+    ] == ["Numbers: 120 poisoned samples", "Numbers: 60 poisoned samples"]
     assert [set(table.value["Samples"]) for table in at.dataframe[:2]] == [{120}, {60}]
     assert [figure["layout"]["showlegend"] for figure in figures(at)] == [True, False]
     assert words_on(at).count("MUBox draws its figures") == 1

@@ -146,9 +146,7 @@ def test_what_no_canvas_sends_changes_nothing(
 
 
 @pytest.mark.slow
-def test_networks_that_need_torch_agree_with_the_stored_logits(
-    shown: list[dict[str, Any]],
-) -> None:
+def test_networks_that_need_torch_agree_with_the_stored_logits(shown: list[dict[str, Any]]) -> None:
     """The way of every network but the perceptron, walked with one whose numbers are known."""
     with open_store(data.own_store().home) as store:
         line = store.summaries(method="finetune").iloc[0]

@@ -17,11 +17,7 @@ import pytest
 from builders import full_store, make_outputs, make_result, make_spec_row
 from pages import figures, lines_with, links, open_page, words_on
 
-from dashboard.charts import (
-    efficacy_membership,
-    efficacy_probability,
-    efficacy_rank,
-)
+from dashboard.charts import efficacy_membership, efficacy_probability, efficacy_rank
 from dashboard.frames import efficacy as ef
 from dashboard.frames import efficacy_paper
 from dashboard.text import verdicts

@@ -56,11 +56,7 @@ def test_the_address_holds_the_experiment(home):
     asked = {name: at.query_params[name] for name in ("experiment", "models", "originals")}
     assert {
         name: value if isinstance(value, str) else value[0] for name, value in asked.items()
-    } == {
-        "experiment": "1",
-        "models": "16",
-        "originals": "each",
-    }
+    } == {"experiment": "1", "models": "16", "originals": "each"}
 
 
 def test_what_an_experiment_cannot_be_is_said_before_it_starts(home):

@@ -33,10 +33,7 @@ COMMANDS = [
 ]
 # What the papers print, and which of their findings this project follows.
 PRINTED = {
-    "mubox": {
-        *(f"Table {n}" for n in range(1, 13)),
-        *(f"Figure {n}" for n in (1, *range(3, 8))),
-    },
+    "mubox": {*(f"Table {n}" for n in range(1, 13)), *(f"Figure {n}" for n in (1, *range(3, 8)))},
     "persons": {"Figure 1", "Figure 3", "Figure 4"},
     "truly": {
         *(f"Table {n}" for n in (1, 2, 3, 4, 5, 7, 8, *range(9, 16))),

@@ -187,10 +187,7 @@ def test_an_experiment_is_found_from_its_runs_alone():
     found = quality_frames.experiments(runs(*kinds, *few))
     assert [
         (one.models, one.originals, [method.method for method in one.methods]) for one in found
-    ] == [
-        (6, "one", ["finetune"]),
-        (4, "one", ["finetune", "ssd"]),
-    ]
+    ] == [(6, "one", ["finetune"]), (4, "one", ["finetune", "ssd"])]
     assert found[0].retrained == tuple(f"retrain-{n}-0" for n in range(6))
     assert found[1].methods[0].keys == tuple(f"finetune-0-{n}" for n in range(4))
     assert set(quality_frames.in_experiments(runs(*kinds, *few))["method"]) == {

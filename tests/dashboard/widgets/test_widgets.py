@@ -51,25 +51,13 @@ def test_duration(seconds, text):
 
 
 @pytest.mark.parametrize(
-    "count, text",
-    [
-        (None, "–"),
-        (0, "0 B"),
-        (4100, "4.1 kB"),
-        (2.5e12, "2.5 TB"),
-    ],
+    "count, text", [(None, "–"), (0, "0 B"), (4100, "4.1 kB"), (2.5e12, "2.5 TB")]
 )
 def test_size(count, text):
     assert units.size(count) == text
 
 
-@pytest.mark.parametrize(
-    "text, seeds",
-    [
-        ("0-4", [0, 1, 2, 3, 4]),
-        (" 3; 1-2 ,3 ", [3, 1, 2]),
-    ],
-)
+@pytest.mark.parametrize("text, seeds", [("0-4", [0, 1, 2, 3, 4]), (" 3; 1-2 ,3 ", [3, 1, 2])])
 def test_parse_seeds(text, seeds):
     assert units.parse_seeds(text) == seeds
 
@@ -92,13 +80,7 @@ def test_parse_seeds_refuses_in_words(text, part):
 
 
 @pytest.mark.parametrize(
-    "value, text",
-    [
-        (1e-4, "0.0001"),
-        (None, "none"),
-        ((3, 5, 9), "3,5,9"),
-        ([], ""),
-    ],
+    "value, text", [(1e-4, "0.0001"), (None, "none"), ((3, 5, 9), "3,5,9"), ([], "")]
 )
 def test_plain(value, text):
     assert units.plain(value) == text
