@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mucore.catalog.points import CLASSES, COUNTS
-from mucore.errors import BadValue, UnknownName
+from mucore.errors import UnknownName
 from mucore.rng import numpy_rng
 
 PLACES = 255  # steps from one end of an axis to the other
@@ -38,14 +38,10 @@ def draw(shape: str, *, seed: int, noise: float = NOISE) -> tuple[Points, Points
     """Training, validation and test points of a shape, `COUNTS` of them, of each class as many.
 
     `noise` is the standard deviation of the Gaussian around the shape. The first training point of
-    each class is an outlier: it lies beyond the next class. Raises `UnknownName`, `BadValue`.
+    each class is an outlier: it lies beyond the next class. Raises `UnknownName`.
     """
     if shape not in SHAPES:
         raise UnknownName("shape of points", shape, SHAPES)
-    if not 0 <= noise <= MOST_NOISE:
-        raise BadValue(
-            f"The noise of points is a standard deviation from 0 to {MOST_NOISE}, but got {noise}."
-        )
     curve, classes = SHAPES[shape], CLASSES[shape]
     rng = numpy_rng(seed, f"points/{shape}")
     found = []

@@ -31,14 +31,12 @@ from mucore.datasets.drawing import (
     turn,
 )
 from mucore.datasets.splits import Part, Splits, assemble
-from mucore.errors import BadValue
 from mucore.rng import numpy_rng
 
 SIZE = 32
 LETTERS = 28  # of each script
 COARSE = 12  # pixels a side at which letters are compared
 APART = 0.14  # least share of their ink in which two letters of a script differ at that size
-STYLES = ("print", "serif", "outline", "hand")
 
 # each a broken line (points, 2), x to the right and y down, about -1..1; a dot is one point
 Strokes = tuple[np.ndarray, ...]
@@ -83,20 +81,7 @@ def draw(
 ) -> np.ndarray:
     """(len(letters), images, 32, 32) uint8, white on black. An image is the same whatever else is
     drawn.
-
-    Raises `BadValue` for a style, script or letter that does not exist, or a negative number of
-    images.
     """
-    if style not in STYLES:
-        raise BadValue(f"There is no style {style}. Choose one of {', '.join(STYLES)}.")
-    if images < 0:
-        raise BadValue(f"The number of images of a letter cannot be {images}. Choose 0 or more.")
-    for script, number in letters:
-        if script not in SCRIPTS or not 0 <= number < LETTERS:
-            raise BadValue(
-                f"There is no letter {number} of {script}. Choose 0 to {LETTERS - 1} of "
-                f"{', '.join(SCRIPTS)}."
-            )
     if not letters or not images:
         return np.zeros((len(letters), images, SIZE, SIZE), np.uint8)
     for script in dict.fromkeys(script for script, _ in letters):

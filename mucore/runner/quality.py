@@ -25,7 +25,6 @@ from mucore.errors import BadFile, BadValue, MucoreError, UnknownName
 from mucore.files import whole_file
 from mucore.metrics.forgetting_quality import FEW_MODELS, Bins, Intervals
 from mucore.metrics.quality_experiment import FEWEST_MODELS, Assessment, Models, assess, confidences
-from mucore.numbers import MOST
 from mucore.runner.plan import AXES, Grid, Plan, check_count, expand, plan_specs
 from mucore.spec import RunSpec
 from mucore.store import Store
@@ -188,12 +187,6 @@ def _check(grid: Grid, models: int, originals: str) -> None:
                 f"The number of models says how many seeds there are, so {name.replace('_', ' ')} "
                 f"names the first one alone, but got {len(getattr(grid, name))}. Leave it at one, "
                 "and set the number of models."
-            )
-    for name in ("training_seeds", "unlearning_seeds"):
-        if getattr(grid, name)[0] > MOST - models:
-            raise BadValue(
-                f"Seeds go up to 2^63 - 1, but {models} models from {getattr(grid, name)[0]} on "
-                "would go beyond. Begin with a smaller one."
             )
     card = catalog.scenario(grid.scenarios[0].id)
     from_file = bool(grid.original.strip())

@@ -49,7 +49,9 @@ def test_the_same_bytes_everywhere() -> None:
     found = hashlib.sha256(b"".join(drawn[name].tobytes() for name in sorted(drawn)))
     assert found.hexdigest() == FACES_HASH
     letters = tuple((script, number) for script in glyphs.SCRIPTS for number in (0, 27))
-    written = b"".join(glyphs.draw(style, letters, 2).tobytes() for style in glyphs.STYLES)
+    written = b"".join(
+        glyphs.draw(style, letters, 2).tobytes() for style in ("print", "serif", "outline", "hand")
+    )
     assert hashlib.sha256(written).hexdigest() == GLYPHS_HASH
 
 

@@ -19,7 +19,6 @@ from mucore.datasets.drawing import Arrays, in_parts, kept
 from mucore.datasets.faces.portrait import SIZE, portraits
 from mucore.datasets.faces.traits import GROUPS, traits_of
 from mucore.datasets.splits import Part, Splits, assemble
-from mucore.errors import BadValue
 
 __all__ = ["ATTRIBUTES", "GROUPS", "IMAGES", "PEOPLE", "draw", "load"]
 
@@ -70,19 +69,9 @@ def draw(people: np.ndarray | list[int], images: int = IMAGES) -> Arrays:
     all.
 
     Gives `x` (n, 64, 64, 3) uint8, `age` (n,) int64 in 0..7, `attributes` (n, 3) int64 of 0 and 1,
-    `identity` (n,) int64. A person is the same whoever else is drawn. Raises `BadValue` for
-    negative numbers and for none or more than ten pictures.
+    `identity` (n,) int64. A person is the same whoever else is drawn.
     """
     people = np.asarray(people, np.int64)
-    if people.ndim != 1 or (people < 0).any():
-        raise BadValue(
-            f"Persons are numbered from 0, but {people.tolist()} were asked for. Give a list of "
-            "whole numbers."
-        )
-    if not 1 <= images <= IMAGES:
-        raise BadValue(
-            f"There are 1 to {IMAGES} pictures of each person, but {images} were asked for."
-        )
     traits = traits_of(people, images)
 
     def some(first: int, last: int) -> np.ndarray:
