@@ -72,7 +72,7 @@ def test_numbers_are_those_of_a_plain_loop_and_networks_stay_as_they_were(tmp_pa
     drawn = np.random.default_rng(1).choice(np.subtract(*right, dtype=float), (9000, 210)).mean(1)
     assert found["interval"]["ra"] == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=0.01)
     assert report.forgotten == {0: 10, 1: 10, 2: 10} and report.verdict.retrains == 3
-    assert np.isfinite(found["unlearned"]["cka_retrain_forget"])
+    assert np.isfinite(found["unlearned"]["cka_retrain_test"])
 
 
 def test_several_seeds_have_the_interval_of_t_and_whole_classes_their_rule():

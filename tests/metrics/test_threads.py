@@ -37,7 +37,8 @@ inputs = metrics.MetricInputs(
 )
 for _ in range(2):
     found = metrics.measure(inputs, scenario="one_class", method="finetune")
-    assert all(each.error is None for each in found.values())
+    short = [name for name, each in found.items() if each.error]
+    assert all(metrics.catalog.metric(name).least for name in short)
 again = get_cached_controller()
 print(json.dumps([inside, threads(), first is not again, again is get_cached_controller()]))
 """

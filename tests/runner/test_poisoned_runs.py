@@ -255,7 +255,7 @@ def test_odd_classes_and_a_patch_over_the_image_are_refused_where_only_the_data_
         path,
         x_train=rng.integers(0, 256, (60, 6, 6), dtype=np.uint8),
         y_train=labels,
-        x_test=np.zeros((9, 6, 6), np.uint8),
+        x_test=np.full((9, 6, 6), 9, np.uint8),
         y_test=np.arange(9) % 3,
     )
     store = open_store(tmp_path / "home")

@@ -168,20 +168,27 @@ def test_what_a_person_names_goes_before_the_preset() -> None:
 
 def test_later_recipe_fields_are_written_only_where_they_differ() -> None:
     plain = make_recipe("standard")
-    late = {"milestones", "validation_from", "per_class", "greyscale"}
+    late = {"milestones", "validation_from", "per_class", "greyscale", "preprocess"}
     assert late.isdisjoint(plain.model_dump()) and late.isdisjoint(plain.model_dump(mode="json"))
     changed = make_recipe(
         "standard",
-        {"milestones": "10, 20", "validation_from": "test", "per_class": 5, "greyscale": True},
+        {"milestones": "10, 20", "validation_from": "test", "per_class": 5, "greyscale": True}
+        | {"preprocess": "0/1"},
     )
     assert changed.model_dump(include=late) == {
         "milestones": (10, 20),
         "validation_from": "test",
         "per_class": 5,
         "greyscale": True,
+        "preprocess": "0..1",
     }
     assert Recipe.model_validate_json(changed.model_dump_json()) == changed
-    assert changed.cut() == {"validation_from": "test", "per_class": 5, "greyscale": True}
+    assert changed.cut() == {
+        "validation_from": "test",
+        "per_class": 5,
+        "greyscale": True,
+        "preprocess": "0..1",
+    }
     with pytest.raises(BadValue, match="milestones.0"):
         make_recipe("standard", {"milestones": "ten"})
     with pytest.raises(BadValue, match="validation_from"):
