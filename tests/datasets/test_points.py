@@ -8,7 +8,7 @@ import torch
 
 from mucore import catalog, datasets, points
 from mucore.datasets.thumbnails import thumbnails
-from mucore.errors import BadValue, UnknownName
+from mucore.errors import UnknownName
 
 NAMES = [f"points-{shape}" for shape in points.SHAPES]
 HASHES = {
@@ -96,10 +96,7 @@ def test_a_seed_gives_the_same_points_everywhere_and_another_seed_others() -> No
     assert not np.array_equal(first, second)
 
 
-def test_shapes_and_noise_that_do_not_exist_are_named() -> None:
+def test_a_shape_that_does_not_exist_is_named() -> None:
     with pytest.raises(UnknownName) as unknown:
         points.draw("moon", seed=0)
     assert unknown.value.near == ["moons"]
-    for noise in (-0.1, 0.5, float("nan")):
-        with pytest.raises(BadValue):
-            points.draw("moons", seed=0, noise=noise)
