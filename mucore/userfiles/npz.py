@@ -202,6 +202,8 @@ def arrays(path: Path) -> tuple[Arrays, tuple[str, ...]]:
     names = _classes(path, found, words(path))
     images = {key: _bytes(f"{path}: {key}", x) for key, x in found.items() if key[0] == "x"}
     tops = {key: int(x.max()) for key, x in images.items()}
+    lost = "holds one grey level alone, as fractions that were cut to uint8. Save 255 * x, rounded."
+    _hold(f"{path}: x_train", (images["x_train"].min() < tops["x_train"], lost))
     for key, top in tops.items():
         if (top > 1) != (tops["x_train"] > 1):
             raise BadValue(

@@ -173,6 +173,7 @@ NO_ARRAYS: dict[str, tuple[dict[str, np.ndarray], tuple[object, ...]]] = {
         arrays(x_test=(X[N:] > 100).astype(np.uint8)),
         ("x_train", 250, "x_test", 1, "two scales"),
     ),
+    "cut to nothing": (arrays(x=0 * X), ("x_train", "one grey level")),
     "resized fractions": (arrays(x=X / 255 + 0.001), ("x_train", "k/255", "round")),
     "-1 to 1": (arrays(x=X / 127.5 - 1), ("x_train holds", "k/255")),
     "fractions to 255": (arrays(x=X.astype(float)), ("x_train holds", "k/255")),
