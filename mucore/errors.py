@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 LONGEST_PATH = 400  # letters of a path that a sentence tells whole
+MOST_KNOWN = 60  # names that one lists
 
 
 def said(value: Any, longest: int = 80) -> str:
@@ -48,7 +49,8 @@ class UnknownName(MucoreError):
         known, text = sorted(known), name if isinstance(name, str) else said(name)
         # of a name that is no name, thousands of letters, nothing is near
         near = difflib.get_close_matches(text.lower()[:200], known, n=3, cutoff=0.5)
-        hint = f"Did you mean {' or '.join(near)}?" if near else f"Known: {', '.join(known)}."
+        listed = ", ".join([*known[:MOST_KNOWN], *["..."] * (len(known) > MOST_KNOWN)])
+        hint = f"Did you mean {' or '.join(near)}?" if near else f"Known: {listed}."
         if not known:
             hint = "There is none yet."
         super().__init__(f"There is no {kind} named {said(text)}. {hint}")

@@ -703,7 +703,9 @@ class Playground {
     }
     const last = model?.done && frame === model.frames.at(-1);
     const numbers = (last ? model.done.numbers : frame?.numbers) ?? {};
-    const known = this.data.meanings.filter(({ id }) => numbers[id] != null);
+    // with points to forget each number has its place: a dash is an attack that only guesses
+    const there = (id) => numbers[id] != null || (id in numbers && numbers.fa != null);
+    const known = this.data.meanings.filter(({ id }) => there(id));
     const shown = known.map(({ id, title }) => [title, percent(numbers[id])]);
     place.replaceChildren(
       ...shown.map(([title, text]) =>

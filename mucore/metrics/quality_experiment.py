@@ -64,6 +64,7 @@ class Assessment:
     missing: int  # samples without ε, every rule having been discarded
     # samples on which one kind of model is all but constant; they count as not forgotten
     degenerate: int
+    median_epsilon: float | None
     histogram: tuple[int, ...]  # samples by bins of ε, 0.5 nats wide, the last one open
     largest_finite: float  # the largest finite ε that so many models can show
     half_models: int  # of each kind in the next two
@@ -145,6 +146,7 @@ def assess(
         ulira_tpr_1=attack.tpr_1,
         missing=found.missing,
         degenerate=found.degenerate,
+        median_epsilon=float(np.median(known)) if len(known) else None,
         histogram=tuple(int(count) for count in np.histogram(known, edges)[0]),
         largest_finite=found.largest_finite,
         half_models=half,

@@ -30,7 +30,6 @@ class Attack:
     """
 
     accuracy: float  # balanced
-    accuracy_by_sample: np.ndarray  # (S,)
     auc: float
     tpr_01: float | None  # at 0.1 % false positives, of 1,000 negatives at least
     tpr_1: float  # at 1 %
@@ -60,7 +59,6 @@ def attack(*, unlearned: np.ndarray, retrained: np.ndarray) -> Attack:
     positives, negatives = of_unlearned.ravel(), of_retrained.ravel()
     return Attack(
         accuracy=float(by_sample.mean()),
-        accuracy_by_sample=by_sample,
         auc=auc(positives=positives, negatives=negatives),
         tpr_01=tpr_at_fpr(positives=positives, negatives=negatives, fpr=0.001)
         if len(negatives) >= 1000

@@ -51,6 +51,7 @@ def test_two_samples_by_hand():
     assert (found.seconds, found.retrain_seconds, found.time_share) == (1.0, 10.0, 0.1)
     assert (found.models, found.samples, found.missing, found.degenerate) == (4, 2, 0, 0)
     assert found.histogram[0] == found.histogram[-1] == 1 and sum(found.histogram) == 2
+    assert found.median_epsilon == 25.0  # of 0 and the cap
     assert (found.half_models, found.half_quality, found.retrain_quality) == (2, 0.5, 1.0)
 
 

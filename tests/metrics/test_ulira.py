@@ -36,7 +36,6 @@ def test_attack_is_the_literal_leave_one_out(n: int, m: int):
     got = ulira.attack(unlearned=u, retrained=r)
     assert got.shared_variance is few
     by_sample = ((of_unlearned > 0).mean(axis=0) + (of_retrained <= 0).mean(axis=0)) / 2
-    np.testing.assert_allclose(got.accuracy_by_sample, by_sample)
     assert got.accuracy == pytest.approx(by_sample.mean())
     beats = (of_unlearned.ravel()[:, None] > of_retrained.ravel()).mean()
     assert got.auc == pytest.approx(beats)

@@ -473,7 +473,7 @@ def test_a_table_of_several_shares_gives_a_mark_at_each(demo_home):
     (ta, fa) = [
         trace for trace in figures(at)[0]["data"] if trace["name"] == "Becker and Liebig, Table 1"
     ]
-    assert len(set(ta["x"])) == len(set(fa["x"])) == 5
+    assert len(set(ta["x"])) == len(set(fa["x"])) == 6
     assert lines_with(at, "Table 1", "10, 25, 50, 80, 100", "MLP")
 
 
