@@ -69,7 +69,8 @@ def test_parts_by_hand():
 
 
 def test_a_users_own_images_are_counted_by_the_header_of_their_file(tmp_path):
-    images, labels = np.zeros((300, 32, 32, 3), np.uint8), np.arange(300) % 10
+    images, labels = np.ones((300, 32, 32, 3), np.uint8), np.arange(300) % 10
+    images[0] = 0
     np.savez(
         tmp_path / "mine.npz",
         x_train=images,
