@@ -298,6 +298,7 @@ def test_predictions_travel_with_the_first_runs_that_pages_open_on(tmp_path, par
     assert sorted(inside) == [("finetune", 0, "authors"), ("scrub", 0, "tuned")]
 
 
+@pytest.mark.slow
 def test_the_demo_has_the_features_that_lessons_look_at():
     wanted = make_demo.told_by_features()
     with open_pack(DEMO) as pack:

@@ -79,6 +79,7 @@ def fake(monkeypatch, tmp_path):
     return root
 
 
+@pytest.mark.slow
 def test_ratios_come_from_both_clocks(fake, monkeypatch):
     real = peers.measure
 

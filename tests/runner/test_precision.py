@@ -24,6 +24,7 @@ def recipe(precision: str):
     return make_recipe("quick", {"epochs": 1, "precision": precision})
 
 
+@pytest.mark.slow
 def test_another_precision_is_another_setting_with_references_of_its_own(store):
     session = Session(store, "cpu")
     results = {name: execute(spec(name), session) for name in ("fp32", "bf16")}

@@ -103,6 +103,7 @@ def test_stopping_a_worker_gives_its_job_back(store):
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
+@pytest.mark.slow
 def test_a_killed_worker_is_seen_and_its_training_resumes(store):
     made = plan(store, epochs=40)
     launch(made, store, name="to be killed")

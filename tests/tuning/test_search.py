@@ -84,6 +84,7 @@ def rows(study):
     return [replace(trial, seconds=0.0) for trial in study.trials]
 
 
+@pytest.mark.slow
 def test_a_search_that_was_stopped_goes_on_as_if_it_had_not(home, copied):
     grid = grid_of("finetune")
     (once,) = searched(home, grid, trials=10)
