@@ -40,6 +40,8 @@ from mucore.store import open_store
 from mucore.tuning import objective, search
 from mucore.tuning.task import tasks_of
 
+pytestmark = pytest.mark.slow
+
 DASHBOARD = Path(__file__).resolve().parents[1] / "dashboard"
 LIMIT = 60  # seconds: a thing that never ends, and no measure of how fast anything is
 LONG, DEEP = "9" * 5000, "[" * 100_000
@@ -293,7 +295,6 @@ def test_addresses(address: Any, quiet: Path, unseen: list[str]) -> None:
     give_to_page(*address, unseen)
 
 
-@pytest.mark.slow
 @examples(300)
 @given(data=st.data())
 def test_many_inputs(data: st.DataObject, quiet: Path, unseen: list[str]) -> None:
@@ -307,7 +308,6 @@ def test_many_inputs(data: st.DataObject, quiet: Path, unseen: list[str]) -> Non
         give_to_page(*data.draw(addresses()), unseen)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("text", ["a\0b", LONG])
 def test_every_page_with_every_parameter(text: str, quiet: Path, unseen: list[str]) -> None:
     for page in PAGES:

@@ -34,6 +34,7 @@ def test_every_demo_result_is_found_by_its_stored_description(results):
         assert (stored.key, stored.model_key) == (result.key, result.model_key)
 
 
+@pytest.mark.slow
 def test_every_demo_result_is_found_by_whoever_asks_for_it_again(results):
     for result in results:
         # nobody asks for those: they come with the runs that need them

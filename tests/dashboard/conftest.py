@@ -71,3 +71,9 @@ def playground(monkeypatch: pytest.MonkeyPatch) -> tuple[QuickRoom, Stage]:
     monkeypatch.setattr(playroom, "room", lambda: room)
     monkeypatch.setattr(stage, "_mount", drawn.mount)
     return room, drawn
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """What pages and their parts show is for CI; the fast tier has what is marked `smoke`."""
+    if item.path.parent.name in ("views", "widgets") and not item.get_closest_marker("smoke"):
+        item.add_marker("slow")

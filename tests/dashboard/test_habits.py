@@ -14,6 +14,8 @@ from streamlit.testing.v1 import AppTest
 from mucore import catalog
 from mucore.store import open_store
 
+pytestmark = pytest.mark.slow
+
 HIDDEN = catalog.method("salun").title
 
 

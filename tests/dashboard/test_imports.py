@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from dashboard.pages import BY_ID, PAGES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,6 +57,7 @@ def imported(place: str) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+@pytest.mark.slow
 def test_all_of_the_dashboard_leaves_torch_alone():
     """Pages open without the compute stack."""
     modules = [

@@ -84,6 +84,7 @@ def test_the_links_are_fifty_and_say_what_became_of_each_filter():
         assert dropped == link["dropped"] and not {*dropped} & {*state.FILTERS}, link
 
 
+@pytest.mark.slow
 def test_some_links_lead_where_they_led(demo_home):
     few = [next(link for link in LINKS if link["page"] == page) for page in HANDFUL]
     changed = {str(link["query"]): found for link in few if (found := other(link))}

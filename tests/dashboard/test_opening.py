@@ -16,6 +16,8 @@ from pages import fill, open_page
 from dashboard import data
 from mucore.store import open_store
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def spun(monkeypatch: pytest.MonkeyPatch) -> list[str]:

@@ -13,6 +13,8 @@ from streamlit.testing.v1 import AppTest
 from dashboard import saved_views
 from mucore.errors import BadValue
 
+pytestmark = pytest.mark.slow
+
 QUERY = {"scenario": ["one_class"], "methods": ["ssd", "scrub"]}
 
 

@@ -15,6 +15,8 @@ from streamlit.testing.v1 import AppTest
 from dashboard import data
 from mucore.store import open_pack, open_store, write_pack
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def both(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +73,6 @@ def test_where_there_is_no_choice_there_is_no_switch(home, amount):
     assert switch(at) is None and "Demo results" not in words_on(at) and not at.exception
 
 
-@pytest.mark.slow
 def test_what_start_says_of_accuracy_alone_are_the_demos_numbers(demo_home):
     """A method that no other surpasses in test accuracy has forgotten nothing, and one that forgot
     as Retrain did has lost of what was to stay.

@@ -12,6 +12,8 @@ from streamlit.testing.v1 import AppTest
 from mucore import catalog
 from mucore.store import open_store
 
+pytestmark = pytest.mark.slow
+
 # ids that no reader would write; plain words such as backdoor or original may stand in a sentence
 IDS = sorted(
     card.id

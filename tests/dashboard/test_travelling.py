@@ -14,6 +14,8 @@ from streamlit.testing.v1 import AppTest
 from dashboard import state
 from mucore.store import open_store
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def filled(home):

@@ -78,6 +78,7 @@ def test_a_letter_is_the_same_whatever_else_is_drawn() -> None:
 # -- faces
 
 
+@pytest.mark.slow
 def test_faces_have_ten_pictures_a_person_and_nobody_is_in_two_splits(
     few: None, tmp_path: Path
 ) -> None:
@@ -104,6 +105,7 @@ def test_faces_have_ten_pictures_a_person_and_nobody_is_in_two_splits(
     assert splits.natural and splits.task == "classes" and splits.notes == ()
 
 
+@pytest.mark.slow
 def test_attributes_are_labels_of_the_same_images(few: None, tmp_path: Path) -> None:
     ages, splits = datasets.load("faces", tmp_path), datasets.load("faces-attributes", tmp_path)
     assert splits.task == "attributes" and splits.class_names == faces.ATTRIBUTES == (
@@ -126,6 +128,7 @@ def test_attributes_are_labels_of_the_same_images(few: None, tmp_path: Path) -> 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["faces-1.npz"]
 
 
+@pytest.mark.slow
 def test_one_attribute_alone_is_a_column_of_the_three(few: None, tmp_path: Path) -> None:
     three = datasets.load("faces-attributes", tmp_path)
     for place, name in enumerate(faces.ATTRIBUTES):
@@ -137,6 +140,7 @@ def test_one_attribute_alone_is_a_column_of_the_three(few: None, tmp_path: Path)
         assert one.data_hash != three.data_hash
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "card",
     [
@@ -163,6 +167,7 @@ def test_cards_say_what_loads(
     assert tuple(sizes) == card.sizes
 
 
+@pytest.mark.slow
 def test_what_the_labels_say_can_be_seen_in_strangers() -> None:
     """A linear model on coarse images of some people tells the attributes of others better than
     chance, and not all of them.
@@ -180,6 +185,7 @@ def test_what_the_labels_say_can_be_seen_in_strangers() -> None:
     assert (right[:2] > 0.6).all() and (right < 1).all()
 
 
+@pytest.mark.slow
 def test_a_person_is_recognised() -> None:
     """The nearest picture, by colours in the middle of the face, shows the same person far more
     often than chance (1 in 40).
@@ -194,6 +200,7 @@ def test_a_person_is_recognised() -> None:
 # -- glyphs
 
 
+@pytest.mark.slow
 def test_glyphs_are_balanced_and_downstream_sets_share_letters(few: None, tmp_path: Path) -> None:
     source = datasets.load("glyphs", tmp_path)
     assert source.train.labels.bincount().tolist() == [2] * 120
@@ -245,6 +252,7 @@ def test_a_kept_file_is_read_and_not_drawn_again(
     assert again is not first and again.data_hash == first.data_hash
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["cut", "flipped", "another", "older"])
 def test_a_damaged_file_is_drawn_again(few: None, tmp_path: Path, damage: str) -> None:
     hash_before = datasets.load("glyphs-hand", tmp_path).data_hash

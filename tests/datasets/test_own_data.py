@@ -237,6 +237,7 @@ def test_npz_of_another_kind_or_damaged(tmp_path: Path, capsys: pytest.CaptureFi
     assert "npz needs a path: npz:PATH." in everywhere("npz", capsys)
 
 
+@pytest.mark.slow
 def test_what_the_memory_does_not_hold_is_refused_by_its_head(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -420,6 +421,7 @@ FOLDERS: dict[str, tuple[Callable[[Path], object], str, tuple[object, ...]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", FOLDERS)
 def test_images_come_out_right_from_a_folder_and_from_a_zip_of_it(
     what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -458,6 +460,7 @@ def test_rows_of_a_table_are_those_of_its_file(tmp_path: Path) -> None:
         assert (split.pixels[:, 0, 4, 4] // 4).tolist() == (41 - split.rows).tolist()
 
 
+@pytest.mark.slow
 def test_broken_images_are_refused_in_one_report_or_left_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -479,6 +482,7 @@ def test_broken_images_are_refused_in_one_report_or_left_out(
     assert tells(everywhere(f"{name},broken=skip", capsys), "no image of class 2")
 
 
+@pytest.mark.slow
 def test_images_of_several_sizes_need_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -558,6 +562,7 @@ NO_FOLDERS: dict[str, tuple[Callable[[Path], object], tuple[object, ...]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", NO_FOLDERS)
 def test_folders_are_refused_by_name(
     what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -613,6 +618,7 @@ def test_nothing_in_an_archive_becomes_a_path(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["x.zip"]
 
 
+@pytest.mark.slow
 def test_an_image_that_unpacks_to_more_than_it_may_is_not_unpacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -696,6 +702,7 @@ def test_linked_classes_count_with_their_content(tmp_path: Path) -> None:
     assert 5 * 4 in datasets.load(name).train.pixels[8:, 0, 4, 4]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "target"), [("train/loop", "itself"), ("val", ".."), ("train/2/x.png", "nowhere")]
 )

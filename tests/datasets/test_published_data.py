@@ -27,6 +27,8 @@ from mucore.engine.data import on_device
 from mucore.engine.run import Run
 from mucore.errors import BadFile, BadValue
 
+pytestmark = pytest.mark.slow
+
 SMALL = 16  # streamed images are this small here, so that a thousand of them are read in a moment
 
 FOLDERS = {
@@ -296,7 +298,6 @@ def test_imagenet_is_read_from_its_files_alone(imagenet: Path) -> None:
         )
 
 
-@pytest.mark.slow
 def test_imagenet_validation_labels_from_csv_devkit_and_folders_agree(
     imagenet: Path, tmp_path: Path
 ) -> None:
@@ -453,7 +454,6 @@ def test_office_home_by_domain_and_together(tmp_path: Path) -> None:
         ] == one.train.labels.tolist()
 
 
-@pytest.mark.slow
 def test_domainnet_126_has_the_classes_of_its_lists(tmp_path: Path) -> None:
     archives.domainnet(tmp_path)
     whole = datasets.load("domainnet-126", tmp_path)

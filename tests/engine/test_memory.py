@@ -24,6 +24,7 @@ print(kept >= 0.9 * size, process.memory_info().rss - before < 0.1 * size)
 """
 
 
+@pytest.mark.slow
 def test_freed_memory_stays_until_it_is_given_back():
     run = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True)
     if run.stdout.strip() == "another C library":

@@ -74,6 +74,7 @@ def ways(rows: list[int], place: Path) -> dict[str, str]:
     return {name: f"@{place / name}" for name in names} | {"typed": ",".join(map(str, rows))}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("cut", CUTS, ids=str)
 def test_every_door_names_the_same_images(home, capsys, kind, cut) -> None:

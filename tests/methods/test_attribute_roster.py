@@ -79,6 +79,7 @@ def run(method: str, **changes: Any) -> tuple[nn.Module, Run]:
     return toy.unlearn(method, toy.request("attributes", "random"), model, **changes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", SERVING)
 def test_a_method_runs_and_keeps_what_is_retained(method: str):
     data, original = toy.request("attributes", "random"), toy.original("attributes")

@@ -837,6 +837,7 @@ def test_adversarial_images_are_wrong_near_and_as_many_as_forgotten_samples():
     assert toy.fingerprint(model) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sets", "roles"),
     [
@@ -873,6 +874,7 @@ def test_amun_lowers_confidence_on_the_forget_set_and_keeps_the_rest():
     assert run.diagnostics["adversarial_radius"] >= 0.04
 
 
+@pytest.mark.slow
 def test_amun_without_true_labels_forgets_a_class():
     data = toy.request("mlp")
     result, _ = toy.unlearn(

@@ -357,6 +357,7 @@ def test_scrub_rewind_returns_one_of_the_states_of_scrub():
     assert chosen != {0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("granularity", "lr", "reached"),
     [

@@ -192,6 +192,7 @@ def test_layers_of_another_network_are_refused() -> None:
         models.layers(nn.Sequential(nn.Flatten(), nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [case(name, slow=name not in ("resnet9-small", "allcnn", "vit-tiny")) for name in SMALL]
 )

@@ -18,6 +18,8 @@ from mucore.errors import BadFile
 from mucore.models import pretrained
 from mucore.userfiles import weights
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

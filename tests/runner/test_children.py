@@ -86,6 +86,7 @@ FAILURES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what, words", FAILURES.items())
 def test_whatever_happens_costs_one_sentence(tmp_path, monkeypatch, what, words):
     slow = words == children.SECONDS

@@ -101,6 +101,7 @@ def alike(ours: Result, own: Result) -> None:
             assert measured[name] == (m.value, m.gap), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", COPIED)
 def test_a_copy_of_a_method_gives_the_same_result(folder, session, method):
     ours, own = spec(method), spec(own_methods.copy_of(folder, method))

@@ -108,6 +108,7 @@ def test_a_person_of_the_test_set_and_data_without_persons_are_refused(session, 
         execute(spec("digits", "identities"), session)
 
 
+@pytest.mark.slow
 def test_classes_chosen_when_the_run_starts_are_forgotten_classes_to_methods_and_metrics(session):
     choices: dict[str, dict[str, Any]] = {
         "random_classes": {"n": 3, "seed": 1},

@@ -57,6 +57,7 @@ def chosen(wanted: RunSpec) -> np.ndarray:
 # -- what is learned
 
 
+@pytest.mark.slow
 def test_the_backdoor_opens_in_the_original_and_is_closed_in_retrain(session):
     original, retrain = spec("original"), spec("retrain")
     assert value(session, original, "asr") > 0.95 and value(session, original, "asr_others") > 0.95
@@ -71,6 +72,7 @@ def test_the_backdoor_opens_in_the_original_and_is_closed_in_retrain(session):
     assert gap == pytest.approx(value(session, original, "asr") - value(session, retrain, "asr"))
 
 
+@pytest.mark.slow
 def test_flipped_labels_are_learned_by_the_original_and_not_by_retrain(session):
     original, retrain = spec("original", "label_flip"), spec("retrain", "label_flip")
     assert value(session, original, "fa") > 0.7 and value(session, original, "ta_flipped") < 0.3

@@ -69,6 +69,7 @@ def home(made, tmp_path) -> Path:
     return tmp_path / "home"
 
 
+@pytest.mark.slow
 def test_numbers_are_those_of_the_stored_predictions(made):
     home, frame = made
     (row,) = frame.to_dict("records")

@@ -240,6 +240,7 @@ def test_each_request_starts_from_the_result_before_and_sees_nothing_forgotten(s
     assert result.forget_count == 50 and result.retain_count == len(watched[2]["retain"])
 
 
+@pytest.mark.slow
 def test_retrain_leaves_out_all_that_was_asked_for_so_far(session):
     second = step("class_wise", step("class_wise", class_ids=[0]), class_ids=[1])
     result = execute(second, session)

@@ -39,6 +39,7 @@ def weights(session, key):
     return session.store.artifacts.get_arrays(session.store.get_model(key).weights)
 
 
+@pytest.mark.slow
 def test_a_record_is_made_once_and_kept(session, trainings):
     first = execute(spec(), session)
     assert [type(recorder).__name__ for recorder in trainings] == ["RunningSum"]

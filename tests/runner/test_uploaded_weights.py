@@ -28,6 +28,8 @@ from mucore.store import Store, open_store
 from mucore.training import records
 from mucore.userfiles import weights
 
+pytestmark = pytest.mark.slow
+
 
 def weights_file(path: Path, *, model: str = "mlp", seed: int = 5, classes: int = 10) -> Path:
     state = models.build(
@@ -242,7 +244,6 @@ def test_unusable_files_are_refused_before_anything_is_trained(
     assert not store.jobs() and not store.comparisons()
 
 
-@pytest.mark.slow
 def test_the_command_line_takes_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
     original, mine = (

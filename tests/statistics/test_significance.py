@@ -37,6 +37,7 @@ def test_one_seed_has_no_interval_and_equal_seeds_have_an_empty_one():
     assert (equal.std, equal.low, equal.high) == (0.0, 0.5, 0.5)
 
 
+@pytest.mark.slow
 def test_values_lie_apart_by_what_they_did_and_few_show_less_than_chance_can_do():
     # differences ±1, ±2, ±3: the 97.5th percentile of six is an eighth below the largest
     assert significance.half_band([0.0, 1.0, 3.0]) == pytest.approx(3 - 0.125)
@@ -341,6 +342,7 @@ def test_bad_input_is_refused_in_words(call, sentence: str):
         call()
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.lists(st.integers(-4, 4), min_size=1, max_size=9).filter(any))
 def test_signed_rank_p_counts_what_scipy_tries_one_by_one(differences):

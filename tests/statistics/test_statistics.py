@@ -601,6 +601,7 @@ def signed_rank(differences: np.ndarray) -> float:
     return min(1.0, 2 * min(tails))
 
 
+@pytest.mark.slow
 def test_the_demo_from_end_to_end(capsys, home, demo, stats_json):
     """The command's figures against numbers worked out straight from the stored records."""
     found = stats_json(
@@ -658,6 +659,7 @@ def test_the_demo_from_end_to_end(capsys, home, demo, stats_json):
     assert any("pseudo_labels in one_class" in each["sentence"] for each in found["suspicions"])
 
 
+@pytest.mark.slow
 def test_the_python_function_gives_the_same(capsys, home, demo, stats_json):
     found = stats_json(
         "--metric", "ra", "--scenario", "class_wise", "--methods", "scrub,salun", "ssd"
@@ -679,6 +681,7 @@ def test_the_python_function_gives_the_same(capsys, home, demo, stats_json):
     assert tuple(found["methods"]) == same.methods and found["ranking"] is None
 
 
+@pytest.mark.slow
 def test_tables_for_a_reader_and_a_paper(capsys, home, demo):
     common = [
         "stats",

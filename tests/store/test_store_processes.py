@@ -100,6 +100,7 @@ def _together(
             child.__exit__()
 
 
+@pytest.mark.slow
 def test_no_key_is_computed_twice_and_needs_come_first(
     shared_url: str | None, tmp_path: Path
 ) -> None:

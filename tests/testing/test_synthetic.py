@@ -6,6 +6,8 @@ import pytest
 
 from mucore.testing.synthetic import synthetic_store
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_synthetic_store_holds_every_method_with_gaps_to_retrain(tmp_path):
     with synthetic_store(tmp_path, 100) as store:

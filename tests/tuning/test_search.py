@@ -134,6 +134,7 @@ def test_references_are_made_on_one_thread_whatever_the_process_has(tmp_path, mo
     assert kept == [True]  # what a step frees, for the next one, as in a worker
 
 
+@pytest.mark.slow
 def test_a_finished_search_makes_no_references_in_another_home(copied, tmp_path):
     grid, root = grid_of("ssd"), copied / "studies"
     (before,) = searched(copied, grid, trials=1)
@@ -232,6 +233,7 @@ def test_the_authors_setting_comes_first_and_scores_follow_from_gaps(home):
         assert trial.score == pytest.approx(objective.score(trial.gaps, limits), rel=1e-4)
 
 
+@pytest.mark.slow
 def test_no_test_data_are_looked_at(copied, monkeypatch):
     real = Session.samples
 
@@ -244,6 +246,7 @@ def test_no_test_data_are_looked_at(copied, monkeypatch):
     assert len(study.settings) == 2
 
 
+@pytest.mark.slow
 def test_what_is_chosen_is_the_tuned_preset_of_its_task_and_of_no_other(
     home, tmp_path, monkeypatch
 ):
@@ -313,6 +316,7 @@ def test_a_setting_that_asks_too_much_of_arithmetic_failed(judge, monkeypatch):
     assert "singular" in trial.ended and trial.score == objective.WORST
 
 
+@pytest.mark.slow
 def test_a_method_that_can_do_nothing_as_cheap_is_open(copied):
     grid = grid_of("finetune")
     wish, _ = wish_of(grid, trials=2, cap=0.01)
@@ -324,6 +328,7 @@ def test_a_method_that_can_do_nothing_as_cheap_is_open(copied):
         assert plan(wish_of(grid, trials=3)[0], store, copied / "studies").done >= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("other", "had"), [({"cap": 0.05}, CAP), ({"seed": 200}, SEED)], ids=["cap", "seed"]
 )
@@ -345,6 +350,7 @@ def test_a_study_goes_on_with_the_means_that_it_began_with(copied, other, had):
     assert not events and {path: path.read_bytes() for path in root.rglob("*.json")} == before
 
 
+@pytest.mark.slow
 def test_a_study_grows_when_more_trials_are_asked_for(copied):
     grid = grid_of("finetune")
     (few,) = searched(copied, grid, trials=2)
@@ -501,6 +507,7 @@ def test_what_fitted_on_the_first_seed_may_cost_a_bit_more_on_another(copied, mo
     ]
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_waited_for(copied, monkeypatch, caplog):
     left = ["first", "second"]
     write = studying.write

@@ -202,6 +202,7 @@ def test_stored_runs_are_judged_with_all_retrains_of_their_setting(tmp_path: Pat
         assert judge_stored(store, method="scrub") == {}
 
 
+@pytest.mark.slow
 def test_the_demo_has_the_untouched_original_as_witness():
     """Wherever the original differs from Retrain beyond chance, the untouched original did nothing;
     nowhere has it forgotten.

@@ -270,7 +270,6 @@ def test_bars_by_value_and_structure(home):
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", ["scrub", "original"])
 def test_one_run_has_no_blank_figure(home, method):
     put(home, "label_flip", FLIP, methods=[method])
@@ -285,7 +284,6 @@ def test_one_run_has_no_blank_figure(home, method):
         assert not figures(at) and "Launch methods" in links(at)
 
 
-@pytest.mark.slow
 def test_every_poison_size_has_bars_and_one_can_be_chosen(home):
     put(home, "label_flip", FLIP)
     put(home, "label_flip", {**FLIP, "fa": {**FLIP["fa"], "original": 0.05}}, count=60, budget=0.05)
@@ -333,7 +331,6 @@ def flipped_outputs() -> dict[str, Outputs]:
     }
 
 
-@pytest.mark.slow
 def test_images_come_with_what_each_model_says(home):
     outputs = flipped_outputs()
     put(home, "label_flip", FLIP, outputs=outputs)
@@ -365,7 +362,6 @@ def test_images_come_with_what_each_model_says(home):
     assert examples.NOT_KEPT.format(what="SSD") in words_on(other) and len(figures(other)) == 1
 
 
-@pytest.mark.slow
 def test_images_open_on_the_nearest_method_that_has_some(home):
     outputs = flipped_outputs()
     nearest = {name: {**column, "salun": column["retrain"]} for name, column in FLIP.items()}
@@ -383,7 +379,6 @@ def store_parameters(home: Path, method: str) -> str:
         return str(store.summaries(method=method).iloc[0]["parameters"])
 
 
-@pytest.mark.slow
 def test_none_of_a_kind_and_missing_data_are_sentences(home, monkeypatch):
     outputs = flipped_outputs()
     put(home, "label_flip", FLIP, outputs={**outputs, "scrub": outputs["retrain"]})
@@ -403,7 +398,6 @@ def test_none_of_a_kind_and_missing_data_are_sentences(home, monkeypatch):
     assert why in words_on(at) and len(figures(at)) == 1
 
 
-@pytest.mark.slow
 def test_a_click_opens_the_run(home, monkeypatch):
     put(home, "label_flip", FLIP)
     key = make_spec_row(

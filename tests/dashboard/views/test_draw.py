@@ -145,7 +145,6 @@ def test_what_no_canvas_sends_changes_nothing(
     assert last_of(shown)["answer"] is None
 
 
-@pytest.mark.slow
 def test_networks_that_need_torch_agree_with_the_stored_logits(shown: list[dict[str, Any]]) -> None:
     """The way of every network but the perceptron, walked with one whose numbers are known."""
     with open_store(data.own_store().home) as store:
@@ -163,7 +162,6 @@ def test_networks_that_need_torch_agree_with_the_stored_logits(shown: list[dict[
     np.testing.assert_allclose(ask(pixels)[0], kept.logits, rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.slow
 def test_without_networks_one_click_makes_them(demo_home: Path, started: list[Path]) -> None:
     at = opened()
     assert not at.exception and "networks themselves" in words_on(at)
@@ -199,7 +197,6 @@ def test_networks_without_weights_are_not_offered(shown: list[dict[str, Any]], h
     assert [one for one in at.button if one.label.startswith("Run it")]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("query", [{"methods": ""}, {"comparison": "1"}])
 def test_without_a_method_to_draw_for_the_page_says_so(
     shown: list[dict[str, Any]], home: Path, query: dict[str, str]

@@ -418,7 +418,6 @@ def test_probabilities_stand_by_method_and_forget_set():
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_one_run_is_shown_and_nothing_is_claimed(home):
     fill(home, "one")
     at = opened()
@@ -426,7 +425,6 @@ def test_one_run_is_shown_and_nothing_is_claimed(home):
     assert words_on(at).count("Not settled here.") == 4
 
 
-@pytest.mark.slow
 def test_measured_runs_show_three_figures_answers_and_findings(home):
     fill(home, "measured")
     at = opened()
@@ -444,7 +442,6 @@ def test_measured_runs_show_three_figures_answers_and_findings(home):
     assert "SISA" in words
 
 
-@pytest.mark.slow
 def test_the_address_chooses_set_attack_and_the_papers_table(home):
     fill(home, "measured")
     at = opened(attack="prob", paper="1")
@@ -473,7 +470,6 @@ def keep_predictions(home: Path) -> list[str]:
     return kept
 
 
-@pytest.mark.slow
 def test_kept_predictions_show_their_mean_probability(home):
     fill(home, "measured")
     without = opened()
@@ -489,7 +485,6 @@ def test_kept_predictions_show_their_mean_probability(home):
     assert table["Mean probability"].between(0, 1).all() and len(table) == len(kept)
 
 
-@pytest.mark.slow
 def test_a_damaged_file_of_predictions_counts_as_missing(home):
     fill(home, "measured")
     kept = keep_predictions(home)
@@ -504,7 +499,6 @@ def test_a_damaged_file_of_predictions_counts_as_missing(home):
     ]
 
 
-@pytest.mark.slow
 def test_it_opens_on_fractions_of_a_class_where_there_are_any(home):
     """The paper's scenario and the data that have it, though most methods ran elsewhere; the
     address still decides.
@@ -521,7 +515,6 @@ def test_it_opens_on_fractions_of_a_class_where_there_are_any(home):
     assert opened(dataset="digits").selectbox(key="url:scenario").value == "one_class"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("figure", ["efficacy_spread", "efficacy_rank", "efficacy_membership"])
 def test_a_click_opens_the_run(home, figure):
     fill(home, "measured")

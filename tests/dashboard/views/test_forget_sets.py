@@ -113,7 +113,6 @@ def test_an_address_that_is_wrong_says_so(home, query, facts):
     assert [one for one in at.warning if tells(one.value.replace("\\", ""), *facts)]
 
 
-@pytest.mark.slow
 def test_a_data_set_that_is_not_here_is_not_fetched(home, monkeypatch, tmp_path):
     monkeypatch.setenv("MUCORE_DATA", str(tmp_path / "data"))
     at = open_page("forget_sets", dataset="cifar10")
@@ -156,7 +155,6 @@ def test_a_scenario_its_parameters_undo_and_start_over(home):
     assert ids_of(at) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scenario", "why"),
     [
@@ -194,7 +192,6 @@ def test_bad_parameters_are_a_sentence(home, query, sentence):
     )
 
 
-@pytest.mark.slow
 def test_persons_can_be_listed_where_the_data_set_knows_them(home):
     at = open_page("forget_sets", dataset="faces", by="identities", **{"identities.count": "2"})
     assert not at.exception
@@ -205,7 +202,6 @@ def test_persons_can_be_listed_where_the_data_set_knows_them(home):
     assert len(persons) == 2
 
 
-@pytest.mark.slow
 def test_the_worst_case_where_an_original_kept_all_its_losses(home):
     training = training_of("digits")
     with open_store(home) as store:
@@ -277,7 +273,6 @@ def test_clicked_images_change_sides(home, monkeypatch):
     assert ids_of(at) == [5], "3 and 6 went"
 
 
-@pytest.mark.slow
 def test_the_gallery_is_paged_and_filtered_by_class(home):
     at = opened(way="images", gallery="20")
     assert at.number_input(key="url:gallery").max == 20
@@ -288,7 +283,6 @@ def test_the_gallery_is_paged_and_filtered_by_class(home):
     )
 
 
-@pytest.mark.slow
 def test_images_are_those_of_the_data_set(home):
     from mucore.datasets import load
 
@@ -316,7 +310,6 @@ def test_a_list_is_pasted(home):
     assert ids_of(at) == [3, 17, 24, 25, 26, 27, 257]
 
 
-@pytest.mark.slow
 def test_a_file_is_read_and_a_set_of_other_data_refused(home):
     at = opened(way="list")
     at.file_uploader(key="ids_file").set_value(
@@ -357,7 +350,6 @@ def a_map(home: Path) -> tuple[str, list[int]]:
     return result.key, ids
 
 
-@pytest.mark.slow
 def test_a_lasso_on_a_stored_map(home):
     key, _ = a_map(home)
     assert [found.key for found in analysis.stored(home)] == ["0" * 32]
@@ -379,7 +371,6 @@ def test_a_lasso_on_a_stored_map(home):
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_twins_that_stay_are_told_and_join_the_set(home, tmp_path):
     at = opened(dataset="npz", path=own_data(tmp_path), ids="1,3,4,30")
     words = words_on(at)
@@ -395,7 +386,6 @@ def test_twins_that_stay_are_told_and_join_the_set(home, tmp_path):
     assert ids_of(at) == [0, 1, 2, 3, 4, 30] and not has(at, "twins")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ids", "facts"),
     [
@@ -455,7 +445,6 @@ def test_a_name_that_is_a_path_is_refused(home, name):
     assert tells(words_on(at), "1 to 60") and keyed(at, "save_set").disabled
 
 
-@pytest.mark.slow
 def test_a_damaged_file_costs_a_sentence_and_can_be_replaced(home):
     forget_sets.save(home, forget_sets.make("digits", [1], name="whole"))
     (forget_sets.folder(home) / "torn.json").write_text('{"format": "mucore forg')
@@ -512,7 +501,6 @@ def test_launch_forgets_exactly_the_set(home, started, long):
         assert session.forget_set(spec, None, session.run(spec, 0)).hash == expected
 
 
-@pytest.mark.slow
 def test_another_process_forgets_exactly_the_saved_set(home):
     at = opened(**{"one_class.class_id": "3", "one_class.budget": "0.2"})
     keyed(at, "scenario:add").click().run()
@@ -539,7 +527,6 @@ def test_another_process_forgets_exactly_the_saved_set(home):
     ] in words_on(at)
 
 
-@pytest.mark.slow
 def test_launch_offers_the_saved_sets_of_its_data_set(home):
     forget_sets.save(home, forget_sets.make("digits", [3, 17], name="few"))
     forget_sets.save(home, forget_sets.make("faces", [3], name="persons"))
@@ -581,7 +568,6 @@ def test_launch_refuses_a_set_that_it_cannot_use(home, value, facts):
     assert not at.exception and tells(words_on(at), *facts) and at.button(key="start").disabled
 
 
-@pytest.mark.slow
 def test_launch_reads_a_saved_sets_file(home):
     at = open_page("launch", dataset="digits", scenarios=["ids"], **SMALL)
     (place,) = [one for one in at.file_uploader if one.key == "upload:ids.ids"]

@@ -94,7 +94,6 @@ def rows(home: Path, scenario: str, metrics=identity_frames.METRICS) -> tuple[fr
 # -- the page
 
 
-@pytest.mark.slow
 def test_one_run_without_a_score_shows_its_reason(home):
     store = open_store(home)
     spec = make_spec_row(dataset="faces", scenario="identities", method="finetune")
@@ -161,7 +160,6 @@ def test_table_answers_figures_and_order(home):
     assert behind_losses.groupby("Model")["Unseen (%)"].sum().tolist() == pytest.approx([100.0] * 3)
 
 
-@pytest.mark.slow
 def test_the_papers_numbers_are_a_choice(home):
     filled(home)
     assert "Paper: NoMUS" not in opened().dataframe[0].value
@@ -186,7 +184,6 @@ def test_the_papers_numbers_are_a_choice(home):
     assert table.loc["SCRUB", "Paper: NoMUS"] == "0.906" and "Paper: top-2, %" not in table
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("dataset", "table"), [("faces-attributes", "mucac"), ("faces-attributes-young", "second")]
 )
@@ -205,7 +202,6 @@ def test_the_papers_table_is_that_of_the_data_set(home, dataset, table):
     assert f"{printed.title} with ResNet-18" in words_on(at)
 
 
-@pytest.mark.slow
 def test_faces_come_with_what_each_model_says(home, monkeypatch):
     filled(home)
     asked = []
@@ -260,7 +256,6 @@ def test_the_two_orders_by_hand(home):
     assert orders_of(home, 3) is None
 
 
-@pytest.mark.slow
 def test_a_method_stands_in_both_orders_with_the_same_settings(home):
     """SCRUB's tuned setting is Retrain itself when a class goes, and poor when persons go."""
     filled(home)
@@ -365,7 +360,6 @@ def test_the_scatter_has_lines_of_equal_nomus(home):
     assert re.search(r"SCRUB has the highest NoMUS\D+0\.710", nomus_scatter.alt_text(info))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("chart", ["nomus_scatter", "score_bars"])
 def test_a_click_opens_the_run(home, monkeypatch, chart):
     filled(home)

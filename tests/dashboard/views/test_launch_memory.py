@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import psutil
-import pytest
 from pages import button, open_page
 
 from mucore import fitting
 
 
-@pytest.mark.slow
 def test_the_launch_page_warns_and_lets_start(home, monkeypatch):
     chosen = {"dataset": "digits", "model": "mlp", "scenarios": ["class_wise"]}
     at = open_page("launch", **chosen, methods=["finetune"])

@@ -68,7 +68,6 @@ def test_address_and_python_mean_what_the_command_line_means(
     assert {spec.key for spec in made[0].specs} == by_command(preset)
 
 
-@pytest.mark.slow
 def test_choosing_presets_one_after_another_gives_the_runs_of_each(planned):
     """There and back again, so that every preset is chosen after two others, and what it had set is
     gone.
@@ -97,6 +96,7 @@ def test_a_changed_scenario_or_data_set_stays_and_the_whole_setting_comes_back(p
     assert not [one for one in at.button if one.key == "take_setting"]
 
 
+@pytest.mark.smoke
 def test_a_methods_fields_show_what_the_preset_sets_and_what_a_person_sets_goes_first(planned):
     at = open_page("launch", methods=METHODS, preset="efficacy-mnist")
     assert "Amnesiac: repair epochs 0" in words_on(at)
@@ -111,7 +111,6 @@ def test_a_methods_fields_show_what_the_preset_sets_and_what_a_person_sets_goes_
     assert keys(planned[-1]) == by_command("standard")  # where it is what the authors have
 
 
-@pytest.mark.slow
 def test_the_page_opens_on_tuned_settings_which_a_papers_preset_takes_back(planned):
     at = open_page("launch")
     assert {choice.preset for choice in planned[-1].methods} == {

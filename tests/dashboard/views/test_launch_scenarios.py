@@ -52,7 +52,6 @@ def test_what_cannot_run_is_said_and_cannot_be_started(query, facts):
     assert tells(words_on(at), *facts) and at.button(key="start").disabled
 
 
-@pytest.mark.slow
 def test_a_named_downstream_set_can_be_started():
     at = opened(
         scenarios=["top_classes"], **{"top_classes.downstream": "digits", "top_classes.n": "2"}
@@ -86,7 +85,6 @@ def test_scenarios_can_be_requests_one_after_another():
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("preset", [card.id for card in catalog.presets() if card.dataset])
 def test_a_papers_preset_brings_its_whole_setting_in_one_click(preset: str):
     card = catalog.preset(preset)

@@ -50,7 +50,6 @@ def test_a_search_is_planned_started_and_seen_on_the_queue(home, started):
     assert started[1].id == queue_data.jobs(kind="search")[1].id
 
 
-@pytest.mark.slow
 def test_every_budget_of_a_scenario_is_searched(home, started):
     at = {**TASK, "scenarios": ["one_class"], "one_class.budget": "0.2, 0.5"}
     page = open_page("launch", **at, search="1", trials="3")
@@ -61,7 +60,6 @@ def test_every_budget_of_a_scenario_is_searched(home, started):
     assert [task.base.scenario_parameters["budget"] for task in tasks_of(grid)] == [0.2, 0.5]
 
 
-@pytest.mark.slow
 def test_what_was_found_stands_below(home, started):
     at = open_page("launch", **TASK, search="1", trials="3")
     at.button(key="start_search").click().run()
@@ -74,7 +72,6 @@ def test_what_was_found_stands_below(home, started):
     assert "start_search" not in {each.key for each in at.button}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes", [{"methods": ["sisa"]}, {"trials": "0"}, {"trials": "many"}, {"methods": [""]}]
 )
@@ -83,7 +80,6 @@ def test_what_cannot_be_searched_is_said(home, started, changes):
     assert not at.exception and not started
 
 
-@pytest.mark.slow
 def test_settings_of_another_amount_are_said_before_they_are_taken(home):
     asked: dict[str, Any] = {"methods": ["finetune"], "settings": "tuned", "scenarios": "one_class"}
     assert "Nothing was tuned" not in words_on(open_page("launch", **asked))

@@ -38,7 +38,6 @@ def section(at: AppTest):
     return next(one for one in at.expander if one.label.startswith("Sensitivity"))
 
 
-@pytest.mark.slow
 def test_the_section_is_closed_until_something_in_it_is_set():
     at = opened()
     assert not section(at).proto.expanded and at.button(key="start").label == "Start 4 runs"
@@ -80,7 +79,6 @@ def test_what_is_launched_has_noise_scopes_and_every_combination(home: Path):
     }
 
 
-@pytest.mark.slow
 def test_methods_that_cannot_be_confined_are_named_before_anything_starts():
     both = opened(
         scopes=["all", "classifier"],
@@ -99,7 +97,6 @@ def test_methods_that_cannot_be_confined_are_named_before_anything_starts():
     assert alone.button(key="start").label == "Start 3 runs"
 
 
-@pytest.mark.slow
 def test_a_parameter_is_picked_and_starts_at_its_own_value():
     at = opened()
     field(at, "Parameters to sweep").set_value(["scrub.lr"]).run()
@@ -114,7 +111,6 @@ def test_a_parameter_is_picked_and_starts_at_its_own_value():
     ).value == ["scrub.lr"]
 
 
-@pytest.mark.slow
 def test_choices_are_ticked_and_lists_have_semicolons_between_them():
     at = opened(
         sweep=["scrub.milestones", "scrub.break_symmetry"], **{"sweep.scrub.milestones": "1,2; 3"}

@@ -152,7 +152,6 @@ def with_features(scattered: int = 0) -> Outputs:
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("lesson", LAUNCHED, ids=lambda lesson: lesson.id)
 def test_every_run_of_a_lesson_can_be_planned(lesson, tmp_path):
     with open_store(tmp_path) as store:
@@ -460,7 +459,6 @@ def test_each_lesson_gives_its_verdicts_once_and_where_it_shows_methods():
         assert any(draws(step, choice["id"]) for choice in lesson.grid["methods"])
 
 
-@pytest.mark.slow
 def test_a_method_that_did_not_run_is_no_answer_and_is_named(home, tmp_path, monkeypatch):
     lesson = LESSONS["backdoor"]
     fewer = replace(
@@ -596,7 +594,6 @@ def test_the_overview_shows_six_stories_and_their_states(home):
     assert sum(label.startswith("Open “") for label in links(at)) == len(LESSONS)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("lesson", LAUNCHED, ids=lambda lesson: lesson.id)
 def test_every_step_shows_its_figures_with_results(home, lesson):
     fill(home, lesson)
@@ -623,7 +620,6 @@ def test_every_step_shows_its_figures_with_results(home, lesson):
     assert LESSONS[following].question in words_on(at)
 
 
-@pytest.mark.slow
 def test_the_last_lesson_is_played_step_by_step(home, playground):
     room, stage = playground
     at = opened(lesson=PLAYED.id)
@@ -703,7 +699,6 @@ def test_lesson_six_says_what_became_of_a_point():
     assert typical_and_outlier.outcome(typical_and_outlier.TWIN)(lonely) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "step"), [("backdoor", "3"), ("worst-and-best", "3")])
 def test_images_are_shown_where_predictions_were_kept(home, monkeypatch, name, step):
     asked = []
@@ -746,7 +741,6 @@ def test_a_prediction_is_kept_and_compared(home):
     assert facts.numbers(told) == ["2", "1"]
 
 
-@pytest.mark.slow
 def test_check_yourself_gives_feedback(home):
     at = opened(lesson=FIRST.id, step=str(FIRST.length))
     right, wrong, _ = FIRST.check
@@ -768,7 +762,6 @@ def test_the_button_launches_an_ordinary_comparison_and_shows_its_progress(home,
     assert ":material/hourglass_top: Running]" in words_on(opened())
 
 
-@pytest.mark.slow
 def test_who_runs_a_story_sees_its_results_and_not_the_demos(home, tmp_path, monkeypatch, started):
     fill(tmp_path / "other", FIRST)
     with open_store(tmp_path / "other") as made_elsewhere:
@@ -785,7 +778,6 @@ def test_who_runs_a_story_sees_its_results_and_not_the_demos(home, tmp_path, mon
     assert lines_with(at, "Your results", plain_name("digits"))
 
 
-@pytest.mark.slow
 def test_a_guest_is_sent_to_no_button_that_only_the_presenter_has(home, become):
     become("guest")
     guests = opened(lesson=FIRST.id, step="2")
@@ -796,7 +788,6 @@ def test_a_guest_is_sent_to_no_button_that_only_the_presenter_has(home, become):
     assert has_button(own, "Run it live") and lines_with(own, "figure", "button")
 
 
-@pytest.mark.slow
 def test_a_failed_run_says_why_and_can_be_tried_again(home):
     button(opened(lesson=FIRST.id), "Run it live").click().run()
     why = "No space is left on the disk."
@@ -814,7 +805,6 @@ def test_a_failed_run_says_why_and_can_be_tried_again(home):
         assert len(store.jobs(states=["queued"])) == 6
 
 
-@pytest.mark.slow
 def test_presenting_a_lesson_hides_the_outcome_until_it_is_revealed(home):
     fill(home, FIRST)
     at = opened(lesson=FIRST.id, step="2", present="1")
@@ -824,7 +814,6 @@ def test_presenting_a_lesson_hides_the_outcome_until_it_is_revealed(home):
     assert lines_with(at, "**Of the forgotten images", "98.0 %", "0.0 %")  # above the figure
 
 
-@pytest.mark.slow
 def test_the_demo_is_read_where_it_has_the_story_and_said_so(home, tmp_path, monkeypatch):
     fill(tmp_path / "other", FIRST, dataset="fashion-mnist-10k")
     with open_store(tmp_path / "other") as made_elsewhere:

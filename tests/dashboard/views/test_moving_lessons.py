@@ -32,7 +32,6 @@ def test_every_lesson_begins_with_something_that_moves():
         assert first.moving.scenario in {one["id"] for one in lesson.grid["scenarios"]}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["forget-one-class", "backdoor"])
 def test_the_first_step_shows_images_and_what_is_said_of_them(name, demo_home, started):
     at = opened(lesson=name, step="1")

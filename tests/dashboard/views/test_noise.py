@@ -93,14 +93,12 @@ def test_forgetting_against_utility(home):
     assert spans(box) == pytest.approx((-6.75, 6.75, -6.75, 6.75))
 
 
-@pytest.mark.slow
 def test_one_seed_has_no_grey(home):
     put(home, "one_class", ONE_CLASS, seeds=1)
     for page in ("results", "tradeoffs", "budget", "membership", "efficacy", "representation"):
         assert grey(page) == []
 
 
-@pytest.mark.slow
 def test_the_front_and_all_goals(home):
     put(home, "one_class", ONE_CLASS)
     (box,), axes = grey("tradeoffs")
@@ -111,7 +109,6 @@ def test_the_front_and_all_goals(home):
     assert (low, high) == pytest.approx((0, 6.75 / 47))
 
 
-@pytest.mark.slow
 def test_budget_curves(home):
     put(home, "one_class", ONE_CLASS)
     at = open_page("budget")
@@ -125,7 +122,6 @@ def test_budget_curves(home):
     assert sorted(set(fa["y"])) == pytest.approx([-6.75, 6.75])
 
 
-@pytest.mark.slow
 def test_depoisoning(home):
     put(home, "label_flip", FLIPPED)
     (strips,) = grey("depoisoning")
@@ -137,7 +133,6 @@ def test_depoisoning(home):
     assert found == pytest.approx(wanted)
 
 
-@pytest.mark.slow
 def test_five_attacks(home):
     put(home, "one_class", ONE_CLASS)
     (strips,) = grey("membership")
@@ -146,7 +141,6 @@ def test_five_attacks(home):
         assert (strip["x0"], strip["x1"]) == pytest.approx(around(0.4, 100))
 
 
-@pytest.mark.slow
 def test_features_across_alone(home):
     put(home, "one_class", ONE_CLASS)
     (strip,), *_ = grey("representation", split="test")
@@ -154,7 +148,6 @@ def test_features_across_alone(home):
     assert strip["yref"] == "y domain"
 
 
-@pytest.mark.slow
 def test_efficacy(home):
     put(home, "one_class", ONE_CLASS)
     found = [each for shapes in grey("efficacy") for each in shapes]
@@ -163,7 +156,6 @@ def test_efficacy(home):
         assert (shape["x0"], shape["x1"]) == pytest.approx(around(-1.0))
 
 
-@pytest.mark.slow
 def test_persons(home):
     put(home, "identities", PERSONS, dataset="faces")
     scatter, bars = grey("identity")
@@ -171,7 +163,6 @@ def test_persons(home):
     assert spans(bars[0])[:2] == pytest.approx(around(0.1))
 
 
-@pytest.mark.slow
 def test_one_method_over_its_settings(home):
     put(home, "one_class", ONE_CLASS)
     (strips,) = grey("method", method="scrub")
@@ -184,7 +175,6 @@ def ribbons(figure: dict) -> list[dict]:
     return [trace for trace in figure["data"] if trace.get("legendgroup") == "noise"]
 
 
-@pytest.mark.slow
 def test_sensitivity_along_a_setting_of_a_method(home):
     """Retrain stands alike beside every value; agreements and CKA to Retrain have no grey."""
     put(home, "class_wise", {"cka_original_test": (1.0, 0.6, 0.7), "agl": (0.5, 1.0, 0.8)})
@@ -210,7 +200,6 @@ def test_sensitivity_along_a_setting_of_a_method(home):
     assert reference["line"]["color"] == lines[measure]["line"]["color"]
 
 
-@pytest.mark.slow
 def test_sensitivity_over_the_number_of_classes(home):
     with open_store(home) as store:
         for number, base in ((1, 0.9), (3, 0.5)):
@@ -231,7 +220,6 @@ def test_sensitivity_over_the_number_of_classes(home):
         assert sorted(set(grey["y"])) == pytest.approx(list(around(0.9)))
 
 
-@pytest.mark.slow
 def test_accuracy_of_each_class(home):
     """Retrain is right on 5, 6 and 8 of ten images of class 0 on its seeds: of the differences
     ± 1, 2 and 3 the 97.5th percentile is 2 + 0.875. Class 1 is the same in all.

@@ -47,7 +47,6 @@ def state_of(at: AppTest, name: str) -> list[str]:
     return [found] if isinstance(found, str) else found
 
 
-@pytest.mark.slow
 def test_the_template_keeps_every_rule(home, tmp_path):
     path = tmp_path / "my_method.py"
     path.write_text(assets.text("own_method.py.txt"), encoding="utf-8")
@@ -64,7 +63,6 @@ def test_the_room_opens_on_a_template_and_leads_back(home):
     assert state_of(at, "own") == [] and state_of(at, "scenarios") == ["one_class"]
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_what_is_typed_is_checked_and_used_at_once(home):
     at = typed(room(methods="finetune"), GOOD.replace("return model.eval()", "return modle"))
@@ -87,7 +85,6 @@ def use(text: str) -> str:
     return methods.keep(text).source_hash
 
 
-@pytest.mark.slow
 def test_what_runs_need_stays_and_says_so(home):
     first = use(GOOD)
     with open_store(home) as store:
@@ -108,7 +105,6 @@ def test_what_runs_need_stays_and_says_so(home):
     assert "needs mine" in words_on(at) and methods.listed()
 
 
-@pytest.mark.slow
 def test_versions_can_be_opened_and_a_method_deleted(home):
     first, second = use(GOOD), use(f"{GOOD}\n# anew\n")
     at = typed(room(methods="mine"), "# half a thought")

@@ -103,7 +103,6 @@ def test_a_plan_takes_the_method_and_the_tuned_settings_of_now(
     assert calls
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("page", ["start", "compare"])
 def test_the_runs_of_a_method_that_is_gone_are_still_shown(
     home: Path, own_file: Path, page: str

@@ -154,7 +154,6 @@ def test_a_link_opens_on_the_papers_data_or_on_what_stands_in_for_them():
     ] == [False, True, True]
 
 
-@pytest.mark.slow
 def test_figures_over_many_models_are_filled_by_an_experiment_under_any_scenario(demo_home):
     """The demo's is under one_class, none of its runs under the competition's own scenario."""
     figures = papers.PAPERS[-1].exhibits
@@ -171,7 +170,6 @@ def test_figures_over_many_models_are_filled_by_an_experiment_under_any_scenario
     assert "No run under this scenario" not in text and "No experiment with many models" not in text
 
 
-@pytest.mark.slow
 def test_the_table_of_half_a_class_opens_on_half_a_class(demo_home):
     (link,) = [link for link in LINKS if link.query.get("table") == "efficacy-0.5"]
     at = open_page(link.page, **link.query)
@@ -180,7 +178,6 @@ def test_the_table_of_half_a_class_opens_on_half_a_class(demo_home):
     assert "fraction 50" in words_on(at)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "link",
     [link for link in LINKS if link.query.get("over") == "forget set.n"],
@@ -230,7 +227,6 @@ def test_every_published_table_is_linked_from_the_index():
     )
 
 
-@pytest.mark.slow
 def test_newer_papers_link_to_each_of_their_tables(home):
     said = {link.proto.query_string for link in open_page("papers").get("page_link")}
     tables_of = {paper.id: {one.id for one in paper.tables} for paper in BESIDE}

@@ -106,7 +106,6 @@ def test_original_is_seen_before_anything_is_forgotten(room, ask):
     assert ask(at, {"what": "scene", "scene": own, "revision": 3})["run"] is None
 
 
-@pytest.mark.slow
 def test_the_scene_is_there_again_after_another_page(room, ask):
     at = open_page("playground")
     scene = {**frames.preset_draft("class"), "preset": None, "methods": ["finetune"]}
@@ -179,7 +178,6 @@ def test_a_guest_plays_and_is_answered_less_often(room, become, ask, opened):
     assert data["pause"] > quick and len(room.asked) == 1
 
 
-@pytest.mark.slow
 def test_a_setting_is_changed_in_a_window_and_goes_back(room, ask, playground):
     at = open_page("playground", preset="outlier")
     draft = frames.preset_draft("outlier")
@@ -219,7 +217,6 @@ def test_a_bad_setting_is_told_and_takes_nothing_else_with_it(room, opened, ask)
     assert "Fine-tune: epochs" in words_on(at)
 
 
-@pytest.mark.slow
 def test_what_is_shown_goes_home(room, ask):
     at = open_page("playground", preset="outlier")
     told = state.ticket_of(at, course.TICKET)

@@ -75,7 +75,6 @@ def confidences(seeds: range, shift: float) -> np.ndarray:
     )
 
 
-@pytest.mark.slow
 def test_stored_numbers_show_at_once_and_the_address_chooses_method_and_sample(home):
     filled(home)
     opened().button(key="compute").click().run()
@@ -125,7 +124,6 @@ def summaries(home: Path) -> pd.DataFrame:
         store.close()
 
 
-@pytest.mark.slow
 def test_numbers_whose_predictions_are_gone_still_show(home):
     filled(home)
     opened().button(key="compute").click().run()
@@ -140,7 +138,6 @@ def test_numbers_whose_predictions_are_gone_still_show(home):
     assert not at.exception and len(figures(at)) == 4 and "read" not in keys_of(at)
 
 
-@pytest.mark.slow
 def test_a_method_too_slow_for_the_competition_is_rejected(home):
     filled(home, methods={"finetune": 0.5}, seconds=20.0)
     at = opened().button(key="compute").click().run()
@@ -327,7 +324,6 @@ def test_samples_are_ordered_by_how_easily_they_tell():
     assert hidden.by_epsilon == [8, 5, 3]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("chart", ["quality_bars", "time_bars"])
 def test_a_click_on_a_bar_opens_its_first_run(home, monkeypatch, chart):
     filled(home)
@@ -347,7 +343,6 @@ def test_a_click_on_a_bar_opens_its_first_run(home, monkeypatch, chart):
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_the_demo_shows_the_classes_of_its_splits(demo_home):
     at = opened()
     assert any("each class" in one.value for one in at.subheader)

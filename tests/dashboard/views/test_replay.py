@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from builders import full_store, make_model, make_result, make_spec_row, replay_value
 from facts import tells
 from pages import button, figures, links, open_page, words_on
@@ -107,7 +106,6 @@ def test_nothing_in_the_address_opens_on_two_ready_runs(home):
     assert "Retrain" in [trace.get("name") for trace in figure["data"]]
 
 
-@pytest.mark.slow
 def test_the_address_names_runs_and_clock(home):
     keys = put(home, ready=("finetune", "scrub", "salun"))
     at = opened(key=keys["salun"], other=keys["finetune"], clock="seconds")
@@ -137,7 +135,6 @@ def test_the_address_names_runs_and_clock(home):
 # -- runs without a replay
 
 
-@pytest.mark.slow
 def test_a_run_with_weights_gets_a_button_that_starts_its_replay(home, monkeypatch):
     keys = put(home, ready=("scrub",))
     keep_original(home)
@@ -154,7 +151,6 @@ def test_a_run_with_weights_gets_a_button_that_starts_its_replay(home, monkeypat
     assert started == [("replay", {"key": keys["finetune"]})]
 
 
-@pytest.mark.slow
 def test_a_failed_replay_says_why(home):
     keys = put(home, ready=())
     keep_original(home)
@@ -168,7 +164,6 @@ def test_a_failed_replay_says_why(home):
     assert button(at, "Try again") is not None
 
 
-@pytest.mark.slow
 def test_without_the_originals_weights_the_run_can_be_launched(home):
     keys = put(home, ready=("scrub",))
     at = opened(key=keys["finetune"], other=keys["scrub"])
@@ -182,7 +177,6 @@ def test_without_the_originals_weights_the_run_can_be_launched(home):
     assert "training_seeds=1" in link.proto.query_string
 
 
-@pytest.mark.slow
 def test_a_replay_that_came_with_the_demo_is_shown(home, tmp_path, monkeypatch):
     keys = put(tmp_path / "maker", ready=())
     with open_store(tmp_path / "maker") as store:
@@ -206,7 +200,6 @@ def test_a_replay_that_came_with_the_demo_is_shown(home, tmp_path, monkeypatch):
 # -- ways here
 
 
-@pytest.mark.slow
 def test_the_drawer_of_a_run_leads_here(home):
     keys = put(home, ready=("scrub",))
     at = open_page("results", scenario="class_wise", run=keys["scrub"], row="")

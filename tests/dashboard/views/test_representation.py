@@ -112,7 +112,6 @@ def test_the_address_chooses_split_zoom_and_the_papers_values(keys):
     assert lines_with(at, "The paper prints", "CKA to Retrain")
 
 
-@pytest.mark.slow
 def test_a_run_in_the_address_opens_its_drawer(keys):
     at = opened(run=keys["duck"])
     assert at.subheader[0].value.startswith("DUCK, training seed 0")
@@ -121,7 +120,6 @@ def test_a_run_in_the_address_opens_its_drawer(keys):
     assert "run" not in at.query_params
 
 
-@pytest.mark.slow
 def test_a_clicked_mark_opens_its_run_once(keys, monkeypatch):
     """A selection stays in the figure; a closed drawer must not open again because of it, nor a
     ghost open anything.
@@ -148,7 +146,6 @@ def test_experiments_on_a_method_stay_out_of_the_comparison(home, keys):
     assert lines_with(at, "2 runs", "noise", "classifier")
 
 
-@pytest.mark.slow
 def test_the_papers_table_stands_beside_ours_off_and_on(home):
     with open_store(home) as store:
         for method in NUMBERS:
@@ -198,7 +195,6 @@ def letters(home: Path) -> None:
             )
 
 
-@pytest.mark.slow
 def test_downstream_sets_stand_by_themselves_and_the_papers_below(letters):
     """The layout of Table 3."""
 
@@ -251,7 +247,6 @@ def near(home: Path) -> None:
                     )
 
 
-@pytest.mark.slow
 def test_sensitivity_keeps_downstream_sets_apart(near):
     at = opened(view="sensitivity", of="duck", over="forget set.n")
     lines, counts = figures(at)
@@ -268,7 +263,6 @@ def test_sensitivity_keeps_downstream_sets_apart(near):
     assert shown["AGL"] == shown["Original and Retrain: CKA"] == [0.9, 0.9]
 
 
-@pytest.mark.slow
 def test_every_forget_set_in_one_figure(near):
     at = opened(view="agreement", sets="every")
     (figure,) = figures(at)
@@ -285,7 +279,6 @@ def test_every_forget_set_in_one_figure(near):
     assert [round(each, 2) for each in printed["data"][1]["y"]] == [0.96, 0.94, 0.8, 0.96]
 
 
-@pytest.mark.slow
 def test_two_data_sets_in_one_figure(near, home):
     at = opened(view="agreement", sets="two")
     assert lines_with(at, "two data sets", "same methods") and not at.get("plotly_chart")
@@ -312,7 +305,6 @@ def test_two_data_sets_in_one_figure(near, home):
     assert lines_with(at, "1 method with AGL", "one of the two")
 
 
-@pytest.mark.slow
 def test_similarity_on_a_downstream_set(letters):
     at = opened(split="glyphs-serif")
     scatter = figures(at)[0]
@@ -345,7 +337,6 @@ def state_of(
     return started
 
 
-@pytest.mark.slow
 def test_a_map_is_drawn_on_request(keys, monkeypatch):
     started = state_of(data.AnalysisState("absent"), monkeypatch)
     at = opened(view="map", part="train", samples="25")
@@ -364,7 +355,6 @@ def test_a_map_is_drawn_on_request(keys, monkeypatch):
     assert not at.exception
 
 
-@pytest.mark.slow
 def test_a_failed_map_says_why_and_can_be_tried_again(keys, monkeypatch):
     started = state_of(
         data.AnalysisState("failed", error="The machine ran out of <memory>."), monkeypatch
@@ -375,7 +365,6 @@ def test_a_failed_map_says_why_and_can_be_tried_again(keys, monkeypatch):
     assert len(started) == 1
 
 
-@pytest.mark.slow
 def test_a_map_that_is_there(keys, monkeypatch):
     value: dict[str, Any] = {key: np.arange(8.0).reshape(4, 2) for key in keys.values()}
     value |= {
@@ -396,7 +385,6 @@ def test_a_map_that_is_there(keys, monkeypatch):
     assert lines_with(at, "1 sample to forget", "orange", "class 0")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("view", ["map", "neighbours"])
 def test_what_reads_features_opens_on_a_forget_set_that_has_them(home, view):
     """Class 1 was forgotten by as many methods, and by more runs, but its predictions were not
@@ -422,7 +410,6 @@ def test_what_reads_features_opens_on_a_forget_set_that_has_them(home, view):
     assert lines_with(opened(view=view, set=usual), *NOT_KEPT)
 
 
-@pytest.mark.slow
 def test_layers_of_a_run(keys, monkeypatch):
     original, retrain = np.array([[1.0, 0.7], [0.6, 0.55]]), np.array([[0.95, 0.8], [0.7, 0.85]])
     value = {
@@ -439,7 +426,6 @@ def test_layers_of_a_run(keys, monkeypatch):
     assert [trace["type"] for trace in figures(at)[0]["data"]].count("heatmap") == 2
 
 
-@pytest.mark.slow
 def test_neighbours_of_a_forgotten_query(keys, monkeypatch):
     monkeypatch.setattr(
         data, "images", lambda spec, ids, triggered=False: np.zeros((len(ids), 8, 8, 1), np.uint8)
@@ -476,7 +462,6 @@ def test_sensitivity_draws_noise(home, keys):
     assert lines_with(at, "Not measured", ": H-LR, AGR")
 
 
-@pytest.mark.slow
 def test_sensitivity_draws_the_number_of_classes(home, keys):
     with open_store(home) as store:
         for number, cka in ((1, 0.95), (3, 0.8)):
@@ -515,7 +500,6 @@ def test_last_layer_compares_a_method_with_itself(home, keys):
     assert lines_with(at, "Not drawn", "AGL or CKA", ": SalUn.")
 
 
-@pytest.mark.slow
 def test_the_cost_of_measuring_stands_in_parts_beside_retrains_time(home):
     with open_store(home) as store:
         for method, parts in (
@@ -538,7 +522,6 @@ def test_the_cost_of_measuring_stands_in_parts_beside_retrains_time(home):
     }
 
 
-@pytest.mark.slow
 def test_the_map_that_the_demo_opens_on_is_drawn(demo_home):
     at = opened(view="map")
     assert len(figures(at)) == 1

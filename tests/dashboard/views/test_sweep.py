@@ -54,6 +54,7 @@ def whole(at: AppTest) -> AppTest:
     return at
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("page", IDS)
 def test_a_page_opens_on_the_demo_on_an_empty_store_and_for_a_guest(
     page, demo_home, started, become, tmp_path, monkeypatch

@@ -138,7 +138,6 @@ def test_the_presenter_holds_a_lesson_and_takes_the_room_along(home, be):
     assert held(home) is None
 
 
-@pytest.mark.slow
 def test_a_reader_follows_if_they_wish(home, be):
     fill(home)
     be("ada")
@@ -163,7 +162,6 @@ def test_a_reader_follows_if_they_wish(home, be):
     assert said(alone, "step") == "4"
 
 
-@pytest.mark.slow
 def test_a_readers_page_hears_that_the_presenter_moved_and_is_counted_while_it_looks(
     home, be, monkeypatch
 ):
@@ -197,7 +195,6 @@ def test_a_readers_page_hears_that_the_presenter_moved_and_is_counted_while_it_l
     assert [*room._seen] == [later] != [page]
 
 
-@pytest.mark.slow
 def test_readers_see_the_results_that_the_presenter_shows(demo_home, started, be):
     fill(demo_home)
     be("presenter")
@@ -250,7 +247,6 @@ def vote_later(at: AppTest, value: int | str) -> AppTest:
     return vote(at, value)
 
 
-@pytest.mark.slow
 def test_a_reader_who_reads_the_page_anew_still_has_one_vote(home, be):
     fill(home)
     hold(be)
@@ -262,7 +258,6 @@ def test_a_reader_who_reads_the_page_anew_still_has_one_vote(home, be):
     assert votes(home, "2") == {"60": 1}
 
 
-@pytest.mark.slow
 def test_a_pick_and_the_questions_at_the_end_are_votes_too(home, be):
     fill(home)
     presenter = hold(be, step=4)
@@ -285,13 +280,11 @@ def test_a_pick_and_the_questions_at_the_end_are_votes_too(home, be):
     assert FIRST.check[0].why in words_on(ada) and FIRST.check[1].why not in words_on(ada)
 
 
-@pytest.mark.slow
 def test_nothing_is_revealed_that_did_not_run(home, be):
     presenter = hold(be)
     assert button(presenter, f"reveal:{FIRST.id}:2").disabled
 
 
-@pytest.mark.slow
 def test_what_was_said_stays_on_a_readers_page_when_the_talk_ends(home, be):
     fill(home)
     presenter = hold(be)

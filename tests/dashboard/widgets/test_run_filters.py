@@ -57,6 +57,7 @@ def settings(at: AppTest):
     return next((each for each in at.segmented_control if each.label == "Settings"), None)
 
 
+@pytest.mark.smoke
 def test_own_results_show_all_settings_and_the_address_names_the_chosen(home):
     fill_with_both(home)
     at = opened()

@@ -28,6 +28,7 @@ from mucore.runner.estimate import Left, Span
 from mucore.store import open_store
 from mucore.store.rows import Job, JobState
 
+pytestmark = pytest.mark.smoke
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
