@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import threading
 import time
 from collections import Counter
@@ -157,6 +158,7 @@ class Run:
         """Count the time inside, of the wall and of the processor, with the device synchronised at
         both ends, and the peak memory.
         """
+        _warm_up(self.device)
         with _peak_memory(self.device) as peak:
             self._start()
             try:
@@ -278,6 +280,17 @@ class Run:
         if self.precision == "bf16":
             return torch.autocast(self.device.type, dtype=torch.bfloat16)
         return contextlib.nullcontext()
+
+
+@functools.cache
+def _warm_up(device: torch.device) -> None:
+    """A step of a tiny layer, once a process: at their first use libraries load for seconds, which
+    are no time of the run that comes first.
+    """
+    with torch.enable_grad():
+        weights = torch.ones(1, 1, 3, 3, device=device, requires_grad=True)
+        nn.functional.conv2d(weights, weights).square().sum().backward()
+        torch.optim.SGD([weights]).step()
 
 
 @contextlib.contextmanager

@@ -9,8 +9,6 @@ and whoever watches a replay.
 
 from __future__ import annotations
 
-import contextlib
-import copy
 import json
 import math
 import tempfile
@@ -31,7 +29,6 @@ from mucore import training
 from mucore.datasets.files import FileImages
 from mucore.engine import ensemble
 from mucore.engine.data import Images, Samples, StreamedImages, TensorImages, UnlearningData
-from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.memory import keep_freed
 from mucore.engine.run import Cost, Progress, Run, Status
 from mucore.engine.torch_settings import set_settings, settings
@@ -111,7 +108,6 @@ def inside(folder: Path, say: Say) -> None:
     if asked["watched"] is not None:
         watched = {name: _samples(each, images) for name, each in asked["watched"].items()}
         watcher = run.observer = _Told(run, watched, asked["marks"], say)
-    _warm_up(original, data, run)
     model = apply_here(spec, original, data, run)
     if not isinstance(model, nn.Module):
         raise TypeError(f"it returned {type(model).__name__}, not a network")
@@ -146,22 +142,6 @@ class _Told(Watcher):
             }
             for model, look in self.taken
         ]
-
-
-def _warm_up(original: nn.Module, data: UnlearningData, run: Run) -> None:
-    """A step that nobody keeps or counts: at their first use libraries load and choose kernels,
-    which a worker has done long before.
-    """
-    quiet = Run(seed=0, device=run.device, precision=run.precision)
-    batch = data.retain[torch.arange(min(len(data.retain), data.recipe.batch_size))]
-    with contextlib.suppress(Exception):  # out of memory, one sample: the method may want less
-        fit(
-            copy.deepcopy(original).requires_grad_(True),
-            [Phase(data=batch, batch_size=data.recipe.batch_size)],
-            quiet,
-            epochs=1,
-            optimizer=Optimizer(lr=1e-3, momentum=0.9),
-        )
 
 
 # -- what goes there
