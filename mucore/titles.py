@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mucore import catalog
 from mucore.errors import MucoreError
+from mucore.userfiles import datasets
 
 if TYPE_CHECKING:
     from mucore.store.rows import Job
@@ -62,7 +63,19 @@ def run(spec: Mapping[str, Any]) -> str:
 def dataset(name: str) -> str:
     """ "Handwritten digits", and for a user's own data the kind and the name of the file."""
     kind, _, path = name.partition(":")
-    return _title(catalog.dataset, kind) + (f", {PurePath(path).name}" if path else "")
+    return _title(catalog.dataset, kind) + (f", {file(path)}" if path else "")
+
+
+def file(path: str) -> str:
+    """The name of a user's file or folder; of an upload the one that it came with, which is kept
+    beside it.
+    """
+    kept, how = datasets.split(path)
+    try:
+        beside = Path(kept).parent / "names" / f"{Path(kept).name}.txt"
+        return beside.read_text(encoding="utf-8") + how
+    except (OSError, ValueError):  # ValueError: what stands in an address is no path
+        return Path(path).name
 
 
 def model(name: str) -> str:
@@ -79,9 +92,7 @@ def cancelling(jobs: Sequence[Job], waiting: Sequence[Job]) -> str:
         return ""
     leads = [job for job in jobs if any(job.key in one.needs for one in waiting)]
     names = list(dict.fromkeys(who(job.spec) for job in waiting))
-    listed = "; ".join(names[:NAMED]) + (
-        f"; and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    )
+    listed = "; ".join(names[:NAMED]) + f"; and {len(names) - NAMED} more" * (len(names) > NAMED)
     count = f"{len(waiting)} runs wait" if len(waiting) > 1 else "1 run waits"
     it, them = ("it" if len(leads) == 1 else "them"), ("them" if len(waiting) > 1 else "it")
     asked = (

@@ -19,7 +19,7 @@ import streamlit as st
 
 from dashboard import data, state
 from dashboard.widgets import fields
-from mucore import catalog
+from mucore import catalog, titles
 from mucore.catalog.cards import DatasetCard
 from mucore.errors import MucoreError
 from mucore.files import write
@@ -82,7 +82,7 @@ def title_of(dataset: str) -> str:
     upload is the one that it came with.
     """
     card, path = catalog.dataset(dataset), dataset.partition(":")[2]
-    return (_came_as(path) or Path(path).name) if card.takes_path and path else card.title
+    return titles.file(path) if card.takes_path and path else card.title
 
 
 def named(sentence: str, path: str) -> str:

@@ -20,7 +20,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import data
 from dashboard.widgets import uploads
-from mucore import catalog, models
+from mucore import catalog, models, titles
 from mucore.store import open_store
 
 SMALL = {"dataset": "digits", "model": "mlp", "preset": "quick", "methods": ["finetune"]}
@@ -108,7 +108,9 @@ def test_arrays_keep_the_name_they_came_with_as_a_title_and_never_as_a_path(home
     assert "· My *faces*.npz ·" in words_on(at) and "uploads" not in words_on(at)
     assert not [path for path in home.parent.rglob("*faces*")]
     path = at.query_params["path"]
-    assert uploads.title_of(f"npz:{path if isinstance(path, str) else path[0]}") == "My *faces*.npz"
+    own = f"npz:{path if isinstance(path, str) else path[0]}"
+    assert uploads.title_of(own) == "My *faces*.npz"
+    assert titles.dataset(own) == f"{catalog.dataset('npz').title}, My *faces*.npz"
     assert (
         uploads.title_of("npz:/data/other.npz") == "other.npz"
         and uploads.title_of("digits") == "Digits, 8 by 8 pixels"
