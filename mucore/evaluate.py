@@ -120,6 +120,10 @@ def evaluate(
     off = not screen.is_terminal
     for network in track(every, "asking networks", console=screen, transient=True, disable=off):
         _ask(network, parts, run, size)
+    for one, other in chain(*(combinations(group, 2) for group in groups.values())):
+        alike = np.array_equal(*(each.outputs["test"].logits for each in (one, other)))
+        what = f"{one.name} and {other.name} answer alike, as one network, which counts once."
+        _need(not alike, f"{what} Give networks of several training seeds.")
     classes = {each.outputs["test"].logits.shape[1] for each in every}
     _need(len(classes) == 1, f"Networks must have one number of classes, not {sorted(classes)}.")
     counts = np.bincount(parts["forget"].labels)
@@ -294,10 +298,9 @@ def _measure(groups: Groups, gone: tuple[int, ...]) -> tuple[verdicts.Verdict, t
         blind, collapsed = "confidence" in sanity.blind_attacks(notes), sanity.is_collapsed(flags)
         counts = {name: len(network.shares(name)) for name in (*SPLITS, BLINDABLE)}
         counts |= {"classes": inputs.classes, PROBE: counts["tfa"]}
-        setting = ("", "", "", scenario, "")
+        task = (network.name, ("", "", "", scenario, ""), method, "{}", seed, True)
         known = counts if role == "retrained" else None
-        said_of = (network.name, setting, method, "{}", seed, True, values, blind, collapsed, known)
-        runs.append(verdicts.Run(*said_of))
+        runs.append(verdicts.Run(*task, values, blind, collapsed, known))
     judged = verdicts.judge(runs)
     found = next(each.verdict for each in judged if each.method == METHODS["unlearned"])
     assert found is not None

@@ -101,6 +101,7 @@ def test_what_is_missing_says_what_would_unlock_it():
 WRONG: list[tuple[str, dict[str, Any]]] = [
     ("'x.pth'", {"unlearned": "x.pth"}),
     ("retrained[0] and retrained[1] are one", {"retrained": [C, C]}),
+    ("retrained[1] answer alike", {"retrained": [C, copy.deepcopy(C)]}),
     ("original and unlearned are one", {"original": A}),
     ("2 are unlearned and 1 original", {"unlearned": [A, E]}),
     ("it gives [120, 1, 1, 3, 3]", {"unlearned": nn.Unflatten(1, (1, 1))}),
