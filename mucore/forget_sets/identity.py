@@ -49,19 +49,15 @@ def to_ids(splits: Splits, rows: Iterable[int]) -> np.ndarray:
         )
 
     def some(which: np.ndarray) -> str:
-        named = [f"{row} ({files[row]})" if files else str(row) for row in which[:SHOWN].tolist()]
-        return ", ".join(named) + (
-            f" and {len(which) - SHOWN:,} more" if len(which) > SHOWN else ""
-        )
+        return _some([f"{row} ({files[row]})" if files else str(row) for row in which.tolist()])
 
     total = train.source.total
     wrong = (given < 0) | (given >= total)
     if wrong.any():
-        which = [str(row) for row in given[wrong][:SHOWN].tolist()]
         raise BadValue(
             f"A sample is named by its row in the training data of {splits.name}, 0 to "
             f"{total - 1}, but {int(wrong.sum()):,} of {len(given):,} are none: "
-            f"{', '.join(which)}{', ...' if wrong.sum() > SHOWN else ''}. Take them out."
+            f"{_some([str(row) for row in given[wrong].tolist()])}. Take them out."
         )
     once, times = np.unique(given, return_counts=True)
     if (times > 1).any():
@@ -234,13 +230,17 @@ def rows_of(listed: Listed, dataset: str) -> list[int]:
         raise BadValue(f"{dataset} has no files with names. Name rows, 0 to {source.total - 1}.")
     known = _names(source.files)
     if unknown := [name for name in listed.files if name not in known]:
-        more = f" and {len(unknown) - SHOWN:,} more" if len(unknown) > SHOWN else ""
         raise BadValue(
             f"Files are named by their path in the folder, such as {source.files[0]}, but "
-            f"{len(unknown):,} of {len(listed.files):,} are not known: "
-            f"{', '.join(unknown[:SHOWN])}{more}."
+            f"{len(unknown):,} of {len(listed.files):,} name none, or more than one: "
+            f"{_some(unknown)}."
         )
     return [known[name] for name in listed.files]
+
+
+def _some(texts: Sequence[str]) -> str:
+    more = len(texts) - SHOWN
+    return ", ".join(texts[:SHOWN]) + f" and {more:,} more" * (more > 0)
 
 
 def _names(files: Sequence[str]) -> dict[str, int]:

@@ -148,7 +148,7 @@ def read(path: Path) -> Checkpoint:
         raise BadFile(
             f"{path} is not a checkpoint of plain tensors, and files are never unpickled here. If "
             "it is a whole model whose source you trust, two lines make one of it: "
-            f'model = torch.load("{path.name}", weights_only=False); '
+            f'model = torch.load("{path}", weights_only=False); '
             'torch.save(model.state_dict(), "weights.pt").'
         ) from error
     return _unwrapped(path, content, ())
