@@ -8,8 +8,8 @@ from pathlib import Path
 import streamlit as st
 
 from dashboard import access, data, logo, state
-from dashboard.pages import BY_ID, PAGES
-from dashboard.widgets import course, guests, messages, presenting, saved_views, side_bar, take_home
+from dashboard.pages import BY_ID, MOVED, PAGES, TAB
+from dashboard.widgets import course, guests, messages, presenting, share, side_bar
 from mucore.errors import MucoreError
 
 # A file of our own: Streamlit would fetch a Material icon for the tab from another host.
@@ -18,7 +18,7 @@ st.set_page_config(
     page_title="mucore: unlearning compared",
     page_icon=ICON,
     layout="wide",
-    initial_sidebar_state=230,
+    initial_sidebar_state=200,
 )
 with messages.sentences():
     course.start()
@@ -41,27 +41,21 @@ with messages.sentences():
                     title=one.title,
                     icon=f":material/{one.icon}:",
                     default=one is PAGES[0],
+                    visibility="visible" if one.listed else "hidden",
                 )
                 for one in members
             ]
             for group, members in groups.items()
-        },
+        }
+        | {"Moved": [st.Page(lambda: None, url_path=one, visibility="hidden") for one in MOVED]},
         expanded=True,  # Streamlit hides some pages as soon as anything stands below them
     )
+    if page.url_path in MOVED:  # an address of an earlier version
+        room, tab = MOVED[page.url_path]
+        st.switch_page(BY_ID[room].file, query_params={**state.address(), TAB: tab})
     here = page.url_path or PAGES[0].id  # Start has no word in the address
     state.enter(here)
     st.logo(logo.svg(state.dark()), size="large")
-    if data.has_both():
-        with st.sidebar:
-            names = {"own": "Yours" if access.presents() else "Presenter's", "demo": "Demo"}
-            state.carried_segmented(
-                "Results",
-                "source",
-                data.SOURCES,
-                format_func=lambda name: names[name],
-                within=("comparison", "tag"),  # each store numbers its own
-                width="stretch",
-            )
     if status := access.status():
         st.sidebar.caption(status)
     guests.log_out()
@@ -78,7 +72,6 @@ with messages.sentences():
         messages.left_out()
     state.leave(here)
     if not presenting.on():  # a room sees no side bar
-        saved_views.show(here)
+        share.fill(here)
         side_bar.keep_along()
     presenting.end(here)
-    take_home.offer(here)

@@ -4,6 +4,7 @@ address, its name in every layer.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,6 +16,7 @@ class Page:
     icon: str  # a name of Material Symbols
     group: str = ""
     works: bool = False  # there to start and change things: nothing on it is for who only reads
+    listed: bool = True  # in the side bar; else other pages lead to it
 
     @property
     def file(self) -> str:
@@ -24,27 +26,30 @@ class Page:
 
 PAGES: Final = (
     Page("start", "Start", "home"),
-    Page("launch", "Launch", "rocket_launch", "Run", works=True),
-    Page("forget_sets", "Forget sets", "checklist", "Run", works=True),
-    Page("queue", "Queue", "list_alt", "Run"),
-    Page("results", "Results", "table_chart", "Compare"),
+    Page("playground", "Playground", "bubble_chart", "Learn"),
+    Page("draw", "Draw a digit", "draw", "Learn"),
+    Page("lessons", "Lessons", "school", "Learn"),
+    Page("results", "Results", "table_rows", "Compare"),
     Page("board", "Board", "leaderboard", "Compare"),
     Page("budget", "Budget curves", "show_chart", "Compare"),
     Page("tradeoffs", "Trade-offs", "balance", "Compare"),
-    Page("compare", "Compare", "compare", "Compare"),
+    Page("depoisoning", "Depoisoning", "healing", "Compare"),
+    Page("representation", "t-SNE and CKA", "grain", "Look inside"),
     Page("membership", "Membership", "person_search", "Look inside"),
-    Page("representation", "Representation", "scatter_plot", "Look inside"),
-    Page("replay", "Replay", "replay", "Look inside"),
     Page("efficacy", "Efficacy", "query_stats", "Look inside"),
     Page("quality", "Forgetting quality", "ssid_chart", "Look inside"),
-    Page("depoisoning", "Depoisoning", "pest_control", "Look inside"),
-    Page("identity", "Identity", "face", "Look inside"),
-    Page("playground", "Playground", "bubble_chart", "Learn"),
-    Page("draw", "Draw a digit", "draw", "Learn"),
-    Page("lessons", "Lessons", "cast_for_education", "Learn"),
-    Page("method", "Methods", "school", "Learn"),
-    Page("glossary", "Glossary", "dictionary", "Learn"),
-    Page("papers", "Papers", "menu_book", "Learn"),
-    Page("reports", "Reports", "description", "Report"),
+    Page("compare", "Classes and images", "image", "Look inside"),
+    Page("replay", "Replay", "replay", "Look inside"),
+    Page("identity", "Persons", "face", "Look inside"),
+    Page("launch", "Launch", "rocket_launch", "Run", works=True),
+    Page("forget_sets", "Forget sets", "checklist", "Run", works=True),
+    Page("queue", "Queue", "list_alt", "Run"),
+    Page("method", "Methods", "menu_book", "Reference"),
+    Page("glossary", "Glossary", "dictionary", "Reference"),
+    Page("papers", "Papers", "article", "Reference"),
+    Page("reports", "Report", "description", "Share", listed=False),
 )
 BY_ID: Final = {page.id: page for page in PAGES}
+TAB: Final = "tab"  # the parameter that names one of a page's tabs
+# Where the pages of earlier addresses went: a page and its tab.
+MOVED: Final[Mapping[str, tuple[str, str]]] = {}

@@ -56,7 +56,7 @@ FILTERS: Final = (
 # The pages that keep parameters when a reader comes back without any, and which; pages with the
 # same ones share them.
 KEPT: Final = {
-    **{page.id: FILTERS for page in PAGES if page.group in ("Compare", "Look inside", "Report")},
+    **{page.id: FILTERS for page in PAGES if page.group in ("Compare", "Look inside", "Share")},
     "start": FILTERS,
     "draw": FILTERS,
     "playground": ("preset", "points", "noise", "seed", "own", "forget", "methods", "played"),
@@ -90,6 +90,11 @@ def enter(page: str) -> None:
         if not set(st.query_params) - {*_ALONG, FIGURE}:
             for name, values in going(page).items():
                 set_param(name, values)
+
+
+def page() -> str:
+    """The id of the page that is drawn, "" before any is."""
+    return st.session_state.get(_PAGE, "")
 
 
 def leave(page: str) -> None:
@@ -211,12 +216,11 @@ def upcoming(name: str, options: Sequence[str], default: str | None = None) -> s
     return choice(name, options, first) if moved else st.session_state[_WIDGET + name]
 
 
-def upcoming_choices(name: str, options: Sequence[str]) -> list[str]:
-    """What `multiselect` will return when it is drawn further down with the same options and
-    nothing as its default.
-    """
-    moved = _moved(name, [], lambda values: set(values) <= set(options))
-    return choices(name, options) if moved else list(st.session_state[_WIDGET + name])
+def upcoming_choices(name: str, options: Sequence[str], default: Sequence[str] = ()) -> list[str]:
+    """What `multiselect` will return when it is drawn further down with the same arguments."""
+    first = [value for value in default if value in options]
+    moved = _moved(name, first, lambda values: set(values) <= set(options))
+    return choices(name, options, first) if moved else list(st.session_state[_WIDGET + name])
 
 
 def choices(name: str, options: Sequence[str], default: Sequence[str] = ()) -> list[str]:

@@ -40,6 +40,8 @@ class Ground:
     muted: str
     grid: str
     primary: str
+    border: str
+    selected: str  # the ground of what is chosen
 
 
 LIGHT: Final = Ground(
@@ -47,16 +49,20 @@ LIGHT: Final = Ground(
     panel="#F3F6F8",
     text="#11161B",
     muted="#56606A",
-    grid="#E1E6EA",
+    grid="#E8ECEF",
     primary="#0B6E99",
+    border="#D5DCE2",
+    selected="#DAE2E9",
 )
 DARK: Final = Ground(
     background="#14181D",
     panel="#1D2329",
     text="#E4E9ED",
     muted="#B3BDC6",
-    grid="#2B333B",
+    grid="#262E35",
     primary="#4FB3DC",
+    border="#363F48",
+    selected="#2B353E",
 )
 
 # Of every figure, on a page or in a file: its bar uploads nothing to anybody's cloud.
@@ -79,6 +85,33 @@ STYLES: Final[dict[str, FamilyStyle]] = {
     "own": FamilyStyle("#8A3324", "#D98B7B", "triangle-down", "dot"),
 }
 _OTHER: Final = FamilyStyle(LIGHT.muted, DARK.muted, "circle-open", "solid")
+
+
+@dataclass(frozen=True)
+class Fate:
+    """How a verdict is drawn: its colour in either theme and a plotly marker symbol. Never in one
+    figure with the colours of families.
+    """
+
+    color_light: str
+    color_dark: str
+    symbol: str
+
+    def color(self, dark: bool) -> str:
+        return self.color_dark if dark else self.color_light
+
+
+# Keys are `dashboard.text.verdicts.FATES`.
+FATES: Final[dict[str, Fate]] = {
+    "forgot": Fate("#00805D", "#2BBF94", "circle"),
+    "outputs only": Fate("#0072B2", "#4DA6E0", "diamond"),
+    "too little": Fate("#A87400", "#E6B23C", "triangle-up"),
+    "too much": Fate("#7A5195", "#B48CD0", "triangle-down"),
+    "did nothing": Fate("#6B7580", "#98A3AD", "circle-open"),
+    "damaged": Fate("#B3261E", "#F2776E", "x"),
+    "nothing to forget": Fate("#56606A", "#B3BDC6", "square-open"),
+    "cannot tell": Fate("#56606A", "#B3BDC6", "square-open"),
+}
 
 # that of the pages
 FONT: Final = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"

@@ -16,6 +16,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from dashboard import access, frames
+from dashboard.pages import MOVED, TAB
 from mucore.store import Store, open_store
 from mucore.store.rows import Measured
 from mucore.verdicts import Judged, judge, rules_of
@@ -25,6 +26,14 @@ from mucore.verdicts import Judged, judge, rules_of
 vars(manifest_scanner)["scan_component_manifests"] = cache(
     manifest_scanner.scan_component_manifests
 )
+
+
+def table_html(at: AppTest) -> str:
+    """What the whole table of Results was mounted with: the last of its two."""
+    told = [one.proto.json for one in at.main.get("bidi_component")]
+    mounted = [json.loads(one) for one in told if one.startswith("{")]
+    return [one["html"] for one in mounted if "html" in one][-1]
+
 
 APP = str(Path(__file__).resolve().parents[1] / "dashboard" / "app.py")
 
@@ -89,7 +98,8 @@ def open_page(page: str, **query: Any) -> AppTest:
     address; a test module fixes the page.
     """
     at = AppTest.from_file(APP, default_timeout=60)
-    at.query_params.update(query)
+    page, tab = MOVED.get(page, (page, ""))  # those of earlier addresses are a tab of another
+    at.query_params.update({TAB: tab, **query} if tab else query)
     return at.switch_page(f"views/{page}.py").run()
 
 

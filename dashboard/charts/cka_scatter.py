@@ -7,7 +7,6 @@ stands at y = 1, the original at x = 1.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -197,7 +196,7 @@ def draw(info: CkaScatterInfo, *, dark: bool, zoom: bool = False, selected: str 
         _names(info, selected), (low, high), (low, high), marks, most=12, must=must
     )
     name_labels.write(figure, names, look)
-    _corners(figure, info, names, low, high, look)
+    _corners(figure, low, high, look)
     on = where(info.split)
     scatter.square(
         figure,
@@ -231,33 +230,6 @@ def _said(mark: Mark) -> tuple[str, str, str]:
         intervals.said(mark.y, mark.y_half, digits=3),
     )
     return *both, scatter.verdict_line(mark.said)
-
-
-def _free(
-    info: CkaScatterInfo, names: Sequence[name_labels.Label], low: float, high: float
-) -> float | None:
-    """Where on the diagonal words cover no mark and no name; None where everything is taken.
-    Measured in shares of the figure.
-    """
-    places = [(mark.x, mark.y) for mark in info.marks] + [
-        place for place in (info.original, info.retrain) if place is not None
-    ]
-    taken = [((x - low) / (high - low), (y - low) / (high - low)) for x, y in places]
-    for left, right, bottom, top in (name.box for name in names):
-        taken += [
-            (left + part * (right - left), (bottom + top) / 2)
-            for part in (0.0, 0.25, 0.5, 0.75, 1.0)
-        ]
-
-    def room(spot: float) -> float:
-        along = [
-            (spot + part - 0.02, spot + part + 0.02)
-            for part in (-_WORDS, -_WORDS / 2, 0.0, _WORDS / 2, _WORDS)
-        ]
-        return min((math.dist(one, other) for one in along for other in taken), default=1.0)
-
-    best = max((0.16, 0.25, 0.34, 0.42, 0.5, 0.58, 0.66, 0.75, 0.84), key=room)
-    return low + best * (high - low) if room(best) > _APART else None
 
 
 def _ghosts(ghosts: Sequence[tuple[str, float]], edge: float, look: theme.Ground) -> go.Scatter:
@@ -295,31 +267,11 @@ def _names(info: CkaScatterInfo, selected: str) -> list[tuple[float, float, str]
     ]
 
 
-def _corners(
-    figure: go.Figure,
-    info: CkaScatterInfo,
-    names: Sequence[name_labels.Label],
-    low: float,
-    high: float,
-    look: theme.Ground,
-) -> None:
-    """What the diagonal means, if it has room for words, and what lies on either side."""
-    span = high - low
-    texts = [
-        (low + 0.03 * span, high - 0.03 * span, "nearer to Retrain", 0, 0),
-        (high - 0.03 * span, low + 0.03 * span, "nearer to the original", 0, 0),
-    ]
-    free = _free(info, names, low, high)
-    texts += [] if free is None else [(free, free, "as close to both", -45, 9)]
-    for x, y, text, angle, shift in texts:
-        axes.write(
-            figure,
-            text,
-            look.muted,
-            x=x,
-            y=y,
-            textangle=angle,
-            xanchor="center" if angle else "left" if x < low + span / 2 else "right",
-            yshift=shift,
-            xshift=-shift,
-        )
+def _corners(figure: go.Figure, low: float, high: float, look: theme.Ground) -> None:
+    """What lies on either side of the diagonal."""
+    room = 0.03 * (high - low)
+    for x, y, text, anchor in (
+        (low + room, high - room, "nearer to Retrain", "left"),
+        (high - room, low + room, "nearer to the original", "right"),
+    ):
+        axes.write(figure, text, look.muted, x=x, y=y, xanchor=anchor)

@@ -15,11 +15,21 @@ from itertools import groupby
 from typing import Any
 
 from dashboard import assets, theme
-from dashboard.frames import FAMILY, USUAL, VERDICT, Cell, Column, ResultsTable, Row, cell_text
+from dashboard.frames import (
+    DISTANCE,
+    FAMILY,
+    USUAL,
+    VERDICT,
+    Cell,
+    Column,
+    ResultsTable,
+    Row,
+    cell_text,
+)
 from dashboard.frames.table import NOISE, noise_text
 from dashboard.papers.tables import Published
 from dashboard.text import verdicts
-from dashboard.text.labels import settings_text
+from dashboard.text.labels import MISSING, THIN, settings_text
 from mucore import catalog
 
 # More columns than these are set tighter where the page is narrow.
@@ -82,6 +92,64 @@ def html(
             if rows
         ],
     )
+
+
+SHORT = (DISTANCE, "fa", "tra", "ta")  # the columns that a reader needs first; TRA, else TA
+
+
+def short_html(table: ResultsTable, *, dark: bool, selected: str = "", lines: int = 13) -> str:
+    """Retrain and the `lines` methods that are nearest to it: verdict, distance, two accuracies and
+    the cost.
+    """
+    known = {column.id: column for column in table.columns}
+    shown = [
+        known[name] for name in SHORT if name in known and not (name == "ta" and "tra" in known)
+    ]
+    methods = [row for row in table.methods if row.away is not None]
+    methods = sorted(methods, key=lambda row: row.away or 0.0)[:lines]
+    rows = [row for row in table.rows if row.method == "retrain"] + methods
+    return assets.template("short_table.html.j2").render(
+        heads=[f"{c.head}, %" if c.id != DISTANCE else c.head for c in shown],
+        hints=[column.help for column in shown],
+        selected=selected,
+        rows=[
+            {
+                "id": row.id,
+                "title": row.title,
+                "fate": _fate(row, dark),
+                "cells": [_short_cell(row, c, table, dark) for c in shown],
+                "cost": percent(row.cost),
+            }
+            for row in rows
+        ],
+    )
+
+
+def _short_cell(row: Row, column: Column, table: ResultsTable, dark: bool) -> dict[str, str]:
+    """As in the whole table, but the nearest methods' distances need another digit to differ."""
+    cell = _cell(row.cells[column.id], column, table, row, dark)
+    if column.id == DISTANCE and row.away is not None:
+        cell["text"] = f"{100 * row.away:.2f}"
+    return cell
+
+
+def _fate(row: Row, dark: bool) -> dict[str, Any]:
+    if row.verdict is None:
+        return {"icon": "star", "color": "inherit", "hint": "What methods are measured against."}
+    fate = verdicts.fate(row.verdict)
+    return {
+        "icon": verdicts.FATES[fate],
+        "color": theme.FATES[fate].color(dark),
+        "hint": f"{verdicts.text(row.verdict)}. {row.verdict.sentence}",
+        "solid": not row.verdict.provisional,
+    }
+
+
+def percent(share: float | None) -> str:
+    """A cost as a whole percentage, one decimal below 1 %."""
+    if share is None:
+        return MISSING
+    return f"{100 * share:.0f}{THIN}%" if share >= 0.01 else f"{100 * share:.1f}{THIN}%"
 
 
 def _heads(table: ResultsTable) -> list[dict[str, str]]:

@@ -8,14 +8,14 @@ exist only in the text that `number` and `cell_text` make.
 
 from dashboard.frames.answer import (
     Answer,
-    answers,
     best_answers,
     misled,
     nearest_answer,
+    nearest_sentence,
     story,
     suspicious,
 )
-from dashboard.frames.rows import Cell, Estimate, Row, half_width, metric_rows, noise, row_id
+from dashboard.frames.rows import Cell, Estimate, Row, apart, half_width, metric_rows, noise, row_id
 from dashboard.frames.settings import (
     Noises,
     Setting,
@@ -62,7 +62,7 @@ __all__ = [
     "Row",
     "Setting",
     "View",
-    "answers",
+    "apart",
     "best_answers",
     "cell_text",
     "columns",
@@ -71,6 +71,7 @@ __all__ = [
     "metric_rows",
     "misled",
     "nearest_answer",
+    "nearest_sentence",
     "next_order",
     "noise",
     "noises_of",

@@ -1,5 +1,4 @@
-"""The answer above a table in a few figures: nearest to Retrain, most accurate, cheapest, and what
-needs a second look.
+"""The answer above a table: nearest to Retrain, most accurate, cheapest.
 
 Only methods that forgot compete (`verdicts.leading`): a model that nobody touched is the most
 useful of all, and the cheapest.
@@ -34,17 +33,8 @@ class Answer:
     help: str = ""  # what else the label's tooltip says
 
 
-def answers(table: ResultsTable, *, flagged: int = 0, outside: int = 0) -> tuple[Answer, ...]:
-    """Nearest to Retrain, most accurate, cheapest, and what needs a second look. `flagged` counts
-    runs with a sanity flag, `outside` rows with a value outside the range of original and Retrain.
-
-    Where no row qualifies, one figure says so and why.
-    """
-    return (*best_answers(table), _look_twice(table, flagged, outside))
-
-
 def best_answers(table: ResultsTable) -> tuple[Answer, ...]:
-    """The first three of `answers`, or the one that stands for them."""
+    """Nearest to Retrain, most accurate, cheapest; where no row qualifies, one that says why."""
     found = verdicts.leading(table.methods)
     if not found:
         return (
@@ -74,6 +64,17 @@ def best_answers(table: ResultsTable) -> tuple[Answer, ...]:
             detail += f", {number(100 * cell.value.mean, 'ratio')} % of its work"
         made.append(Answer("Cheapest", row.title, detail + _caveat(row), ("rte",)))
     return tuple(made)
+
+
+def nearest_sentence(rows: Sequence[Row]) -> str:
+    """Which method is nearest to Retrain, and at what cost; why none is."""
+    near = verdicts.nearest(rows)
+    if not near:
+        return verdicts.why_none(rows)
+    row = near[0]
+    cost = "" if row.cost is None else f" at {100 * row.cost:.2g} % of the cost"
+    come = "comes" if _shown(row) else "may come"
+    return f"{row.title} {come} closest to Retrain: {_points(row.away or 0.0)} away{cost}."
 
 
 def nearest_answer(rows: Sequence[Row], where: str = "") -> Answer:
@@ -228,27 +229,6 @@ def _rivals(ranked: Sequence[tuple[Row, Estimate]], adjective: str) -> str:
         return ""
     names = units.shortened(near, NAMED) if len(near) > NAMED else units.joined(near)
     return f"; {names} may be as {adjective}"
-
-
-def _look_twice(table: ResultsTable, flagged: int, outside: int) -> Answer:
-    unsound = sum(count for row in table.rows for count in row.unsound.values())
-    parts = []
-    if unsound:
-        parts.append(
-            f"{unsound} {'run' if unsound == 1 else 'runs'} diverged, reverted or unsolved"
-        )
-    if flagged:
-        parts.append(f"{flagged} with a sanity flag")
-    if outside:
-        parts.append(
-            f"{units.count(outside, 'line')} with a number outside the range from the original's "
-            "to Retrain's"
-        )
-    return Answer(
-        "Look twice",
-        str(unsound + flagged + outside),
-        ", ".join(parts) or "every run ok, no sanity flag",
-    )
 
 
 def suspicious(summaries: pd.DataFrame, values: pd.DataFrame) -> dict[str, tuple[str, ...]]:

@@ -15,6 +15,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,6 +86,12 @@ class Row:
         return None if self.distance is None else self.distance.mean
 
     @property
+    def cost(self) -> float | None:
+        """Of a Retrain, in samples where these were counted, else in time."""
+        cells = (self.cells.get(name) for name in ("rte_work", "rte"))
+        return next((cell.value.mean for cell in cells if cell and cell.value), None)
+
+    @property
     def status(self) -> str:
         """ "ok", or what happened to how many of its runs: "1 of 3 diverged"."""
         parts = [
@@ -150,6 +157,19 @@ def noise(rows: Iterable[Row], metric: str) -> float | None:
     most = max(retrains, key=lambda row: len(row.training_seeds), default=None)
     cell = None if most is None else most.cells.get(metric)
     return None if cell is None else cell.noise
+
+
+def apart(summaries: pd.DataFrame, values: pd.DataFrame, metrics: Sequence[str]) -> float | None:
+    """How far two Retrains of other training seeds lie from each other at most, in 0..1: the mean
+    |difference| over `metrics`. None with fewer than two that have them all.
+    """
+    mine = summaries[summaries["method"] == "retrain"]
+    seeds = dict(zip(mine["key"], mine["training_seed"], strict=True))
+    mine = values[values["key"].isin(mine["key"]) & values["metric"].isin(metrics)]
+    table = mine.pivot_table(index=mine["key"].map(seeds), columns="metric", values="value")
+    table = table.reindex(columns=[*metrics]).dropna()
+    pairs = combinations(table.to_numpy(), 2)
+    return max((float(np.abs(one - other).mean()) for one, other in pairs), default=None)
 
 
 def row_id(method: str, parameters: str) -> str:

@@ -6,23 +6,21 @@ import json
 from collections.abc import Sequence
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from dashboard import frames
-from dashboard.charts import budget_curves, class_gaps, tradeoff
+from dashboard.charts import budget_curves, class_gaps, cost_distance
 from dashboard.frames import budget as budget_frames
 from dashboard.report.blocks import Block, Items, Picture, Section, Table, Text
 from dashboard.report.selection import Setting
 from dashboard.report.text import scenario_title, without_thin_spaces
 from dashboard.report.verdicts import verdict_blocks
 from dashboard.text.labels import MISSING
-from dashboard.theme import LIGHT
 from mucore import catalog
 from mucore.errors import UnknownName
 
 
 def setting_sections(place: int, setting: Setting) -> list[Section]:
-    """Results, verdicts, gaps, trade-off figure and classes of the setting at `place` of the
+    """Results, verdicts, gaps, cost against distance and classes of the setting at `place` of the
     report.
     """
     reasons = _missing_cells(setting.values)
@@ -36,11 +34,7 @@ def setting_sections(place: int, setting: Setting) -> list[Section]:
             (_results(setting.gaps, "Methods as differences to Retrain in points"),),
             "gaps",
         ),
-        Section(
-            f"{setting.label}: utility against forgetting",
-            _tradeoff_blocks(place, setting),
-            "tradeoff",
-        ),
+        Section(f"{setting.label}: distance against cost", _cost_blocks(place, setting), "cost"),
         Section(f"{setting.label}: classes", _class_blocks(place, setting), "classes"),
     ]
 
@@ -79,91 +73,20 @@ def _missing_cells(table: frames.ResultsTable) -> tuple[Block, ...]:
     return (Items(tuple(lines)),) if lines else ()
 
 
-def _tradeoff_blocks(place: int, setting: Setting) -> tuple[Block, ...]:
-    info = tradeoff.tradeoff_info(setting.values)
-    if not info.marks:
-        return (
-            Text(
-                "Not drawn: no method has both gaps, which need the Retrain of the same training "
-                "seed."
-            ),
-        )
+def _cost_blocks(place: int, setting: Setting) -> tuple[Block, ...]:
+    found = cost_distance.cost_distance_info(setting.values)
+    if not found.dots:
+        return (Text("Not drawn: no method has both a distance to Retrain and a cost."),)
     picture = Picture(
-        name=f"{place}-tradeoff",
-        title="Utility against forgetting",
-        sentence="The star is Retrain: nearer is better, lower costs accuracy. Names that would "
-        "cover another are left out.",
-        figure=with_names(tradeoff.draw(info, dark=False), info),
-        alt=tradeoff.alt_text(info),
+        name=f"{place}-cost",
+        title="Distance against cost",
+        sentence="Lower is nearer to Retrain, further left is cheaper.",
+        figure=cost_distance.draw(found, dark=False, most=len(found.dots)),
+        alt=cost_distance.alt_text(found),
         where=setting.label,
     )
-    left = (
-        (Text(f"Not drawn, since a gap is missing: {', '.join(info.missing)}."),)
-        if info.missing
-        else ()
-    )
+    left = (Text(f"Without a distance: {', '.join(found.missing)}."),) if found.missing else ()
     return (picture, *left)
-
-
-def with_names(figure: go.Figure, info: tradeoff.TradeoffInfo) -> go.Figure:
-    """The figure with a name beside every mark that has room for one: paper shows nothing on
-    hover.
-    """
-    (x0, x1), (y0, y1) = info.all_x, info.all_y
-    named = {note.text for note in figure.layout.annotations}
-    # boxes in shares of the plot: names that stand already, centred above their marks
-    taken = [
-        _box((n.x - x0) / (x1 - x0), (n.y - y0) / (y1 - y0) + 0.06, len(n.text), 0.5)
-        for n in figure.layout.annotations
-    ]
-    taken += [
-        ((m.x - x0) / (x1 - x0) - 0.01, (m.y - y0) / (y1 - y0) - 0.02, 0.02, 0.04)
-        for m in info.marks
-    ]
-    for mark in sorted(info.marks, key=lambda mark: abs(mark.x) + abs(mark.y), reverse=True):
-        if mark.title in named:
-            continue
-        x, y = (mark.x - x0) / (x1 - x0), (mark.y - y0) / (y1 - y0)
-        for side, anchor, shift in ((0.018, 0.0, 9), (-0.018, 1.0, -9)):
-            # a little above, clear of the interval's bar
-            box = _box(x + side, y + 0.02, len(mark.title), anchor)
-            if (
-                box[0] >= 0
-                and box[0] + box[2] <= 1
-                and not any(_meet(box, other) for other in taken)
-            ):
-                taken.append(box)
-                note = {
-                    "xanchor": "left" if anchor == 0.0 else "right",
-                    "xshift": shift,
-                    "yshift": 8,
-                    "showarrow": False,
-                }
-                figure.add_annotation(
-                    x=mark.x,
-                    y=mark.y,
-                    text=mark.title,
-                    font={"size": 10, "color": LIGHT.muted},
-                    **note,
-                )
-                break
-    return figure
-
-
-def _box(x: float, y: float, letters: int, anchor: float) -> tuple[float, float, float, float]:
-    """Left, bottom, width and height of a name in shares of the plot; `anchor` is the share of it
-    that lies left of `x`.
-    """
-    width = 0.0095 * letters
-    return x - anchor * width, y - 0.02, width, 0.04
-
-
-def _meet(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
-    return all(
-        abs((one[i] + one[i + 2] / 2) - (other[i] + other[i + 2] / 2))
-        < (one[i + 2] + other[i + 2]) / 2
-        for i in (0, 1)
-    )
 
 
 def _class_blocks(place: int, setting: Setting) -> tuple[Block, ...]:

@@ -92,7 +92,12 @@ def answers(
                 if labels.get(one.setting) == setting.label
             }
         )
-        for answer in frames.answers(setting.values, flagged=flagged, outside=outside):
+        warnings = frames.Answer(
+            "Warnings",
+            str(flagged + outside),
+            f"{flagged} with a sanity flag, {outside} outside the range from Original to Retrain",
+        )
+        for answer in (*frames.best_answers(setting.values), warnings):
             lines.append(
                 {
                     "Setting": setting.label,

@@ -23,10 +23,9 @@ FIGURES: Final[Mapping[str, str]] = {
         "care: a long bar need not mean a right answer; a network names some class whatever is "
         "drawn."
     ),
-    "tradeoff": (
-        "Say first: the cross in the middle is Retrain, so near to it is good in every direction. "
-        "Take care: left of the cross is not better; there the model fails on more forgotten "
-        "samples than one that never saw them."
+    "cost_distance": (
+        "Say first: down is nearer to Retrain, left is cheaper. Take care: a cross may stand "
+        "low and still have damaged the model; the word counts, not the height."
     ),
     "front": (
         "Say first what the two axes are and where good is. Take care: the marked methods are a "

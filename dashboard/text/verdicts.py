@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
 
 import pandas as pd
@@ -29,6 +30,53 @@ ICONS: Final[Mapping[Word, str]] = {
     "nothing to forget": "block",
     "cannot tell": "help",
 }
+
+
+# What is counted and coloured: the words, and of those that forgot apart what only the outputs did.
+FATES: Final[Mapping[str, str]] = {
+    "forgot": "check_circle",
+    "outputs only": "layers",
+    "too little": "remove_circle",
+    "too much": "add_circle",
+    "did nothing": "circle",
+    "damaged": "cancel",
+    "nothing to forget": "block",
+    "cannot tell": "help",
+}
+# these are counted also where there are none, for a reader looks for them
+ALWAYS: Final = ("forgot", "outputs only", "too little", "did nothing", "damaged")
+
+
+def fate(verdict: Verdict) -> str:
+    """The key of `FATES` of a verdict."""
+    return "outputs only" if verdict.word == "forgot" and verdict.on_outputs else verdict.word
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of the bar: how many have a fate, and how many of them by indication alone."""
+
+    fate: str
+    count: int
+    indicated: int
+
+
+def parts(rows: Sequence[Line]) -> list[Part]:
+    """How many of the methods among `rows` have which fate, in the order of `FATES`; without a
+    baseline that cheats. Those that no row has are left out, unless a reader looks for them.
+    """
+    judged = [
+        row.verdict
+        for row in rows
+        if not row.reference and row.verdict is not None and not row.verdict.cheats
+    ]
+    counts = Counter(map(fate, judged))
+    unsure = Counter(fate(each) for each in judged if each.provisional)
+    return [
+        Part(name, counts[name], unsure[name])
+        for name in FATES
+        if judged and (counts[name] or name in ALWAYS)
+    ]
 
 
 class Line(Protocol):

@@ -59,7 +59,6 @@ def page() -> None:
         )
     with columns[3]:
         run_filters.pick_hidden()
-    run_filters.said_of_methods()
     answers = st.container()
     said(found, division, task)
     if hidden := run_filters.hidden():

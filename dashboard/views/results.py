@@ -1,5 +1,5 @@
-"""Results: MUBox's table for one scenario, the trade-off beside it, and the run behind every
-line.
+"""Results: cost against distance to Retrain, MUBox's table for one scenario, and the run behind
+every line.
 """
 
 from __future__ import annotations
@@ -7,26 +7,15 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import assets, data, frames, state
-from dashboard.sections.results import methods_table, tradeoff
-from dashboard.text import labels, units, verdicts
-from dashboard.widgets import (
-    course,
-    figures,
-    header,
-    messages,
-    revised_verdicts,
-    run_drawer,
-    run_filters,
-)
+from dashboard import data, frames, state
+from dashboard.sections.results import figure, methods_table
+from dashboard.text import labels, units
+from dashboard.widgets import figures, header, messages, revised_verdicts, run_drawer, run_filters
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
 from mucore import catalog
 from mucore.store import Store
-
-# A table with verdicts needs this much to show every column; where a window gives less beside the
-# figure, the figure stands below.
-ROOM = assets.style("results_room.css")
+from mucore.verdicts import rules_of
 
 
 def page() -> None:
@@ -39,19 +28,18 @@ def page() -> None:
             "The table of a comparison: methods in rows, what they keep and forget in columns.",
         )
         return
-    runs = run_filters.pick_runs(runs, first=run_filters.OPENS_ON, extra=pick_view, beside=True)
+    runs = run_filters.pick_runs(runs, first=run_filters.OPENS_ON)
     if runs.empty:
         with top:
             messages.none_finished("Which method forgets without hurting the rest?", source)
         return
     scenario = catalog.scenario(str(runs.iloc[0]["scenario"]))
-    view = run_filters.values_or_gaps()
     sort, descending = sorting()
     values = data.metric_values(dataset=str(runs.iloc[0]["dataset"]), scenario=scenario.id)
     table = frames.results_table(
         runs,
         values[values["key"].isin(runs["key"])],
-        view=view,
+        view=run_filters.values_or_gaps(),
         class_wise=scenario.class_wise,
         sort=sort or frames.USUAL,
         descending=descending,
@@ -59,37 +47,33 @@ def page() -> None:
         pinned=run_filters.pinned(),
     )
     with top:
-        header.header(scenario.question, caption(runs), source)
-        revised_verdicts.notice(source, data.unlearning_runs())
-        outside = suspicious(runs, values, source.name, source.change, data.chosen(runs))
-        count = flagged(source.store, source.name, source.change, tuple(runs["key"]))
-        header.answers(
-            frames.answers(table, flagged=count, outside=len(outside)),
-            first=verdicts.count_sentence(table.methods, run_filters.ran(runs)),
-        )
-    st.html(ROOM)
-    left, right = st.columns([63, 37], gap="medium")
-    with left, st.container(key="results_numbers"):
-        paper = methods_table.pick_paper(runs)
-        methods_table.show(table, sort, descending, paper)
-    with right, figures.sticky("results_figure"):
-        near = frames.answers(table)[0]
-        course.above(f"{near.label}: {near.value}", near.detail)
-        figure = tradeoff.show(table)
+        header.header(scenario.question, how_to_read(runs), source)
+    revised_verdicts.notice(source, data.unlearning_runs())
+    header.answer(frames.nearest_sentence(table.methods))
+    header.verdict_bar(table.methods)
+    chart = figure.show(table, frames.apart(runs, values, rules_of(scenario.id).metrics))
+    paper = methods_table.show(table, runs, sort, descending)
+    outside = suspicious(runs, values, source.name, source.change, data.chosen(runs))
+    count = flagged(source.store, source.name, source.change, tuple(runs["key"]))
     selected = table.row(state.param("row"))
     if selected is None:
         run_drawer.closed()
     else:
         run_drawer.row_drawer(selected, runs, outside.get(selected.id, ()))
-    methods_table.show_downloads(table)
+    warnings(count, len(outside))
     figures.numbers(
-        frames.with_paper(table, paper) if paper else table.frame, f"results-{scenario.id}", figure
+        frames.with_paper(table, paper) if paper else table.frame, f"results-{scenario.id}", chart
     )
     provenance(runs)
 
 
-def pick_view() -> None:
-    run_filters.pick_values_or_gaps(label_visibility="collapsed")
+def warnings(flagged: int, outside: int) -> None:
+    """What a careful reader looks at again, in numbers."""
+    if flagged or outside:
+        st.caption(
+            f":material/warning: Warnings: {flagged} runs with a sanity flag, {outside} lines with "
+            "a number outside the range from Original to Retrain."
+        )
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
@@ -119,16 +103,18 @@ def sorting() -> tuple[str, bool]:
     return text.removeprefix("-"), text.startswith("-")
 
 
-def caption(runs: pd.DataFrame) -> str:
+def how_to_read(runs: pd.DataFrame) -> str:
     first = runs.iloc[0]
-    mine = runs[runs["method"].isin(run_filters.methods_of(runs))]
-    count, most = (each["training_seed"].nunique() for each in (mine, runs))
-    seeds = units.count(count or most, "training seed")
-    if 0 < count < most:  # the demo has further references, which make the bands narrower
-        seeds += f" (Original and Retrain: {most})"
     forgotten = units.count(int(runs["forget_count"].median()), "sample")
-    chosen = labels.forget_set_text(str(first["scenario_parameters"]), str(first["dataset"]))
-    return escape(f"{labels.setup_text(first)}. {forgotten} to forget ({chosen}), {seeds}.")
+    return "  \n".join(
+        [
+            escape(f"{labels.setup_text(first)}. {forgotten} to forget."),
+            "**Retrain** is the yardstick: the model trained again without these samples.",
+            "**Distance**: mean gap to Retrain over the accuracies that decide, in points.",
+            "**Hollow mark**: an indication; more seeds may change the word.",
+            "Click a mark or a line for its runs.",
+        ]
+    )
 
 
 page()

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import pandas as pd
 import plotly.graph_objects as go
+from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import state
 from dashboard.report import Picture, Section, Table
@@ -41,6 +42,7 @@ class Course:
     wanted: list[dict[str, Any]] = field(default_factory=list)
     # and the numbers of forgetting quality: of how many models, and the keys of whose runs
     experiments: list[dict[str, Any]] = field(default_factory=list)
+    share: DeltaGenerator | None = None  # the place for what a reader can take along
     # what a click that came meanwhile has to know: the file that the page offers once it is drawn
     # (its page, and how it is made), the run that came after this one, and that either is there
     file: tuple[str, Callable[[Asked], bytes]] | None = None
@@ -89,6 +91,11 @@ def say(sentence: str, detail: str = "") -> None:
     above(sentence, detail)
     if said := f"{sentence} {detail}".strip():
         current().answers.append(said)
+
+
+def note(sentence: str) -> None:
+    """What the page says beside its answer, for its file."""
+    current().answers.append(sentence)
 
 
 def above(sentence: str, detail: str = "") -> None:

@@ -18,6 +18,7 @@ from mucore.export import tables
 # The column is as high as its neighbour, so the container's frame has a way to go in it; `top`
 # leaves room for the bar of the page.
 STICKY: Final = assets.style("sticky.css")
+WIDE_NAMES: Final = assets.style("wide_names.css")  # what a phone has no room for
 
 
 def chart(
@@ -35,6 +36,9 @@ def chart(
         "toImageButtonOptions": {"format": "svg"},
     }
     course.picture(key, figure, alt)
+    if wide := (figure.layout.meta or {}).get("wide_names"):
+        chosen = ", ".join(f'.st-key-{key} [data-index="{number}"]' for number in wide)
+        st.html(WIDE_NAMES.replace("CHOSEN", chosen))
     parts = presenting.parts(figure) if presenting.on() else [(figure, "")]
     drawn = []
     for number, (part, rest) in enumerate(parts, start=1):

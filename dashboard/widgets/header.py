@@ -1,5 +1,5 @@
-"""The top of a page: its question, whose results it shows, its views and filters, and the answer
-in a few figures.
+"""The top of a page, the same on all: its name, whose results it shows, how to read them, and what
+can be taken along; below its chips the answer in a sentence and a bar of verdicts.
 """
 
 from __future__ import annotations
@@ -9,50 +9,56 @@ from typing import Final
 
 import streamlit as st
 
-from dashboard import access, assets, data, state
+from dashboard import access, assets, data, state, theme
 from dashboard.frames import Answer
-from dashboard.text import labels
+from dashboard.pages import BY_ID
+from dashboard.text import labels, verdicts
 from dashboard.widgets import course, presenting
 from dashboard.widgets.markdown import escape, metric_help
 
-# What every page needs beside the theme. Buttons in a row of filters are as high as its select
-# boxes, so their labels stand on one line. Labels break their lines instead of ending in dots; a
-# choice in a list, which has one line, does end in them. A row of filters goes on below where the
-# window is narrow, and narrow windows give less of their width to margins.
+# What every page needs beside the theme: the header's line and the chips below it, and labels that
+# break instead of ending in dots.
 LAYOUT: Final = assets.style("layout.css")
 
 
-def header(question: str, caption: str, source: data.Source | None = None) -> None:
-    """The page's question and a line on how to read it; with `source`, the badge that says whose
-    results these are.
+def header(question: str, how: str, source: data.Source | None = None) -> None:
+    """The page's name, the switch between sources where there is a `source`, and two popovers: the
+    question that it answers with `how` to read it, and what `share` is filled with. A room sees the
+    question as the title of its screens.
     """
     st.html(LAYOUT)
-    course.headed(question, caption, source is not None and source.demo)
-    with presenting.head():
-        st.title(question, anchor=False)
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            if source is not None:
-                demo_badge(source)
-            st.caption(caption)
+    course.headed(question, how, source is not None and source.demo)
+    if presenting.on():
+        with presenting.head():
+            st.title(question, anchor=False)
+        return
+    page = state.page()
+    with st.container(key="page_header", horizontal=True, vertical_alignment="center", gap="small"):
+        st.title(BY_ID[page].title if page in BY_ID else question, anchor=False, width="stretch")
+        if source is not None:
+            _whose(source)
+        with st.popover("How to read", icon=":material/help:", key="how_to_read"):
+            st.markdown(f"**{question}**")
+            st.markdown(how)
+        with st.popover("Share", icon=":material/ios_share:", key="share"):
+            course.current().share = st.container()
 
 
-def demo_badge(source: data.Source) -> None:
-    """Whose results a page shows."""
-    mine = access.presents()
-    if source.demo:
-        owner = "you have results of your own" if mine else "the presenter has results"
-        help_text = (
-            f"Results of a real run that come with the program. Once {owner}, you can switch "
-            "between the two in the side bar."
+def _whose(source: data.Source) -> None:
+    """The switch between the demo and the reader's own results, where there are both."""
+    if data.has_both():
+        names = {"demo": "Demo", "own": "Yours" if access.presents() else "Presenter's"}
+        state.carried_segmented(
+            "Results",
+            "source",
+            data.SOURCES,
+            format_func=lambda name: names[name],
+            within=("comparison", "tag"),  # each store numbers its own
+            label_visibility="collapsed",
         )
-        st.badge("Demo results", icon=":material/science:", color="orange", help=help_text)
-    else:
-        st.badge(
-            "Your results" if mine else "The presenter's results",
-            icon=":material/database:",
-            color="blue",
-            help=f"Folder {source.store.home}" if mine else None,
-        )
+    elif source.demo:
+        told = "A real run that comes with the program. Your own results take its place."
+        st.badge("Demo", icon=":material/science:", color="gray", help=told)
 
 
 def pick_view(
@@ -124,3 +130,36 @@ def answers(found: Sequence[Answer], *, first: str = "") -> None:
             st.caption(answer.label, help="\n\n".join(text for text in told if text) or None)
             st.markdown(f"#### {escape(answer.value)}")
             st.caption(escape(answer.detail))
+
+
+def answer(sentence: str) -> None:
+    """A page's answer in a sentence of at most twenty words, which may be read aloud."""
+    course.say(sentence)
+    with st.container(key="answer"):
+        st.markdown(escape(sentence))
+
+
+def verdict_bar(rows: Sequence[verdicts.Line]) -> None:
+    """How many of the methods among `rows` have which verdict, those by indication alone hatched;
+    nothing where none is judged.
+    """
+    parts, dark = verdicts.parts(rows), state.dark()
+    if parts:
+        named = ", ".join(f"{part.count} {part.fate}" for part in parts if part.count)
+        course.note(f"{named}.")
+        st.html(
+            assets.template("verdict_bar.html.j2").render(
+                parts=[
+                    {
+                        "fate": part.fate,
+                        "icon": verdicts.FATES[part.fate],
+                        "color": theme.FATES[part.fate].color(dark),
+                        "shown": part.count - part.indicated,
+                        "indicated": part.indicated,
+                        "count": part.count,
+                    }
+                    for part in parts
+                ],
+                said=named,
+            )
+        )

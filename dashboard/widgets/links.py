@@ -7,13 +7,15 @@ import streamlit as st
 
 from dashboard import access, data, state
 from dashboard.frames import budget as budget_frames
-from dashboard.pages import BY_ID
+from dashboard.pages import BY_ID, MOVED, TAB
 
 
 def link(page: str, label: str, *, icon: str | None = None, **query: str | list[str]) -> None:
     """A link to a page by its id; `query` are its URL parameters, a list for one that is repeated.
     Without any, the filters go along. Guests get none to a page on which they may do nothing.
     """
+    if page in MOVED:
+        page, query[TAB] = MOVED[page]
     if BY_ID[page].works and not access.presents():
         return
     found = {**state.along(), **query} if query else state.going(page)

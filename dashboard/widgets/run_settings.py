@@ -69,17 +69,12 @@ def setting_names(options: Sequence[str]) -> dict[str, str]:
     }
 
 
-def usual_settings(
-    options: Sequence[str], *, experiments: bool = False, beside: bool = False
-) -> str:
-    """What a page opens on: in the demo the tuned ones, where a search has had its runs, with the
-    authors' `beside` them or alone; else the authors'. One of `experiments` needs the runs with
-    changed settings, where there are any.
+def usual_settings(options: Sequence[str], *, experiments: bool = False) -> str:
+    """What a page opens on: in the demo the tuned ones, where a search has had its runs; else the
+    authors'. One of `experiments` needs the runs with changed settings, where there are any.
     """
     if not options or not data.source().demo or (experiments and OWN in options):
         return ALL
-    if beside and (BOTH in options or OWN not in options):
-        return BOTH if BOTH in options else ALL
     return "tuned" if "tuned" in options else "authors"
 
 

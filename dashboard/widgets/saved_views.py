@@ -1,4 +1,4 @@
-"""Saved views in the side bar of every page: links for everybody, and for the presenter a name for
+"""Saved views in Share, on every page: links for everybody, and for the presenter a name for
 the page as it is, another name, and an end.
 """
 
@@ -24,21 +24,20 @@ def show(page: str) -> None:
     views = [view for view in saved_views.every(home) if mine or not view.names_a_file]
     if not views and not mine:
         return
-    with st.sidebar:
-        if views:
-            st.caption("Saved views")
-            for view in views:
-                st.page_link(
-                    BY_ID[view.page].file,
-                    label=escape(view.name),
-                    icon=":material/bookmark:",
-                    query_params=view.query or None,
-                )
-        if mine:
-            with st.popover("Save this view", icon=":material/bookmark_add:", width="stretch"):
-                _save(page)
-                if views:
-                    _change(views)
+    if views:
+        st.caption("Saved views")
+        for view in views:
+            st.page_link(
+                BY_ID[view.page].file,
+                label=escape(view.name),
+                icon=":material/bookmark:",
+                query_params=view.query or None,
+            )
+    if mine:
+        with st.expander("Save this view", icon=":material/bookmark_add:"):
+            _save(page)
+            if views:
+                _change(views)
 
 
 def _save(page: str) -> None:

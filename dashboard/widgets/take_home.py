@@ -70,7 +70,7 @@ _readers: WeakValueDictionary[str, Reader] = WeakValueDictionary()
 
 
 def offer(page: str) -> None:
-    """Called by app.py after a page: the button, in the side bar. What it makes is the page as it
+    """Called by app.py after a page: the button. What it makes is the page as it
     is drawn last, for a click may come while the answer given before it is still under way.
     """
     told = course.current()
@@ -91,15 +91,14 @@ def offer(page: str) -> None:
         js=assets.text("take_home.js"),
     )
     what = BY_ID[page].title if page in BY_ID else "this page"
-    with st.sidebar:
-        component(
-            data={
-                "address": f"{ADDRESS}?{urlencode({READER: reader.name})}",
-                "help": f"What {what} shows as one file that opens anywhere without a network: "
-                "figures, numbers, your answers, and the link back.",
-            },
-            key="take_home",
-        )
+    component(
+        data={
+            "address": f"{ADDRESS}?{urlencode({READER: reader.name})}",
+            "help": f"What {what} shows as one file that opens anywhere without a network: "
+            "figures, numbers, your answers, and the link back.",
+        },
+        key="take_home",
+    )
 
 
 def is_presenters(name: str) -> bool:

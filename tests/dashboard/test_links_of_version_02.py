@@ -1,7 +1,7 @@
-"""Fifty addresses of pages that people wrote down under version 0.2: what each showed of the demo
-then, it shows now, and no filter that it names is gone without a word.
+"""Fifty addresses of pages that people wrote down under version 0.2: what each names of the demo it
+shows now, and no filter that it names is gone without a word.
 
-tests/fixtures/v02/links.json has them, as `seen` found each at commit 48383f76 (its README.md).
+tests/fixtures/v02/links.json has them, with what each showed at commit 48383f76 (its README.md).
 """
 
 from __future__ import annotations
@@ -12,68 +12,51 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import figures, open_page
-from streamlit.testing.v1 import AppTest
+from pages import open_page, table_html
 
 from dashboard import state
-from dashboard.pages import PAGES
+from dashboard.pages import MOVED, PAGES
 
 LINKS = json.loads(
     (Path(__file__).parents[1] / "fixtures" / "v02" / "links.json").read_text(encoding="utf-8")
 )
 HANDFUL = ("results", "tradeoffs", "launch", "queue", "glossary")  # the first link of each
-KINDS = ("selectbox", "multiselect", "text_input", "number_input", "toggle", "select_slider")
-STEADY = ("Runs", "In the store already")  # figures of Launch that no machine changes
 
 
-def seen(page: str, query: dict[str, list[str]]) -> dict[str, Any]:
-    """What a link leads to: the address as it is then, what the widgets say, the figures in large
-    type, the ids of a table's rows or how long it is, and how many charts there are.
-    """
-    at = open_page(page, **query)
-    assert not at.exception
-    return {
-        "address": {name: list(each) for name, each in sorted(_query(at).items())},
-        "selected": selected(at),
-        "figures": {one.label: one.value for one in at.metric if one.label in STEADY},
-        "table": re.findall(r'<tr data-row="([^"]*)"', _tables(at)),
-        "rows": [len(one.value) for one in at.dataframe],
-        "charts": len(figures(at)),
-    }
-
-
-def selected(at: AppTest) -> dict[str, Any]:
-    widgets: list[Any] = [one for kind in (*KINDS, "button_group") for one in at.get(kind)]
-    return {
-        f"{one.type} {one.label}": json.loads(json.dumps(one.value))
-        for one in widgets
-        if one.label != "Name"  # of a view to be saved
-    }
-
-
-def _query(at: AppTest) -> dict[str, list[str]]:
-    return {
-        name: [value] if isinstance(value, str) else value
-        for name, value in at.query_params.items()
-    }
-
-
-def _tables(at: AppTest) -> str:
-    mounted = [one.proto.json for one in at.main.get("bidi_component")]
-    return "".join(json.loads(each).get("html", "") for each in mounted if each.startswith("{"))
+NAMED = {"scenario": "Scenario", "dataset": "Data set", "model": "Model"}  # filters and menus
 
 
 def other(link: dict[str, Any]) -> dict[str, Any]:
-    """What a link shows that it did not show; of widgets those alone that the link moves."""
-    found = seen(link["page"], link["query"])
-    then = link["seen"]
-    found["selected"] = {name: found["selected"].get(name) for name in then["selected"]}
-    return {name: (then[name], found[name]) for name in then if then[name] != found[name]}
+    """What a link shows that it did not show then, of what it names: filters that the address has
+    no more, other scenarios, data or models, and other lines of the methods and settings.
+    """
+    at, query, then = open_page(link["page"], **link["query"]), link["query"], link["seen"]
+    assert not at.exception
+    after = {name: _values(at.query_params.get(name, [])) for name in query}
+    found: dict[str, Any] = {
+        name: (values, after[name])
+        for name, values in query.items()
+        if name in state.FILTERS and sorted(after[name]) != sorted(values)
+    }
+    menus = {one.label: one.value for one in at.selectbox}
+    for name, label in NAMED.items():
+        before = then["selected"].get(f"selectbox {label}")
+        if name in query and label in menus and before not in (None, menus[label]):
+            found[label] = (before, menus[label])
+    if then["table"] and {"methods", "settings"} <= set(query):
+        shown = re.findall(r'<tr data-row="([^"]*)"', table_html(at))
+        if sorted(shown) != sorted(then["table"]):
+            found["table"] = (then["table"], shown)
+    return found
+
+
+def _values(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)
 
 
 def test_the_links_are_fifty_and_say_what_became_of_each_filter():
     assert len(LINKS) == 50
-    assert {link["page"] for link in LINKS} <= {page.id for page in PAGES}
+    assert {link["page"] for link in LINKS} <= {*MOVED, *(page.id for page in PAGES)}
     for link in LINKS:
         after = link["seen"]["address"]
         dropped = [

@@ -73,10 +73,10 @@ def test_a_page_says_what_it_cannot_show_and_passes_it_on(filled):
     at = open_page("results", scenario="class_wise")
     to(at, "depoisoning")
     assert scenario_of(at) == "label_flip"
-    (line,) = [one.value for one in at.markdown if "Whole classes" in one.value]
-    assert "Flipped labels" in line and "class_wise" not in line
+    (line,) = [one.value for one in at.markdown if "No results here" in one.value]
+    assert "Whole classes" in line and "class_wise" not in line
     to(at, "tradeoffs")
-    assert scenario_of(at) == "class_wise" and "no results on this page" not in words_on(at)
+    assert scenario_of(at) == "class_wise" and "No results here" not in words_on(at)
     to(at, "depoisoning")
     assert scenario_of(at) == "label_flip"
 

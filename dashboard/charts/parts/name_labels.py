@@ -1,11 +1,12 @@
-"""Names beside marks that cover neither each other nor another mark."""
+"""Names beside marks that cover neither each other, nor another mark, nor a line: one routine for
+every scatter.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
-from typing import Any, Literal
+from typing import Any, Final
 
 import plotly.graph_objects as go
 
@@ -14,27 +15,36 @@ from dashboard.charts.parts import axes
 
 Named = tuple[float, float, str]
 Span = tuple[float, float]
-Side = Literal["above", "below", "right", "left"]
 Box = tuple[float, float, float, float]  # left, right, bottom, top
+Size = tuple[float, float]
 
-SIDES: tuple[Side, ...] = ("above", "below", "right", "left")  # the first that is free is taken
-# Shares of a figure that takes a third of a page, the narrowest there is.
-LETTER = 0.021  # of its width: a letter of a name
-HEIGHT = 0.044  # of its height: a name
-GAP = 0.022  # of both: between the middle of a mark and its name
-MARK = 0.018  # of both: from the middle of a mark to its edge
-_ABOVE, _BESIDE = 15, 10  # pixels from the middle of a mark to a name above it and beside it
+# Where a name stands, by which way it lies from its mark: the first that is free is taken.
+SIDES: Final[Mapping[str, tuple[int, int]]] = {
+    "right": (1, 0),
+    "left": (-1, 0),
+    "above": (0, 1),
+    "below": (0, -1),
+    "above right": (1, 1),
+    "below right": (1, -1),
+    "above left": (-1, 1),
+    "below left": (-1, -1),
+}
+NARROW: Final[Size] = (250, 320)  # pixels of the plot on a phone
+WIDE: Final[Size] = (540, 480)  # and on a page with a column beside the figure
+LETTER, HEIGHT = 6.9, 17  # pixels of a name
+MARK = 7  # from the middle of a mark to its edge
+_BESIDE, _ABOVE = 10, 15  # from the middle of a mark to a name beside it, and to one above it
 
 
 @dataclass(frozen=True)
 class Label:
-    """A name and on which side of its place it stands."""
+    """A name and on which side of its place it stands; `narrow` where a phone has room for it."""
 
     x: float
     y: float
     title: str
-    side: Side
-    box: Box  # what it takes, in shares of the figure
+    side: str
+    narrow: bool = True
 
 
 def place(
@@ -45,97 +55,106 @@ def place(
     *,
     most: int = 8,
     must: Collection[str] = (),
+    lines: Iterable[tuple[float, float, float]] = (),
+    size: Size = WIDE,
 ) -> list[Label]:
-    """The first names, `most` at most, that lie in the window and find a free side of their mark;
-    the others say their name on hover.
+    """The first names, `most` at most, that lie in the window and find a free place beside their
+    mark; the others say their name on hover. Those that a phone has room for come first.
 
-    `marks` are all marks of the figure, which no name may cover, except for the names in `must`:
-    they come first and stand where they cover fewest.
+    `marks` are all marks of the figure, which no name may cover, and `lines` upright ones (x, low,
+    high). The names in `must` come first and stand where they cover fewest. All in the units of the
+    axes, exponents on a log axis.
     """
-
-    def share(x: float, y: float) -> tuple[float, float]:
-        return (x - across[0]) / (across[1] - across[0]), (y - up[0]) / (up[1] - up[0])
-
-    points = [share(x, y) for x, y in marks]
-
-    def covered(label: Label) -> int:
-        here = share(label.x, label.y)
-        return sum(_covers(label.box, point) for point in points if point != here)
-
-    def choices(x: float, y: float, title: str) -> list[Label]:
-        made = [Label(x, y, title, side, _box(*share(x, y), title, side)) for side in SIDES]
-        return [label for label in made if _inside(label.box)]
-
-    seen = [each for each in named if all(0 <= part <= 1 for part in share(each[0], each[1]))]
-    kept = _together([choices(*each) for each in seen if each[2] in must], covered)
-    for each in seen:
-        free = [
-            label
-            for label in choices(*each)
-            if not covered(label) and not any(_meet(label.box, other.box) for other in kept)
-        ]
-        if free and each[2] not in must and len(kept) < most:
-            kept.append(free[0])
+    upright = list(lines)
+    order = sorted(named, key=lambda each: each[2] not in must)
+    kept: list[Label] = []
+    for pixels in (NARROW, size):
+        window = _Window(across, up, pixels)
+        taken = [window.box(label) for label in kept]
+        for each in order:
+            if len(kept) >= most or any(label.title == each[2] for label in kept):
+                continue
+            choices = [Label(*each, side, narrow=pixels is NARROW) for side in SIDES]
+            choices = [label for label in choices if window.holds(label)]
+            free = [
+                (window.covered(label, marks, upright), number, label)
+                for number, label in enumerate(choices)
+                if not any(_meet(window.box(label), other) for other in taken)
+            ]
+            best = min(free, default=None, key=lambda found: found[:2])
+            if best is not None and (best[0] == 0 or each[2] in must):
+                kept.append(best[2])
+                taken.append(window.box(best[2]))
     return kept
 
 
-def _together(choices: Sequence[Sequence[Label]], cost: Callable[[Label], int]) -> list[Label]:
-    """One label of each choice, none meeting another, of least cost in all. Later ones are left out
-    where there is no way for all.
-    """
-    choices = [each for each in choices if each]
-    for count in range(len(choices), 0, -1):
-        ways = [
-            way
-            for way in product(*choices[:count])
-            if not any(_meet(one.box, other.box) for one, other in combinations(way, 2))
-        ]
-        if ways:
-            return list(min(ways, key=lambda way: sum(map(cost, way))))
-    return []
+@dataclass(frozen=True)
+class _Window:
+    """The axes of a plot and its size in pixels."""
+
+    across: Span
+    up: Span
+    size: Size
+
+    def pixel(self, x: float, y: float) -> tuple[float, float]:
+        (left, right), (low, high), (wide, tall) = self.across, self.up, self.size
+        return wide * (x - left) / (right - left), tall * (y - low) / (high - low)
+
+    def box(self, label: Label) -> Box:
+        x, y = self.pixel(label.x, label.y)
+        right, above = SIDES[label.side]
+        wide = LETTER * len(label.title)
+        x += right * (_BESIDE if not above else _BESIDE / 2)
+        y += above * _ABOVE
+        left = x if right > 0 else x - wide if right < 0 else x - wide / 2
+        return left, left + wide, y - HEIGHT / 2, y + HEIGHT / 2
+
+    def holds(self, label: Label) -> bool:
+        """Whether the name's mark is seen and the name not cut off; above a plot is a margin."""
+        x, y = self.pixel(label.x, label.y)
+        box, (wide, tall) = self.box(label), self.size
+        seen = -1 <= x <= wide + 1 and -1 <= y <= tall + 1
+        return seen and box[0] >= -2 and box[1] <= wide + 2 and box[2] >= 0 and box[3] <= tall + 8
+
+    def covered(
+        self,
+        label: Label,
+        marks: Sequence[tuple[float, float]],
+        lines: Sequence[tuple[float, float, float]],
+    ) -> int:
+        box, here = self.box(label), self.pixel(label.x, label.y)
+        found = 0
+        for mark in marks:
+            x, y = self.pixel(*mark)
+            found += (x, y) != here and _meet(box, (x - MARK, x + MARK, y - MARK, y + MARK))
+        for x, low, high in lines:
+            (place, bottom), (_, top) = self.pixel(x, low), self.pixel(x, high)
+            found += _meet(box, (place - 1, place + 1, bottom, top))
+        return found
 
 
 def write(figure: go.Figure, labels: Sequence[Label], look: theme.Ground) -> None:
-    """The names on the figure, on a ground that keeps lines behind them from crossing the
-    letters.
+    """The names on the figure, after all that is written there already; on a phone those that are
+    not `narrow` are hidden (`widgets/figures.py`).
     """
+    before = len(figure.layout.annotations)
+    narrow = sum(label.narrow for label in labels)
     axes.put(figure, [_words(label, look) for label in labels])
+    figure.layout.meta = {"wide_names": [*range(before + narrow, before + len(labels))]}
 
 
 def _words(label: Label, look: theme.Ground) -> dict[str, Any]:
-    up = {"above": 1, "below": -1}.get(label.side, 0)
-    beside = {"right": 1, "left": -1}.get(label.side, 0)
+    right, above = SIDES[label.side]
     return axes.words(
         label.title,
         look.text,
         x=label.x,
         y=label.y,
-        yshift=_ABOVE * up,
-        xshift=_BESIDE * beside,
-        xanchor=("center", "left", "right")[beside],
-        bgcolor=look.background,
-        borderpad=1,
-        opacity=0.9,
+        yshift=_ABOVE * above,
+        xshift=right * (_BESIDE if not above else _BESIDE / 2),
+        xanchor=("center", "left", "right")[right],
     )
-
-
-def _box(x: float, y: float, title: str, side: Side) -> Box:
-    wide = LETTER * len(title)
-    if side in ("above", "below"):
-        bottom = y + GAP if side == "above" else y - GAP - HEIGHT
-        return x - wide / 2, x + wide / 2, bottom, bottom + HEIGHT
-    left = x + GAP if side == "right" else x - GAP - wide
-    return left, left + wide, y - HEIGHT / 2, y + HEIGHT / 2
-
-
-def _inside(box: Box) -> bool:
-    """Whether a name is not cut off; above the figure there is a margin."""
-    return box[0] >= -0.01 and box[1] <= 1.01 and box[2] >= 0 and box[3] <= 1.05
 
 
 def _meet(one: Box, other: Box) -> bool:
     return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
-
-
-def _covers(box: Box, point: tuple[float, float]) -> bool:
-    return box[0] - MARK < point[0] < box[1] + MARK and box[2] - MARK < point[1] < box[3] + MARK

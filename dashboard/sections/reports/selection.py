@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard import frames, state
 from dashboard.text import labels
-from dashboard.widgets import header, run_filters
+from dashboard.widgets import run_filters
 from mucore import catalog
 
 
@@ -18,11 +18,11 @@ def pick(runs: pd.DataFrame) -> pd.DataFrame:
     Without anything in the address, those of whole classes, as on other pages, else of the scenario
     with most runs.
     """
-    place = header.filter_row([1.5, 2.4, 2.4, 1.5])
-    told = st.container()
-    with place[0]:
+    places = run_filters.chip_line("data", "methods", "settings", "seeds")
+    with places["data"]:
         runs = run_filters.pick_data(runs)
-    with place[1]:
+    left, right = st.columns(2)
+    with left:
         present = frames.setups(runs, "scenario")
         order = [card.id for card in catalog.scenarios() if card.id in present]
         order += [name for name in present if name not in order]
@@ -38,7 +38,7 @@ def pick(runs: pd.DataFrame) -> pd.DataFrame:
             placeholder="All scenarios",
         )
         runs = runs[runs["scenario"].isin(wanted)] if wanted else runs
-    with place[2]:
+    with right:
         sets = {
             labels.short_id(f"{name} {text}"): (str(name), str(text))
             for name, text in forget_sets(runs)
@@ -63,11 +63,7 @@ def pick(runs: pd.DataFrame) -> pd.DataFrame:
                     for pair in zip(runs["scenario"], runs["scenario_parameters"], strict=True)
                 ]
             ]
-    with place[3]:
-        picked = run_filters.pick_methods(runs, told)
-    run_filters.said(runs)
-    run_filters.said_of_methods()
-    return picked
+    return run_filters.pick_methods(runs, places)
 
 
 def forget_sets(runs: pd.DataFrame) -> list[tuple[str, str]]:

@@ -14,33 +14,20 @@ import streamlit as st
 from dashboard import frames, state
 from dashboard.charts import results_table
 from dashboard.papers import tables as published
-from dashboard.widgets import presenting
+from dashboard.widgets import presenting, run_filters
 from mucore.export import tables as report
 
 LINES: Final = 8  # methods on one screen of a talk, with the paper's lines half as many
 
 
 def pick_paper(runs: pd.DataFrame) -> published.Published | None:
-    """The printed table that stands beside ours: none unless switched on, the one nearest to these
+    """The printed table that stands below ours: none unless switched on, the one nearest to these
     runs unless another is chosen.
     """
     first = runs.iloc[0]
     dataset, model = str(first["dataset"]), str(first["model"])
     tables = {one.id: one for one in published.printed_tables(str(first["scenario"]))}
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(
-            "Shade grows with the distance to Retrain. Click a line for runs, a heading to sort.",
-            width="stretch",
-        )
-        on = state.toggle(
-            "The paper's numbers below these",
-            "paper",
-            disabled=not tables,
-            help="As printed, one line below each method that the paper has."
-            if tables
-            else "No paper prints a table for this scenario.",
-        )
-    if not on or not tables:
+    if not tables or not state.toggle("Numbers of the paper", "paper"):
         return None
     nearest = published.usual(
         list(tables.values()),
@@ -52,19 +39,26 @@ def pick_paper(runs: pd.DataFrame) -> published.Published | None:
     name = nearest.id
     if len(tables) > 1:
         name = state.select(
-            "The paper's table",
+            "Table of the paper",
             "table",
             list(tables),
             default=name,
             format_func=lambda each: tables[each].title,
+            label_visibility="collapsed",
         )
     return published.read(tables[name], dataset=dataset, model=model)
 
 
 def show(
-    table: frames.ResultsTable, sort: str, descending: bool, paper: published.Published | None
-) -> None:
-    """The table; a click on a row opens it below, a click on a head sorts."""
+    table: frames.ResultsTable, runs: pd.DataFrame, sort: str, descending: bool
+) -> published.Published | None:
+    """The whole table and the printed one that it is shown with; a click on a row opens it, a click
+    on a head sorts.
+    """
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        st.subheader("All metrics", anchor="all-metrics", width="content")
+        run_filters.pick_values_or_gaps(label_visibility="collapsed")
+        paper = pick_paper(runs)
     selected = state.param("row")
     shown, rest = first_lines(table, paper) if presenting.on() else (table, "")
     html = results_table.html(
@@ -90,6 +84,8 @@ def show(
             "sort", frames.next_order(state.param("sort") or frames.USUAL, clicked.sort)
         )
         st.rerun()
+    show_downloads(table)
+    return paper
 
 
 def first_lines(

@@ -17,19 +17,15 @@ def show(source: data.Source) -> None:
     """What the Results page opens on: what was to be forgotten, how many methods did, and three
     figures.
     """
-    run_filters.said_of_methods()
     runs = run_filters.usual_runs(data.unlearning_runs())
     if runs[~runs["method"].isin(["original", "retrain"])].empty:
         return
     first = runs.iloc[0]
     scenario = catalog.scenario(str(first["scenario"]))
-    ran, shown = run_filters.ran(runs), len(run_filters.methods_of(runs))
-    methods = (
-        f"{shown} of {units.count(ran, 'method')}" if shown < ran else units.count(shown, "method")
-    )
+    methods = units.count(len(run_filters.methods_of(runs)), "method")
     seeds = units.count(runs["training_seed"].nunique(), "training seed")
     head, text, misled, counted, found = story(
-        runs, source.name, source.change, data.chosen(runs), class_wise=scenario.class_wise, ran=ran
+        runs, source.name, source.change, data.chosen(runs), class_wise=scenario.class_wise
     )
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -48,10 +44,10 @@ def show(source: data.Source) -> None:
 
 @st.cache_data(show_spinner="Reading the results", max_entries=8)
 def story(
-    _runs: pd.DataFrame, name: str, change: int, chosen: str, *, class_wise: bool, ran: int
+    _runs: pd.DataFrame, name: str, change: int, chosen: str, *, class_wise: bool
 ) -> tuple[str, str, str, str, tuple[frames.Answer, ...]]:
     """`frames.story`, `frames.misled`, the count in a sentence and `frames.best_answers`; `name`,
-    `change` and `chosen` say which runs, `ran` how many methods there are, shown or not.
+    `change` and `chosen` say which runs.
     """
     first = _runs.iloc[0]
     values = data.metric_values(dataset=str(first["dataset"]), scenario=str(first["scenario"]))
@@ -66,6 +62,6 @@ def story(
     return (
         *frames.story(table, what, count),
         frames.misled(table),
-        verdicts.count_sentence(table.methods, ran),
+        verdicts.count_sentence(table.methods),
         frames.best_answers(table),
     )

@@ -22,13 +22,11 @@ def show(
     source: data.Source, runs: pd.DataFrame, view: str, answers: st.delta_generator.DeltaGenerator
 ) -> pd.DataFrame:
     """The `view` of the runs of one data set, model and recipe; gives the runs that are shown."""
-    places = st.columns([1.6, 1.5, 2.4, 3], vertical_alignment="bottom", gap="small")
-    told = st.container()
-    with places[0]:
+    chips = run_filters.chip_line("data", "methods", "settings", "seeds")
+    with chips["data"]:
         runs = run_filters.pick_data(runs)
-    with places[1]:
-        runs = run_filters.pick_methods(runs, told)
-    run_filters.said_of_methods()
+    runs = run_filters.pick_methods(runs, chips)
+    places = st.columns([2.4, 3], vertical_alignment="bottom", gap="small")
     if runs.empty:
         messages.none_finished()
         return runs
@@ -45,7 +43,7 @@ def show(
         )
         return runs
     metric, chosen = "fa" if "fa" in metrics else metrics[0], usual
-    with places[2]:
+    with places[0]:
         if view == "agreement":
             with st.popover("Metrics", icon=":material/checklist:", width="stretch"):
                 chosen = state.multiselect(

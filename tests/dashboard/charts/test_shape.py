@@ -16,11 +16,11 @@ import plotly.graph_objects as go
 from dashboard import charts
 from dashboard.charts import parts
 
-TABLE = "results_table"  # is HTML and no figure
+NO_FIGURES = ("results_table", "scatter")  # HTML, and what several figures are drawn with
 FIGURES = [
     each.name
     for each in pkgutil.iter_modules(charts.__path__)
-    if not each.ispkg and each.name != TABLE
+    if not each.ispkg and each.name not in NO_FIGURES
 ]
 
 

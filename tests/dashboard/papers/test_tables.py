@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from builders import full_store, make_result, make_spec_row
 from facts import tells
-from pages import open_page, words_on
+from pages import open_page, table_html, words_on
 
 from dashboard import frames
 from dashboard.papers import tables as published
@@ -290,10 +290,6 @@ def fill_classes(home: Path) -> None:
                     spec, metrics={"fa": fa, "ra": 0.8, "rte": 0.2}, gaps={"fa": fa, "ra": 0.0}
                 )
             )
-
-
-def table_html(at) -> str:
-    return next(one.proto.json for one in at.main.get("bidi_component"))
 
 
 def test_results_show_the_table_of_the_scenarios_paper(home):

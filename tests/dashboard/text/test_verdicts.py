@@ -179,3 +179,19 @@ def test_the_headline_of_a_run():
     assert "5.0 points" in at.caption[0].value
     retrain = AppTest.from_function(shown, args=(replace(judged, verdict=None),)).run()
     assert not retrain.exception and not retrain.markdown
+
+
+def test_the_bar_counts_every_fate_and_its_indications_apart():
+    outputs = replace(row("forgot", 9), verdict=verdict("forgot", features="still know it"))
+    cheat = replace(row("forgot", 8), verdict=verdict("forgot", cheats=True))
+    lines = [row("forgot"), row("forgot", 1, shown=False), outputs, cheat, row("too much", 1)]
+    found = {part.fate: (part.count, part.indicated) for part in verdicts.parts(lines)}
+    assert found == {
+        "forgot": (2, 1),
+        "outputs only": (1, 0),
+        "too little": (0, 0),
+        "too much": (1, 0),
+        "did nothing": (0, 0),
+        "damaged": (0, 0),
+    }
+    assert verdicts.parts([]) == []

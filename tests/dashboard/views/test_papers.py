@@ -175,7 +175,8 @@ def test_the_table_of_half_a_class_opens_on_half_a_class(demo_home):
     at = open_page(link.page, **link.query)
     assert not at.exception and not at.error
     assert next(box for box in at.selectbox if box.label == "Forget set").value == link.query["set"]
-    assert "fraction 50" in words_on(at)
+    (forget,) = [each.proto.popover.label for each in at.get("popover")][2:3]
+    assert "500 samples" in forget
 
 
 @pytest.mark.parametrize(

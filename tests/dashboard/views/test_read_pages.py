@@ -4,7 +4,6 @@ with addresses old or wrong.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +13,7 @@ import pytest
 import sqlalchemy as sa
 from builders import full_results, full_store, make_spec_row
 from facts import tells
-from pages import figure, figures, fill, links, open_page, words_on
-from streamlit.testing.v1 import AppTest
+from pages import figure, figures, fill, links, open_page, table_html, words_on
 
 from dashboard import frames
 from mucore import catalog
@@ -23,17 +21,12 @@ from mucore.store import open_store
 from mucore.store import schema as tables
 
 
-def table_html(at: AppTest) -> str:
-    """What the results table was mounted with."""
-    return json.loads(at.main.get("bidi_component")[0].proto.json)["html"]
-
-
 def test_one_run_is_shown_with_what_is_missing(home):
     fill(home, "one")
     at = open_page("results")
-    assert at.title[0].value == catalog.scenario("one_class").question
+    assert catalog.scenario("one_class").question in words_on(at)
     assert "Fine-tune" in table_html(at) and "Not measured in these runs." in table_html(at)
-    assert tells(words_on(at), "No method", "both gaps")
+    assert tells(words_on(at), "Without a distance", "Fine-tune") and not figures(at)
     assert tells(words_on(at), "One training seed", "no interval")
 
 
@@ -44,19 +37,16 @@ def test_full_results_show_every_row_and_the_figure(home):
     for name in ("Original", "Retrain", "Fine-tune", "Gradient ascent", "SalUn"):
         assert name in html
     assert "2 training seeds" in words_on(at)
-    assert "3 of 3 methods" in words_on(at)
     # the numbers are drawn at random
-    assert "None qualifies" in words_on(at) and "Look twice" in words_on(at)
+    assert not [one for one in at.markdown if "closest to Retrain" in one.value]
     assert 'data-sort="verdict"' in html and ">Verdict ↑</button>" in html
-    shown = {trace["name"] for trace in figures(at)[0]["data"]}
-    assert {"Retrain", "Original", catalog.FAMILIES["sparsity"]} == shown - {
-        catalog.FAMILIES["gradient_ascent"]
-    }
+    marks = [trace for trace in figures(at)[0]["data"] if trace["name"] != "Retrain"]
+    assert sum(len(trace["x"]) for trace in marks) == 3
 
 
 @pytest.mark.slow
 def test_the_demo_opens_on_what_forgot(demo_home):
-    """As a stranger meets it: whichever line on top is chosen, or method in large type, works."""
+    """As a stranger meets it: whichever line on top is chosen, or method in the answer, works."""
     at = open_page("results")
     rows = re.findall(r"<tr data-row=.*?</tr>", table_html(at), re.S)
     fit = ['class="verdict qualified"' in row for row in rows[2:]]  # below Original and Retrain
@@ -66,8 +56,8 @@ def test_the_demo_opens_on_what_forgot(demo_home):
         for row in rows[2:]
         if 'class="verdict qualified"' in row and 'class="icon solid"' in row
     ]
-    named = [one.value.removeprefix("#### ") for one in at.markdown if one.value[:5] == "#### "]
-    assert len(named) == 4 and set(named[:3]) <= set(certain)
+    (answer,) = [one.value for one in at.markdown if "closest to Retrain" in one.value]
+    assert answer.partition(" comes")[0] in certain
 
 
 def test_the_address_chooses_scenario_view_order_and_methods(home):
@@ -78,7 +68,7 @@ def test_the_address_chooses_scenario_view_order_and_methods(home):
     html = table_html(at)
     assert ">TFA</button>" in html and 'data-sort="fa"' in html and 'aria-sort="ascending"' in html
     assert "SalUn" in html and "Gradient ascent" not in html
-    assert at.title[0].value == catalog.scenario("class_wise").question
+    assert catalog.scenario("class_wise").question in words_on(at)
 
 
 @pytest.mark.slow
@@ -185,11 +175,7 @@ def test_method_page_tells_how_it_works_and_what_it_reached(home):
     fill(home, "full")
     at = open_page("method", method="salun")
     card = catalog.method("salun")
-    assert (
-        card.title in at.title[0].value
-        and card.summary in words_on(at)
-        and card.how in words_on(at)
-    )
+    assert card.title in words_on(at) and card.summary in words_on(at) and card.how in words_on(at)
     assert list(at.table[0].value["Setting"]) == [
         p.name.replace("_", r"\_") for p in card.parameters
     ]

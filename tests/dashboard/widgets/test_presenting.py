@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 
 import plotly.graph_objects as go
 import pytest
 from facts import numbers, tells
-from pages import fill, open_page, words_on
+from pages import fill, open_page, table_html, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import state
@@ -38,7 +37,7 @@ def test_figures_are_screens_while_presenting_alone(home):
     fill(home, "full")
     assert screens(open_page("results")) == []
     at = presented("results")
-    assert not at.exception and screens(at) == ["results_table", "tradeoff"]
+    assert not at.exception and screens(at) == ["cost_distance", "results_table"]
 
 
 @pytest.mark.parametrize("page", ["glossary", "queue"])
@@ -79,7 +78,7 @@ def test_a_step_leads_to_the_next_and_never_past_the_ends(monkeypatch, by, reach
 
 def test_notes_are_folded_below_the_figures_that_have_some(home):
     fill(home, "full")
-    note = speaker_notes.FIGURES["tradeoff"]
+    note = speaker_notes.FIGURES["cost_distance"]
     assert note not in words_on(open_page("results"), escaped=True)
     (found,) = [
         one
@@ -123,9 +122,9 @@ def test_a_figure_of_many_lines_is_drawn_on_screens_of_its_own(demo_home):
 
 def test_a_room_sees_as_many_lines_of_the_table_as_it_can_read(demo_home):
     def lines(at: AppTest) -> int:
-        return json.loads(at.main.get("bidi_component")[0].proto.json)["html"].count("data-row=")
+        return table_html(at).count("data-row=")
 
     whole, shown = lines(open_page("results")), lines(at := presented("results"))
     assert whole > shown == methods_table.LINES + 2  # with Original and Retrain
-    (rest,) = [one.value for one in at.caption if one.value.startswith("The first")]
+    (rest,) = [one.value for one in at.caption if one.value.startswith("The first ")]
     assert tells(rest, methods_table.LINES, whole - 2)

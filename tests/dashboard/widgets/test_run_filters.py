@@ -10,14 +10,12 @@ from pathlib import Path
 
 import pytest
 from builders import make_result, make_spec_row
-from facts import tells
-from pages import open_page, words_on
+from pages import open_page
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data
 from dashboard.text import labels
 from dashboard.widgets import run_filters
-from mucore import catalog
 from mucore.catalog import tuning
 from mucore.store import open_store, write_pack
 
@@ -113,92 +111,17 @@ def show_as_demo(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data, "DEMO", made.parent / "pack")
 
 
-def test_the_demo_opens_on_tuned_settings_where_settings_do_not_stand_side_by_side(
-    home, tmp_path, monkeypatch
-):
+def test_the_demo_opens_on_tuned_settings_and_its_chips_say_so(home, tmp_path, monkeypatch):
     fill_with_both(tmp_path / "made")
-    show_as_demo(tmp_path / "made", monkeypatch)
-    at = open_page("membership")
-    assert settings(at).value == "tuned" and "Tuned" in popovers(at)
-    assert "Methods" in popovers(open_page("membership", settings="all"))
-    results = opened()
-    assert settings(results).value == "all" and len(titles(results)) == 3
-    assert titles(opened(settings="authors")) == ["Fine-tune", "SCRUB"]
-
-
-def untuned(at: AppTest) -> list[str]:
-    return [each.value for each in at.markdown if each.value.startswith(":material/tune:")]
-
-
-def test_methods_that_tuned_settings_leave_out_are_named_with_the_way_to_them(
-    home, tmp_path, monkeypatch
-):
-    fill_with_both(tmp_path / "made")
-    show_as_demo(tmp_path / "made", monkeypatch)
-    at = open_page("membership")
-    (line,) = untuned(at)
-    assert "Fine-tune" in line and "SCRUB" not in line
-    next(each for each in at.button if each.label == "Show all settings").click().run()
-    assert not at.exception and settings(at).value == "all" and not untuned(at)
-    assert not untuned(open_page("membership", settings="authors"))
-    assert not untuned(open_page("membership", settings="tuned", methods="scrub"))
-
-
-def fill_with_many(home: Path) -> list[str]:
-    """Results of more methods than the demo shows at once; their titles."""
-    free = [
-        card.id
-        for card in catalog.methods()
-        if card.scenarios is None and card.family not in ("reference", "own")
-    ]
-    ids = free[: run_filters.MANY_METHODS + 3]
-    with open_store(home) as store:
-        for name in ("retrain", *ids):
-            store.put_result(make_result(scenario="class_wise", method=name, metrics={"ta": 0.9}))
-    return sorted(catalog.method(name).title for name in ids)
-
-
-def test_the_demo_opens_on_the_best_known_methods_and_one_click_shows_all(
-    home, tmp_path, monkeypatch
-):
-    every = fill_with_many(tmp_path / "made")
     show_as_demo(tmp_path / "made", monkeypatch)
     at = opened()
-    known = sorted(catalog.method(name).title for name in run_filters.KNOWN)
-    assert titles(at) == [title for title in known if title in every] != every
-    at.toggle[0].set_value(True).run()
-    assert titles(at) == every and at.query_params["every"] in ("1", ["1"])
-    assert titles(opened(every="1")) == every
-    assert titles(opened(methods=["ssd"])) == ["SSD"]
-
-
-def test_start_tells_the_story_of_what_results_opens_on(home, tmp_path, monkeypatch):
-    """Of the demo a whole class: SCRUB forgot it, Fine-tune did nothing. The scenario that comes
-    first in the catalogue has neither.
-    """
-    level = {
-        "original": (1.0, 1.0),
-        "retrain": (0.0, 0.9),
-        "scrub": (0.0, 0.9),
-        "finetune": (1.0, 0.95),
-    }
-    with open_store(tmp_path / "made") as store:
-        for scenario in ("class_wise", "one_class"):
-            for method, (forgotten, kept) in level.items():
-                values = dict.fromkeys(("fa", "tfa"), forgotten) | {"rte": 0.2}
-                values |= dict.fromkeys(("ra", "tra", "ta"), kept)
-                store.put_result(make_result(scenario=scenario, method=method, metrics=values))
-    show_as_demo(tmp_path / "made", monkeypatch)
-    at, results = open_page("start"), opened()
-    assert not at.exception
-    assert "**Whole classes**" in words_on(at) and "2 methods, 1 training seed" in words_on(at)
-    assert tells(words_on(at), "1 of 2 methods", "forget", "class 0")
-
-    def heads(page: AppTest) -> list[str]:
-        return [text for one in page.markdown if (text := str(one.value)).startswith("#### ")]
-
-    assert heads(at)[1:] == heads(results)[:3] == ["#### SCRUB"] * 3
-    assert tells(words_on(results), "1 of 2 methods", "did nothing")
+    assert settings(at).value == "tuned" and titles(at) == ["SCRUB"]
+    assert {"Settings **tuned**", "Methods **all 1**"} <= set(popovers(at))
+    (untuned,) = [one.value for one in at.caption if one.value.startswith("Not tuned here")]
+    assert "Fine-tune" in untuned and "SCRUB" not in untuned
+    assert titles(opened(settings="authors")) == ["Fine-tune", "SCRUB"]
+    assert titles(opened(settings="authors", methods="scrub")) == ["SCRUB"]
+    assert "Methods **1 of 2**" in popovers(opened(settings="authors", methods="scrub"))
 
 
 def test_changed_settings_have_a_choice_of_their_own_and_are_not_what_the_demo_opens_on(

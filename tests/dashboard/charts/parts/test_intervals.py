@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.charts import agl_agr, cka_scatter, last_layer, tradeoff
+from dashboard.charts import agl_agr, cka_scatter, last_layer
 from dashboard.charts.parts import intervals
 
 CROWD = intervals.MOST + 1
@@ -27,15 +27,6 @@ def test_an_interval_in_words():
     assert intervals.said(-4.23, 8.1, digits=1, signed=True) == "−4.2 ± 8.1"
     assert intervals.said(4.23, None, digits=1, signed=True) == "+4.2"
     assert intervals.said(0.9, 0.01, digits=3) == "0.900 ± 0.010"
-
-
-def tradeoff_info(count: int) -> tradeoff.TradeoffInfo:
-    span = (-20.0, 20.0)
-    marks = tuple(
-        tradeoff.Mark(f"m{k}", f"M{k}", "teacher", k - 4.2, -k, 8.1, 3.0, False)
-        for k in range(count)
-    )
-    return tradeoff.TradeoffInfo(marks, None, (), span, span, span, span, ())
 
 
 def cka_info(count: int) -> cka_scatter.CkaScatterInfo:
@@ -67,7 +58,6 @@ def agl_info(count: int) -> agl_agr.AglAgrInfo:
 
 
 CHARTS = [
-    (tradeoff, tradeoff_info, ("x", "y"), "−4.2 ± 8.1 points"),
     (cka_scatter, cka_info, ("x", "y"), "0.500 ± 0.050"),
     (last_layer, last_info, ("cka", "gain"), "0.500 ± 0.050"),
     (agl_agr, agl_info, ("agl", "agr"), "0.500 ± 0.050"),
