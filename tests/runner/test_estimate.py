@@ -225,11 +225,11 @@ def test_what_counts_are_active_jobs_and_those_that_ended_since_the_first_was_qu
         (1, 2, 4, "a few seconds"),
         (30, 36, 43, "about 35 s"),
         (80, 100, 125, "about 2 min"),
-        (110, 200, 310, "about 2 to 5 min"),
-        (20, 45, 100, "about 20 to 100 s"),
-        (20, 60, 180, "about 20 s to 3 min"),
-        (3000, 5400, 9720, "about 50 min to 2.5 h"),
-        (1.5 * 86400, 2 * 86400, 4 * 86400, "about 36 h to 4 d"),
+        (110, 200, 310, "about 3 min"),
+        (20, 45, 100, "about 45 s"),
+        (20, 60, 180, "about 1 min"),
+        (3000, 5400, 9720, "about 1.5 h"),
+        (1.5 * 86400, 2 * 86400, 4 * 86400, "about 2 d"),
     ],
 )
 def test_about_is_as_coarse_as_an_estimate_is(low, likely, high, text):

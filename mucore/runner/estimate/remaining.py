@@ -40,20 +40,11 @@ class Left:
 
 
 def about(span: Span) -> str:
-    """ "a few seconds", "about 4 min", and where little is known a range: "about 2 to 5 min"."""
+    """ "a few seconds", "about 4 min": one number, as likely as any."""
     if span.high < 10:
         return "a few seconds"
-    (low, unit), (high, larger) = _rounded(span.low), _rounded(span.high)
-    if unit == "s" and span.high < 120:
-        high, larger = round(span.high / 5) * 5, "s"
-    if span.high <= 1.6 * span.low or (low, unit) == (high, larger):
-        number, unit = _rounded(span.likely)
-        return f"about {number:g} {unit}"
-    return (
-        f"about {low:g} to {high:g} {larger}"
-        if unit == larger
-        else f"about {low:g} {unit} to {high:g} {larger}"
-    )
+    number, unit = _rounded(span.likely)
+    return f"about {number:g} {unit}"
 
 
 def _rounded(seconds: float) -> tuple[float, str]:
