@@ -27,10 +27,10 @@ def act(store: Store, action: str, jobs: Sequence[Job]) -> None:
 
 
 def cancel(store: Store, place: str, jobs: Sequence[Job]) -> None:
-    """Cancel, or where other runs wait for these ask first, at the button that was pressed: its
-    `place`.
+    """Cancel, or where some run now or others wait for them ask first, at the button that was
+    pressed: its `place`.
     """
-    if store.waiting_for([job.id for job in jobs]):
+    if any(job.state == "running" for job in jobs) or store.waiting_for([job.id for job in jobs]):
         state.set_ticket("queue_asks", place)
     else:
         act(store, "cancel", jobs)
@@ -41,9 +41,7 @@ def ask(store: Store, place: str, jobs: Sequence[Job]) -> None:
     if state.ticket("queue_asks") != place:
         return
     question = titles.cancelling(jobs, store.waiting_for([job.id for job in jobs]))
-    if not question:  # meanwhile nothing waits any more
-        state.set_ticket("queue_asks", None)
-        return
+    question = question or "Cancel what is running? A training resumes from its last epoch."
     with st.container(border=True):
         st.markdown(f":material/help: {escape(question)}")
         with st.container(horizontal=True):
