@@ -19,6 +19,7 @@ from mucore.forget_sets import Listed, identity
 MAX_IDS = 5_000
 CSV_MEGABYTES = 5
 SEVERAL = "budget, one or several"
+CURVE = "0.02,0.05,0.1,0.2,0.5"
 CLASSES = ("class_id", "class_ids", "target")  # parameters that name classes
 
 
@@ -97,9 +98,17 @@ def budget_field(budget: Parameter, card: ScenarioCard, label: str, start: Any) 
         "A share such as 0.2 or 20%, or a whole number of samples; several with commas: 0.1, "
         "0.2, 0.5."
     )
-    typed = state.text(
-        label, f"{card.id}.{budget.name}", default=units.plain(start), help=f"{budget.help} {rule}"
-    )
+    name = f"{card.id}.{budget.name}"
+    typed = state.text(label, name, default=units.plain(start), help=f"{budget.help} {rule}")
+    if label == SEVERAL:
+        st.button(
+            "2, 5, 10, 20, 50 %",
+            key=f"curve:{card.id}",
+            type="tertiary",
+            on_click=state.set_param,
+            args=(name, CURVE),
+            help="The budgets of a curve",
+        )
     return fields.checked(lambda: fields.parse_values(budget, typed, card.title), [])
 
 

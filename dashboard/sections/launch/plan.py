@@ -148,7 +148,6 @@ def summary(plan: Plan | None, content: dict[str, Any], models: Models | None = 
             width="content",
             help="The largest among past runs like these.",
         )
-        st.caption(escape(basis))
         if plan.fit is not None:
             said = plan.fit.refusal("start it all the same below") or plan.fit.warning()
             if said:
@@ -161,21 +160,19 @@ def summary(plan: Plan | None, content: dict[str, Any], models: Models | None = 
             (refused.method, refused.reason) for refused in plan.refused
         ):
             st.caption(f":material/block: {escape(labels.with_titles(reason, method))}")
+    place = st.container()  # the button stands above what is optional, so that it stays in sight
     default = default_name(content) + (
         f" · forgetting quality, {units.count(models.count, 'model')}" if models else ""
     )
-    name = st.text_input(
-        "Name of the comparison", placeholder="Optional", key="name", max_chars=120
-    )
-    if not name.strip():
-        st.caption(escape(f"Without a name it is called “{default}”."))
-    note = st.text_input(
-        "Note",
-        placeholder="What is it for? #tag",
-        key="note",
-        max_chars=2000,
-        help="Words that begin with # are tags. Queue and Results filter by them.",
-    )
+    with st.expander("Name and note", icon=":material/label:"):
+        name = st.text_input("Name", placeholder=default, key="name", max_chars=120)
+        note = st.text_input(
+            "Note",
+            placeholder="What is it for? #tag",
+            key="note",
+            max_chars=2000,
+            help="Words that begin with # are tags. Queue and Results filter by them.",
+        )
     ready = plan is not None and allowed and not fields.problems()
     left = len(plan.to_run) if plan is not None else 0
     label = (
@@ -185,8 +182,8 @@ def summary(plan: Plan | None, content: dict[str, Any], models: Models | None = 
         if ready
         else "Start"
     )
-    if (
-        st.button(
+    with place:
+        pressed = st.button(
             label,
             type="primary",
             icon=":material/play_arrow:",
@@ -194,8 +191,7 @@ def summary(plan: Plan | None, content: dict[str, Any], models: Models | None = 
             width="stretch",
             key="start",
         )
-        and plan is not None
-    ):
+    if pressed and plan is not None:
         start(plan, name.strip() or default, note.strip())
     for sentence in dict.fromkeys(fields.problems()):
         messages.problem(sentence)

@@ -28,14 +28,23 @@ def choose_scenarios(class_names: Sequence[str], task: Task, basis: Basis) -> li
     usual = [name for name in fill(basis.preset, otherwise=FIRST).scenarios if name in cards] or [
         "all_classes"
     ]
-    chosen = state.multiselect(
-        "Scenarios",
-        "scenarios",
-        list(cards),
-        default=usual,
-        format_func=lambda name: cards[name].title,
-        pills=True,
+    several = state.toggle(
+        "Several scenarios",
+        "several",
+        default=[""] == state.params("scenarios") or len(state.params("scenarios") or usual) > 1,
+        help="Off: a click replaces the scenario that was chosen.",
     )
+    look: dict[str, Any] = {"format_func": lambda name: cards[name].title}
+    if several:
+        chosen = state.multiselect(
+            "Scenarios", "scenarios", list(cards), default=usual, pills=True, **look
+        )
+    else:
+        chosen = [
+            state.segmented(
+                "Scenario", "scenarios", list(cards), default=usual[0], wrap=True, **look
+            )
+        ]
     if not chosen:
         fields.tell("Choose at least one scenario.")
     choices: list[dict[str, Any]] = []

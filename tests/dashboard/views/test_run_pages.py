@@ -81,7 +81,7 @@ def test_launch_counts_starts_and_goes_to_the_queue(home, started):
     metrics = {one.label: one.value for one in at.metric}
     # two seeds: training, Original, Retrain, two methods
     assert metrics["Runs"] == "10" and metrics["In the store already"] == "0"
-    text_field(at, "Name of the comparison").set_value("First try").run()
+    at.text_input(key="name").set_value("First try").run()
     button(at, "Start 10 runs").click().run()
     assert not at.exception
     with open_store(home) as store:

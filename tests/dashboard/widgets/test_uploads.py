@@ -105,7 +105,8 @@ def test_arrays_keep_the_name_they_came_with_as_a_title_and_never_as_a_path(home
         arrays(),
     )
     assert tells(words_on(at), "My *faces*.npz", "36 training", "8 by 8", "grey", "2 classes")
-    assert "· My *faces*.npz ·" in words_on(at) and "uploads" not in words_on(at)
+    (name,) = [one for one in at.text_input if one.key == "name"]
+    assert "· My *faces*.npz ·" in name.placeholder and "uploads" not in name.placeholder
     assert not [path for path in home.parent.rglob("*faces*")]
     path = at.query_params["path"]
     own = f"npz:{path if isinstance(path, str) else path[0]}"
