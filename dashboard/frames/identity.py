@@ -11,16 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dashboard.frames import NOISE, Answer, Row, noise, verdict_text
+from dashboard.frames import NOISE, Row, noise, verdict_text
 from dashboard.papers.tables import Printed, cells, printed_tables
-from dashboard.text import verdicts
 from dashboard.text.labels import MISSING, number
 from mucore.outputs import Outputs, cross_entropy, probabilities
 from mucore.outputs import answers as answers_of
-from mucore.statistics.significance import rank_agreement
 
 METRICS = ("ta", "top2", "forgetting_score", "nomus", "fa", "ra")
-FEWEST = 3  # methods below which an order says nothing
 
 # The published tables by their names in addresses.
 TABLES: Mapping[str, Printed] = {
@@ -153,85 +150,6 @@ def reasons(rows: Sequence[Row]) -> list[str]:
     return [f"{', '.join(names)}: {reason}" for reason, names in said.items() if names]
 
 
-@dataclass(frozen=True)
-class Orders:
-    """How methods order in class forgetting (nearness to Retrain, best first) and here (NoMUS, best
-    first); τ-b between the two.
-    """
-
-    by_class: tuple[str, ...]
-    by_person: tuple[str, ...]
-    tau: float | None
-
-    def place(self, title: str) -> int:
-        return self.by_person.index(title) + 1
-
-
-def orders(
-    persons: Sequence[Row], classes: Sequence[Row], settings_of: Mapping[str, str]
-) -> Orders | None:
-    """The two orders over the methods that both have with the same settings, by NoMUS here and by
-    distance to Retrain in class forgetting; None below three.
-
-    `settings_of` says by key whose settings a run has. Of several rows of a method the first counts
-    that the other side has, too.
-    """
-    there: dict[tuple[str, str], float] = {}
-    for row in classes:
-        if not row.reference and row.distance is not None:
-            for key in row.keys:
-                there.setdefault((row.method, settings_of[key]), -row.distance.mean)
-    near: dict[str, float] = {}
-    here: dict[str, tuple[str, float]] = {}
-    for row in persons:
-        found = value(row, "nomus")
-        same = [(row.method, settings_of[key]) for key in row.keys]
-        away = next((there[each] for each in same if each in there), None)
-        if row.method not in here and not row.reference and found is not None and away is not None:
-            here[row.method], near[row.method] = (row.title, found), away
-    if len(here) < FEWEST:
-        return None
-    names = {method: title for method, (title, _) in here.items()}
-    scores = {
-        "class": [near[method] for method in here],
-        "person": [score for _, score in here.values()],
-    }
-    tau = float(rank_agreement(scores).tau[0, 1])
-    by_class = sorted(here, key=lambda method: -near[method])
-    by_person = sorted(here, key=lambda method: -here[method][1])
-    return Orders(
-        tuple(names[method] for method in by_class),
-        tuple(names[method] for method in by_person),
-        None if math.isnan(tau) else tau,
-    )
-
-
-def orders_text(found: Orders) -> str:
-    """The paper's finding on the two orders, on this store."""
-    count = len(found.by_class)
-    first = found.by_class[0]
-    tau = (
-        ""
-        if found.tau is None
-        else (
-            f" Kendall's τ between the orders is {found.tau:.2f} over {count} methods (1: the "
-            "same, 0: unrelated)."
-        )
-    )
-    said = (
-        "the two orders agree closely"
-        if found.tau is not None and found.tau >= 0.8
-        else "the two orders differ"
-    )
-    return (
-        "The paper finds that methods good at forgetting classes need not be good at forgetting "
-        f"persons. Here {said}. {first} is nearest to Retrain when a class goes, and number "
-        f"{found.place(first)} of {count} by NoMUS when persons go; number 1 here, "
-        f"{found.by_person[0]}, is number {found.by_class.index(found.by_person[0]) + 1} there. "
-        f"NoMUS asks for no proof of forgetting.{tau}"
-    )
-
-
 def by_chance(images: int) -> float:
     """How far from 0 the forgetting score lies by chance in one case of twenty, with so many images
     of each kind, of a mere guess.
@@ -261,70 +179,6 @@ def uninformative(rows: Sequence[Row], images: int) -> bool:
         for name in ("original", "retrain")
     )
     return before is not None and after is not None and before <= max(after, by_chance(images))
-
-
-def headline(rows: Sequence[Row], images: int) -> str:
-    """What became of the methods, to be read aloud, after a warning where the forgetting score
-    shows nothing; "" without a verdict.
-    """
-    said = verdicts.count_sentence(rows)
-    if uninformative(rows, images):
-        scores = {
-            row.method: three(value(row, "forgetting_score")) for row in rows if row.reference
-        }
-        said = (
-            "The forgetting score cannot show forgetting here: the untouched original has "
-            f"{scores['original']}, Retrain {scores['retrain']}, and a mere guess up to "
-            f"{three(by_chance(images))}. {said}"
-        )
-    return said.strip()
-
-
-def answers(rows: Sequence[Row], found: Orders | None, images: int) -> tuple[Answer, ...]:
-    """The best NoMUS of a method that qualifies, then what it must be read beside: Retrain, the
-    untouched original, and chance.
-
-    `images` are forgotten ones, which say how much is chance.
-    """
-    made = []
-    able = [
-        (score, row) for row in verdicts.leading(rows) if (score := value(row, "nomus")) is not None
-    ]
-    if able:
-        score, best = max(able, key=lambda pair: pair[0])
-        detail = f"{three(score)}, among methods {verdicts.that_forgot(rows)}"
-        made.append(Answer("Best NoMUS", best.title, detail))
-    elif any(not row.reference for row in rows):
-        made.append(Answer("Best NoMUS", "None qualifies", verdicts.why_none(rows)))
-    own = {row.method: row for row in rows if row.reference}
-    retrain, original = own.get("retrain"), own.get("original")
-    if retrain is not None and value(retrain, "nomus") is not None:
-        detail = f"test accuracy {number(value(retrain, 'ta'), 'percent')} %"
-        if original is not None and value(original, "nomus") is not None:
-            detail = (
-                f"the untouched original has {three(value(original, 'nomus'))}: NoMUS can be "
-                "high without any forgetting"
-            )
-        made.append(Answer("Retrain's NoMUS", three(value(retrain, "nomus")), detail))
-    if retrain is not None and value(retrain, "forgetting_score") is not None:
-        detail = f"a mere guess scores up to {three(by_chance(images))}"
-        if original is not None:
-            detail = (
-                f"the untouched original has {three(value(original, 'forgetting_score'))}; {detail}"
-            )
-        made.append(
-            Answer("Retrain's forgetting score", three(value(retrain, "forgetting_score")), detail)
-        )
-    if found is not None:
-        place = f"{found.place(found.by_class[0])} of {len(found.by_class)}"
-        made.append(
-            Answer(
-                "Nearest to Retrain in class forgetting",
-                found.by_class[0],
-                f"number {place} here, by NoMUS",
-            )
-        )
-    return tuple(made)
 
 
 # -- a closer look at one run

@@ -4,7 +4,7 @@ tables)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pandas as pd
 import streamlit as st
@@ -12,15 +12,12 @@ import streamlit as st
 from dashboard import data, frames
 from dashboard.frames import Row
 from dashboard.frames import identity as identity_frames
-from dashboard.frames.identity import Orders
 from dashboard.sections.identity import methods, one_run, table
-from dashboard.text import labels, units
-from dashboard.text.presets import settings_across
+from dashboard.text import labels
 from dashboard.widgets import figures, header, messages, run_drawer, run_filters
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
 from mucore import catalog
-from mucore.statistics import SETUP
 from mucore.verdicts import Judged
 
 QUESTION = "Are these persons forgotten, and is the model still useful?"
@@ -40,7 +37,7 @@ def page() -> None:
     runs = every[every["scenario"].isin(SCENARIOS)]
     if runs.empty:
         with top:
-            header.header(QUESTION, "Persons, not classes: the tables of MUFAC and MUCAC.", source)
+            header.header(QUESTION, "The tables of MUFAC and MUCAC.", source)
         show_empty(every.empty)
         return
     runs = run_filters.pick_runs(runs, scenarios=SCENARIOS)
@@ -48,24 +45,28 @@ def page() -> None:
         with top:
             messages.none_finished(QUESTION, source)
         return
-    rows = person_rows(runs, source.name, source.change, tuple(runs["key"]))
-    found = orders(every, runs, rows)
+    first = runs.iloc[0]
+    values = data.metric_values(dataset=str(first["dataset"]), scenario=str(first["scenario"]))
+    rows = rows_of(runs, values, data.judged(runs), source.name, source.change, tuple(runs["key"]))
+    images = int(runs["forget_count"].median())
     with top:
-        header.header(QUESTION, caption(runs), source)
-        images = int(runs["forget_count"].median())
-        header.answers(
-            identity_frames.answers(rows, found, images),
-            first=identity_frames.headline(rows, images),
+        header.header(QUESTION, how_to_read(runs, images), source)
+    if identity_frames.uninformative(rows, images):
+        header.answer(
+            "This score cannot detect forgetting here: chance alone reaches "
+            f"{identity_frames.by_chance(images):.3f}."
         )
-    paper = table.show(rows, str(runs.iloc[0]["dataset"]))
-    st.caption(escape(orders_sentence(found)))
-    figure = methods.show(rows, paper)
-    st.caption(chance(runs))
+    else:
+        header.answer(frames.nearest_sentence(rows))
+    header.verdict_bar(rows)
+    left, right = st.columns([56, 44], gap="medium")
+    with right, st.container(key="beside"):
+        paper = table.show(rows, str(first["dataset"]))
+    with left:
+        figure = methods.show(rows, paper)
     one_run.show(rows, runs)
     run_drawer.run_drawer(runs)
-    figures.numbers(
-        identity_frames.table(rows, paper), f"identity-{runs.iloc[0]['scenario']}", figure
-    )
+    figures.numbers(identity_frames.table(rows, paper), f"identity-{first['scenario']}", figure)
     provenance(runs)
 
 
@@ -99,58 +100,14 @@ def rows_of(
     )
 
 
-def person_rows(
-    runs: pd.DataFrame, name: str, change: int, keys: tuple[str, ...]
-) -> tuple[Row, ...]:
-    first = runs.iloc[0]
-    values = data.metric_values(dataset=str(first["dataset"]), scenario=str(first["scenario"]))
-    return rows_of(runs, values, data.judged(runs), name, change, keys)
-
-
-def orders(every: pd.DataFrame, runs: pd.DataFrame, rows: Sequence[Row]) -> Orders | None:
-    """The order of methods here and under class_wise with the same data set, model and recipe, of
-    the commonest forget set. `rows` are of `runs`.
-    """
-    first = runs.iloc[0]
-    same = every[every["scenario"] == "class_wise"]
-    for column in SETUP:
-        same = run_filters.keep(same, column, first[column])
-    sets = frames.setups(same, "scenario_parameters")
-    if not sets:
-        return None
-    same = run_filters.keep(same, "scenario_parameters", sets[0])
-    both = pd.concat([runs, same])
-    settings_of = dict(zip(both["key"], settings_across(both), strict=True))
-    source = data.source()
-    classes = person_rows(same, source.name, source.change, tuple(same["key"]))
-    return identity_frames.orders(rows, classes, settings_of)
-
-
-def orders_sentence(found: Orders | None) -> str:
-    if found is not None:
-        return identity_frames.orders_text(found)
-    return (
-        "Whether methods that are good at forgetting classes are good at forgetting persons, "
-        "too, is not settled by these runs. It takes three methods that were also run under "
-        f"{labels.scenario_title('class_wise')}, with the same settings, data, model and recipe."
-    )
-
-
-def caption(runs: pd.DataFrame) -> str:
-    first = runs.iloc[0]
-    seeds = units.count(runs["training_seed"].nunique(), "training seed")
-    images = units.count(int(runs["forget_count"].median()), "image")
-    return escape(f"{labels.setup_text(first)}. {images} of the forgotten persons, {seeds}.")
-
-
-def chance(runs: pd.DataFrame) -> str:
-    """How large a difference of forgetting scores has to be to mean anything."""
-    images = int(runs["forget_count"].median())
-    seeds = " There is one training seed." if runs["training_seed"].nunique() == 1 else ""
-    return (
-        f"With {units.count(images, 'forgotten image')}, mere guessing scores up to "
-        f"{identity_frames.by_chance(images):.3f} in 19 of 20 cases: smaller differences between "
-        f"methods say nothing.{seeds}"
+def how_to_read(runs: pd.DataFrame, images: int) -> str:
+    return "  \n".join(
+        [
+            escape(f"{labels.setup_text(runs.iloc[0])}. {images} images of the forgotten persons."),
+            "**Forgetting score**: how well an attack tells forgotten persons from unseen ones.",
+            f"With {images} images, chance alone reaches {identity_frames.by_chance(images):.3f}.",
+            "**NoMUS**: usefulness and forgetting in one number; equal along a line.",
+        ]
     )
 
 

@@ -16,18 +16,10 @@ from dashboard.widgets.markdown import escape, metric_help
 
 def show(rows: Sequence[Row], dataset: str) -> Paper | None:
     """The table of methods, and the published one whose numbers stand in it."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(
-            "Nearest to Retrain first. A good method keeps test accuracy and brings the "
-            "forgetting score to Retrain's.",
-            width="stretch",
-        )
-        state.toggle("The paper's printed numbers beside these", "paper")
+    state.toggle("Numbers of the paper", "paper")
     paper = None
     if paper_shown():
-        choose, _ = st.columns([2, 3])
-        with choose:
-            paper = identity_frames.paper_table(pick_table(dataset))
+        paper = identity_frames.paper_table(pick_table(dataset))
     config = {
         head: st.column_config.Column(help=metric_help(metric))
         for head, metric in identity_frames.HEADS.items()
@@ -46,11 +38,8 @@ def show(rows: Sequence[Row], dataset: str) -> Paper | None:
     if paper is not None:
         st.caption(
             escape(
-                f"{paper.title} with ResNet-18, as printed by Choi and Na; unless the runs here "
-                "are on the same data set and model, compare the pattern, not the digits. Its "
-                "CF-3 stands beside CF-k, NegGrad beside gradient ascent, the second stage of "
-                "UNSIR beside UNSIR. Lines without seeds are the paper's alone: the first stage "
-                "of UNSIR, which is no method of its own here, and methods that have no run here."
+                f"{paper.title}, ResNet-18, as printed by Choi and Na. Its CF-3 stands beside "
+                "CF-k, NegGrad beside gradient ascent, the second stage of UNSIR beside UNSIR."
             )
         )
     return paper
