@@ -42,7 +42,6 @@ PAGES: Final = (
     Page("replay", "Replay", "replay", "Look inside"),
     Page("identity", "Persons", "face", "Look inside"),
     Page("launch", "Launch", "rocket_launch", "Run", works=True),
-    Page("forget_sets", "Forget sets", "checklist", "Run", works=True),
     Page("queue", "Queue", "list_alt", "Run"),
     Page("method", "Methods", "menu_book", "Reference"),
     Page("glossary", "Glossary", "dictionary", "Reference"),
@@ -52,4 +51,4 @@ PAGES: Final = (
 BY_ID: Final = {page.id: page for page in PAGES}
 TAB: Final = "tab"  # the parameter that names one of a page's tabs
 # Where the pages of earlier addresses went: a page and its tab.
-MOVED: Final[Mapping[str, tuple[str, str]]] = {}
+MOVED: Final[Mapping[str, tuple[str, str]]] = {"forget_sets": ("launch", "forget_sets")}

@@ -53,7 +53,7 @@ def page() -> None:
         header.header(QUESTION, how_to_read(runs, images), source)
     if identity_frames.uninformative(rows, images):
         header.answer(
-            "This score cannot detect forgetting here: chance alone reaches "
+            "The forgetting score cannot detect forgetting here: chance alone reaches "
             f"{identity_frames.by_chance(images):.3f}."
         )
     else:

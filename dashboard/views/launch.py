@@ -9,6 +9,8 @@ from typing import Any
 import streamlit as st
 
 from dashboard import state
+from dashboard.pages import TAB
+from dashboard.sections.forget_sets import page as forget_sets
 from dashboard.sections.launch import own, own_method, search
 from dashboard.sections.launch.dataset import choose_data
 from dashboard.sections.launch.methods import choose_methods, method_settings
@@ -20,13 +22,25 @@ from dashboard.widgets import fields, figures, header
 from mucore import catalog
 from mucore.userfiles import datasets
 
+TABS = {"comparison": "Comparison", "forget_sets": "Forget sets"}
 
-def form() -> None:
+
+def page() -> None:
     header.header(
         "What do you want to compare?",
-        "The address of this page holds the whole selection: copy it to share or repeat it. Runs "
+        "Choose data, what to forget, and methods; the address holds the whole selection. Runs "
         "that you already have are not computed again.",
     )
+    tab = state.segmented(
+        "View", TAB, list(TABS), format_func=TABS.__getitem__, label_visibility="collapsed"
+    )
+    if tab == "forget_sets":
+        forget_sets.show()
+    else:
+        form()
+
+
+def form() -> None:
     own_method.said()
     left, right = st.columns([7, 3], gap="large")
     with left:
@@ -61,4 +75,4 @@ fields.begin()
 if own.room():
     own.show()
 else:
-    form()
+    page()

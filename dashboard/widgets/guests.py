@@ -32,12 +32,7 @@ def not_for_you(page: Page) -> None:
             "Who launches comparisons here?",
             "You are reading along: the presenter chooses data, methods and what is to be "
             "forgotten, and starts the runs. You can follow them, and read what comes of them.",
-        ),
-        "forget_sets": (
-            "Who chooses the samples to forget?",
-            "You are reading along: the presenter puts forget sets together and saves them. What "
-            "was forgotten in each run is shown with its results.",
-        ),
+        )
     }
     header(*doing[page.id])
     link("queue", "Follow the runs", icon=":material/list_alt:")

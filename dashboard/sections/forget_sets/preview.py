@@ -24,7 +24,7 @@ FEW = 10  # samples below which an attack on the forget set has too little data
 GROUPS = 12  # images with a twin that are listed
 
 
-def answers(training: Training, now: Working, copies: Copies | None) -> list[Answer]:
+def facts(training: Training, now: Working, copies: Copies | None) -> list[Answer]:
     """The set in four figures."""
     share = 100 * len(now.ids) / len(training)
     counts = training.counts(now.ids)
