@@ -23,12 +23,21 @@ LAPTOP = "A small comparison takes a few minutes on a laptop."
 
 
 def empty(text: str, button: str, page: str, **query: str | list[str]) -> None:
-    """An empty state: what is missing, and the link to the page that fills it, with URL parameters
-    `query`; for guests without a link to a page on which they may do nothing.
+    """An empty state: what is missing, the link to the page that fills it, with URL parameters
+    `query`, and the way to the demo's results; for guests without a link to a page on which they
+    may do nothing.
     """
     with st.container(border=True):
         st.markdown(text)
         link(page, button, icon=":material/arrow_forward:", **query)
+        if state.page() in state.KEPT and data.has_both() and not data.source().demo:
+            st.button(
+                "Look at the demo's",
+                icon=":material/science:",
+                type="tertiary",
+                on_click=state.carry,
+                args=("source", "demo"),
+            )
 
 
 def no_results(question: str, caption: str, sentence: str = "") -> None:

@@ -39,7 +39,7 @@ def test_a_comparison_is_launched_watched_and_read(application: Application, pag
     expect(link).to_be_visible(timeout=600_000)
     link.click()
     expect(page.locator("tr[data-row]").first).to_be_visible()
-    words = page.locator("table").first.inner_text()
+    words = page.locator("table").last.inner_text()
     for method in ("original", "retrain", *METHODS):
         assert catalog.method(method).title in words
     page.locator("tr[data-row]", has_text="SCRUB").first.click()

@@ -103,19 +103,19 @@ def test_a_page_is_presented_and_left_by_keyboard_alone(demo: Application, proje
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
     begin(page)
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
-    assert seen(page) == "results_table" and where(page) == "1 of 2"
-    page.keyboard.press("PageDown")
-    expect(page).to_have_url(re.compile("figure=2"))
-    assert seen(page) == "tradeoff" and where(page) == "2 of 2"
+    assert seen(page) == "cost_distance" and where(page) == "1 of 2"
     fits(page)
     notes = page.locator(f"{SEEN} details")
     expect(notes).not_to_have_attribute("open", "")
     page.keyboard.press("n")
     expect(notes).to_have_attribute("open", "")
+    page.keyboard.press("PageDown")
+    expect(page).to_have_url(re.compile("figure=2"))
+    assert seen(page) == "results_table" and where(page) == "2 of 2"
     page.keyboard.press("ArrowRight")  # there is no more
-    assert seen(page) == "tradeoff"
-    page.keyboard.press("PageUp")
     assert seen(page) == "results_table"
+    page.keyboard.press("PageUp")
+    assert seen(page) == "cost_distance"
     page.keyboard.press("Escape")
     expect(page).not_to_have_url(re.compile("present=1|figure="))
     expect(page.get_by_test_id("stSidebar")).to_be_visible()

@@ -45,7 +45,7 @@ def test_a_click_on_the_page_list_takes_the_filters_along_in_one_step(
     go(page, "Queue")
     expect(page).to_have_url(re.compile("/queue$"))
     expect(page.get_by_role("button", name="Reset filters")).to_have_count(0)
-    go(page, "Compare")
+    go(page, "Classes and images")
     expect(page).to_have_url(re.compile(f"/compare{kept}"))
     for name in ("queue", "tradeoffs", "results"):
         with turned(page):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from builders import make_result
-from pages import fill, open_page, words_on
+from pages import button, fill, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data
@@ -69,6 +69,12 @@ def test_a_comparison_stays_with_the_store_that_numbered_it(both):
     at.query_params.clear()
     at.switch_page("views/membership.py").run()
     assert not {"comparison", "tag"} & set(at.query_params)
+
+
+def test_a_page_that_own_runs_do_not_answer_leads_to_the_demo(both):
+    at = open_page("depoisoning")
+    button(at, "Look at the demo's").click().run()
+    assert not at.exception and shown(at) == "demo"
 
 
 @pytest.mark.parametrize("amount", ["empty", "one"])
