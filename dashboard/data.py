@@ -52,6 +52,7 @@ from mucore.userfiles import doors
 from mucore.verdicts import Judged, Run, Word, judge, runs_of, words
 
 DEMO = shipped.DATA / "demo"
+DRAW = shipped.DATA / "draw"  # a few networks to draw for (scripts/make_draw.py)
 Settings = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]  # data sets, models, scenarios
 REFERENCES = ("original", "retrain")
 MANY = 2000  # results from which opening a page may take seconds
@@ -102,12 +103,20 @@ def ballot_box() -> BallotBox:
 
 
 SOURCES = ("own", "demo")
+SHIPPED = "draw:shipped"  # the ticket of a reader who draws for the networks that are shipped
+
+
+def draw_shipped(on: bool) -> None:
+    """Let the page Draw read the networks that come with the program."""
+    state.set_ticket(SHIPPED, on)
 
 
 def source() -> Source:
     """The reader's own store; the demo pack, if it is there, while that has no result or where the
     reader chose it.
     """
+    if state.page() == "draw" and state.ticket(SHIPPED) and (shipped_pack := _pack(DRAW)):
+        return shipped_pack
     store = own_store()
     change = store.change_counter("results")
     own = Source(store, False, change)
@@ -287,7 +296,13 @@ def with_weights(runs: pd.DataFrame) -> frozenset[str]:
     leaves results as they are.
     """
     stored = source().store.stored_models(set(runs["model_key"]))
-    return frozenset(runs.loc[runs["model_key"].isin(stored), "key"])
+    there = runs["model_key"].isin(stored) | runs["key"].map(lambda key: _shipped(key).exists())
+    return frozenset(runs.loc[there, "key"])
+
+
+def _shipped(key: str) -> Path:
+    """The file of a network that comes with the program, where there is one."""
+    return DRAW / "weights" / f"{key}.npz"
 
 
 def weights(key: str) -> Mapping[str, np.ndarray] | None:
@@ -295,6 +310,9 @@ def weights(key: str) -> Mapping[str, np.ndarray] | None:
     `BadFile` for a damaged file. The arrays are shared by all readers: never write to them.
     """
     where, found = source(), result(key)
+    if found is not None and _shipped(key).exists():
+        with np.load(_shipped(key)) as arrays:
+            return {name: arrays[name].astype(np.float32) for name in arrays.files}
     record = None if found is None else where.store.get_model(found.model_key)
     if record is None or record.weights is None:
         return None
@@ -449,10 +467,15 @@ def _open_demo(path: str, changed: int) -> Store:
 
 
 def demo_pack() -> Source | None:
-    """The pack that comes with the program; its last file to be written says that it changed."""
+    """The results that come with the program."""
+    return _pack(DEMO)
+
+
+def _pack(folder: Path) -> Source | None:
+    """A pack that comes with the program; its last file to be written says that it changed."""
     try:
-        changed = (DEMO / "pack.json").stat().st_mtime_ns
-        return Source(_open_demo(str(DEMO), changed), True, changed)
+        changed = (folder / "pack.json").stat().st_mtime_ns
+        return Source(_open_demo(str(folder), changed), True, changed)
     except (OSError, BadFile):  # a damaged pack must not keep a reader from their own store
         return None
 

@@ -235,6 +235,16 @@ class Pad {
     this.answer();
     this.starts();
     if (this.waiting) this.send();
+    this.open();
+  }
+
+  /** An empty pad opens on a test image of a forgotten class, so that there is something to see before the first stroke. */
+  open() {
+    const images = this.data.starts?.[0]?.images;
+    if (this.opened || !images?.length) return;
+    this.opened = true;
+    if (this.number || this.past.length) return;
+    this.begin(images.find(({ gone }) => gone) ?? images[0]);
   }
 
   show() {

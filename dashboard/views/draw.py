@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data
-from dashboard.sections.draw import canvas, choose, small_run
+from dashboard.sections.draw import canvas, choose
 from dashboard.text import labels
 from dashboard.widgets import header, messages, presenting, run_drawer, run_filters
 from dashboard.widgets.markdown import escape
@@ -20,12 +20,16 @@ CAPTION = (
 
 
 def page() -> None:
-    source = data.source()
+    data.draw_shipped(False)
     every = data.unlearning_runs()
     drawable = choose.drawable(every)
     if drawable.empty:
-        header.header(QUESTION, CAPTION, source)
-        small_run.offer(source.demo)
+        data.draw_shipped(True)
+        every = data.unlearning_runs()
+        drawable = choose.drawable(every)
+    source = data.source()
+    if drawable.empty:
+        messages.no_results(QUESTION, CAPTION)
         return
     head = st.container()
     runs = run_filters.pick_runs(drawable, first=["class_wise"])

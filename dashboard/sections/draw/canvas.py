@@ -204,6 +204,7 @@ def _starts(
                     "text": f"{KINDS[kind]}: image {_number(material.album, sample)}, "
                     f"class {card.class_names[label]}",
                     "pixels": image.encoded(found[2]),
+                    "gone": label in material.gone,
                 }
             )
         made.append({"title": KINDS[kind], "images": pictures})

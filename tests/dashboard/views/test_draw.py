@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 from builders import execute_all, make_spec_row
-from pages import button, links, open_page, words_on
+from pages import links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data
 from dashboard.frames.draw import image
-from dashboard.sections.draw import canvas, networks, small_run
+from dashboard.sections.draw import canvas, networks
 from mucore.datasets import load
-from mucore.store import open_store
+from mucore.store import open_pack, open_store
 
 opened = partial(open_page, "draw")
 METHODS = ("original", "retrain", "finetune")
@@ -162,39 +162,35 @@ def test_networks_that_need_torch_agree_with_the_stored_logits(shown: list[dict[
     np.testing.assert_allclose(ask(pixels)[0], kept.logits, rtol=1e-3, atol=1e-3)
 
 
-def test_without_networks_one_click_makes_them(demo_home: Path, started: list[Path]) -> None:
-    at = opened()
-    assert not at.exception and "networks themselves" in words_on(at)
-    button(at, "Run it").click().run()
-    assert not at.exception and started == [demo_home]
-    with open_store(demo_home) as store:
-        jobs = store.jobs()
-        assert [one.name for one in store.comparisons()] == [small_run.NAME]
-    methods = {job.spec["method"] for job in jobs}
-    assert methods == {"original", "retrain", *(one["id"] for one in small_run.GRID["methods"])}
-    assert {job.spec["dataset"] for job in jobs} == {"digits"}
-    assert not [one for one in at.button if one.label.startswith("Run it")]
-
-
-def test_a_guest_may_draw_and_not_run(
-    shown: list[dict[str, Any]], become: Callable[[str], None], home: Path
+def test_where_no_network_was_kept_the_shipped_ones_are_drawn_for(
+    shown: list[dict[str, Any]], home: Path, become: Callable[[str], None]
 ) -> None:
-    become("guest")
-    until_read(shown)
-    shutil.rmtree(home)
-    data._open.clear()
-    data._open_for_guests.clear()
-    at = opened()
-    assert not [one for one in at.button if one.label.startswith("Run it")]
-    assert not at.exception
-
-
-def test_networks_without_weights_are_not_offered(shown: list[dict[str, Any]], home: Path) -> None:
+    """For guests, too: they forgot the class 0, and the pad is told to open on a zero."""
     with open_store(home) as store:
         store.gc("numbers", young_seconds=0)
-    at = opened()
-    assert not at.exception and not [one for one in shown if "starts" in one]
-    assert [one for one in at.button if one.label.startswith("Run it")]
+    become("guest")
+    until_read(shown)
+    given = last_of(shown)
+    assert given["gone"] == [0] and given["titles"][:2] == ["Original", "Retrain"]
+    assert given["starts"][0]["images"][0]["gone"]
+    keys = {path.stem for path in (data.DRAW / "weights").iterdir()}
+    assert len(keys) == 6
+    with open_pack(data.DRAW) as pack:
+        assert {one.key for one in pack.results()} == keys
+
+
+def test_shipped_networks_answer_as_their_stored_logits_say() -> None:
+    """In half precision, so to a hundredth."""
+    splits = load("digits")
+    pixels = splits.test.pixels[:, 0].numpy()
+    with open_pack(data.DRAW) as pack:
+        for result in pack.results():
+            with np.load(data.DRAW / "weights" / f"{result.key}.npz") as arrays:
+                weights = {name: arrays[name].astype(np.float32) for name in arrays.files}
+            kept = pack.artifacts.get_outputs(result.outputs or "")["test"]
+            places = np.searchsorted(splits.test.ids.numpy(), kept.ids)
+            ask = networks._build("mlp", 10, 8, (splits.mean[0], splits.std[0]), weights)
+            np.testing.assert_allclose(ask(pixels[places])[0], kept.logits, rtol=0.01, atol=0.05)
 
 
 @pytest.mark.parametrize("query", [{"methods": ""}, {"comparison": "1"}])
