@@ -277,25 +277,7 @@ def give_to_page(page: str, query: dict[str, Any], unseen: list[str]) -> None:
     assert words and access.UNSAID not in words  # a page was drawn, and not refused
 
 
-@examples(40)
-@given(data=st.data())
-def test_command_lines(data: st.DataObject, quiet: Path, unseen: list[str]) -> None:
-    give_to_command_line(quiet, data.draw(command_lines(str(quiet))), unseen)
-
-
-@examples(80)
-@given(call=calls())
-def test_calls_from_python(call: Any, quiet: Path, unseen: list[str]) -> None:
-    give_to_python(quiet, *call, unseen)
-
-
-@examples(4)
-@given(address=addresses())
-def test_addresses(address: Any, quiet: Path, unseen: list[str]) -> None:
-    give_to_page(*address, unseen)
-
-
-@examples(300)
+@examples(150)
 @given(data=st.data())
 def test_many_inputs(data: st.DataObject, quiet: Path, unseen: list[str]) -> None:
     """Of ten inputs five command lines, four calls and an address, which takes a second."""

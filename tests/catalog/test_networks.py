@@ -14,6 +14,8 @@ from mucore.testing.networks import measure
 
 IDS = [card.id for card in catalog.models()]
 EVERY = [(model, c, side) for model, shapes in networks.shapes().items() for c, side in shapes]
+# the script that writes the table passes all by one path
+ENDS = [(model, *end(shapes)) for model, shapes in networks.shapes().items() for end in (min, max)]
 
 
 def test_the_table_has_every_model_and_every_shape_of_the_data_sets():
@@ -30,8 +32,8 @@ def test_the_table_says_what_networks_say():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("model", "channels", "side"), EVERY)
-def test_the_whole_table_says_what_networks_say(model: str, channels: int, side: int):
+@pytest.mark.parametrize(("model", "channels", "side"), ENDS)
+def test_the_ends_of_the_table_say_what_networks_say(model: str, channels: int, side: int):
     assert network(model, (channels, side, side)) == measure(model, channels, side)
 
 
