@@ -94,6 +94,7 @@ def draw(
         dark=dark,
         retrain=(100.0, floor),
         selected=selected,
+        avoid=_written(info, across, up),
         most=most,
         height=height,
     )
@@ -117,6 +118,17 @@ def draw(
         figure.add_hline(y=y, line={"dash": "dot", "width": 1.5, "color": look.text})
         _beside(figure, "Original: nothing done", y, "bottom", look)
     return figure
+
+
+def _written(
+    info: CostDistanceInfo, across: scatter.Axis, up: scatter.Axis
+) -> list[tuple[float, float]]:
+    """Where the line of Original and the words at the left end are, for names to keep off."""
+    wide = across.high / across.low
+    steps = [across.low * wide ** (step / 24) for step in range(25)]
+    line = [] if info.original is None else [(x, info.original) for x in steps]
+    words = [] if info.apart is None else [(x, 1.15 * up.low) for x in steps[:9]]
+    return line + words
 
 
 def _beside(figure: go.Figure, text: str, y: float, anchor: str, look: theme.Ground) -> None:

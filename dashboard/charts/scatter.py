@@ -82,12 +82,13 @@ def draw(
     retrain: tuple[float, float] | None = None,
     original: tuple[float, float] | None = None,
     selected: str = "",
+    avoid: Sequence[tuple[float, float]] = (),
     most: int = 14,
     size: Size = WIDE,
     height: int = 560,
 ) -> go.Figure:
     """The figure. `retrain` and `original` are places of the references; a mark named `selected` is
-    ringed and named. At most `most` names, the nearest to Retrain first.
+    ringed and named. At most `most` names; none covers a place of `avoid`.
     """
     look = theme.ground(dark)
     figure = axes.figure(dark=dark)
@@ -140,7 +141,11 @@ def draw(
         named,
         across.span,
         up.span,
-        [*places.values(), *((x, y) for _, x, y, _ in references)],
+        [
+            *places.values(),
+            *((x, y) for _, x, y, _ in references),
+            *((across.place(x), up.place(y)) for x, y in avoid),
+        ],
         most=most,
         must={"Retrain", "Original", *(dot.title for dot in dots if dot.key == selected)},
         lines=[
