@@ -20,13 +20,14 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import state
 from dashboard.lessons import LESSONS
-from dashboard.pages import BY_ID, PAGES
+from dashboard.pages import BY_ID, MOVED, PAGES, TAB
 from dashboard.widgets import course
 from mucore.errors import MucoreError, UnknownName
 
 APP: Final = str(Path(__file__).with_name("app.py"))
 SECONDS: Final = 300  # in which a page is drawn
 EVERY: Final = "all"
+ROOMS: Final = {room for room, _ in MOVED.values()}  # pages of tabs; others have views
 
 
 def needs(what: str, name: str) -> dict[str, list[dict[str, Any]]]:
@@ -67,7 +68,7 @@ def needs(what: str, name: str) -> dict[str, list[dict[str, Any]]]:
 def named(what: str, name: str) -> tuple[list[str], list[str]]:
     """The lessons and pages that are meant; all pages but those that start things."""
     runs = [lesson.id for lesson in LESSONS.values() if lesson.grid]  # others are played
-    known = runs if what == "lesson" else list(BY_ID)
+    known = runs if what == "lesson" else [*BY_ID, *MOVED]
     if name not in (EVERY, *known):
         raise UnknownName(what, name, [*known, EVERY])
     if what == "lesson":
@@ -81,13 +82,17 @@ def asked(page: str) -> Iterator[course.Course]:
     """
     first = drawn(page)
     yield first
+    if page in MOVED:  # the tab that is meant, and no other
+        return
     for view in first.steps:
         if view != first.now and page != "lessons":
-            yield drawn(page, view=view)
+            yield drawn(page, **{TAB if page in ROOMS else "view": view})
 
 
 def drawn(page: str, **query: str) -> course.Course:
     print(f"Looking at {page}" + "".join(f", {each}" for each in query.values()), file=sys.stderr)
+    if page in MOVED:
+        page, query[TAB] = MOVED[page]
     at = AppTest.from_file(APP, default_timeout=SECONDS)
     at.query_params.update(query)
     try:

@@ -35,9 +35,7 @@ PAGES: Final = (
     Page("tradeoffs", "Trade-offs", "balance", "Compare"),
     Page("depoisoning", "Depoisoning", "healing", "Compare"),
     Page("representation", "t-SNE and CKA", "grain", "Look inside"),
-    Page("membership", "Membership", "person_search", "Look inside"),
-    Page("efficacy", "Efficacy", "query_stats", "Look inside"),
-    Page("quality", "Forgetting quality", "ssid_chart", "Look inside"),
+    Page("attacks", "Attacks", "person_search", "Look inside"),
     Page("compare", "Classes and images", "image", "Look inside"),
     Page("replay", "Replay", "replay", "Look inside"),
     Page("identity", "Persons", "face", "Look inside"),
@@ -51,4 +49,9 @@ PAGES: Final = (
 BY_ID: Final = {page.id: page for page in PAGES}
 TAB: Final = "tab"  # the parameter that names one of a page's tabs
 # Where the pages of earlier addresses went: a page and its tab.
-MOVED: Final[Mapping[str, tuple[str, str]]] = {"forget_sets": ("launch", "forget_sets")}
+MOVED: Final[Mapping[str, tuple[str, str]]] = {
+    "forget_sets": ("launch", "forget_sets"),
+    "membership": ("attacks", "membership"),
+    "quality": ("attacks", "quality"),
+    "efficacy": ("attacks", "efficacy"),
+}

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from dashboard.pages import BY_ID
+from dashboard.pages import BY_ID, MOVED, TAB
 from mucore import printable
 from mucore.errors import BadValue, StoreError
 from mucore.files import write
@@ -109,4 +109,7 @@ def _read(path: Path) -> SavedView | None:
         view = SavedView.model_validate(content)
     except (OSError, ValueError):  # gone meanwhile, damaged, or put there by hand
         return None
+    if view.page in MOVED:
+        page, tab = MOVED[view.page]
+        view = view.model_copy(update={"page": page, "query": {**view.query, TAB: [tab]}})
     return view if view.page in BY_ID else None

@@ -94,9 +94,11 @@ def make_row(
 
 
 def open_page(page: str, **query: Any) -> AppTest:
-    """The application on `page`, the name of a file in dashboard/views, with `query` in its
-    address; a test module fixes the page.
+    """The application on `page`, the name of a file in dashboard/views or an earlier page's, with
+    `query` in its address; a test module fixes the page.
     """
+    if page in MOVED:
+        page, query[TAB] = MOVED[page]
     at = AppTest.from_file(APP, default_timeout=60)
     page, tab = MOVED.get(page, (page, ""))  # those of earlier addresses are a tab of another
     at.query_params.update({TAB: tab, **query} if tab else query)

@@ -10,23 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from scipy.stats import theilslopes
 
 from dashboard import theme
 from dashboard.charts.parts import log_axis, strips, subplots
-from dashboard.frames.efficacy import (
-    ENOUGH,
-    UNTRAINED,
-    Line,
-    correlation,
-    lines,
-    panel_lines,
-    tooltips,
-)
+from dashboard.frames.efficacy import UNTRAINED, Line, correlation, lines, panel_lines
 from dashboard.text.labels import MINUS
 
 SIZES = (7.0, 13.0)  # pixels of a mark, of the smallest and of the largest forget set
-MOST = 500  # marks behind a median slope, which is over all pairs
 # Ticks of the logit axis, the second or third set where a short axis has fewer than three of the
 # ones before.
 TICKS = (
@@ -54,14 +44,11 @@ class Mark:
 
 @dataclass(frozen=True)
 class Panel:
-    """One method; rank correlation of its efficacies and shares, and the ends of the line of the
-    median slope, None for too few runs.
-    """
+    """One method; rank correlation of its efficacies and shares, None for too few runs."""
 
     line: Line
     marks: tuple[Mark, ...]
     rho: float | None
-    ends: tuple[tuple[float, float], tuple[float, float]] | None
 
 
 @dataclass(frozen=True)
@@ -95,8 +82,8 @@ def efficacy_membership_info(
     made = []
     for line in shown:
         mine = known[known["row"] == line.id]
-        shares, said = mine[column].to_numpy(float), tooltips(mine, line.id)
-        fields = (mine[name] for name in ("key", "set", "training_seed", "efficacy"))
+        shares = mine[column].to_numpy(float)
+        fields = (mine[name] for name in ("key", "set", "training_seed", "efficacy", "said"))
         marks = tuple(
             Mark(
                 str(key),
@@ -105,14 +92,14 @@ def efficacy_membership_info(
                 float(share),
                 float(y),
                 sizes.get(name, SIZES[0]),
-                said[key],
+                f"<br>{said}" if said else "",
             )
-            for key, name, seed, x, share, y in zip(
+            for key, name, seed, x, said, share, y in zip(
                 *fields, shares, logit(np.clip(shares, end, 1 - end)), strict=True
             )
         )
         measured = correlation(mine["efficacy"], mine[column])
-        made.append(Panel(line, marks, None if measured is None else measured[0], _ends(marks)))
+        made.append(Panel(line, marks, None if measured is None else measured[0]))
     return EfficacyMembershipInfo(
         tuple(made),
         tuple(line.title for line in found if line not in shown),
@@ -125,37 +112,21 @@ def logit(share: np.ndarray | float) -> np.ndarray:
     return np.log(np.asarray(share) / (1 - np.asarray(share)))
 
 
-def _ends(marks: Sequence[Mark]) -> tuple[tuple[float, float], tuple[float, float]] | None:
-    used = marks[:: max(1, -(-len(marks) // MOST))]
-    x, y = np.array([mark.x for mark in used]), np.array([mark.y for mark in used])
-    if len(used) < ENOUGH or float(np.ptp(x)) < 1e-9:
-        return None
-    slope, start = theilslopes(y, x)[:2]
-    return (float(x.min()), float(x.max())), (
-        float(start + slope * x.min()),
-        float(start + slope * x.max()),
-    )
-
-
-def draw(info: EfficacyMembershipInfo, *, height: str, dark: bool, selected: str = "") -> go.Figure:
-    """The panels; `height` says what the y axis is, `selected` is the run to ring."""
-    look = theme.ground(dark)
-    figure, places = subplots.grid([_title(panel) for panel in info.panels], dark=dark)
+def draw(
+    info: EfficacyMembershipInfo,
+    *,
+    height: str,
+    dark: bool,
+    selected: str = "",
+    most: int = subplots.COLUMNS,
+) -> go.Figure:
+    """The panels, `most` in a row; `height` says what the y axis is, `selected` is the run to
+    ring.
+    """
+    titles = [_title(panel) for panel in info.panels]
+    figure, places = subplots.grid(titles, dark=dark, most=most)
     for place, panel in zip(places, info.panels, strict=True):
         style = theme.family_style(panel.line.family)
-        if panel.ends is not None:
-            line = {"color": look.muted, "width": 1.4, "dash": "dot"}
-            figure.add_trace(
-                go.Scatter(
-                    x=panel.ends[0],
-                    y=panel.ends[1],
-                    mode="lines",
-                    line=line,
-                    hoverinfo="skip",
-                    showlegend=False,
-                ),
-                **place,
-            )
         figure.add_trace(
             go.Scatter(
                 x=np.array([mark.x for mark in panel.marks]),

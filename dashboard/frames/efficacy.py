@@ -1,5 +1,5 @@
-"""What the Efficacy page computes: efficacy and its bound by forget set and method, and what stands
-above them in words. What the paper finds is beside it, in `efficacy_paper`.
+"""What the tab Efficacy computes: efficacy and its bound by forget set and method. What the paper
+finds is beside it, in `efficacy_paper`.
 
 Efficacies are powers of ten throughout, as the store holds them: 1 / information in the weights
 about the forget set; lower is less exposed. No Streamlit, no plotly. Source: Becker & Liebig,
@@ -18,8 +18,7 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from dashboard import frames
-from dashboard.frames import Answer
-from dashboard.text import units, verdicts
+from dashboard.text import verdicts
 from dashboard.text.labels import forget_set_text, method_names, number
 from mucore import catalog
 from mucore.metrics.membership import ATTACKS
@@ -52,9 +51,8 @@ def run_frame(
     """One line a run: key, row, method, title, family, set, training_seed, efficacy, efficacy_bound
     (powers of ten), ra, fa, ta, and `seen_<attack>`, the share of the forget set that the attack
     takes for members, 1 − MIA efficacy. NaN where a number is missing. `judged` (`data.judged`)
-    brings the verdict of the run's line on its forget set: `did` (as a verb), `said` (as tables
-    show it, "" for none), and whether it is `qualified`
-    and `shown`. An original that tells of the network
+    brings the verdict of the run's line on its forget set: `said` (as tables show it, "" for none).
+    An original that tells of the network
     before training has a second line, of the method `UNTRAINED`, with its efficacy and key alone.
     """
     wanted = [*METRICS, "efficacy_untrained", *ACCURACIES, *(f"mia_{attack}" for attack in ATTACKS)]
@@ -72,7 +70,6 @@ def run_frame(
         "scenario_parameters",
         "training_seed",
         "forget_count",
-        "status",
     ]
     frame = runs[columns].merge(wide.reset_index(), on="key", how="left")
     frame["row"] = [
@@ -83,13 +80,7 @@ def run_frame(
         frame[f"seen_{attack}"] = 1 - frame.pop(f"mia_{attack}")
     frame["set"] = frame.pop("scenario_parameters")
     found = [line.verdict if (line := (judged or {}).get(key)) else None for key in frame["key"]]
-    frame["did"] = ["" if verdict is None else verdicts.verb(verdict) for verdict in found]
     frame["said"] = ["" if verdict is None else verdicts.text(verdict) for verdict in found]
-    ended_well = frame.pop("status") == "ok"
-    frame["qualified"] = ended_well & np.array(
-        [verdict is not None and verdict.qualified for verdict in found], dtype=bool
-    )
-    frame["shown"] = [verdict is not None and verdict.shown for verdict in found]
     before = frame[(frame["method"] == "original") & frame["efficacy_untrained"].notna()]
     if len(before):
         before = before[
@@ -98,7 +89,7 @@ def run_frame(
         before = before.rename(columns={"efficacy_untrained": "efficacy"}).assign(
             method=UNTRAINED, method_preset="", row=UNTRAINED
         )
-        before = before.assign(did="", said="", qualified=False, shown=False)
+        before = before.assign(said="")
         frame = pd.concat([frame, before], ignore_index=True)
     frame = frame.drop(columns="efficacy_untrained")
     titles = {line.id: line for line in lines(frame)}
@@ -152,17 +143,6 @@ def panel_lines(found: Sequence[Line], frame: pd.DataFrame, most: int) -> list[L
         ),
     )
     return [line for line in found if line in wanted[:most]]
-
-
-def tooltips(frame: pd.DataFrame, row: str) -> dict[str, str]:
-    """By key of the runs of a row, the verdict on their forget set as a line of a tooltip, "" for
-    none.
-    """
-    here = frame[frame["row"] == row]
-    return {
-        key: f"<br>{said}" if said else ""
-        for key, said in zip(here["key"], here["said"], strict=True)
-    }
 
 
 def noise(frame: pd.DataFrame, column: str) -> dict[str, tuple[float, float]]:
@@ -235,71 +215,13 @@ def correlation(one: pd.Series, other: pd.Series) -> tuple[float, int] | None:
     return float(np.corrcoef(rankdata(table, axis=1))[0, 1]), count
 
 
-def sentence(frame: pd.DataFrame, shown: str, label: str) -> str:
-    """What Retrain does to efficacy, and which methods on the forget set `shown` may be compared
-    with it, to be read aloud.
-    """
-    said = []
+def sentence(frame: pd.DataFrame) -> str:
+    """What retraining does to efficacy, by the median pair; "" without one."""
     both = pairs(frame)
-    if len(both):
-        change = both["retrain"] - both["original"]
-        lower, many = int((change < 0).sum()), units.count(len(both), "pair")
-        if lower >= UNCLEAR[1] * len(both):
-            by = number(abs(float(change.median())), "ratio")
-            said.append(
-                f"Retrain is less exposed than Original: its efficacy is lower in {lower} of "
-                f"{many}, by {by} powers of ten in the median."
-            )
-        else:
-            said.append(
-                "Efficacy does not single out Retrain here: it is lower than Original's in only "
-                f"{lower} of {many}."
-            )
-    methods = frame[
-        (frame["set"] == shown) & (frame["family"] != "reference") & frame["efficacy"].notna()
-    ].drop_duplicates("row")
-    if methods.empty:
-        return " ".join(said)
-    where = f"On the forget set “{label}”"
-    if not methods["qualified"].any():
-        parts = [
-            f"{units.shortened(group['title'].tolist(), 3)} {did}"
-            for did, group in methods[methods["did"] != ""].groupby("did")
-        ]
-        said.append(
-            f"{where} no method is known to have forgotten: {'; '.join(parts)}." if parts else ""
-        )
-    if (methods["did"] == verdicts.VERBS["damaged"]).any():
-        said.append("The efficacy of a damaged model says nothing about forgetting.")
-    return " ".join(filter(None, said))
-
-
-def answers(frame: pd.DataFrame, shown: str) -> tuple[Answer, ...]:
-    """Retrain's change, which method that forgot is nearest to Retrain in the forget set `shown`,
-    and the bound's ordering.
-    """
-    made = []
-    both = pairs(frame)
-    if len(both):
-        change = float((both["retrain"] - both["original"]).median())
-        made.append(
-            Answer(
-                "Retrain against Original",
-                f"{number(change, 'ratio', signed=True)} powers of ten",
-                f"median over {units.count(len(both), 'pair')}",
-            )
-        )
-    if (measured := correlation(frame["efficacy"], frame["efficacy_bound"])) is not None:
-        made.append(
-            Answer(
-                "Order of the bound",
-                number(measured[0], "ratio"),
-                f"rank correlation over {measured[1]} runs; 1 is the same order",
-            )
-        )
-    infinite = int(frame["efficacy"].isna().sum())
-    if infinite:
-        made.append(
-            Answer("Without a number", str(infinite), "runs: ensembles, or no gradient left at all")
-        )
-    return tuple(made)
+    if both.empty:
+        return ""
+    change = both["retrain"] - both["original"]
+    if (change < 0).mean() < UNCLEAR[1]:
+        return "Efficacy does not tell Retrain from Original here."
+    by = number(abs(float(change.median())), "ratio")
+    return f"Retrain is less exposed than Original, by {by} powers of ten."

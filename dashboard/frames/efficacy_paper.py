@@ -6,16 +6,14 @@ of ten throughout. No Streamlit, no plotly.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from dashboard.frames.efficacy import ACCURACIES, ENOUGH, UNCLEAR, UNTRAINED, correlation, pairs
+from dashboard.frames.efficacy import ACCURACIES, UNCLEAR, UNTRAINED, correlation, pairs
 from dashboard.papers.tables import cells
 from dashboard.text.labels import method_names, number
-from dashboard.text.units import joined
 
 TENFOLD = (0.7, 1.3)  # powers of ten that count as an order of magnitude: 5 to 20 times
 SAME_ORDER = 0.8  # rank correlation from which two orders count as one
@@ -24,161 +22,63 @@ WEAK = 0.2  # absolute rank correlation below which there is no direction
 
 @dataclass(frozen=True)
 class Finding:
-    """One finding of the paper, and what these results say of it. `holds`: whether all of it is as
-    they have it; None where they leave a part of it open and contradict none. `partly` then says
-    which part is as in the paper, and which is open.
+    """One finding of the paper and the number that says it here, over so many runs or pairs; None
+    where there are too few. `holds`: whether it is as they have it, None where that is open.
     """
 
     paper: str
-    sentence: str
+    measure: str
+    value: float | None
+    runs: int
     holds: bool | None
-    partly: str = ""
+
+    @property
+    def text(self) -> str:
+        return number(self.value, "ratio", signed=True)
 
 
-def findings(frame: pd.DataFrame, *, attack: str) -> tuple[Finding, ...]:
-    """E1 to E4 of the paper against these runs, by its own numbers; `attack` is the one whose mean
-    probability over the forget set the column `probability` holds, NaN where no predictions are
-    kept.
-    """
-    return (_lowered(frame), _direction(frame, attack), _ordering(frame), _accuracies(frame))
-
-
-def _lowered(frame: pd.DataFrame) -> Finding:
-    paper = "Training raises efficacy, forgetting lowers it."
+def findings(frame: pd.DataFrame, column: str) -> tuple[Finding, ...]:
+    """E1 to E4 of the paper against these runs; `column` is what stands for membership."""
     both = pairs(frame)
-    if both.empty:
-        return Finding(
-            paper,
-            "No forget set has both Original's and Retrain's efficacy with the same training seed.",
-            None,
-        )
-    change = both["retrain"] - both["original"]
-    lower = int((change < 0).sum())
-    sentence = (
-        f"Retrain lowered efficacy against Original in {lower} of {len(both)} pairs with the "
-        "same forget set and seed; median change "
-        f"{number(float(change.median()), 'ratio', signed=True)} powers of ten."
+    changes = (
+        ("Forgetting lowers efficacy", "Retrain less Original", both["retrain"] - both["original"]),
+        ("Training raises efficacy", "untrained less Original", both[UNTRAINED] - both["original"]),
     )
-    shares: list[float | None] = [lower / len(both)]
-    training = (both["original"] - both[UNTRAINED]).dropna()
-    if len(training):
-        higher = int((training > 0).sum())
-        sentence += (
-            f" Training had raised it in {higher} of {len(training)}; median change "
-            f"{number(float(training.median()), 'ratio', signed=True)}."
+    made = [_change(paper, what, change.dropna()) for paper, what, change in changes]
+    for method, up in (("retrain", True), ("fisher", True), ("amnesiac", False)):
+        mine = frame[frame["method"] == method]
+        found = correlation(mine["efficacy"], mine[column])
+        rho, runs = found or (None, len(mine))
+        holds = None if rho is None or abs(rho) < WEAK else (rho > 0) == up
+        paper = (
+            f"{'Less' if up else 'More'} membership where less exposed: {method_names(method)[0]}"
         )
-        shares.append(higher / len(training))
-    else:
-        sentence += " Efficacy before training is not among these results."
-        shares.append(None)
-    return Finding(paper, sentence, _all([_mostly(share) for share in shares]))
-
-
-def _mostly(share: float | None) -> bool | None:
-    """Whether most of the pairs show it; None where about half do, or there is none."""
-    return None if share is None or UNCLEAR[0] < share < UNCLEAR[1] else share >= UNCLEAR[1]
-
-
-def _all(parts: Sequence[bool | None]) -> bool | None:
-    """Whether all parts of a finding hold: one that does not decides, then one that is open."""
-    return False if False in parts else None if None in parts else True
-
-
-def _direction(frame: pd.DataFrame, attack: str) -> Finding:
-    paper = (
-        "Lower efficacy goes with a lower mean membership probability for Retrain and Fisher, "
-        "with a higher one for Amnesiac."
-    )
-    found = {}
-    for method, group in frame.groupby("method", sort=False):
-        if (
-            method != "original"
-            and (measured := correlation(group["efficacy"], group["probability"])) is not None
-        ):
-            found[str(method)] = measured
-    if not found:
-        return Finding(
-            paper,
-            f"No method has {ENOUGH} runs with predictions whose efficacy and probability by the "
-            f"{attack} attack both vary.",
-            None,
-        )
-    together = [method for method, (rho, _) in found.items() if rho > 0]
-    wanted = ("retrain", "fisher", "amnesiac")
-    named = [m for m in wanted if m in found]
-    parts = [
-        f"{method_names(m)[0]} {number(found[m][0], 'ratio', signed=True)} over {found[m][1]} runs"
-        for m in named
+        made.append(Finding(paper, "rank correlation", rho, runs, holds))
+    rho, runs = correlation(frame["efficacy"], frame["efficacy_bound"]) or (None, 0)
+    above = float((frame["efficacy_bound"] - frame["efficacy"]).median()) if runs else None
+    kept = None if rho is None else rho >= SAME_ORDER
+    tenfold = None if above is None else TENFOLD[0] <= above <= TENFOLD[1]
+    made += [
+        Finding("The bound keeps the order", "rank correlation", rho, runs, kept),
+        Finding("The bound is ten times higher", "powers of ten", above, runs, tenfold),
     ]
-    sentence = (
-        f"Efficacy and the mean probability by the {attack} attack rise together in "
-        f"{len(together)} of {len(found)} methods (rank correlation above 0)"
-    )
-    sentence += (
-        f": {', '.join(parts)}." if parts else "; Retrain, Fisher and Amnesiac have too few runs."
-    )
-    clear = {m: (found[m][0] > 0) == (m != "amnesiac") for m in named if abs(found[m][0]) >= WEAK}
-    if weak := [method_names(m)[0] for m in named if m not in clear]:
-        sentence += f" Below {WEAK} there is no direction: {', '.join(weak)}."
-    if named and (absent := [method_names(m)[0] for m in wanted if m not in found]):
-        sentence += (
-            " Without a correlation, because there are too few runs or one of the two never "
-            f"varies: {', '.join(absent)}."
-        )
-    holds = _all([clear.get(m) for m in wanted])
-    names = [
-        joined([method_names(m)[0] for m in wanted if (m in clear) == known])
-        for known in (True, False)
-    ]
-    partly = f"Appears for {names[0]}, cannot be told for {names[1]}" if clear else ""
-    return Finding(paper, sentence, holds, partly if holds is None else "")
-
-
-def _ordering(frame: pd.DataFrame) -> Finding:
-    paper = "The bound keeps the ordering, an order of magnitude higher."
-    measured = correlation(frame["efficacy"], frame["efficacy_bound"])
-    if measured is None:
-        return Finding(paper, f"Fewer than {ENOUGH} runs have both efficacy and bound.", None)
-    rho, runs = measured
-    above = float((frame["efficacy_bound"] - frame["efficacy"]).median())
-    kept, tenfold = rho >= SAME_ORDER, TENFOLD[0] <= above <= TENFOLD[1]
-    order = "The bound keeps the order" if kept else "The bound does not keep the order"
-    lies = f"{number(abs(above), 'ratio')} powers of ten {'higher' if above >= 0 else 'lower'}"
-    far = (
-        ""
-        if tenfold or above < 0
-        else f": {'less' if above < TENFOLD[0] else 'more'} than an order of magnitude"
-    )
-    sentence = (
-        f"{order} of {runs} runs: the rank correlation is {number(rho, 'ratio', signed=True)}, "
-        f"and 1 is the same order. It lies {lies} in the median{far}."
-    )
-    return Finding(paper, sentence, kept and tenfold)
-
-
-def _accuracies(frame: pd.DataFrame) -> Finding:
-    paper = "Fisher does not change accuracy at all, Amnesiac destroys it."
     base = frame[frame["method"] == "original"].groupby(["set", "training_seed"])["ta"].mean()
-    moved = {}
-    for method in ("fisher", "amnesiac"):
+    for method, paper in (("fisher", "keeps accuracy"), ("amnesiac", "destroys accuracy")):
         own = frame[frame["method"] == method].groupby(["set", "training_seed"])["ta"].mean()
-        change = (own - base).dropna()
-        if len(change):
-            moved[method] = float(change.mean())
-    if not moved:
-        return Finding(paper, "Neither Fisher forgetting nor Amnesiac is among these runs.", None)
-    parts = [
-        f"{method_names(m)[0]} moved TA by {number(change, 'percent', signed=True)} points"
-        for m, change in moved.items()
-    ]
-    sentence = f"Against Original, {' and '.join(parts)} (mean over runs)."
-    if absent := [method_names(m)[0] for m in ("fisher", "amnesiac") if m not in moved]:
-        sentence += f" There is no {absent[0]} here."
-    agree = [
-        abs(moved["fisher"]) < 0.01 if "fisher" in moved else None,
-        moved["amnesiac"] < -0.3 if "amnesiac" in moved else None,
-    ]
-    return Finding(paper, sentence, _all(agree))
+        moved = 100 * (own - base).dropna()
+        value = float(moved.mean()) if len(moved) else None
+        holds = None if value is None else abs(value) < 1 if method == "fisher" else value < -30
+        name = method_names(method)[0]
+        made.append(Finding(f"{name} {paper}", "TA, points", value, len(moved), holds))
+    return tuple(made)
+
+
+def _change(paper: str, what: str, change: pd.Series) -> Finding:
+    """Whether most of the pairs have a change below 0; None where about half do."""
+    value = float(change.median()) if len(change) else None
+    share = float((change < 0).mean()) if len(change) else None
+    holds = None if share is None or UNCLEAR[0] < share < UNCLEAR[1] else share >= UNCLEAR[1]
+    return Finding(paper, f"{what}, powers of ten", value, len(change), holds)
 
 
 def paper_frame(frame: pd.DataFrame) -> pd.DataFrame:

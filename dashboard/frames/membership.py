@@ -8,7 +8,7 @@ the same on either scale. Higher is always more like a training sample.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +16,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from dashboard.frames import Answer, ResultsTable, Row, nearest_answer, verdict_text
+from dashboard.frames import ResultsTable, Row, verdict_text
 from dashboard.papers.tables import Published
-from dashboard.text import verdicts
 from dashboard.text.labels import MINUS, number, powered
 from mucore.errors import BadValue
 from mucore.metrics import membership
@@ -30,6 +29,7 @@ FLOOR = 1e-17  # below the distance of 1 to its neighbour in float64
 # between thresholds, in positions
 STEPS = {"correctness": 0.05, "confidence": 0.25, "entropy": 0.1, "m_entropy": 0.1, "prob": 0.05}
 MOST_STOPS = 400
+NEAREST = 12  # methods that are shown at first
 SPLITS = ("forget", "retain", "test")
 
 
@@ -37,115 +37,44 @@ SPLITS = ("forget", "retain", "test")
 # five attacks, all methods
 
 
-def mistrusted(table: ResultsTable, values: pd.DataFrame) -> dict[tuple[str, str], int]:
-    """(row, attack) -> in how many of the row's runs the attack was a guess."""
-    guesses = values[values["error"] == GUESS]
-    blind = set(zip(guesses["key"], guesses["metric"], strict=True))
-    counts = {
-        (row.id, attack): sum((key, f"mia_{attack}") in blind for key in row.keys)
-        for row in table.rows
-        for attack in membership.ATTACKS
-    }
-    return {pair: count for pair, count in counts.items() if count}
-
-
-def evident(table: ResultsTable) -> list[str]:
-    """The attacks that are evidence here: they have a value for Original and Retrain."""
-    base = [
-        next((row for row in table.rows if row.reference and row.method == name), None)
-        for name in ("original", "retrain")
-    ]
-    known = [row for row in base if row is not None]
-    if len(known) < len(base):
-        return []
-    return [
-        attack
-        for attack in membership.ATTACKS
-        if all(row.cells[f"mia_{attack}"].value is not None for row in known)
-    ]
-
-
-def leading(attacks: Sequence[str]) -> str:
-    """The attack to speak of: confidence, on which verdicts rest, if it is among them, else the
-    first; "" for none.
+def rows_shown(table: ResultsTable, *, everyone: bool) -> list[Row]:
+    """Original, the methods that some attack looked at, and Retrain: of the methods the first
+    `NEAREST` of the table unless `everyone`.
     """
-    return "confidence" if "confidence" in attacks else next(iter(attacks), "")
-
-
-def competitors(table: ResultsTable, *, everyone: bool) -> list[Row]:
-    return (
-        [row for row in table.methods if not row.unsound]
-        if everyone
-        else verdicts.leading(table.methods)
+    known = [
+        row
+        for row in table.methods
+        if any(
+            cell.value is not None or cell.reason == GUESS
+            for cell in (row.cells[f"mia_{attack}"] for attack in membership.ATTACKS)
+        )
+    ]
+    before, after = (
+        [row for row in table.rows if row.reference and row.method == name]
+        for name in ("original", "retrain")
     )
+    return [*before, *(known if everyone else known[:NEAREST]), *after]
 
 
 def sentence(table: ResultsTable) -> str:
-    """What the attacks say of Original and Retrain, to be read aloud."""
-    if not {"original", "retrain"} <= {row.method for row in table.rows}:
-        return "Without Original and Retrain, nobody can say what the attacks should find."
-    attack = leading(evident(table))
-    if not attack:
-        return (
-            "The attacks are no evidence here: on Original or Retrain each of them only guesses "
-            "or has no number."
-        )
-    before, after = (seen(table, name, attack) for name in ("original", "retrain"))
-    return (
-        f"The {attack_name(attack)} attack calls {before} % of the forgotten samples seen in "
-        f"Original, and {after} % in Retrain, which never saw them."
-    )
-
-
-def seen(table: ResultsTable, method: str, attack: str) -> str:
-    """Percent of the forget set that the attack takes for members of a reference's training set."""
-    row = next(row for row in table.rows if row.reference and row.method == method)
-    value = row.cells[f"mia_{attack}"].value
-    return number(None if value is None else 1 - value.mean, "percent")
-
-
-def beside(table: ResultsTable) -> str:
-    """How many methods did what, and what the attacks do not say about those that did nothing or
-    broke the model.
+    """What the attack on which verdicts rest says of Original and Retrain; "" where it is no
+    evidence.
     """
-    found = {row.verdict.word for row in table.methods if row.verdict is not None}
-    said = [verdicts.count_sentence(table.methods)]
-    if "did nothing" in found:
-        said.append("Methods that did nothing are as open to attack as Original.")
-    if "damaged" in found:
-        said.append("An attack that fails on a damaged model proves no privacy.")
-    return " ".join(filter(None, said))
-
-
-def answers(table: ResultsTable, guesses: Mapping[tuple[str, str], int]) -> tuple[Answer, ...]:
-    """Retrain's own value, which method is nearest to it, and how often attacks guess."""
-    made = []
-    attacks = evident(table)
-    if attack := leading(attacks):
-        detail = (
-            f"of the forgotten samples, by the {attack_name(attack)} attack; in Original "
-            f"{seen(table, 'original', attack)} %"
-        )
-        made.append(Answer("Called seen in Retrain", f"{seen(table, 'retrain', attack)} %", detail))
-    if any(row.verdict is not None for row in table.methods):
-        made.append(nearest_answer(table.methods))
-    runs = sum(len(row.keys) for row in table.rows) * len(membership.ATTACKS)
-    share = sum(guesses.values()) / runs if runs else 0.0
-    detail = (
-        "of all results of attacks: there the attack cannot tell seen from unseen, and its "
-        "answer is no evidence"
+    cells = {row.method: row.cells["mia_confidence"].value for row in table.rows if row.reference}
+    before, after = cells.get("original"), cells.get("retrain")
+    if before is None or after is None:
+        return ""
+    return (
+        f"The confidence attack calls {number(before.mean, 'percent')} % of the forgotten samples "
+        f"unseen in Original, {number(after.mean, 'percent')} % in Retrain."
     )
-    made.append(Answer("Only a guess", f"{number(share, 'percent')} %", detail))
-    return tuple(made)
 
 
 def attack_name(attack: str) -> str:
     return {"m_entropy": "modified entropy", "prob": "all probabilities"}.get(attack, attack)
 
 
-def attacks_frame(
-    table: ResultsTable, guesses: Mapping[tuple[str, str], int], paper: Published | None
-) -> pd.DataFrame:
+def attacks_frame(table: ResultsTable, paper: Published | None) -> pd.DataFrame:
     """A line a method: its verdict, its distance to Retrain, and every attack in percent."""
     columns = {column.id: column for column in table.columns}
     made = []
@@ -157,13 +86,12 @@ def attacks_frame(
         }
         line["Distance (points)"] = number(row.distance.mean if row.distance else None, "percent")
         for attack in membership.ATTACKS:
-            cell = row.cells[f"mia_{attack}"]
-            head = attack_name(attack)
+            cell, head = row.cells[f"mia_{attack}"], attack_name(attack)
             line[f"{head} (%)"] = number(cell.value.mean if cell.value else None, "percent")
+            line[f"{head} ±"] = number(cell.value.half if cell.value else None, "percent")
             line[f"{head} gap"] = number(
                 cell.gap.mean if cell.gap else None, "percent", signed=True
             )
-            line[f"{head} guesses"] = guesses.get((row.id, attack), 0)
             if paper is not None and any(column == f"mia_{attack}" for _, column in paper.values):
                 line[f"{head}, {paper.source} (%)"] = paper.text(
                     row.method, columns[f"mia_{attack}"], "value", reference=row.reference
@@ -352,17 +280,6 @@ def count(scored: Scored, threshold: float) -> Counts:
         int((scored.negatives >= threshold).sum()),
     )
     return Counts(seen, len(scored.forget) - seen, passed, len(scored.negatives) - passed)
-
-
-def walls(scored: Scored, threshold: float, most: int) -> tuple[list[int], list[int]]:
-    """Sample ids of the forget set on or above the threshold, surest first, and below it, surest
-    first; at most `most` of each.
-    """
-    order = np.argsort(scored.forget, kind="stable")
-    ids = scored.ids["forget"]
-    seen = [int(ids[i]) for i in order[::-1] if scored.forget[i] >= threshold]
-    unseen = [int(ids[i]) for i in order if scored.forget[i] < threshold]
-    return seen[:most], unseen[:most]
 
 
 def vulnerable(run: Scored, *, retrain: Scored | None, original: Scored | None) -> pd.DataFrame:

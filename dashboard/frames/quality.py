@@ -12,16 +12,16 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from dashboard.frames import Answer, row_id
-from dashboard.text import units, verdicts
+from dashboard.frames import row_id
+from dashboard.text import verdicts
 from dashboard.text.labels import MISSING, method_names, number
-from mucore.metrics.forgetting_quality import CAP, FEW_MODELS, TIME_LIMIT, epsilons
+from mucore.metrics.forgetting_quality import CAP, TIME_LIMIT, epsilons
 from mucore.metrics.quality_experiment import FEWEST_MODELS, Assessment
 from mucore.runner.quality import Finding, Originals
 from mucore.spec import settings, variants
 from mucore.spec.variants import Variant
 from mucore.statistics.runs import SETTING
-from mucore.verdicts import Judged, Word
+from mucore.verdicts import Judged, Verdict, Word
 
 # models of other training seeds are compared sample by sample, on the very same ones
 PLACE = (*SETTING, "forget_hash", "evaluation_seed")
@@ -236,135 +236,29 @@ def ordered(findings: Sequence[Finding]) -> list[Finding]:
     )
 
 
-def passes(found: Assessment) -> bool:
-    """Whether half the unlearned models are as hard to tell from half the retrained ones as the
-    other retrained ones are.
-    """
-    return (
-        found.half_quality is not None
-        and found.retrain_quality is not None
-        and found.half_quality >= found.retrain_quality
-    )
-
-
-def passing(
-    findings: Sequence[Finding], judged: Mapping[str, Judged]
-) -> tuple[list[Finding], list[Finding]]:
-    """The methods that can pass for retrained, best first, and those that reach its F but whose
-    verdict says otherwise.
-    """
-    reached = [one for one in ordered(_methods(findings)) if passes(one.assessment)]
-    found = {
-        one.keys: line.verdict.word
-        for one in reached
-        if (line := judged.get(one.keys[0])) is not None and line.verdict is not None
-    }
-    barred = [one for one in reached if found.get(one.keys) in BARRED]
-    return [one for one in reached if one not in barred], barred
-
-
 def headline(findings: Sequence[Finding], judged: Mapping[str, Judged]) -> str:
-    """Which methods can pass for retrained, to be read aloud; "" where no F is known. The untouched
-    original is no method.
+    """The highest F of a method whose verdict does not bar it, beside that of Retrain's halves; ""
+    where there is none.
     """
     known = [
-        (value, one)
-        for one in _methods(findings)
-        if (value := one.assessment.half_quality) is not None
+        (one.assessment.half_quality, one)
+        for one in findings
+        if one.spec.method != "original"
+        and one.assessment.half_quality is not None
+        and not ((v := verdict(one, judged)) and v.word in BARRED)
     ]
-    base = known[0][1].assessment.retrain_quality if known else None
-    if base is None:
+    best, one = max(known, key=lambda pair: pair[0], default=(None, None))
+    if one is None or one.assessment.retrain_quality is None:
         return ""
-    half = f"With {known[0][1].assessment.half_models} models of each kind,"
-    halves = f"one half of the Retrains against the other reaches {ratio(base)}"
-    able, barred = passing(findings, judged)
-    of = units.count(len(_methods(findings)), "method")
-    if able:
-        least = min(one.assessment.half_quality or 0.0 for one in able)
-        names = ", ".join(title(one, findings) for one in able)
-        said = f"{len(able)} of {of} can pass for retrained by this measure: {names}. "
-        said += (
-            f"{half} {'they reach' if able[1:] else 'it reaches'} F = "
-            f"{ratio(least)}{' or more' if able[1:] else ''}; {halves}."
-        )
-    else:
-        best, one = max(known, key=lambda pair: pair[0])
-        said = (
-            f"None of {of} can pass for retrained. {half} the highest F is {ratio(best)} "
-            f"({title(one, findings)}); {halves}."
-        )
-    for one in barred:
-        found = judged[one.keys[0]].verdict
-        said += (
-            f" {title(one, findings)} reaches that, but its verdict is "
-            f"“{found.said if found else ''}”."
-        )
-    return said
-
-
-def answers(
-    findings: Sequence[Finding], models: int, judged: Mapping[str, Judged]
-) -> tuple[Answer, ...]:
-    """The highest F beside that of Retrain's halves, the best final score of a method that passes
-    for retrained, and what F rests on.
-    """
-    made = []
-    best = ordered(_methods(findings))[:1]
-    if best and best[0].assessment.forgetting_quality is not None:
-        a = best[0].assessment
-        detail = (
-            f"{title(best[0], findings)}, with {models} models of each kind; 1 means "
-            "impossible to tell"
-        )
-        made.append(Answer("Highest F", ratio(a.forgetting_quality), detail))
-        detail = (
-            f"F of one half against the other, {a.half_models} models each: as far as chance gets"
-        )
-        made.append(Answer("Retrain against Retrain", ratio(a.retrain_quality), detail))
-    scored = [
-        (score, one)
-        for one in _methods(findings)
-        if (score := one.assessment.competition_score) is not None
-    ]
-    if able := [(score, one) for score, one in scored if one in passing(findings, judged)[0]]:
-        score, top = max(able, key=lambda pair: pair[0])
-        made.append(
-            Answer(
-                "Best final score", title(top, findings), f"score {ratio(score)} of at most about 1"
-            )
-        )
-    elif scored:
-        score, top = max(scored, key=lambda pair: pair[0])
-        made.append(
-            Answer(
-                "Best final score",
-                "None qualifies",
-                f"the highest is {ratio(score)} ({title(top, findings)})",
-            )
-        )
-    elif findings:
-        slow = sum(too_slow(one.assessment) for one in findings)
-        detail = (
-            f"{slow} of {len(findings)} too slow: over 20 % of Retrain's time"
-            if slow
-            else "the table says why"
-        )
-        made.append(Answer("Best final score", "none", detail))
-    few = (
-        f"a rough estimate below {FEW_MODELS}" if models < FEW_MODELS else "the competition had 512"
+    return (
+        f"{title(one, findings)} has the highest F: {ratio(best)}. One half of the Retrains "
+        f"against the other reaches {ratio(one.assessment.retrain_quality)}."
     )
-    made.append(
-        Answer(
-            "Models of each kind",
-            str(models),
-            f"no finite ε above {bound(models):.1f} can appear with that many; {few}",
-        )
-    )
-    return tuple(made)
 
 
-def _methods(findings: Sequence[Finding]) -> list[Finding]:
-    return [one for one in findings if one.spec.method != "original"]
+def verdict(finding: Finding, judged: Mapping[str, Judged]) -> Verdict | None:
+    line = judged.get(finding.keys[0])
+    return line.verdict if line else None
 
 
 def sentences(findings: Sequence[Finding]) -> list[str]:

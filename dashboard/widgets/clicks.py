@@ -39,6 +39,30 @@ def chart(
         _open(parameter, str(marks[0][0]))
 
 
+def stacking(wide: go.Figure, narrow: go.Figure, name: str, *, alt: str) -> list[list[Any]]:
+    """A figure whose panels stand below each other on a phone: `narrow` is the same for there.
+    Gives the custom data of the marks that a reader has just clicked.
+    """
+    found = []
+    for figure, shape in ((wide, "wide"), (narrow, "narrow")):
+        if shape == "narrow" and presenting.on():
+            break
+        key = name if shape == "wide" else f"{name}-narrow"
+        with st.container(key=f"{shape}_{name}"):
+            marks = clicked(
+                figures.chart(
+                    figure,
+                    key,
+                    alt=alt,
+                    twin=shape == "narrow",
+                    on_select="rerun",
+                    selection_mode="points",
+                )
+            )
+        found += marks if is_new(marks, key) else []
+    return found
+
+
 def heatmap(figure: go.Figure, name: str, key: clickable.Place, *, alt: str) -> None:
     """`chart` of a figure whose heat maps have cells of runs: `key` gives the run of each cell."""
     chart(clickable.selectable(figure, key), name, alt=alt)
@@ -90,6 +114,12 @@ def runs_table(
         [str(runs.iloc[place]["key"]) for place in event["selection"]["rows"] if place < len(runs)],
         name,
     )
+
+
+def open_run(marks: Sequence[Sequence[Any]]) -> None:
+    """Open the run whose key the first of the clicked `marks` begins with, if there is one."""
+    if marks and marks[0][0]:
+        _open("run", str(marks[0][0]))
 
 
 def _open(parameter: str, key: str) -> None:

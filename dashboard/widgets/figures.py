@@ -22,12 +22,19 @@ WIDE_NAMES: Final = assets.style("wide_names.css")  # what a phone has no room f
 
 
 def chart(
-    figure: go.Figure, key: str, *, alt: str = "", selects: bool = False, **options: Any
+    figure: go.Figure,
+    key: str,
+    *,
+    alt: str = "",
+    selects: bool = False,
+    twin: bool = False,
+    **options: Any,
 ) -> Any:
     """Draw a figure with our own template, not Streamlit's; `options` as on_select go to
     st.plotly_chart, whose return is passed on.
 
-    With `selects`, its bar has a lasso and a box. Before a room a figure of many lines takes
+    With `selects`, its bar has a lasso and a box. A `twin` is another shape of a figure of the
+    page, which files have once. Before a room a figure of many lines takes
     several screens, and what is returned is that of the first.
     """
     config = {
@@ -35,7 +42,8 @@ def chart(
         "modeBarButtonsToRemove": ["autoScale2d", *([] if selects else ["lasso2d", "select2d"])],
         "toImageButtonOptions": {"format": "svg"},
     }
-    course.picture(key, figure, alt)
+    if not twin:
+        course.picture(key, figure, alt)
     if wide := (figure.layout.meta or {}).get("wide_names"):
         chosen = ", ".join(f'.st-key-{key} [data-index="{number}"]' for number in wide)
         st.html(WIDE_NAMES.replace("CHOSEN", chosen))

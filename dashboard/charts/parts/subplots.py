@@ -38,9 +38,13 @@ def ending(number: int) -> str:
     return "" if number == 1 else str(number)
 
 
-def grid(titles: Sequence[str], *, dark: bool) -> tuple[go.Figure, list[dict[str, int]]]:
-    """An empty figure with a panel a title, and the row and column of each."""
-    rows = max(1, -(-len(titles) // COLUMNS))
+def grid(
+    titles: Sequence[str], *, dark: bool, most: int = COLUMNS
+) -> tuple[go.Figure, list[dict[str, int]]]:
+    """An empty figure with a panel a title, at most `most` in a row, and the row and column of
+    each.
+    """
+    rows = max(1, -(-len(titles) // most))
     columns = max(1, -(-len(titles) // rows))
     made = go.Figure(_panels(rows, columns))
     made.update_layout(template=theme.template(dark))

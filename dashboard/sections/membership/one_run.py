@@ -1,4 +1,4 @@
-"""One run under one attack: which run, and its scores beside those of its references."""
+"""One run under one attack, sample by sample: scores, ROC curves and the most exposed samples."""
 
 from __future__ import annotations
 
@@ -12,90 +12,98 @@ from dashboard.frames import membership as membership_frames
 from dashboard.frames.membership import Scored
 from dashboard.frames.rows import references
 from dashboard.sections.membership import scores
-from dashboard.text import verdicts
 from dashboard.text.labels import method_names, preset_title
 from dashboard.widgets import messages, run_facts
 from dashboard.widgets.markdown import escape
 from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.metrics.membership import ATTACKS
+from mucore.store import Store
 from mucore.verdicts import Judged, nearest
 
+PARAMETERS = ("run", "attack", "threshold", "scale")
 
-def show(
-    kept: pd.DataFrame, runs: pd.DataFrame, source: data.Source, judged: Mapping[str, Judged]
-) -> None:
-    """ROC, histograms, threshold, walls and exposed samples of one run under one attack.
-    Parameters: run, attack, threshold, scale.
 
-    `kept` are those of `runs` whose predictions are there.
-    """
-    st.subheader("One run, one attack, sample by sample", anchor=False)
-    lines = kept.set_index("key")
-    first, why = first_run(lines, judged)
+def show(runs: pd.DataFrame, source: data.Source, judged: Mapping[str, Judged]) -> None:
+    """Behind a head that opens it, and open where the address names any of `PARAMETERS`."""
+    asked = any(map(state.param, PARAMETERS))
+    box = st.expander(
+        "One run, sample by sample: ROC, scores, most exposed samples",
+        expanded=asked,
+        icon=":material/person_search:",
+        key=f"one-run-{asked}",
+        on_change="rerun",
+    )
+    if box.open:
+        with box:
+            _inside(runs, source, judged)
+
+
+def _inside(runs: pd.DataFrame, source: data.Source, judged: Mapping[str, Judged]) -> None:
+    kept = kept_runs(source.store, source.name, source.change, tuple(runs["key"]))
+    lines = runs[runs["key"].isin(kept)].set_index("key")
+    first = first_run(lines, judged)
     if not first:
-        again = "This run's" if len(runs) == 1 else "These runs'"
         messages.empty(
-            f"{again} predictions were not kept, so single samples cannot be shown. Run the "
-            "comparison again on this machine: predictions stay until you remove them.",
+            "The predictions of these runs were not kept. Run the comparison again to see them.",
             "Launch a comparison",
             "launch",
         )
         return
-    run, scale = st.columns([6, 2], vertical_alignment="bottom", gap="small")
-    with run:
+    left, middle, right = st.columns([5, 5, 2], vertical_alignment="bottom", gap="small")
+    with left:
         label = {name: run_label(lines.loc[name]) for name in lines.index}
-        chosen = state.select(
-            "Run",
-            "run",
-            ["", *lines.index],
-            format_func=lambda name: label[name] if name else f"{why}: {label[first]}",
+        key = state.select(
+            "Run", "run", list(lines.index), default=first, format_func=label.__getitem__
         )
-    with scale:
-        log = (
-            state.segmented("FPR axis", "scale", ["log", "linear"], format_func=str.capitalize)
-            == "log"
+    with middle:
+        attack = state.segmented(
+            "Attack",
+            "attack",
+            list(ATTACKS),
+            default=ATTACKS[1],
+            format_func=lambda one: catalog.metric(f"mia_{one}").title.removesuffix(
+                " MIA efficacy"
+            ),
         )
-    name = state.segmented(
-        "Attack",
-        "attack",
-        list(ATTACKS),
-        default=ATTACKS[1],
-        format_func=lambda one: catalog.metric(f"mia_{one}").title.removesuffix(" MIA efficacy"),
-    )
-    if (
-        state.param("run")
-        and state.param("run") not in lines.index
-        and state.param("run") in set(runs["key"])
-    ):
-        st.caption(
-            "The predictions of the run you clicked were not kept; another is shown instead."
-        )
-    key = chosen or first
-    if key in judged and (verdict := judged[key].verdict) is not None:
-        st.markdown(f"{verdicts.label(verdict)}: {escape(verdict.sentence)}")
+    with right:
+        scale = state.segmented("FPR axis", "scale", ["log", "linear"], format_func=str.capitalize)
+    asked = state.param("run")
+    if asked in set(runs["key"]) - set(lines.index):
+        st.caption("The predictions of the run you clicked were not kept; this is another.")
     try:
         scored = {
-            role: score(source, one, name)
+            role: score(source, one, attack)
             for role, one in {"run": key, **references(lines, key)}.items()
         }
     except MucoreError as failure:
         messages.error(escape(str(failure)), "Choose another run or attack.")
         return
-    scores.show(key, lines.loc[key], name, scored, log)
+    scores.show(key, lines.loc[key], attack, scored, scale == "log")
 
 
-def first_run(lines: pd.DataFrame, judged: Mapping[str, Judged]) -> tuple[str, str]:
-    """The key of the run to open on, and why it: of the methods that forgot the nearest to Retrain,
-    by seed; where none did the first approximate method, in the catalogue's order; an exact one or
-    a reference where there is none of these. "" for no run at all.
+@st.cache_data(show_spinner=False, max_entries=32)
+def kept_runs(_store: Store, name: str, change: int, keys: tuple[str, ...]) -> frozenset[str]:
+    """The runs whose predictions are still there; `name` and `change` say which store, and when it
+    was read.
+    """
+    return frozenset(
+        result.key
+        for result in _store.results(metrics=False, brief=True, keys=keys)
+        if result.outputs is not None and _store.artifacts.exists(result.outputs)
+    )
+
+
+def first_run(lines: pd.DataFrame, judged: Mapping[str, Judged]) -> str:
+    """The key of the run to open on: of the methods that forgot the nearest to Retrain, by seed;
+    where none did the first approximate method, in the catalogue's order; an exact one or a
+    reference where there is none of these. "" for no run at all.
     """
     if lines.empty:
-        return "", ""
+        return ""
     for line in nearest({line.keys: line for line in judged.values()}.values()):
         if kept := [key for key in line.keys if key in lines.index]:
-            first = min(kept, key=lambda key: int(lines.loc[key, "training_seed"]))
-            return first, "Nearest to Retrain of those that forgot"
+            return min(kept, key=lambda key: int(lines.loc[key, "training_seed"]))
     last = {"exact": 1, "reference": 2}
     order = [card.id for card in catalog.methods()]
     places = {
@@ -108,9 +116,7 @@ def first_run(lines: pd.DataFrame, judged: Mapping[str, Judged]) -> tuple[str, s
             lines.index, lines["method"], lines["training_seed"], strict=True
         )
     }
-    return str(
-        min(places, key=lambda key: places[key])
-    ), "None is known to have forgotten; the first"
+    return str(min(places, key=lambda key: places[key]))
 
 
 def run_label(line: pd.Series) -> str:

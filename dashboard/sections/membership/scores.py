@@ -1,7 +1,8 @@
-"""The scores of one run: threshold, counts, histograms and ROC curves."""
+"""The scores of one run: threshold, counts, histograms, ROC curves and the most exposed samples."""
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -9,12 +10,13 @@ from dashboard import data, state
 from dashboard.charts import roc, score_histogram
 from dashboard.frames import membership as membership_frames
 from dashboard.frames.membership import Scored
-from dashboard.sections.membership import samples
-from dashboard.text import units
-from dashboard.text.labels import method_names, number
+from dashboard.text.labels import MISSING, method_names, number
 from dashboard.widgets import figures
-from dashboard.widgets.markdown import escape
+from dashboard.widgets.pictures import class_name, picture_url, thumbnails
 from mucore.metrics.sanity import blind_attacks
+from mucore.store.rows import Result
+
+EXPOSED = 8  # lines with an image
 
 
 def show(key: str, line: pd.Series, attack: str, scored: dict[str, Scored], log: bool) -> None:
@@ -22,127 +24,108 @@ def show(key: str, line: pd.Series, attack: str, scored: dict[str, Scored], log:
     references = {name: each for name, each in scored.items() if name != "run"}
     result = data.result(key)
     if result is not None and attack in blind_attacks(result.notes):
-        accuracy = result.metrics[f"mia_{attack}_attack_accuracy"].value
-        st.warning(
-            f"On this model the attack is right about {number(accuracy, 'percent')} % of "
-            "the retained and test samples it did not learn from: a guess. What it says about "
-            "the forget set is no evidence.",
-            icon=":material/help:",
+        st.warning("On this model the attack only guesses: no evidence.", icon=":material/help:")
+    if run.reversed:
+        st.caption(
+            "Test samples score higher than retained ones: the threshold points the wrong way."
         )
     places = membership_frames.stops(run)
     names = {f"{attack}:{place:.2f}": place for place in places}
-    start = min(names, key=lambda name: abs(names[name] - run.cut))
     chosen = state.slider(
         "Threshold: samples on or above it count as seen",
         "threshold",
         list(names),
-        default=start,
+        default=min(names, key=lambda name: abs(names[name] - run.cut)),
         format_func=lambda name: membership_frames.natural(attack, names[name]),
-        help=(
-            "It starts at the cut that best separates retained from test samples. Each attack "
-            "keeps a threshold of its own in the address."
-        ),
+        help="It starts at the cut that best separates retained from test samples.",
     )
     threshold = names[chosen]
-    show_counts(run, references, threshold, result, attack)
     left, right = st.columns(2, gap="medium")
     with left:
         info = score_histogram.score_histogram_info(
             run, threshold=threshold, span=(places[0], places[-1])
         )
-        st.caption(
-            "Forgotten samples should lie where test samples lie, and farther left where their "
-            "whole class went. What lies with the retained ones gives itself away."
-        )
-        figure = score_histogram.draw(info, dark=state.dark())
-        figures.chart(figure, "scores", alt=score_histogram.alt_text(info))
-        figures.numbers(score_histogram.table(info), f"scores-{attack}-{key}", figure, of="scores")
+        histogram = score_histogram.draw(info, dark=state.dark())
+        figures.chart(histogram, "scores", alt=score_histogram.alt_text(info))
     with right:
         curves = roc.roc_info(run, title=title, threshold=threshold, references=references)
-        st.caption(
-            f"Near Retrain's dashed line is good. Diamonds: {escape(title)} at "
-            f"{' and '.join(roc.LOW_RATES[rate] for rate in curves.run.at) or 'no'} FPR."
-        )
-        figure = roc.draw(curves, family=family, dark=state.dark(), log=log)
-        figures.chart(figure, "roc", alt=roc.alt_text(curves))
-        figures.numbers(roc.table(curves), f"roc-{attack}-{key}", figure, of="ROC curves")
-    if log:
-        st.caption(
-            f"ROC: forget set against {units.count(curves.negatives, 'test sample')}; at the left "
-            "edge none of them passes. A rate is told where one may: 0.1 % needs 1,000."
-        )
-    samples.show_walls(run, threshold, result)
-    samples.show_exposed(run, references, title, family, result)
-    if "Retrain" in references and run is not references["Retrain"]:
-        exposed = membership_frames.vulnerable(
-            run, retrain=references["Retrain"], original=references.get("Original")
-        )
-        heads = {
-            "id": "Sample",
-            "run": "Here",
-            "retrain": "Retrain",
-            "original": "Original",
-            "lead": "Here above Retrain",
-        }
-        if result is not None:
-            exposed = exposed.assign(id=data.numbered(result.spec, exposed["id"]))
+        curve = roc.draw(curves, family=family, dark=state.dark(), log=log)
+        figures.chart(curve, "roc", alt=roc.alt_text(curves))
+    st.dataframe(counts_frame(title, scored, threshold), hide_index=True)
+    exposed = exposed_samples(run, references, result)
+    figures.numbers(score_histogram.table(info), f"scores-{attack}-{key}", histogram, of="scores")
+    figures.numbers(roc.table(curves), f"roc-{attack}-{key}", curve, of="ROC curves")
+    if exposed is not None:
         figures.numbers(
-            exposed.rename(columns=heads),
-            f"exposure-{attack}-{key}",
-            of="exposure of each sample, as it stands on the axes",
+            exposed, f"exposure-{attack}-{key}", of="exposure of each sample, as on the axis"
         )
 
 
-def show_counts(
-    run: Scored, references: dict[str, Scored], threshold: float, result, attack: str
-) -> None:
-    """The four counts, and Retrain's shares at the same threshold, without which they mean
-    little.
-    """
-    counts = membership_frames.count(run, threshold)
-    shares: tuple[float | None, ...] = (None,) * 4
-    if "Retrain" in references:
-        retrain = membership_frames.count(references["Retrain"], threshold)
-        shares = (retrain.tpr, 1 - retrain.tpr, retrain.fpr, 1 - retrain.fpr)
-    forget, test = len(run.forget), len(run.negatives)
-    tiles = (
-        ("Forgotten, called seen", counts.forget_seen, forget),
-        ("Forgotten, called unseen", counts.forget_unseen, forget),
-        ("Test, called seen", counts.test_seen, test),
-        ("Test, called unseen", counts.test_unseen, test),
+def counts_frame(title: str, scored: dict[str, Scored], threshold: float) -> pd.DataFrame:
+    """What the threshold calls seen in this run and in its references, counts and percent."""
+    counts = {
+        title if name == "run" else name: membership_frames.count(each, threshold)
+        for name, each in scored.items()
+    }
+    return pd.DataFrame(
+        [
+            {
+                "Model": name,
+                "Forgotten, called seen": each.forget_seen,
+                "of": each.forget_seen + each.forget_unseen,
+                "TPR, %": number(each.tpr, "percent"),
+                "Test, called seen": each.test_seen,
+                "of test": each.test_seen + each.test_unseen,
+                "FPR, %": number(each.fpr, "percent"),
+            }
+            for name, each in counts.items()
+        ]
     )
-    for column, (label, counted, total), other in zip(
-        st.columns(4, gap="small"), tiles, shares, strict=True
-    ):
-        with column, st.container(gap=None):
-            st.caption(label)
-            st.markdown(f"#### {number(counted, 'count')}")
-            beside = "" if other is None else f"; Retrain {number(other, 'percent')} %"
-            st.caption(
-                f"{number(counted / total, 'percent')} % of {number(total, 'count')}{beside}"
-            )
-    stored = result.metrics.get(f"mia_{attack}") if result is not None else None
-    parts = []
-    if result is not None and forget < result.forget_count:
-        parts.append(
-            f"Of the {units.count(result.forget_count, 'forgotten sample')}, {forget:,} come with "
-            "their predictions: counts and figures below are of these alone."
-        )
-    guess = result is not None and attack in blind_attacks(result.notes)
-    if stored is not None and stored.value is not None and not guess:
-        parts.append(
-            f"The efficacy above is {number(stored.value, 'percent')} % for this run: "
-            "its attack learns a boundary of its own, which need not be a single threshold."
-        )
-    if run.reversed:
-        parts.append(
-            "Here test samples score higher than retained ones, so a threshold points the wrong "
-            "way."
-        )
-    if attack == "prob" and references:
-        parts.append(
-            "This score comes from a classifier that is fitted to each model separately, so "
-            "compare its values between models with care."
-        )
-    if parts:
-        st.caption(" ".join(parts))
+
+
+def exposed_samples(
+    run: Scored, references: dict[str, Scored], result: Result | None
+) -> pd.DataFrame | None:
+    """The most exposed samples with their images: those that look more like training samples here
+    than to Retrain. Gives all of them; None without a Retrain to compare with.
+    """
+    if "Retrain" not in references or run is references["Retrain"]:
+        return None
+    frame = membership_frames.vulnerable(
+        run, retrain=references["Retrain"], original=references.get("Original")
+    )
+    top = frame.head(EXPOSED)
+    pictures = thumbnails(result, [int(each) for each in top["id"]])
+    names = dict(zip(run.ids["forget"].tolist(), run.labels, strict=True))
+    heads = {"run": "Here", "retrain": "Retrain", "original": "Original"}
+    shown = pd.DataFrame(
+        {
+            "Image": [picture_url(pictures.get(int(each))) for each in top["id"]],
+            "Sample": top["id"] if result is None else data.numbered(result.spec, top["id"]),
+            "Label": [
+                MISSING if result is None else class_name(result, names[int(each)])
+                for each in top["id"]
+            ],
+            **{
+                head: [
+                    MISSING if np.isnan(each) else membership_frames.natural(run.attack, each)
+                    for each in top[column]
+                ]
+                for column, head in heads.items()
+            },
+        }
+    )
+    if not pictures:
+        shown = shown.drop(columns="Image")
+    st.markdown("**Most exposed against Retrain**")
+    st.dataframe(
+        shown,
+        hide_index=True,
+        row_height=44,
+        height=44 * len(shown) + 37,  # its rows and its head
+        column_config={"Image": st.column_config.ImageColumn("Image", width="small")},
+    )
+    ids = frame["id"] if result is None else data.numbered(result.spec, frame["id"])
+    return frame.assign(id=ids).rename(
+        columns={"id": "Sample", **heads, "lead": "Here above Retrain"}
+    )

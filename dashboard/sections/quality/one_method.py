@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -12,8 +13,7 @@ from dashboard.charts import epsilon_histogram, two_distributions
 from dashboard.frames import quality as quality_frames
 from dashboard.frames.quality import Found, Samples
 from dashboard.sections.quality import computing
-from dashboard.sections.quality.drawn import Drawn
-from dashboard.text import labels, units
+from dashboard.text import labels
 from dashboard.widgets import figures, guests
 from dashboard.widgets.markdown import escape
 from mucore.errors import MucoreError
@@ -21,26 +21,28 @@ from mucore.metrics.forgetting_quality import BIN
 from mucore.runner.quality import Finding, forget_confidences
 
 
-def show(found: Found, finding: Finding, name: str) -> list[Drawn | None]:
-    """Its ε over all samples, and one sample from near."""
-    a, family = finding.assessment, labels.method_names(finding.spec.method)[1]
+def show(found: Found, findings: Sequence[Finding], name: str) -> None:
+    """The method that the address names, the one with the highest F at first, and a sample."""
+    rows = {method.keys: method.row for method in found.methods}
+    known = {rows[one.keys]: one for one in findings}
     left, right = st.columns([46, 54], gap="medium")
     with left:
-        without = (
-            f" {units.count(a.missing, 'sample has', 'samples have')} no ε." if a.missing else ""
+        row = state.select(
+            "Method",
+            "method",
+            list(known),
+            format_func=lambda row: quality_frames.title(known[row], findings),
         )
-        st.caption(
-            f"{escape(name)}: forgotten samples by ε. At the far left nothing gives a "
-            "sample away, and it counts 1. Each bin counts half as much as the one before it; "
-            f"the hatched one, where a rule is never wrong, counts 0. F is the mean.{without}"
-        )
+        finding = known[row]
+        title = quality_frames.title(finding, findings)
+        a, family = finding.assessment, labels.method_names(finding.spec.method)[1]
         info = epsilon_histogram.epsilon_histogram_info(
-            name, family, a.histogram, missing=a.missing, models=a.models
+            title, family, a.histogram, missing=a.missing, models=a.models
         )
         figure = epsilon_histogram.draw(info, dark=state.dark())
         figures.chart(figure, "epsilon_histogram", alt=epsilon_histogram.alt_text(info))
     with right:
-        sample = show_sample(found, finding, family)
+        show_sample(found, finding, family, name)
     bins = pd.DataFrame(
         {
             "From ε": [BIN * place for place in range(len(info.counts))],
@@ -48,26 +50,26 @@ def show(found: Found, finding: Finding, name: str) -> list[Drawn | None]:
             "Weight": info.weights,
         }
     )
-    return [Drawn("epsilon", f"samples of {name} by ε", bins, figure), sample]
+    figures.numbers(bins, f"{name}-epsilon", figure, of=f"samples of {title} by ε")
 
 
-def show_sample(found: Found, finding: Finding, family: str) -> Drawn | None:
-    st.caption(
-        "One sample, as in the competition's Figure 1: the further apart the curves, the easier "
-        "it is to tell the models apart."
-    )
+def show_sample(found: Found, finding: Finding, family: str, name: str) -> None:
+    """What the models of both kinds say of one sample (competition, Figure 1)."""
     content = get_samples(data.source(), found, finding)
     if content is None:
-        return None
+        return
     result = data.result(finding.keys[0])
     if result is not None:
         content = replace(content, ids=data.numbered(result.spec, content.ids))
-    order = [str(sample) for sample in content.by_epsilon]
+    order = {
+        str(sample): quality_frames.epsilon_text(float(content.epsilons[content.at(sample)]))
+        for sample in content.by_epsilon
+    }
     chosen = state.select(
         "Sample, easiest to tell first",
         "sample",
-        order,
-        format_func=lambda name: sample_name(content, int(name)),
+        list(order),
+        format_func=lambda sample: f"Sample {sample}, ε {order[sample]}",
     )
     place = content.at(int(chosen))
     info = two_distributions.two_distributions_info(
@@ -75,19 +77,8 @@ def show_sample(found: Found, finding: Finding, family: str) -> Drawn | None:
     )
     figure = two_distributions.draw(info, dark=state.dark())
     figures.chart(figure, "two_distributions", alt=two_distributions.alt_text(info))
-    st.caption(
-        f"{two_distributions.rule_text(info.rule)} The rates count models (the ticks below); the "
-        "curves are smoothed."
-    )
     frame = pd.DataFrame({"Unlearned, nats": info.unlearned, "Retrained, nats": info.retrained})
-    return Drawn(f"sample-{chosen}", f"confidences in sample {chosen}", frame, figure)
-
-
-def sample_name(content: Samples, sample: int) -> str:
-    return (
-        f"Sample {sample}, ε "
-        f"{quality_frames.epsilon_text(float(content.epsilons[content.at(sample)]))}"
-    )
+    figures.numbers(frame, f"{name}-sample-{chosen}", figure, of=f"confidences in sample {chosen}")
 
 
 def get_samples(source: data.Source, found: Found, finding: Finding) -> Samples | None:

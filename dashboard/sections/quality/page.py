@@ -1,0 +1,199 @@
+"""Forgetting quality: can many unlearned models be told from as many retrained ones? (NeurIPS 2023
+competition)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dashboard import data, frames, state
+from dashboard.charts import dots
+from dashboard.frames import quality as quality_frames
+from dashboard.frames.quality import Found
+from dashboard.sections.quality import classes, computing, example, one_method
+from dashboard.text import labels, units, verdicts
+from dashboard.widgets import clicks, figures, header, messages, run_drawer, run_filters
+from dashboard.widgets.markdown import escape, metric_help
+from dashboard.widgets.provenance import provenance
+from mucore.metrics.forgetting_quality import FEW_MODELS, TIME_LIMIT
+from mucore.runner.quality import Finding
+from mucore.verdicts import Judged
+
+QUESTION: Final = "Can anyone tell the unlearned models from retrained ones?"
+AXIS: Final = "Dashed: Retrain against itself, and the competition's limit"
+
+
+def show(top: DeltaGenerator, chips: DeltaGenerator, beside: DeltaGenerator) -> None:
+    source, every = data.source(), data.unlearning_runs()
+    runs = every[every["key"].isin(belonging(every, source.name, source.change))]
+    if runs.empty:
+        with top:
+            header.header(QUESTION, "Many models of each method, many Retrains.", source)
+        example.show()
+        return
+    with chips:
+        runs = run_filters.pick_runs(runs)
+    with beside:
+        found = pick_experiment(runs, source)
+    if found is None:
+        with top:
+            header.header(QUESTION, "The chosen methods have no experiment together.", source)
+        messages.empty("Choose one method at least.", "See the results", "results")
+        return
+    used = runs[runs["key"].isin(found.keys)]
+    with top:
+        header.header(QUESTION, how_to_read(used, found), source)
+    findings, judged = computing.get_findings(source, found), data.judged(used)
+    if said := quality_frames.headline(findings, judged):
+        header.answer(said)
+    if found.models < FEW_MODELS:
+        st.caption(
+            f":material/warning: {found.models} models of each kind are few: F is a rough estimate."
+        )
+    known = {one.keys for one in findings}
+    if missing := [method for method in found.methods if method.keys not in known]:
+        computing.offer_to_compute(source, found, missing)
+    name = f"quality-{used.iloc[0]['scenario']}-{found.models}"
+    if findings:
+        findings = quality_frames.ordered(findings)
+        figure = draw(findings, judged)
+        one_method.show(found, findings, name)
+        show_table(findings, judged)
+        figures.numbers(quality_frames.table(findings, judged), name, figure, of="methods")
+    classes.show(used, found)
+    run_drawer.run_drawer(used)
+    provenance(used)
+
+
+@st.cache_data(show_spinner=False, max_entries=8)
+def belonging(_runs: pd.DataFrame, name: str, change: int) -> frozenset[str]:
+    """Keys of all runs that belong to an experiment."""
+    return frozenset(quality_frames.in_experiments(_runs)["key"])
+
+
+def pick_experiment(runs: pd.DataFrame, source: data.Source) -> Found | None:
+    """The experiment that the address names, at first the largest whose numbers are known; no
+    choice is drawn where there is but one.
+    """
+    options = {one.id: one for one in quality_frames.experiments(runs)}
+    if len(options) < 2:
+        return next(iter(options.values()), None)
+    known = next(
+        (name for name, one in options.items() if computing.get_findings(source, one)), None
+    )
+    return options[
+        state.segmented(
+            "Models of each kind",
+            "models",
+            list(options),
+            default=known,
+            format_func=lambda name: experiment_name(options[name]),
+            label_visibility="collapsed",
+        )
+    ]
+
+
+def experiment_name(found: Found) -> str:
+    own = ", an original each" if found.originals == "each" else ""
+    first = f", from seed {found.seed}" if found.seed else ""
+    return f"{found.models} models, {units.count(len(found.methods), 'method')}{own}{first}"
+
+
+def how_to_read(runs: pd.DataFrame, found: Found) -> str:
+    first = runs.iloc[0]
+    whence = "one original" if found.originals == "one" else "an original each"
+    return "  \n".join(
+        [
+            escape(
+                f"{labels.setup_text(first)}. {found.models} models of each kind, unlearned from "
+                f"{whence}; {units.count(int(first['forget_count']), 'sample')} to forget."
+            ),
+            "**F**: 1 if no forgotten sample gives the unlearned models away, 0 if each does. "
+            "**Dashed**: one half of the Retrains against the other.",
+            "**ε** of a sample: how surely its confidences tell the two kinds apart, in nats, at "
+            f"most ln(N − 1) = {quality_frames.bound(found.models):.1f} or infinite.",
+            "In F a sample counts 1 at the far left of the histogram, half as much a bin further, "
+            "0 in the hatched bin.",
+            f"**Time**: beyond {100 * TIME_LIMIT:.0f} % of Retrain's the competition rejects.",
+        ]
+    )
+
+
+def draw(findings: Sequence[Finding], judged: Mapping[str, Judged]) -> go.Figure:
+    """F with half the models, and time, against Retrain; a click opens the first run."""
+    first = findings[0].assessment
+    panels = [
+        dots.Panel(
+            name="quality",
+            title=f"Forgetting quality F, {first.half_models} models of each kind",
+            span=(
+                0.0,
+                top_of([first.retrain_quality, *(f.assessment.half_quality for f in findings)]),
+            ),
+            base=first.retrain_quality,
+            digits=3,
+        ),
+        dots.Panel(
+            name="time",
+            title=f"Time, % of a Retrain: rejected above {100 * TIME_LIMIT:.0f}",
+            span=(0.0, top_of([TIME_LIMIT, *(f.assessment.time_share for f in findings)], 100)),
+            base=100 * TIME_LIMIT,
+        ),
+    ]
+    lines = [line_of(one, findings, judged) for one in findings]
+    if first.retrain_quality is not None:
+        marks = (dots.Mark(first.retrain_quality), None)
+        lines.append(dots.Line(key="", title="Retrain", marks=marks))
+    look = {"axis": AXIS, "dark": state.dark(), "selected": state.param("run")}
+    figure = dots.draw(lines, panels, **look)
+    narrow = dots.draw(lines, panels, stacked=True, **look)
+    alt = dots.alt_text(lines, panels, "against Retrain")
+    clicks.open_run(clicks.stacking(figure, narrow, "quality_dots", alt=alt))
+    return figure
+
+
+def top_of(values: Sequence[float | None], scale: float = 1.0) -> float:
+    return scale * max([value for value in values if value is not None], default=1.0) or 1.0
+
+
+def line_of(one: Finding, findings: Sequence[Finding], judged: Mapping[str, Judged]) -> dots.Line:
+    found, quality, time = (
+        quality_frames.verdict(one, judged),
+        one.assessment.half_quality,
+        one.assessment.time_share,
+    )
+    return dots.Line(
+        key=one.keys[0],
+        title=quality_frames.title(one, findings),
+        marks=(
+            None if quality is None else dots.Mark(quality),
+            None if time is None else dots.Mark(100 * time),
+        ),
+        fate="cannot tell" if found is None else verdicts.fate(found),
+        shown=found is None or not found.provisional,
+        told="" if found is None else verdicts.text(found),
+    )
+
+
+def show_table(findings: Sequence[Finding], judged: Mapping[str, Judged]) -> None:
+    table = quality_frames.table(findings, judged)
+    none = [head for head in ("Without ε", "Degenerate", "Reverted") if not table[head].any()]
+    shown = table.drop(columns=["AUC, %", "TPR at 1 %, %", *none])  # these are in the numbers
+    told = {head: metric_help(metric) for head, metric in quality_frames.HEADS.items()} | {
+        "Distance": frames.DISTANCE_MEANING
+    }
+    config = {
+        head: st.column_config.Column(alignment="right", help=told.get(head))
+        for head in shown.columns[2:]
+    }
+    st.dataframe(shown, hide_index=True, column_config=config, key="quality_table")
+    if said := quality_frames.sentences(findings):
+        with st.popover(f"Warnings: {len(said)}", icon=":material/warning:", type="tertiary"):
+            for sentence in said:
+                st.markdown(escape(sentence))
