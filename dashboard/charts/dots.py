@@ -21,7 +21,6 @@ from mucore.metrics.sanity import GUESS
 ROW: Final = 28  # pixels from row to row
 WIDE, NARROW = 860, 240  # pixels of all panels side by side, and of one on a phone
 NUMBER: Final = 42  # of a number beside a mark, with the way to it
-NARROW_SPACE: Final = "\u2005"  # between a star, which is large, and its number
 LETTERS: Final = {False: 30, True: 17}  # of a row's name, side by side and on a phone
 
 
@@ -118,16 +117,16 @@ def draw(
     shapes = []
     for place, panel in enumerate(panels):
         end = subplots.ending(place + 1)
-        at = {"xref": f"x{end}", "yref": f"y{end}"}
         if (span := noise.around(panel.base, panel.half_band)) is not None:
-            shapes.append(noise.band(look, x=span, **at))
+            shapes.append(noise.band(look, x=span, xref=f"x{end}", yref=f"y{end}"))
         if panel.base is not None:
             dash = references.line("Retrain", look, 1.4)
             shapes.append(subplots.upright(place, panel.base, dash))
         where = {"row": place + 1, "col": 1} if stacked else {"row": 1, "col": place + 1}
-        for trace in _traces(lines, place, panel, dark, selected):
+        pixels = NARROW if stacked else WIDE / count
+        for trace in _traces(lines, place, panel, pixels, dark, selected):
             figure.add_trace(trace, **where)
-        figure.update_xaxes(**_across(panel, NARROW if stacked else WIDE / count), **where)
+        figure.update_xaxes(**_across(panel, pixels), **where)
     figure.layout.shapes = shapes
     names = [_short(line.title, LETTERS[stacked]) for line in lines]
     figure.update_yaxes(
@@ -157,7 +156,7 @@ def draw(
 
 
 def _traces(
-    lines: Sequence[Line], place: int, panel: Panel, dark: bool, selected: str
+    lines: Sequence[Line], place: int, panel: Panel, pixels: float, dark: bool, selected: str
 ) -> list[go.Scatter]:
     """Stalks, a trace a verdict; second numbers; and the marks with their numbers."""
     look = theme.ground(dark)
@@ -192,13 +191,10 @@ def _traces(
     said = [panel.text(mark.value) for _, _, mark in found]
     made.append(
         go.Scatter(
-            x=[_beside(mark, panel) for _, _, mark in found],
+            x=[_beside(mark, panel, pixels) for _, _, mark in found],
             y=[row for row, _, _ in found],
-            mode="text",
-            text=[
-                f"{NARROW_SPACE}{text}{NARROW_SPACE}" if _is_retrain(line) else text
-                for text, (_, line, _) in zip(said, found, strict=True)
-            ],
+            mode="markers+text",
+            text=said,
             textposition=[
                 "middle left" if _left(mark, panel) else "middle right" for _, _, mark in found
             ],
@@ -208,6 +204,11 @@ def _traces(
                     look.text if _is_retrain(line) or text != panel.text(panel.base) else look.muted
                     for text, (_, line, _) in zip(said, found, strict=True)
                 ],
+            },
+            # unseen, for the way from a mark to its number
+            marker={
+                "opacity": 0,
+                "size": [16 if _is_retrain(line) else 12 for _, line, _ in found],
             },
             cliponaxis=False,
             hoverinfo="skip",
@@ -254,12 +255,18 @@ def _left(mark: Mark, panel: Panel) -> bool:
     return panel.base is not None and mark.value is not None and mark.value < panel.base
 
 
-def _beside(mark: Mark, panel: Panel) -> float:
-    """Where its number begins: beyond the mark and the second number."""
-    if mark.value is None:
-        return panel.span[0]
-    ends = [mark.value, mark.value if mark.tick is None else mark.tick]
-    return min(ends) if _left(mark, panel) else max(ends)
+def _beside(mark: Mark, panel: Panel, pixels: float) -> float:
+    """Where its number begins: at the mark, or beyond a second number that it would cover."""
+    if mark.value is None or mark.tick is None:
+        return panel.span[0] if mark.value is None else mark.value
+    ahead = mark.value - mark.tick if _left(mark, panel) else mark.tick - mark.value
+    return mark.tick if 0 < ahead < _room(panel, pixels) else mark.value
+
+
+def _room(panel: Panel, pixels: float) -> float:
+    """What a number needs in a panel so wide, in its unit."""
+    low, high = panel.span
+    return (high - low) * NUMBER / max(pixels - 2 * NUMBER, 40)
 
 
 def _color(fate: str, dark: bool) -> str:
@@ -287,8 +294,7 @@ def _told(line: Line, mark: Mark, panel: Panel) -> str:
 
 
 def _across(panel: Panel, pixels: float) -> dict[str, Any]:
-    low, high = panel.span
-    room = (high - low) * NUMBER / max(pixels - 2 * NUMBER, 40)
+    (low, high), room = panel.span, _room(panel, pixels)
     made: dict[str, Any] = {"range": [low - room, high + room], "zeroline": False}
     return made | ({"tickvals": panel.ticks} if panel.ticks else {"nticks": 7})
 

@@ -17,7 +17,8 @@ from dashboard.charts.parts import axes, log_axis, strips, subplots
 from dashboard.charts.parts.noise import Span
 from dashboard.frames.efficacy import Line, lines, noise, panel_lines
 
-POINTS = 120  # of a density
+POINTS = 240  # of a density, which is drawn where it has so much of its height:
+LEAST = 0.01
 SYMBOLS = ("circle", "circle-open")
 
 
@@ -111,8 +112,10 @@ def draw(
                 if len(values) >= strips.DENSE and float(np.ptp(values)) > 1e-9:
                     x = np.linspace(*info.span, POINTS)
                     density = gaussian_kde(values)(x)
+                    density /= density.max()
+                    seen = density > LEAST
                     ridge = strips.ridge(
-                        x, density / density.max(), line=number, color=color, dash=dash
+                        x[seen], density[seen], line=number, color=color, dash=dash
                     )
                     figure.add_trace(ridge, **place)
             look_of = {"symbol": symbol, "size": 8, "color": color, "opacity": 0.9}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -12,6 +12,7 @@ from dashboard import data, state
 from dashboard.charts import efficacy_membership, efficacy_strips
 from dashboard.charts.parts import strips
 from dashboard.frames import membership as membership_frames
+from dashboard.frames.efficacy import UNTRAINED
 from dashboard.widgets import clicks, figures
 from dashboard.widgets.markdown import escape
 from mucore import catalog
@@ -48,6 +49,7 @@ def show(frame: pd.DataFrame, names: Names, where: Where) -> str:
     if height == "probability":
         column = height
         frame["probability"] = frame["key"].map(probabilities(frame, attack)).astype(float)
+        frame.loc[frame["method"] == UNTRAINED, "probability"] = float("nan")
         if len(names) > 1 and frame["probability"].notna().any():
             show_strips(frame, (column,), names, (*where[:2], where[2] + attack), PROBABILITY)
     show_scatter(frame, column, HEIGHTS[height], names)
@@ -70,7 +72,12 @@ def drawn(
     it for another figure, without the click.
     """
     info = efficacy_strips.efficacy_strips_info(_frame, of, sets=list(_names), labels=_names)
-    look = {"title": title, "power": of[0] == "efficacy", "dark": dark, "selected": selected}
+    look: dict[str, Any] = {
+        "title": title,
+        "power": of[0] == "efficacy",
+        "dark": dark,
+        "selected": selected,
+    }
     return info, efficacy_strips.draw(info, **look), efficacy_strips.draw(info, most=1, **look)
 
 
@@ -97,7 +104,7 @@ def show_scatter(frame: pd.DataFrame, column: str, height: str, names: Names) ->
     if not info.panels:
         st.markdown("No run has both an efficacy and a number of this attack.")
         return
-    look = {"height": height, "dark": state.dark(), "selected": state.param("run")}
+    look: dict[str, Any] = {"height": height, "dark": state.dark(), "selected": state.param("run")}
     wide = efficacy_membership.draw(info, **look)
     narrow = efficacy_membership.draw(info, most=1, **look)
     alt = efficacy_membership.alt_text(info)

@@ -4,7 +4,7 @@ Liebig).
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -162,7 +162,7 @@ def draw(runs: pd.DataFrame, values: pd.DataFrame, everyone: bool) -> go.Figure 
     )
     run = state.param("run")
     selected = next((row.id for row in shown if run in row.keys), "")
-    look = {"axis": AXIS, "dark": state.dark(), "selected": selected}
+    look: dict[str, Any] = {"axis": AXIS, "dark": state.dark(), "selected": selected}
     figure = dots.draw(lines, [panel], **look)
     narrow = dots.draw(lines, [panel], stacked=True, **look)
     alt = dots.alt_text(lines, [panel], AXIS)

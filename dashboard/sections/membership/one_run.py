@@ -50,7 +50,7 @@ def _inside(runs: pd.DataFrame, source: data.Source, judged: Mapping[str, Judged
             "launch",
         )
         return
-    left, middle, right = st.columns([5, 5, 2], vertical_alignment="bottom", gap="small")
+    left, middle, right = st.columns([40, 45, 15], vertical_alignment="bottom", gap="small")
     with left:
         label = {name: run_label(lines.loc[name]) for name in lines.index}
         key = state.select(

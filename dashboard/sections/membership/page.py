@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 import streamlit as st
@@ -114,7 +114,7 @@ def draw(table: frames.ResultsTable, rows: list[frames.Row], paper: tables.Publi
         return None
     run = state.param("run")
     selected = next((row.id for row in table.rows if run in row.keys), "")
-    look = {"axis": AXIS, "dark": state.dark(), "selected": selected}
+    look: dict[str, Any] = {"axis": AXIS, "dark": state.dark(), "selected": selected}
     figure = dots.draw(lines, panels, **look)
     marks = clicks.stacking(
         figure,
@@ -123,7 +123,7 @@ def draw(table: frames.ResultsTable, rows: list[frames.Row], paper: tables.Publi
         alt=dots.alt_text(lines, panels, AXIS),
     )
     if paper is not None:
-        st.caption(escape(f"Grey ticks: printed by {paper.source}. {paper.caption}"))
+        st.caption(f"Grey ticks: printed by {paper.source}.", help=escape(paper.caption))
     row = table.row(marks[0][0]) if marks else None
     if row is not None:
         state.set_param("run", row.keys[0])

@@ -11,7 +11,7 @@ from dashboard.charts import roc, score_histogram
 from dashboard.frames import membership as membership_frames
 from dashboard.frames.membership import Scored
 from dashboard.text.labels import MISSING, method_names, number
-from dashboard.widgets import figures
+from dashboard.widgets import columns, figures
 from dashboard.widgets.pictures import class_name, picture_url, thumbnails
 from mucore.metrics.sanity import blind_attacks
 from mucore.store.rows import Result
@@ -51,7 +51,8 @@ def show(key: str, line: pd.Series, attack: str, scored: dict[str, Scored], log:
         curves = roc.roc_info(run, title=title, threshold=threshold, references=references)
         curve = roc.draw(curves, family=family, dark=state.dark(), log=log)
         figures.chart(curve, "roc", alt=roc.alt_text(curves))
-    st.dataframe(counts_frame(title, scored, threshold), hide_index=True)
+    counts = counts_frame(title, scored, threshold)
+    st.dataframe(counts, hide_index=True, column_config=columns.aligned(counts))
     exposed = exposed_samples(run, references, result)
     figures.numbers(score_histogram.table(info), f"scores-{attack}-{key}", histogram, of="scores")
     figures.numbers(roc.table(curves), f"roc-{attack}-{key}", curve, of="ROC curves")
@@ -71,11 +72,9 @@ def counts_frame(title: str, scored: dict[str, Scored], threshold: float) -> pd.
         [
             {
                 "Model": name,
-                "Forgotten, called seen": each.forget_seen,
-                "of": each.forget_seen + each.forget_unseen,
+                "Forgotten, called seen": f"{each.forget_seen} of {len(scored['run'].forget)}",
                 "TPR, %": number(each.tpr, "percent"),
-                "Test, called seen": each.test_seen,
-                "of test": each.test_seen + each.test_unseen,
+                "Test, called seen": f"{each.test_seen} of {each.test_seen + each.test_unseen}",
                 "FPR, %": number(each.fpr, "percent"),
             }
             for name, each in counts.items()

@@ -24,5 +24,5 @@ def show(runs: pd.DataFrame, found: Found) -> None:
     with st.expander("How often each class is in the data", icon=":material/bar_chart:"):
         figure = class_histograms.draw(info, dark=state.dark())
         figures.chart(figure, "class_histograms", alt=class_histograms.alt_text(info))
-    name = f"classes-{runs.iloc[0]['scenario']}"
-    figures.numbers(class_histograms.table(info), name, figure, of="classes")
+        name = f"classes-{runs.iloc[0]['scenario']}"
+        figures.numbers(class_histograms.table(info), name, figure, of="classes")

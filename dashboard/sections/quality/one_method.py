@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import access, data, state
@@ -42,7 +43,7 @@ def show(found: Found, findings: Sequence[Finding], name: str) -> None:
         figure = epsilon_histogram.draw(info, dark=state.dark())
         figures.chart(figure, "epsilon_histogram", alt=epsilon_histogram.alt_text(info))
     with right:
-        show_sample(found, finding, family, name)
+        sample = show_sample(found, finding, family)
     bins = pd.DataFrame(
         {
             "From ε": [BIN * place for place in range(len(info.counts))],
@@ -51,13 +52,22 @@ def show(found: Found, findings: Sequence[Finding], name: str) -> None:
         }
     )
     figures.numbers(bins, f"{name}-epsilon", figure, of=f"samples of {title} by ε")
+    if sample is not None:
+        which, frame, curves = sample
+        figures.numbers(
+            frame, f"{name}-sample-{which}", curves, of=f"confidences in sample {which}"
+        )
 
 
-def show_sample(found: Found, finding: Finding, family: str, name: str) -> None:
-    """What the models of both kinds say of one sample (competition, Figure 1)."""
+def show_sample(
+    found: Found, finding: Finding, family: str
+) -> tuple[str, pd.DataFrame, go.Figure] | None:
+    """What the models of both kinds say of one sample (competition, Figure 1): its id, their
+    confidences and the figure.
+    """
     content = get_samples(data.source(), found, finding)
     if content is None:
-        return
+        return None
     result = data.result(finding.keys[0])
     if result is not None:
         content = replace(content, ids=data.numbered(result.spec, content.ids))
@@ -78,7 +88,7 @@ def show_sample(found: Found, finding: Finding, family: str, name: str) -> None:
     figure = two_distributions.draw(info, dark=state.dark())
     figures.chart(figure, "two_distributions", alt=two_distributions.alt_text(info))
     frame = pd.DataFrame({"Unlearned, nats": info.unlearned, "Retrained, nats": info.retrained})
-    figures.numbers(frame, f"{name}-sample-{chosen}", figure, of=f"confidences in sample {chosen}")
+    return chosen, frame, figure
 
 
 def get_samples(source: data.Source, found: Found, finding: Finding) -> Samples | None:

@@ -5,7 +5,7 @@ competition)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -150,7 +150,7 @@ def draw(findings: Sequence[Finding], judged: Mapping[str, Judged]) -> go.Figure
     if first.retrain_quality is not None:
         marks = (dots.Mark(first.retrain_quality), None)
         lines.append(dots.Line(key="", title="Retrain", marks=marks))
-    look = {"axis": AXIS, "dark": state.dark(), "selected": state.param("run")}
+    look: dict[str, Any] = {"axis": AXIS, "dark": state.dark(), "selected": state.param("run")}
     figure = dots.draw(lines, panels, **look)
     narrow = dots.draw(lines, panels, stacked=True, **look)
     alt = dots.alt_text(lines, panels, "against Retrain")
