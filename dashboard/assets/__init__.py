@@ -1,7 +1,10 @@
 """Style sheets, scripts and templates of the pages, each a file of its own. No Streamlit."""
 
+import gzip
+import json
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
@@ -12,6 +15,14 @@ FOLDER = Path(__file__).parent
 def text(name: str) -> str:
     """The file of that name in this folder."""
     return (FOLDER / name).read_text(encoding="utf-8")
+
+
+@cache
+def played() -> list[dict[str, Any]]:
+    """The scenes of the playground that pages open on, with their events, as
+    `scripts/make_opening.py` wrote them: that of Start, then that of the Playground.
+    """
+    return json.loads(gzip.decompress((FOLDER / "opening.json.gz").read_bytes()))
 
 
 def style(name: str) -> str:

@@ -7,6 +7,8 @@ const LENGTH = 4000; // milliseconds from the first to the last frame at speed 1
 const PATIENCE = 5000; // milliseconds after which a question counts as lost
 const MOST_METHODS = 3;
 const NOTHING = 1e-9; // a difference of shares that is none
+const LEFT = 0.05; // of the forgotten points that much more than Retrain gets right: not forgotten
+const LOST = 0.02; // of other points that much less than Retrain: something else was lost
 const REFERENCES = { original: "Original", retrain: "Retrain" };
 const SPEEDS = [0.25, 0.5, 1, 2, 4];
 const TOOLS = [["point", "Point"], ["lasso", "Lasso"], ["cluster", "Cluster"], ["draw", "Draw"]];
@@ -47,6 +49,7 @@ class Playground {
     this.leaving = 0; // when a link to another page was clicked
     this.opening = 0; // until when the window of a method's settings is waited for
     this.tool = "point";
+    this.away = false; // whether the difference from Retrain is shown
     this.pen = 0;
     this.cursor = null;
     this.path = null;
@@ -80,7 +83,7 @@ class Playground {
     this.paint();
   }
 
-  takeEvents({ ticket, scene, field, after, events, ahead, beyond }) {
+  takeEvents({ ticket, scene, field, after, events, ahead }) {
     const part = field ? "field" : "run";
     if (this[part]?.ticket !== ticket) {
       if (!sameData(scene, this.scene)) return;
@@ -91,7 +94,6 @@ class Playground {
     }
     const run = this[part];
     run.ahead = ahead;
-    run.beyond = beyond || run.beyond;
     clearTimeout(run.waiting);
     if (after <= run.have) {
       for (const event of events.slice(run.have - after)) this.takeEvent(run, event);
@@ -360,6 +362,7 @@ class Playground {
     };
     const on = (name, act) => (this.find(name).onclick = () => act());
     on(".forget", () => this.forget());
+    on(".away", () => this.hold({ away: !this.away }));
     on(".again", () => this.again());
     on(".play", () => (this.playing ? this.stop() : this.start()));
     on(".step", () => this.step(1));
@@ -379,6 +382,19 @@ class Playground {
       event.target.value = "";
       if (value) this.changed({ preset: null, methods: [...this.scene.methods, value] });
     };
+  }
+
+  // An example is played at once.
+  open(scene) {
+    this.changed(scene);
+    if (sameScene(this.run?.scene ?? {}, scene)) return this.again();
+    this.forget();
+  }
+
+  // The points that are there become the reader's own.
+  drawOwn() {
+    this.hold({ tool: "draw" });
+    this.takeShape("own");
   }
 
   takeOut(method) {
@@ -449,10 +465,16 @@ class Playground {
         element("button", {
           type: "button",
           textContent: title,
-          onclick: () => this.changed({ ...scene, preset: id }),
+          onclick: () => this.open({ ...scene, preset: id }),
           value: id,
         }),
       ),
+      element("button", {
+        type: "button",
+        textContent: "Draw your own",
+        value: "own",
+        onclick: () => this.drawOwn(),
+      }),
     );
     this.find(".tool").append(
       ...TOOLS.map(([value, textContent]) =>
@@ -464,13 +486,6 @@ class Playground {
         radio({ value: at, textContent: `Class ${at + 1}`, onclick: () => this.hold({ pen: at }) }),
       ),
     );
-    this.find(".meanings").replaceChildren(
-      ...data.meanings.flatMap(({ title, text }) => [
-        element("dt", { textContent: title }),
-        element("dd", { textContent: text }),
-      ]),
-    );
-    this.find(".legend").textContent = data.legend;
   }
 
   hold(what) {
@@ -488,14 +503,14 @@ class Playground {
     root.classList.toggle("large", Boolean(data.large));
     const colors = Object.entries(data.look.page);
     for (const [name, color] of colors) root.style.setProperty(`--${name}`, color);
-    for (const name of [".examples", ".scene", ".tools"]) this.find(name).hidden = Boolean(data.fixed);
+    for (const name of [".examples", ".menu"]) this.find(name).hidden = Boolean(data.fixed);
+    this.find(".tools").hidden = Boolean(data.fixed || scene.preset);
     for (const button of this.find(".examples").children)
-      button.setAttribute("aria-pressed", String(button.value === scene.preset));
-    const preset = data.presets.find((one) => one.id === scene.preset);
-    this.find(".teaches").textContent = data.fixed ? "" : (preset?.sentence ?? "");
+      button.setAttribute("aria-pressed", String(button.value === (scene.preset ?? "own")));
+    this.find(".away").setAttribute("aria-pressed", String(this.away));
     this.find(".shape").value = scene.points;
     this.find(".noise").value = scene.noise;
-    this.find(".scene output").textContent = Number(scene.noise).toFixed(2);
+    this.find(".tools output").textContent = Number(scene.noise).toFixed(2);
     const own = scene.points === "own";
     this.find(".noise").disabled = this.find(".other").disabled = own;
     this.syncMethods();
@@ -512,6 +527,9 @@ class Playground {
     // what a lesson says of a scene comes after its end
     const busy = Boolean(run && (!run.ended || (data.fixed && data.seen !== run.ticket)));
     this.find(".forget").disabled = !scene.forget.length || !scene.methods.length;
+    const fresh = run !== null && sameScene(run.scene, scene);
+    this.find(".forget").hidden = fresh || data.revision < this.pressed;
+    this.find(".again").hidden = !fresh;
     // who presents plays the scene with the key that would go on
     root.toggleAttribute("data-waits", !run && data.revision >= this.pressed && !this.find(".forget").disabled);
     const able = this.methods().length > 0;
@@ -524,10 +542,6 @@ class Playground {
     const sentence = this.statusSentence();
     if (status.textContent !== sentence) status.textContent = sentence; // or it is read aloud each time
     status.classList.toggle("wrong", Boolean(data.problem || run?.error));
-    // a lesson says of its scene what the scene shows
-    const beyond = !data.fixed && run?.ended && sameScene(run.scene, scene) ? run.beyond : "";
-    this.find(".beyond").hidden = !beyond;
-    if (beyond) this.find(".beyond span").textContent = beyond;
   }
 
   // Only where something changed: who is about to press one of these must not lose it.
@@ -536,6 +550,7 @@ class Playground {
     const now = parts({ ...scene, look: data.look }, ["methods", "settings", "look"]);
     if (now === this.drawn) return;
     this.drawn = now;
+    this.find(".menu b").textContent = scene.methods.length;
     this.find(".chosen").replaceChildren(
       ...scene.methods.map((id) => {
         const [title, method] = [this.title(id), data.methods.find((one) => one.id === id)];
@@ -594,52 +609,55 @@ class Playground {
       if (!run.ahead) return "Starting …";
       return `${run.ahead === 1 ? "1 scene is" : `${run.ahead} scenes are`} ahead of yours, which then starts on its own.`;
     }
-    if (sameScene(run.scene, scene)) return this.outcome();
-    const next = this.find(".forget").disabled
+    if (sameScene(run.scene, scene)) return `${this.taught()} ${this.outcome()}`.trim();
+    return this.find(".forget").disabled
       ? "Choose points to forget and a method."
       : "Press Forget for the new choice.";
-    return `The pictures show what was forgotten before. ${next}`;
   }
 
-  // What became of the points: Retrain's number first, for it is the goal.
+  // What an example teaches; a lesson says that itself.
+  taught() {
+    const preset = this.data.presets.find((one) => one.id === this.scene.preset);
+    return this.data.fixed ? "" : (preset?.sentence ?? "");
+  }
+
+  // The method that knows most of what it should have forgotten, or else that ends farthest away.
   outcome() {
     const { models, scene } = this.run;
-    const done = ["retrain", ...scene.methods].filter((who) => models[who]?.done);
-    const named = done.map((who) => {
-      const goal = who === "retrain" ? " (the goal)" : "";
-      return `${this.title(who)} ${percent(models[who].done.numbers.fa)}${goal}`;
-    });
-    return named.length ? `Share of the points to forget that each names right: ${named.join(", ")}.` : "";
+    const ended = scene.methods.filter((who) => models[who]?.done);
+    const most = (of) => ended.reduce((one, other) => (of(other) > of(one) ? other : one), ended[0]);
+    const left = most((who) => models[who].done.numbers.fa);
+    if (!left || !models.retrain?.done) return "";
+    const { fa } = models[left].done.numbers;
+    if (fa - models.retrain.done.numbers.fa >= LEFT) {
+      const hue = this.hue();
+      const rest = hue ? `${hue}.` : "correctly.";
+      return `${this.title(left)} still ${hue ? "calls" : "classifies"} ${percent(fa)} of the forgotten points ${rest}`;
+    }
+    const far = most((who) => models[who].done.difference.mean);
+    return `${this.title(far)} differs most from Retrain, by ${percent(models[far].done.difference.mean)}.`;
+  }
+
+  // The colour of the points to forget, where they have one in common.
+  hue() {
+    const classes = new Set([...(this.run?.forgotten ?? [])].map((at) => this.points[at]?.[2]));
+    return classes.size === 1 ? this.data.colours[[...classes][0]] : "";
   }
 
   cards() {
     const stage = this.find(".stage");
-    const methods = this.run ? this.run.scene.methods : this.scene.methods;
-    const wanted = ["retrain", ...methods.flatMap((who) => [who, `${who}:difference`])];
-    for (const card of [...stage.children])
-      if (card.dataset.who !== "original" && !wanted.includes(card.dataset.who)) card.remove();
-    for (const who of wanted) {
-      if (stage.querySelector(`[data-who="${who}"]`)) continue;
-      const kind = who === "retrain" ? "retrain" : who.endsWith(":difference") ? "difference" : "method";
-      const canvas = element("canvas", { role: "img" });
-      const card = element(
-        "figure",
-        { className: `card ${kind}` },
-        element("figcaption"),
-        canvas,
-        element("div", { className: "numbers" }),
-      );
-      card.dataset.who = who;
-      stage.append(card);
-    }
-    stage.style.setProperty("--rows", Math.max(1, methods.length));
-    stage.style.setProperty("--columns", 3 + Math.max(1, methods.length));
-    methods.forEach((who, row) => {
-      for (const name of [who, `${who}:difference`]) {
-        const card = stage.querySelector(`[data-who="${name}"]`);
-        card.style.setProperty("--row", row + 1);
-        stage.append(card);
+    const wanted = ["original", "retrain", ...(this.run ?? this).scene.methods];
+    for (const card of [...stage.children]) if (!wanted.includes(card.dataset.who)) card.remove();
+    wanted.forEach((who, at) => {
+      if (stage.children[at]?.dataset.who === who) return;
+      let card = stage.querySelector(`[data-who="${who}"]`);
+      if (!card) {
+        const parts = [element("figcaption"), element("canvas"), element("div", { className: "numbers" })];
+        parts[1].setAttribute("role", "img");
+        card = element("figure", { className: who === "retrain" ? "card retrain" : "card method" }, ...parts);
+        card.dataset.who = who;
       }
+      stage.insertBefore(card, stage.children[at] ?? null);
     });
     return stage.querySelectorAll(".card");
   }
@@ -647,11 +665,7 @@ class Playground {
   paint(again = true) {
     if (!this.scene || !this.root.isConnected) return;
     const cards = this.cards();
-    for (const card of cards) {
-      const [who, difference] = card.dataset.who.split(":");
-      if (difference) this.paintAway(card, who);
-      else this.paintModel(card, who);
-    }
+    for (const card of cards) this.paintModel(card, card.dataset.who);
     if (this.resize(cards) && again) this.paint(false);
   }
 
@@ -663,7 +677,7 @@ class Playground {
       const canvas = card.querySelector("canvas");
       const others = [...card.children].filter((each) => each !== canvas);
       const left = card.clientHeight - others.reduce((sum, each) => sum + each.offsetHeight, 12);
-      const width = this.data.large ? `${Math.max(40, Math.floor(Math.min(card.clientWidth, left)))}px` : "";
+      const width = this.data.large ? `${Math.max(40, Math.floor(Math.min(card.clientWidth, 0.75 * left)))}px` : "";
       if (canvas.style.width !== width) [canvas.style.width, changed] = [width, true];
     }
     return changed;
@@ -678,60 +692,59 @@ class Playground {
     const method = data.methods.find((one) => one.id === who);
     const caption = card.querySelector("figcaption");
     const own = method && run && this.changes(run.scene, who) ? ", own settings" : "";
-    const title = first && !data.fixed ? "Original: choose what to forget here" : this.title(who) + own;
-    if (caption.dataset.title !== title) {
-      caption.dataset.title = title;
-      caption.innerHTML = method?.mark ?? "";
-      caption.append(`${method ? " " : ""}${title}`);
-    }
-    card.style.setProperty("--family", method?.color ?? "transparent");
-    if (frame) paintField(canvas, frame.grid, source.classes, data.look);
+    const title = this.title(who) + own;
+    if (caption.textContent !== title) caption.textContent = title;
+    const base = run?.models.retrain?.done ? this.frame("retrain") : null;
+    const away = this.away && base && frame && who !== "retrain";
+    if (away) paintDifference(canvas, frame.grid, base.grid, source.classes, data.look);
+    else if (frame) paintField(canvas, frame.grid, source.classes, data.look);
     else paintGround(canvas, data.look);
     const marked = first || !run ? this.chosen() : run.forgotten;
-    paintPoints(canvas, this.points, marked, data.look);
+    paintPoints(canvas, this.points, marked, data.look, { hollow: !first, alone: away });
     if (first && this.path?.length > 1) paintLasso(canvas, this.path, data.look);
     if (first && this.cursor) paintCursor(canvas, this.cursor, data.look);
-    const words = this.words(card.querySelector(".numbers"), source?.models[who], frame);
+    const words = this.measures(card.querySelector(".numbers"), who, source?.models[who], frame);
     canvas.setAttribute("aria-label", `${this.title(who)}. ${first ? data.help : ""} ${words}`);
     card.dataset.step = frame ? frame.step : "";
   }
 
-  words(place, model, frame) {
+  // The model's numbers as bars, each with Retrain's as a tick; what they say in words.
+  measures(place, who, model, frame) {
     if (model?.error) {
       place.replaceChildren(element("span", { className: "words", textContent: model.error }));
       return model.error;
     }
     const last = model?.done && frame === model.frames.at(-1);
-    const numbers = (last ? model.done.numbers : frame?.numbers) ?? {};
-    // with points to forget each number has its place: a dash is an attack that only guesses
-    const there = (id) => numbers[id] != null || (id in numbers && numbers.fa != null);
-    const known = this.data.meanings.filter(({ id }) => there(id));
-    const shown = known.map(({ id, title }) => [title, percent(numbers[id])]);
+    const numbers = { ...((last ? model.done.numbers : frame?.numbers) ?? {}) };
+    const goal = this.run?.models.retrain?.done;
+    const base = goal ? this.frame("retrain") : null;
+    if (base && frame) numbers.away = meanAway(frame.grid, base.grid, this.run.classes);
+    const goals = goal ? { ...goal.numbers, away: 0 } : {};
+    const shown = this.names().filter(([id]) => numbers[id] != null);
     place.replaceChildren(
-      ...shown.map(([title, text]) =>
-        element("span", { textContent: title }, element("b", { textContent: text })),
-      ),
+      ...shown.map(([id, title]) => {
+        const bar = element("i", { className: goals[id] == null ? "" : "goal" });
+        bar.style.setProperty("--share", `${100 * numbers[id]}%`);
+        bar.style.setProperty("--goal", `${100 * goals[id]}%`);
+        bar.style.setProperty("--hue", this.hueOf(who, id, numbers[id] - goals[id]));
+        const name = element("span", { textContent: title });
+        return element("div", { className: "measure" }, name, element("b", { textContent: percent(numbers[id]) }), bar);
+      }),
     );
-    return frame ? shown.map((each) => each.join(" ")).join(", ") : "Nothing yet.";
+    return frame ? shown.map(([id, title]) => `${title} ${percent(numbers[id])}`).join(", ") : "Nothing yet.";
   }
 
-  paintAway(card, who) {
-    const { run, data } = this;
-    const canvas = card.querySelector("canvas");
-    const [frame, base] = [this.frame(who), run?.models.retrain?.frames.at(-1)];
-    card.querySelector("figcaption").textContent = "Difference";
-    const place = card.querySelector(".numbers");
-    let words = "Nothing yet.";
-    if (frame && base && run.models.retrain.done && base.grid.length === frame.grid.length) {
-      paintDifference(canvas, frame.grid, base.grid, run.classes, data.look);
-      const { done, frames } = run.models[who];
-      const there = frame === frames.at(-1) ? done?.difference?.at_forget : null;
-      words = `${percent(meanAway(frame.grid, base.grid, run.classes))} from Retrain on average`;
-      if (there != null) words += `, ${percent(there)} at the points to forget`;
-    } else paintGround(canvas, data.look);
-    paintPoints(canvas, this.points, run?.forgotten ?? this.chosen(), data.look, true);
-    place.replaceChildren(element("span", { className: "words", textContent: frame ? words.replaceAll(" %", "\u00a0%") : "" }));
-    canvas.setAttribute("aria-label", `Where ${this.title(who)} differs from Retrain. ${words}`);
+  names() {
+    const hue = this.hue();
+    const named = this.data.meanings.map(({ id, title }) => [id, id === "fa" && hue ? `Forgotten points still ${hue}` : title]);
+    return [...named, ["away", "Differs from Retrain"]];
+  }
+
+  // References are grey; of a method, amber still knows and red lost something.
+  hueOf(who, id, more) {
+    if (who in REFERENCES) return `var(--${who})`;
+    if (id === "fa" && more >= LEFT) return "var(--left)";
+    return id !== "away" && more <= -LOST ? "var(--lost)" : "var(--primary-fill)";
   }
 }
 

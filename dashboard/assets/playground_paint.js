@@ -22,12 +22,14 @@ const meanAway = (grid, base, classes) => {
 // The canvas as large as it is shown, and a pencil whose unit is one CSS pixel.
 const pencilOf = (canvas) => {
   const density = window.devicePixelRatio || 1;
-  const size = Math.max(1, Math.round(canvas.clientWidth * density));
-  if (canvas.width !== size) canvas.width = canvas.height = size;
+  const [width, height] = extent(canvas).map((side) => Math.max(1, Math.round(side * density)));
+  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
   const pencil = canvas.getContext("2d");
   pencil.setTransform(density, 0, 0, density, 0, 0);
   return pencil;
 };
+
+const extent = (canvas) => [canvas.clientWidth, canvas.clientHeight];
 
 const paintCells = (canvas, cells, colorOf) => {
   const side = Math.round(Math.sqrt(cells));
@@ -38,7 +40,7 @@ const paintCells = (canvas, cells, colorOf) => {
   small.getContext("2d").putImageData(image, 0, 0);
   const pencil = pencilOf(canvas);
   pencil.imageSmoothingQuality = "high";
-  pencil.drawImage(small, 0, 0, canvas.clientWidth, canvas.clientWidth);
+  pencil.drawImage(small, 0, 0, ...extent(canvas));
 };
 
 const mixed = (ground, hue, share) => ground.map((low, at) => low + share * (hue[at] - low));
@@ -66,7 +68,7 @@ const paintDifference = (canvas, grid, base, classes, look) => {
 const paintGround = (canvas, look) => {
   const pencil = pencilOf(canvas);
   pencil.fillStyle = look.ground;
-  pencil.fillRect(0, 0, canvas.clientWidth, canvas.clientWidth);
+  pencil.fillRect(0, 0, ...extent(canvas));
 };
 
 // One shape a class, so that classes differ without colour.
@@ -82,25 +84,22 @@ const corners = (pencil, x, y, r, places) => {
   pencil.closePath();
 };
 
-const placed = ([x, y], size) => [((x + 1) / 2) * size, ((1 - y) / 2) * size];
+const placed = ([x, y], [width, height]) => [((x + 1) / 2) * width, ((1 - y) / 2) * height];
 
-const MANY = 20; // points to forget, from which thick outlines would hide each other
-
-// All points; those to forget are larger, with a thick outline, and drawn last.
-const paintPoints = (canvas, points, forgotten, look, alone = false) => {
+// All points; those to forget are drawn last: hollow, or while they are chosen with a thick outline.
+const paintPoints = (canvas, points, forgotten, look, { hollow = true, alone = false } = {}) => {
   const pencil = pencilOf(canvas);
-  const size = canvas.clientWidth;
-  const radius = Math.max(2, size / 110);
-  const [growth, thick] = forgotten.size > MANY ? [1.15, radius / 2.5] : [1.7, radius / 1.6];
+  const size = extent(canvas);
+  const radius = Math.max(2.4, size[0] / 110);
   const draw = (at, marked) => {
     const [x, y] = placed(points[at], size);
     pencil.beginPath();
-    OUTLINES[points[at][2]](pencil, x, y, marked ? growth * radius : radius);
+    OUTLINES[points[at][2]](pencil, x, y, marked ? 1.15 * radius : radius);
     pencil.closePath();
-    pencil.fillStyle = look.classes[points[at][2]];
-    pencil.fill();
-    pencil.lineWidth = marked ? Math.max(1.2, thick) : 0.8;
-    pencil.strokeStyle = marked ? look.text : look.ground;
+    pencil.fillStyle = look.points[points[at][2]];
+    if (!marked || !hollow) pencil.fill();
+    pencil.lineWidth = marked ? 1.1 : 0.8;
+    pencil.strokeStyle = marked ? `${look.text}cc` : look.ground;
     pencil.stroke();
   };
   if (!alone) points.forEach((_, at) => forgotten.has(at) || draw(at, false));
@@ -109,7 +108,7 @@ const paintPoints = (canvas, points, forgotten, look, alone = false) => {
 
 const paintCursor = (canvas, place, look) => {
   const pencil = pencilOf(canvas);
-  const [x, y] = placed(place, canvas.clientWidth);
+  const [x, y] = placed(place, extent(canvas));
   pencil.beginPath();
   pencil.arc(x, y, 11, 0, 2 * Math.PI);
   for (const [across, down] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
@@ -124,7 +123,7 @@ const paintCursor = (canvas, place, look) => {
 const paintLasso = (canvas, path, look) => {
   const pencil = pencilOf(canvas);
   pencil.beginPath();
-  path.forEach((place, at) => pencil[at ? "lineTo" : "moveTo"](...placed(place, canvas.clientWidth)));
+  path.forEach((place, at) => pencil[at ? "lineTo" : "moveTo"](...placed(place, extent(canvas))));
   pencil.closePath();
   pencil.fillStyle = `${look.primary}30`;
   pencil.fill();

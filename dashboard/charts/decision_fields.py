@@ -16,7 +16,7 @@ from dashboard.charts.parts import axes, pictures
 from dashboard.frames.playground_events import away, percent
 
 # Classes are told apart by hue and shape; the hues are those of families that keep their contrast.
-FAMILIES = ("influence", "gradient_ascent", "teacher", "relabelling")
+FAMILIES = ("sparsity", "influence", "teacher", "relabelling")
 DIFFERENCE = "competition"
 SYMBOLS = ("circle", "square", "triangle-up", "diamond")
 SIDE = 240  # pixels of a field as it is stored

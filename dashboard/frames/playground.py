@@ -32,6 +32,7 @@ from mucore.spec.values import resolve
 
 Draft = dict[str, Any]
 PARAMETERS: Final = ("preset", "points", "noise", "seed", "own", "forget", "methods", "played")
+OPENS_ON: Final = "cluster"  # the preset; it is shipped played
 LIMITS: Final = {"points": OWN_POINTS[1], "classes": OWN_CLASSES[1], "noise": points.MOST_NOISE}
 # entries of what a browser sends; an address may name points by four digits, of which few are there
 _MOST: Final = {"own": OWN_POINTS[1], "forget": 10_000, "methods": MOST_METHODS}
@@ -44,25 +45,13 @@ SHAPES: Final = {
 }
 # of each number on the stage: its id in events, its name, and what it says
 MEANINGS: Final = (
-    (
-        "fa",
-        "Forget",
-        "How many of the points to forget the model names right. The goal is Retrain's number, "
-        "not 0 %.",
-    ),
-    ("ra", "Retain", "How many of the other training points it names right."),
-    ("ta", "Test", "How many new points of the same kind it names right."),
-    (
-        "mia",
-        "Attack",
-        "How many of the points to forget an attacker, who sees only what the model says, would "
-        "take for points that it never saw. Here too Retrain's number is the goal.",
-    ),
+    ("fa", "Forgotten points correct", "Retrain's share is the goal, not 0 %."),
+    ("ra", "Kept points correct", "Of the training points that stay."),
+    ("ta", "New points correct", "Of points that no model was trained on."),
 )
 LEGEND: Final = (
-    "Hue: the class that the model would name at a place; the paler, the less sure it is. Thick "
-    "outlines: points to forget. Difference: the stronger the colour, the more the model's answer "
-    "differs from Retrain's."
+    "Colour: the class that the model predicts, paler where it is less sure. Hollow points: to "
+    "forget."
 )
 HELP: Final = "When the picture has focus, arrow keys move from point to point and Enter selects."
 
@@ -201,8 +190,8 @@ def _said(value: Any) -> str:
 
 
 def from_query(query: Mapping[str, str]) -> Draft:
-    """The draft that an address says, the first preset where it says none. Settings stand there as
-    METHOD.PARAMETER, as on Launch. Raises a `MucoreError`.
+    """The draft that an address says, the preset `OPENS_ON` where it says none. Settings stand there
+    as METHOD.PARAMETER, as on Launch. Raises a `MucoreError`.
     """
     settings: dict[str, dict[str, str]] = {}
     for place, value in query.items():
@@ -212,7 +201,7 @@ def from_query(query: Mapping[str, str]) -> Draft:
     if not query.get("points"):
         wanted = query.get("preset")
         known = [one.id for one in PRESETS]
-        found = preset_draft(wanted if wanted in known else known[0])
+        found = preset_draft(wanted if wanted in known else OPENS_ON)
         mine = {method: settings[method] for method in found["methods"] if method in settings}
         changed = drafted({**found, "preset": None, "settings": mine})
         return changed if changed["settings"] else found

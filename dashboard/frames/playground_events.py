@@ -13,13 +13,10 @@ import numpy as np
 import pandas as pd
 
 from dashboard.frames.playground import MEANINGS
-from dashboard.text import units
 from mucore import catalog
 
 REFERENCES = ("original", "retrain")
 NEAR = 1e-9  # a difference of shares that is none
-ACCURACIES = ("fa", "ra", "ta")
-APART = 0.1  # of the probability at the points to forget: so far from Retrain is not forgotten
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,51 +107,6 @@ def away(grid: np.ndarray, base: np.ndarray) -> np.ndarray:
 
 def distance(grid: np.ndarray, base: np.ndarray) -> float:
     return float(away(grid, base).mean())
-
-
-def beyond_accuracy(events: Iterable[Mapping[str, Any]]) -> str:
-    """What the end of a scene shows that accuracy does not: an untouched Original that has all of
-    Retrain's accuracies, as they are shown, or a method that has them and lies elsewhere, or an
-    Original that is better than Retrain on new points. "" where it shows nothing of the kind.
-    """
-    events = list(events)
-    done = {each["who"]: each for each in events if each["kind"] == "done"}
-    if not done.keys() >= set(REFERENCES):
-        return ""
-    scores = {who: _accuracies(each["numbers"]) for who, each in done.items()}
-    goal = scores["retrain"]
-    if scores["original"] == goal:
-        return (
-            f"Original forgot nothing and has Retrain's numbers: {goal}. By these numbers alone, "
-            "nobody could tell the two apart."
-        )
-    away = {
-        who: each["difference"]["at_forget"]
-        for who, each in done.items()
-        if who not in REFERENCES and scores[who] == goal
-    }
-    if away and (most := max(away.values())) >= APART:
-        who = max(away, key=away.__getitem__)
-        forgotten = next(len(each["forget"]) for each in events if each["kind"] == "scene")
-        at = "point" if forgotten == 1 else "points"
-        return (
-            f"Judged by accuracy, {title(who)} is done, because Retrain has the same numbers: "
-            f"{goal}. But at the {at} to forget, its answer still lies {percent(most)} from "
-            "Retrain's."
-        )
-    before, after = (done[who]["numbers"]["ta"] for who in REFERENCES)
-    if percent(before) != percent(after) and before > after:
-        return (
-            f"By test accuracy Original would win, with {percent(before)} against Retrain's "
-            f"{percent(after)}, although it forgot nothing."
-        )
-    return ""
-
-
-def _accuracies(numbers: Mapping[str, float | None]) -> str:
-    """As the stage writes them: "forget 100 %, retain 100 % and test 98 %"."""
-    named = {key: name.lower() for key, name, _ in MEANINGS}
-    return units.joined([f"{named[key]} {percent(numbers[key])}" for key in ACCURACIES])
 
 
 def table(found: Sequence[Look]) -> pd.DataFrame:

@@ -20,13 +20,12 @@ from dashboard import access, assets, playroom, state, theme
 from dashboard.charts import decision_fields
 from dashboard.charts.results_table import marker
 from dashboard.frames import playground as frames
-from dashboard.frames import playground_events
 from dashboard.widgets import messages, method_settings
 from mucore import catalog
 from mucore.errors import MucoreError
-from mucore.playground.scene import METHODS, PRESETS
+from mucore.playground.scene import COLOURS, METHODS, PRESETS
 
-MOST_EVENTS: Final = 60  # in one answer, which come to some hundred kilobytes
+MOST_EVENTS: Final = 80  # in one answer, which come to some hundred kilobytes
 PAUSE: Final = 0.15  # seconds between two questions for events
 PAGE: Final = "playground"  # key of the stage that follows the address
 
@@ -83,7 +82,8 @@ def _stage(preset: str) -> None:
     with messages.guarded():
         key = _key(preset)
         draft, problem = _draft(preset)
-        wanted = not preset and state.param("played") == "1"
+        # an example plays by itself; what a reader chose is played at a press, and from its address
+        wanted = not preset and (bool(draft["preset"]) or state.param("played") == "1")
         problem = problem or _played_anew(key, draft, wanted=wanted)
         shown = _shown(key, draft)
         if not preset:
@@ -130,7 +130,7 @@ def _draft(preset: str) -> tuple[frames.Draft, str]:
     try:  # a setting that is none takes nothing else with it
         return frames.from_query({name: query[name] for name in query if "." not in name}), problem
     except MucoreError:
-        return frames.preset_draft(PRESETS[0].id), problem
+        return frames.preset_draft(frames.OPENS_ON), problem
 
 
 def _mount(data: dict[str, Any], key: str, on_ask: Callable[[Any], None]) -> None:
@@ -247,13 +247,11 @@ def _news(key: str, shown: dict[str, Any] | None) -> dict[str, Any] | None:
             ended = [{"kind": "error", "who": "", "sentence": str(failure)}, {"kind": "end"}]
             return {**shown, "after": after or 0, "events": ended, "ahead": 0}
     found = [] if after is None else room.events(shown["ticket"], after)[:MOST_EVENTS]
-    over = bool(found) and found[-1]["kind"] == "end"
     return {
         **shown,
         "after": after or 0,
         "events": found,
         "ahead": room.ahead(shown["ticket"]),
-        "beyond": playground_events.beyond_accuracy(room.events(shown["ticket"])) if over else "",
     }
 
 
@@ -285,7 +283,7 @@ def _words(dark: bool) -> dict[str, Any]:
         "meanings": [
             {"id": name, "title": title, "text": text} for name, title, text in frames.MEANINGS
         ],
-        "legend": frames.LEGEND,
+        "colours": COLOURS,
         "help": frames.HELP,
     }
 
@@ -299,8 +297,15 @@ def _look() -> dict[str, Any]:
         "primary": look.primary,
         "strong": theme.family_style(decision_fields.DIFFERENCE).color(dark),
         "classes": decision_fields.hues(dark),
+        "points": [theme.blend(hue, "#000000", 0.75) for hue in decision_fields.hues(dark)],
         "page": {
-            "border": theme.blend(look.muted, look.background, 0.6),
+            "track": look.grid,
+            "selected": look.selected,
+            "original": theme.FATES["did nothing"].color(dark),
+            "retrain": look.text,
+            "left": theme.FATES["too little"].color(dark),
+            "lost": theme.FATES["damaged"].color(dark),
+            "border": look.border,
             "muted": look.muted,
             "primary-fill": look.primary,
             "on-primary": look.background,

@@ -25,6 +25,7 @@ from mucore.spec.values import resolve
 
 DATASET, MODEL, PRESET = "points-moons", "mlp-2d", "points"  # of cards that scenes go by
 OWN_POINTS, OWN_CLASSES, MOST_METHODS = (4, 400), (2, 4), 3
+COLOURS = ("amber", "blue", "green", "pink")  # of the classes, by which they are called
 FEW = 8  # points at most that count as few
 FILE = Path(__file__).with_name("settings.json")
 
@@ -258,18 +259,9 @@ def _lower_left(train: Points) -> Sequence[int]:
 
 PRESETS: tuple[Preset, ...] = (
     Preset(
-        "twin",
-        "One of two points that are nearly the same",
-        "Forgetting need not change the boundary: the twin that stays teaches the model the same.",
-        "moons",
-        _twin,
-        ("finetune", "neggrad_plus", "ssd"),
-    ),
-    Preset(
         "outlier",
         "An outlier",
-        "What a model learned from one point alone is what forgetting that point has to undo: here "
-        "Original and Retrain differ wherever the outlier had its say.",
+        "Forgetting an outlier undoes what the model learned from that point alone.",
         "moons",
         lambda train: [1],  # the outlier of class 1
         ("finetune", "neggrad_plus", "ssd"),
@@ -277,16 +269,23 @@ PRESETS: tuple[Preset, ...] = (
     Preset(
         "cluster",
         "A cluster",
-        "Without the cluster, Retrain is not unsure there: it extends what the other points "
-        "taught it into the empty area.",
+        "Retrain extends its neighbours' colour into the gap.",
         "xor",
         _lower_left,
         ("finetune", "neggrad_plus", "random_labels"),
     ),
     Preset(
+        "twin",
+        "A twin",
+        "The twin that stays teaches the model the same, so the boundary need not move.",
+        "moons",
+        _twin,
+        ("finetune", "neggrad_plus", "ssd"),
+    ),
+    Preset(
         "class",
         "A class",
-        "Without the class, Retrain never predicts it; its region goes to the remaining classes.",
+        "Retrain never predicts the forgotten class; the others share its region.",
         "blobs",
         lambda train: np.flatnonzero(train.labels == 0).tolist(),
         ("finetune", "neggrad_plus", "boundary_shrink"),

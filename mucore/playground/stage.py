@@ -29,7 +29,17 @@ from mucore.engine.run import Callbacks, Run
 from mucore.errors import BadValue, Cancelled, MucoreError
 from mucore.metrics.membership import attack_is_blind, run_attack, split_attack_data
 from mucore.playground.film import Film, Shot
-from mucore.playground.scene import DATASET, MODEL, PRESET, SETTINGS, Pick, Scene, Setting, table
+from mucore.playground.scene import (
+    COLOURS,
+    DATASET,
+    MODEL,
+    PRESET,
+    SETTINGS,
+    Pick,
+    Scene,
+    Setting,
+    table,
+)
 from mucore.runner.execute import unlearn_recorded
 from mucore.runner.session import Session
 from mucore.spec import RunSpec, make_recipe, make_spec
@@ -42,7 +52,6 @@ GRID = 48  # probabilities a side
 FRAMES = 20  # at most, of each model
 LIMIT = 20.0  # seconds of the processor that a scene may take
 KEPT = 24  # trainings of earlier scenes, of Originals and Retrains; the examples have seven
-CLASS_NAMES = ("amber", "blue", "green", "violet")
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +181,7 @@ class Playing:
         self.callbacks = Callbacks(cancelled=cancelled)
         classes = scene.classes
         self.splits = as_splits(
-            f"points-{scene.points}", *scene.drawn, class_names=CLASS_NAMES[:classes]
+            f"points-{scene.points}", *scene.drawn, class_names=COLOURS[:classes]
         )
         self.session = Table(store, self.splits)
         self.spec = self.spec_of("original", {})

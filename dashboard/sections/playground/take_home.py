@@ -82,8 +82,6 @@ def sections(scene: frames.Draft, events: Events, moment: float, *, dark: bool) 
         blocks = [Table(caption, playground_events.table(looks), wide=True)]
         blocks.append(Facts(tuple((name, text) for _, name, text in frames.MEANINGS)))
         blocks += [Text(f"{look.title}: {look.error}") for look in looks if look.error]
-    if shown := playground_events.beyond_accuracy(events):
-        blocks.append(Text(f"Accuracy alone proves nothing. {shown}"))
     if methods:
         running = playground_events.running(events)
         blocks.append(Table("The methods, frame by frame", running, wide=True))
