@@ -41,9 +41,7 @@ PAGES: Final = (
     Page("identity", "Persons", "face", "Look inside"),
     Page("launch", "Launch", "rocket_launch", "Run", works=True),
     Page("queue", "Queue", "list_alt", "Run"),
-    Page("method", "Methods", "menu_book", "Reference"),
-    Page("glossary", "Glossary", "dictionary", "Reference"),
-    Page("papers", "Papers", "article", "Reference"),
+    Page("reference", "Reference", "menu_book", "Reference"),
     Page("reports", "Report", "description", "Share", listed=False),
 )
 BY_ID: Final = {page.id: page for page in PAGES}
@@ -54,4 +52,7 @@ MOVED: Final[Mapping[str, tuple[str, str]]] = {
     "membership": ("attacks", "membership"),
     "quality": ("attacks", "quality"),
     "efficacy": ("attacks", "efficacy"),
+    "method": ("reference", "methods"),
+    "glossary": ("reference", "words"),
+    "papers": ("reference", "papers"),
 }

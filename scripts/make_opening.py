@@ -48,10 +48,7 @@ def three_classes() -> Scene:
 def main() -> None:
     torch.set_num_threads(1)
     made = []
-    for scene, moving in (
-        (three_classes(), ("retrain",)),
-        (scene_of(preset_draft(OPENS_ON)), ()),
-    ):
+    for scene, moving in ((three_classes(), ("retrain",)), (scene_of(preset_draft(OPENS_ON)), ())):
         events = list(play(scene))
         still = {"original", "retrain"} - set(moving)
         kept = [

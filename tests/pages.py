@@ -100,8 +100,7 @@ def open_page(page: str, **query: Any) -> AppTest:
     if page in MOVED:
         page, query[TAB] = MOVED[page]
     at = AppTest.from_file(APP, default_timeout=60)
-    page, tab = MOVED.get(page, (page, ""))  # those of earlier addresses are a tab of another
-    at.query_params.update({TAB: tab, **query} if tab else query)
+    at.query_params.update(query)
     return at.switch_page(f"views/{page}.py").run()
 
 

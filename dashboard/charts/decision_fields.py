@@ -15,7 +15,8 @@ from dashboard import theme
 from dashboard.charts.parts import axes, pictures
 from dashboard.frames.playground_events import away, percent
 
-# Classes are told apart by hue and shape; the hues are those of families that keep their contrast.
+FIELDS = ("#E69F00", "#0072B2", "#009E73", "#CC79A7")  # where a class is predicted, paler on a page
+# Points are told apart by hue and shape; their hues are those of families that keep their contrast.
 FAMILIES = ("sparsity", "influence", "teacher", "relabelling")
 DIFFERENCE = "competition"
 SYMBOLS = ("circle", "square", "triangle-up", "diamond")
@@ -51,7 +52,7 @@ def decision_fields_info(
 
 
 def hues(dark: bool) -> list[str]:
-    """The colour of each class."""
+    """The colour of the points of each class."""
     return [theme.family_style(family).color(dark) for family in FAMILIES]
 
 
@@ -66,7 +67,7 @@ def painted(field: Field, dark: bool) -> np.ndarray:
         share = np.sqrt(away(field.grid, field.base))[..., None]
     else:
         classes = field.grid.shape[2]
-        hue = np.stack([_channels(each) for each in hues(dark)])[field.grid.argmax(axis=2)]
+        hue = np.stack([_channels(each) for each in FIELDS])[field.grid.argmax(axis=2)]
         sure = (field.grid.max(axis=2) / 255 - 1 / classes) / (1 - 1 / classes)
         share = 0.06 + 0.6 * sure[..., None]
     return np.rint(ground + share * (hue - ground)).astype(np.uint8)

@@ -9,10 +9,8 @@ exist only in the text that `number` and `cell_text` make.
 from dashboard.frames.answer import (
     Answer,
     best_answers,
-    misled,
     nearest_answer,
     nearest_sentence,
-    story,
     suspicious,
 )
 from dashboard.frames.rows import Cell, Estimate, Row, apart, half_width, metric_rows, noise, row_id
@@ -22,7 +20,6 @@ from dashboard.frames.settings import (
     method_settings,
     noises_of,
     settings_frame,
-    settings_sentence,
     setups,
 )
 from dashboard.frames.table import (
@@ -69,7 +66,6 @@ __all__ = [
     "half_width",
     "method_settings",
     "metric_rows",
-    "misled",
     "nearest_answer",
     "nearest_sentence",
     "next_order",
@@ -79,9 +75,7 @@ __all__ = [
     "results_table",
     "row_id",
     "settings_frame",
-    "settings_sentence",
     "setups",
-    "story",
     "suspicious",
     "verdict_text",
     "with_paper",

@@ -16,10 +16,8 @@ from dashboard.frames.table import DISTANCE_MEANING, ResultsTable
 from dashboard.text import units, verdicts
 from dashboard.text.labels import number
 from mucore.statistics import suspicions
-from mucore.verdicts.text import doubt
 
 NAMED = 2  # of the methods that may be as good
-SAME = 0.01  # one point: nearer than that, two accuracies are called the same
 
 
 @dataclass(frozen=True)
@@ -101,101 +99,6 @@ def _caveat(row: Row) -> str:
     """What a figure on a row must not be read without."""
     on_outputs = "" if _not_on_outputs(row) else "; its features still know what it forgot"
     return on_outputs + ("" if _shown(row) else "; an indication")
-
-
-def story(table: ResultsTable, what: str, count: int) -> tuple[str, str]:
-    """A headline and a paragraph for readers who have never seen the table: how many methods forgot
-    `what`, its `count` samples; which came nearest to Retrain, and for how much of its time. Where
-    none qualifies, why. Empty without a method that was judged.
-    """
-    found, methods = (
-        verdicts.qualified(table.methods),
-        {row.method for row in table.methods if row.verdict},
-    )
-    forgot = {row.method for row in found}
-    if not methods:
-        return "", ""
-    if not found:
-        none = f"None of the {units.count(len(methods), 'method')}"
-        return f"{none} can be said to have forgotten {what}", verdicts.why_none(table.methods)
-    head = f"{len(forgot)} of {units.count(len(methods), 'method')} made the model forget {what}"
-    unsure = len(forgot - {row.method for row in found if _shown(row)})
-    known = len(forgot - {row.method for row in found if _not_on_outputs(row)})
-    if caveat := doubt(unsure, len(forgot), known=known).lstrip(",; "):
-        head += f" ({caveat})"
-    said = [
-        (
-            "The measure is Retrain, a model trained again without these "
-            f"{units.count(count, 'sample')}."
-        )
-    ]
-    if near := verdicts.nearest(found):
-        row = near[0]
-        cost = row.cells["rte"].value
-        time = f" and took {number(100 * cost.mean, 'ratio')} % of its time" if cost else ""
-        said.append(
-            f"Of the methods {verdicts.that_forgot(found)} {row.title} came nearest to it: it "
-            f"ended {_points(row.away or 0.0)} away on average{time}."
-        )
-    original = next((row.distance for row in table.rows if row.method == "original"), None)
-    if original is not None:
-        said.append(f"The model before forgetting was {_points(original.mean)} away.")
-    return head, " ".join(said)
-
-
-def misled(table: ResultsTable) -> str:
-    """Where accuracy alone would choose wrongly, by the lines of the table: no method has a better
-    test accuracy than one that did not forget, and one with Retrain's forget accuracy damaged the
-    model. "" where neither is so.
-    """
-    judged = [row for row in table.methods if row.verdict is not None and not row.unsound]
-    found = [_useful_and_idle(judged), _forgotten_and_damaged(judged)]
-    return " ".join(filter(None, found))
-
-
-def _useful_and_idle(rows: Sequence[Row]) -> str:
-    ranked = _ranked(rows, lambda row: row.cells["ta"].value, descending=True)
-    row, best = ranked[0] if ranked else (None, None)
-    if row is None or best is None or row.verdict is None or row.verdict.word not in verdicts.SHORT:
-        return ""
-    left, gap = row.cells["fa"].value, row.cells["ta"].gap
-    if left is None or gap is None or gap.mean < 0:
-        return ""
-    return (
-        f"No method has a better test accuracy than {row.title}, {_percent(best.mean)} where "
-        f"Retrain has {_percent(best.mean - gap.mean)}; but it still names {_percent(left.mean)} "
-        f"of the forgotten samples right: it {verdicts.VERBS[row.verdict.word]}."
-    )
-
-
-def _forgotten_and_damaged(rows: Sequence[Row]) -> str:
-    gone = [
-        row
-        for row in rows
-        if row.verdict is not None
-        and row.verdict.word == "damaged"
-        and (gap := row.cells["fa"].gap) is not None
-        and abs(gap.mean) < SAME
-    ]
-    kept = "tra" if any("tra" in row.cells for row in gone) else "ta"
-    ranked = _ranked(gone, lambda row: row.cells[kept].gap)
-    row, gap = ranked[0] if ranked else (None, None)
-    if row is None or gap is None or gap.mean > -SAME:
-        return ""
-    left, others = row.cells["fa"], row.cells[kept]
-    if not (left.value and left.gap and others.value):
-        return ""
-    which = "test samples" if kept == "ta" else "test samples of the other classes"
-    return (
-        f"{row.title} names {_percent(left.value.mean)} of the forgotten samples right, Retrain "
-        f"{_percent(left.value.mean - left.gap.mean)}; but of the {which} only "
-        f"{_percent(others.value.mean)}, Retrain {_percent(others.value.mean - gap.mean)}: it "
-        f"{verdicts.VERBS['damaged']}."
-    )
-
-
-def _percent(share: float) -> str:
-    return f"{number(share, 'percent')} %"
 
 
 def _points(distance: float) -> str:

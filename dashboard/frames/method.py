@@ -104,20 +104,10 @@ def _title(task: Mapping[str, Any]) -> str:
 
 def sentence(one: Found) -> str:
     """What a search came to."""
-    tried = len(one.tried)
-    useless = sum(each.came == "out" for each in one.tried)
-    began = f"{units.count(tried, 'setting')} {'was' if tried == 1 else 'were'} tried"
-    began += "" if one.done else " so far"
-    left = f", of which {useless} took too much work or failed" if useless else ""
+    tried = units.count(len(one.tried), "setting")
     if one.mean is None:
-        return f"{began}{left}. None may be chosen{'' if one.done else ' yet'}."
-    authors = one.tried[0]
-    before = "took too much work or failed" if authors.came == "out" else f"{authors.score:.2g}"
-    return (
-        f"{began}{left}. {'Chosen' if one.done else 'Best so far'}: {one.chosen}, with a score of "
-        f"{one.mean:.2g} on average over three seeds, where at most 1 is inside the verdict's "
-        f"margin; the authors' setting: {before}."
-    )
+        return f"{tried} tried, and none may be chosen{'' if one.done else ' yet'}."
+    return f"The best of {tried} uses {one.mean:.2g} of the verdict's margin."
 
 
 def frame(one: Found) -> pd.DataFrame:

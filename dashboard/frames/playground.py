@@ -190,8 +190,8 @@ def _said(value: Any) -> str:
 
 
 def from_query(query: Mapping[str, str]) -> Draft:
-    """The draft that an address says, the preset `OPENS_ON` where it says none. Settings stand there
-    as METHOD.PARAMETER, as on Launch. Raises a `MucoreError`.
+    """The draft that an address says, the preset `OPENS_ON` where it says none. Settings stand
+    there as METHOD.PARAMETER, as on Launch. Raises a `MucoreError`.
     """
     settings: dict[str, dict[str, str]] = {}
     for place, value in query.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,12 +13,11 @@ import pandas as pd
 
 from dashboard.frames.rows import Cell, Estimate, row_id, rows_by_setting
 from dashboard.text.labels import MISSING, Unit, forget_set_text, number, scenario_title, setup_text
-from dashboard.text.units import count, joined
-from dashboard.text.verdicts import text, verb
+from dashboard.text.verdicts import text
 from mucore import catalog
 from mucore.statistics.runs import SETTING, told_apart
 from mucore.statistics.significance import half_band
-from mucore.verdicts import WORDS, Judged, Verdict
+from mucore.verdicts import Judged, Verdict
 
 
 def setups(summaries: pd.DataFrame, column: str, **fixed: str) -> list[str]:
@@ -160,21 +159,6 @@ def _by_size(label: str) -> list[tuple[float, str]]:
         (float(part), "") if part.isdigit() else (math.inf, part)
         for part in re.split(r"(\d+)", label)
     ]
-
-
-def settings_sentence(title: str, settings: Sequence[Setting]) -> str:
-    """In how many of its settings the method `title` did what, to be read aloud; "" where none has
-    a verdict.
-    """
-    judged = [setting.verdict for setting in settings if setting.verdict is not None]
-    judged.sort(key=lambda verdict: WORDS.index(verdict.word))
-    said = [f"{did} in {many}" for did, many in Counter(map(verb, judged)).items()]
-    if not said:
-        return ""
-    said[0] += f" of {count(len(judged), 'experiment')}"
-    unsure = sum(v.provisional for v in judged)
-    doubt = f" {unsure} of these verdicts are indications." if unsure else ""
-    return f"{title} {joined(said)}.{doubt}"
 
 
 def settings_frame(settings: Sequence[Setting]) -> pd.DataFrame:

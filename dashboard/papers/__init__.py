@@ -27,14 +27,12 @@ __all__ = [
     "MUBOX",
     "PAPERS",
     "TRULY",
-    "Coverage",
     "Exhibit",
     "Having",
     "Link",
     "Paper",
     "Standing",
     "address",
-    "coverage",
     "fidelity",
     "frame",
     "having",
@@ -84,17 +82,6 @@ def frame(papers: Sequence[Paper]) -> pd.DataFrame:
             for exhibit in paper.exhibits
         ]
     )
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """How many tables and figures there are, how many have a page here, and how many of those the
-    results in hand fill.
-    """
-
-    exhibits: int
-    live: int
-    filled: int
 
 
 @dataclass(frozen=True)
@@ -173,12 +160,3 @@ def address(link: Link, found: Having) -> dict[str, str]:
         **link.query,
         "dataset": next((name for name in link.datasets if name in there), link.datasets[0]),
     }
-
-
-def coverage(papers: Sequence[Paper], found: Having) -> Coverage:
-    every = [exhibit for paper in papers for exhibit in paper.exhibits]
-    return Coverage(
-        len(every),
-        sum(bool(one.links) for one in every),
-        sum(is_filled(one, found) for one in every),
-    )

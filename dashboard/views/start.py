@@ -1,35 +1,39 @@
-"""Start: what this is, whose results it shows, what the workers do, and where to go next."""
+"""Start: a model forgets before the reader's eyes, and three pictures of what the results say."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from dashboard import data
-from dashboard.sections.start import entrances, findings, newest, workers
+from dashboard.sections.start import hero, tiles
 from dashboard.widgets import header, presenting, run_drawer
+from dashboard.widgets.links import link
+
+HOW = "  \n".join(
+    [
+        "**Machine unlearning** takes training data out of a finished model.",
+        "**Retrain** is the yardstick: the model trained again without that data.",
+        "**Distance**: how far a model ends from Retrain, in points of accuracy.",
+        "Each picture below leads to its page.",
+    ]
+)
 
 
 def page() -> None:
-    source = data.source()
-    summaries = data.summaries()
     header.header(
         "Which method forgets, and what does it cost?",
-        "Machine unlearning takes training data out of a finished model. The measure is Retrain, "
-        "the only sure way: a model trained again without that data.",
-        source,
+        HOW,
+        data.source(),
+        title="Machine unlearning, measured",
     )
-    with presenting.slide("stories"):
-        entrances.show_stories()
-    with presenting.slide("findings"):
-        findings.show(source)
-    with presenting.slide("next_steps"):
-        entrances.show_next_steps()
-    left, right = st.columns([4, 1], gap="medium")
-    with left:
-        newest.show(source, summaries)
-    with right:
-        workers.show()
-    run_drawer.run_drawer(summaries)
+    with st.container(key="start_line", horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown("Make a model forget, and see what it cost.", width="stretch")
+        link("results", "Results", icon=":material/table_rows:")
+        link("playground", "Try it yourself", icon=":material/play_arrow:")
+    with presenting.slide("hero"):
+        hero.show()
+    tiles.show()
+    run_drawer.run_drawer(data.summaries())
 
 
 page()

@@ -21,10 +21,10 @@ from dashboard.widgets.markdown import escape, metric_help
 LAYOUT: Final = assets.style("layout.css")
 
 
-def header(question: str, how: str, source: data.Source | None = None) -> None:
+def header(question: str, how: str, source: data.Source | None = None, *, title: str = "") -> None:
     """The page's name, the switch between sources where there is a `source`, and two popovers: the
     question that it answers with `how` to read it, and what `share` is filled with. A room sees the
-    question as the title of its screens.
+    question as the title of its screens. `title` stands in the place of the page's name.
     """
     st.html(LAYOUT)
     course.headed(question, how, source is not None and source.demo)
@@ -34,7 +34,8 @@ def header(question: str, how: str, source: data.Source | None = None) -> None:
         return
     page = state.page()
     with st.container(key="page_header", horizontal=True, vertical_alignment="center", gap="small"):
-        st.title(BY_ID[page].title if page in BY_ID else question, anchor=False, width="stretch")
+        title = title or (BY_ID[page].title if page in BY_ID else question)
+        st.title(title, anchor=False, width="stretch")
         if source is not None:
             _whose(source)
         with st.popover("How to read", icon=":material/help:", key="how_to_read"):

@@ -236,9 +236,9 @@ def _named(value: str, title: Callable[[str], str]) -> str:
         return value
 
 
-def usual_runs(runs: pd.DataFrame) -> pd.DataFrame:
+def usual_runs(runs: pd.DataFrame, settings: str = "") -> pd.DataFrame:
     """What Start and Results open on: a whole class where there is one, and in the demo the tuned
-    settings. Less what a reader hid.
+    settings; or those `settings`, where they can be chosen. Less what a reader hid.
     """
     runs = runs[~runs["method"].isin(hidden())]
     for column in ("dataset", "model", "recipe"):
@@ -249,7 +249,8 @@ def usual_runs(runs: pd.DataFrame) -> pd.DataFrame:
         runs, "scenario_parameters", next(iter(frames.setups(runs, "scenario_parameters")), "")
     )
     runs = keep(runs, "hashes", next(iter(newest_hashes(runs)), ""))
-    fits = has_settings(runs, usual_settings(settings_of(runs)))
+    options = settings_of(runs)
+    fits = has_settings(runs, settings if settings in options else usual_settings(options))
     return runs[fits | ~runs["method"].isin(methods_of(runs))]
 
 

@@ -83,7 +83,8 @@ def _stage(preset: str) -> None:
         key = _key(preset)
         draft, problem = _draft(preset)
         # an example plays by itself; what a reader chose is played at a press, and from its address
-        wanted = not preset and (bool(draft["preset"]) or state.param("played") == "1")
+        asked = bool(draft["preset"]) or state.param("played") == "1"
+        wanted = asked and not preset and not problem
         problem = problem or _played_anew(key, draft, wanted=wanted)
         shown = _shown(key, draft)
         if not preset:
@@ -247,12 +248,7 @@ def _news(key: str, shown: dict[str, Any] | None) -> dict[str, Any] | None:
             ended = [{"kind": "error", "who": "", "sentence": str(failure)}, {"kind": "end"}]
             return {**shown, "after": after or 0, "events": ended, "ahead": 0}
     found = [] if after is None else room.events(shown["ticket"], after)[:MOST_EVENTS]
-    return {
-        **shown,
-        "after": after or 0,
-        "events": found,
-        "ahead": room.ahead(shown["ticket"]),
-    }
+    return {**shown, "after": after or 0, "events": found, "ahead": room.ahead(shown["ticket"])}
 
 
 @functools.cache
@@ -296,8 +292,8 @@ def _look() -> dict[str, Any]:
         "text": look.text,
         "primary": look.primary,
         "strong": theme.family_style(decision_fields.DIFFERENCE).color(dark),
-        "classes": decision_fields.hues(dark),
-        "points": [theme.blend(hue, "#000000", 0.75) for hue in decision_fields.hues(dark)],
+        "classes": decision_fields.FIELDS,
+        "points": decision_fields.hues(dark),
         "page": {
             "track": look.grid,
             "selected": look.selected,

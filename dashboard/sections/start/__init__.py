@@ -1,1 +1,1 @@
-"""The parts of the page Start: lessons, findings, next steps, newest runs, workers."""
+"""The parts of the page Start: the living picture, and tiles of the results."""

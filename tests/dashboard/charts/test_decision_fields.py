@@ -17,7 +17,7 @@ BASE = np.array([[[255, 0], [255, 0]], [[128, 127], [255, 0]]], np.uint8)
 def test_hue_is_the_class_and_saturation_how_sure_it_is(dark):
     ground, first, second = (
         np.array([int(text[at : at + 2], 16) for at in (1, 3, 5)])
-        for text in (theme.ground(dark).background, *chart.hues(dark)[:2])
+        for text in (theme.ground(dark).background, *chart.FIELDS[:2])
     )
     found = chart.painted(chart.Field("Original", SURE), dark).astype(int)
     assert np.abs(found[0, 0] - (ground + 0.66 * (first - ground))).max() <= 1

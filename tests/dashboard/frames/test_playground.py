@@ -55,7 +55,7 @@ def test_numbers_that_are_none_are_refused(text):
 
 
 def test_what_an_address_does_not_know_falls_back_or_is_told():
-    first = frames.preset_draft(PRESETS[0].id)
+    first = frames.preset_draft(frames.OPENS_ON)
     assert frames.from_query({}) == frames.from_query({"preset": "no such"}) == first
     with pytest.raises(BadValue):
         frames.from_query({"points": "cubes"})

@@ -19,6 +19,7 @@ from scipy import stats
 from dashboard import frames
 from dashboard.charts import results_table
 from dashboard.frames import glossary as glossary_frames
+from dashboard.frames import start as start_frames
 from dashboard.frames.rows import rows_by_setting
 from dashboard.papers import tables as published
 from dashboard.text import labels
@@ -392,9 +393,6 @@ def test_what_forgot_for_certain_and_in_its_features_goes_before_the_others(chan
     assert {one.value for one in both} == {"SCRUB", "SalUn"}
     told = [tells(one.detail, "its features") for one in both]
     assert told == len(both) * ["features" in change]
-    head, _ = frames.story(less("scrub"), "it", 3)
-    assert tells(head, "2 of 4 methods")
-    assert tells(head, "the features of 1") == ("features" in change)
 
 
 def test_where_no_method_forgot_the_answer_is_none():
@@ -425,31 +423,22 @@ def test_a_nearest_that_chance_may_have_chosen_says_so():
     assert tells(sure_detail, "2.0 points") and "SSD" not in sure_detail
 
 
-def test_the_story_counts_methods_and_names_the_nearest_and_its_cost():
-    head, text = frames.story(judged_table(WORDS_OF, AWAY), "the whole class Bag", 1000)
-    assert tells(head, "2 of 4 methods", "forget", "the whole class Bag")
-    assert (
-        "SCRUB" in text
-        and "2.0 points" in text
-        and "20 % of its time" in text
-        and "30.0 points" in text
-    )
-    head, text = frames.story(
-        judged_table({**WORDS_OF, "scrub": "damaged", "salun": "too much"}, AWAY), "it", 3
-    )
-    assert tells(head, "None of the 4 methods") and text
-    assert frames.story(judged_table({}, {}), "it", 3) == ("", "")
-
-
-def test_what_accuracy_alone_would_choose_wrongly_is_named_with_its_numbers():
-    # fine-tuning is most useful and did nothing; SSD has Retrain's forget accuracy and is damaged
-    text = frames.misled(judged_table(WORDS_OF, AWAY))
-    assert tells(text, "Fine-tune", "91.0 %", "90.0 %", "90.0 %", "SSD", "50.0 %", "50.0 %")
-    assert tells(text, "SSD", "60.0 %", "90.0 %")
-    forgot: dict[str, Word] = {**WORDS_OF, "finetune": "forgot"}
-    assert "Fine-tune" not in frames.misled(judged_table(forgot, AWAY))
-    assert frames.misled(judged_table({**forgot, "ssd": "forgot"}, AWAY)) == ""
-    assert frames.misled(judged_table({}, {})) == ""
+def test_start_shows_who_fell_short_and_the_accuracy_that_hides_it():
+    words: dict[str, Word] = {**WORDS_OF, "salun": "too little"}
+    rows = judged_table(words, AWAY).rows
+    shown = [(mark.title, round(mark.value, 6), mark.fate) for mark in start_frames.distances(rows)]
+    assert shown == [
+        ("Original", 30.0, "did nothing"),
+        ("SalUn", 5.0, "too little"),
+        ("SCRUB", 2.0, "forgot"),
+        ("Retrain", 0.0, ""),
+    ]
+    # who did nothing stands in where nobody forgot too little
+    idle = start_frames.distances(judged_table(WORDS_OF, AWAY).rows)
+    assert [mark.title for mark in idle][1] == "Fine-tune"
+    known = start_frames.distances(rows, ["ssd"])
+    assert [mark.title for mark in known] == ["Original", "SCRUB", "Retrain"]
+    assert start_frames.distances(judged_table({}, {}).rows) == []
 
 
 def test_tables_sort_by_distance_by_verdict_and_by_family():
@@ -742,10 +731,6 @@ def test_a_method_says_in_how_many_settings_it_did_what():
     settings = frames.method_settings(pd.DataFrame(lines), values, method="ssd", judged=judged)
     assert list(frames.settings_frame(settings)["Verdict"]) == ["too little"] * 3 + ["forgot"]
     assert list(frames.settings_frame(settings)["Distance (points)"]) == ["5.0"] * 3 + ["1.0"]
-    said = frames.settings_sentence("SSD", settings)
-    assert tells(said, "SSD", "forgot", "1 of 4", "too little", 3)
-    assert numbers(said) == ["1", "4", "3"]
-    assert frames.settings_sentence("SSD", []) == ""
 
 
 def test_setups_list_the_most_used_first():

@@ -17,7 +17,7 @@ from dashboard import papers
 from dashboard.frames import identity as identity_frames
 from dashboard.frames import representation as representation_frames
 from dashboard.pages import BY_ID
-from dashboard.papers import PAPERS, Coverage, Exhibit, Having, Link, Paper, Standing, tables
+from dashboard.papers import PAPERS, Exhibit, Having, Link, Paper, Standing, tables
 from dashboard.papers.newer import BESIDE
 from dashboard.widgets.markdown import escape
 from mucore import catalog
@@ -287,7 +287,7 @@ def test_fidelity_is_read_from_its_tables():
     assert {name for paper in papers.PAPERS for name in paper.findings} <= set(document)
 
 
-def test_coverage_counts_what_has_a_page_and_runs():
+def test_an_exhibit_has_a_line_a_page_and_without_one_its_reason():
     link = (Link("Results", "results"),)
     exhibits = (
         Exhibit(name="Table 1", shows="a", links=link, scenarios=("one_class", "class_wise")),
@@ -304,25 +304,16 @@ def test_coverage_counts_what_has_a_page_and_runs():
         presets=(),
         small="",
     )
-    assert papers.coverage(
-        [paper], Having({"class_wise": ()}, {"class_wise": ["digits"]})
-    ) == Coverage(exhibits=3, live=2, filled=1)
-    assert papers.coverage([paper], Having({}, {})) == Coverage(3, 2, 0)
     frame = papers.frame([paper])
     assert list(frame["Page"]) == ["results", "results", "–"] and list(
         frame["Without counterpart"]
     ) == ["", "", "none"]
 
 
-def test_the_page_counts_what_is_live_and_filled(home):
+def test_a_paper_leads_to_a_launch_of_its_data(home):
     fill(home, "full")
     at = opened()
     assert "Launch MUBox, CIFAR-10" in links(at)
-    live = sum(bool(exhibit.links) for exhibit in EXHIBITS)
-    scenarios = ["one_class", "class_wise"]
-    having = Having(dict.fromkeys(scenarios, ()), dict.fromkeys(scenarios, ("toy",)))
-    filled = papers.coverage(PAPERS, having).filled
-    assert {f"#### {live}", f"#### {filled}"} <= {one.value for one in at.markdown}
 
 
 @pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.id)

@@ -175,7 +175,11 @@ def test_method_page_tells_how_it_works_and_what_it_reached(home):
     fill(home, "full")
     at = open_page("method", method="salun")
     card = catalog.method("salun")
-    assert card.title in words_on(at) and card.summary in words_on(at) and card.how in words_on(at)
+    assert (
+        card.title in [one.value for one in at.subheader]
+        and card.summary in words_on(at)
+        and card.how in words_on(at)
+    )
     assert list(at.table[0].value["Setting"]) == [
         p.name.replace("_", r"\_") for p in card.parameters
     ]

@@ -34,41 +34,6 @@ def text_field(at: AppTest, label: str):
     return next(one for one in at.text_input if one.label == label)
 
 
-# --- start
-# --------------------------------------------------------------------------------------------------
-
-
-def test_start_lists_the_newest_runs_first(home):
-    fill(home, "full")
-    at = open_page("start")
-    table = at.dataframe[0].value
-    assert len(table) == 12
-    assert table["Finished"].is_monotonic_decreasing
-    assert set(table["Method"]) <= {
-        catalog.method(name).title
-        for name in ("original", "retrain", "finetune", "gradient_ascent", "salun")
-    }
-    assert "22 results in all" in words_on(at)
-
-
-@pytest.mark.slow
-def test_runs_of_a_method_that_the_catalogue_no_longer_knows_keep_its_id(home):
-    spec = make_spec_row(scenario="one_class", method="salun").model_copy(
-        update={"method": "of_a_plugin_that_left", "method_hash": "0" * 64}
-    )
-    with open_store(home) as store:
-        store.put_result(make_result(method="retrain"))
-        store.put_result(make_result(spec))
-    start, results = open_page("start"), open_page("results")
-    assert not start.exception and not results.exception
-    assert "of_a_plugin_that_left" in set(start.dataframe[0].value["Method"])
-    listed = next(frame.value for frame in results.dataframe if "Evaluation seed" in frame.value)
-    assert (
-        set(listed["Method"]) == {"Retrain", "of_a_plugin_that_left"}
-        and listed["Finished"].is_monotonic_decreasing
-    )
-
-
 # --- launch
 # --------------------------------------------------------------------------------------------------
 
@@ -310,7 +275,7 @@ def press(at, key):
     next(one for one in at.button if one.key == key).click().run()
 
 
-def test_launch_queue_and_start_say_the_same_time(home, started):
+def test_launch_and_queue_say_the_same_time(home, started):
     with open_store(home) as store:
         store.register_worker("cpu", 2)
     at = open_page("launch", dataset="digits", model="mlp", methods=["finetune", "scrub"])
@@ -318,11 +283,8 @@ def test_launch_queue_and_start_say_the_same_time(home, started):
     next(one for one in at.button if one.label.startswith("Start ")).click().run()
     with open_store(home) as store:
         assert store.count_active() == 5
-    bars = [
-        bar.proto.text for page in ("queue", "start") for bar in open_page(page).get("progress")
-    ]
-    assert f"{said} left" in bars[0]
-    assert f"5 waiting, {said} left" in words_on(open_page("start"))
+    (bar,) = open_page("queue").get("progress")
+    assert f"{said} left" in bar.proto.text
 
 
 def test_queue_shows_the_whole_error_and_the_log(home):
@@ -426,8 +388,8 @@ os._exit(9)  # as a kill would: no clean-up
 @pytest.mark.slow
 def test_pages_follow_another_process_that_dies(home):
     fill(home, "empty")
-    start, queue = open_page("start"), open_page("queue")
-    assert "no results yet" in words_on(start) and "not launched anything yet" in words_on(queue)
+    queue = open_page("queue")
+    assert "not launched anything yet" in words_on(queue)
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "MUCORE_HOME": str(home)}
     done = subprocess.run(
         [sys.executable, "-c", WRITER, str(ROOT / "tests")],
@@ -437,8 +399,6 @@ def test_pages_follow_another_process_that_dies(home):
         timeout=60,
     )
     assert done.returncode == 9, done.stderr
-    start.run()
-    assert len(start.dataframe[0].value) == 1
     # what two seconds of waiting would do to the cached look for dead workers
     st.cache_data.clear()
     queue.run()

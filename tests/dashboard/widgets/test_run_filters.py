@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from builders import make_result, make_spec_row
-from pages import open_page
+from pages import figures, open_page
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data
@@ -122,6 +122,33 @@ def test_the_demo_opens_on_tuned_settings_and_its_chips_say_so(home, tmp_path, m
     assert titles(opened(settings="authors")) == ["Fine-tune", "SCRUB"]
     assert titles(opened(settings="authors", methods="scrub")) == ["SCRUB"]
     assert "Methods **1 of 2**" in popovers(opened(settings="authors", methods="scrub"))
+
+
+def test_start_opens_on_what_results_opens_on(home, tmp_path, monkeypatch):
+    """Of the demo a whole class: SCRUB forgot it, Fine-tune did nothing and scores highest. The
+    scenario that comes first in the catalogue has neither.
+    """
+    level = {
+        "original": (1.0, 1.0),
+        "retrain": (0.0, 0.9),
+        "scrub": (0.0, 0.9),
+        "finetune": (1.0, 0.95),
+    }
+    with open_store(tmp_path / "made") as store:
+        for scenario in ("class_wise", "one_class"):
+            for method, (forgotten, kept) in level.items():
+                values = dict.fromkeys(("fa", "tfa"), forgotten) | {"rte": 0.2}
+                values |= dict.fromkeys(("ra", "tra", "ta"), kept)
+                store.put_result(make_result(scenario=scenario, method=method, metrics=values))
+    show_as_demo(tmp_path / "made", monkeypatch)
+    at = open_page("start")
+    assert not at.exception
+    far, scored, costs = figures(at)
+    (first,) = scored["data"]
+    assert first["x"] == [100.0, 95.0, 90.0]  # of Original, of the highest, of Retrain
+    assert len(far["data"]) == 4
+    named = [mark[1] for trace in costs["data"] for mark in trace.get("customdata", ())]
+    assert sorted(named) == ["Fine-tune", "SCRUB"]
 
 
 def test_changed_settings_have_a_choice_of_their_own_and_are_not_what_the_demo_opens_on(

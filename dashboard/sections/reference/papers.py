@@ -8,10 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import access, data, papers, state
-from dashboard.frames import Answer
 from dashboard.frames import quality as quality_frames
 from dashboard.papers import PAPERS, Paper
-from dashboard.sections.papers import exhibits, findings, newer
+from dashboard.sections.reference import exhibits, findings, newer
 from dashboard.widgets import figures, header, messages
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
@@ -19,15 +18,15 @@ from dashboard.widgets.provenance import provenance
 from mucore import catalog
 
 
-def page() -> None:
+def show(top: st.delta_generator.DeltaGenerator) -> None:
     source = data.source()
     runs = data.unlearning_runs()
-    header.header(
-        "Where is each table and figure of the papers?",
-        "Choose a paper. Each line links to the page that shows the same from the results in "
-        "hand, filters set.",
-        source,
-    )
+    with top:
+        header.header(
+            "Where is each table and figure of the papers?",
+            "Choose a paper. Each line leads to the page that shows the same from these results.",
+            source,
+        )
     found = having(runs, source.name, source.change)
     if runs.empty:
         messages.empty(
@@ -35,7 +34,6 @@ def page() -> None:
             "Launch a comparison",
             "launch",
         )
-    header.answers(coverage_answers(papers.coverage(PAPERS, found)))
     titles = {paper.id: paper.title for paper in PAPERS}
     name = state.segmented(
         "Paper",
@@ -63,19 +61,6 @@ def having(_runs: pd.DataFrame, name: str, change: int) -> papers.Having:
     return papers.having(_runs, many_models=bool(quality_frames.experiments(_runs)))
 
 
-def coverage_answers(found: papers.Coverage) -> list[Answer]:
-    return [
-        Answer("Papers", str(len(PAPERS)), "the ones that this program brings together"),
-        Answer("Tables and figures", str(found.exhibits), "similar ones counted once"),
-        Answer("With a page here", str(found.live), "where there is none, the reason stands there"),
-        Answer(
-            "With results to show",
-            str(found.filled),
-            "there are runs for them; the paper's own setting may differ",
-        ),
-    ]
-
-
 def show_paper(paper: Paper) -> None:
     st.markdown(f"**{escape(paper.citation)}.** {escape(paper.about)}")
     if paper.caveat:
@@ -94,6 +79,3 @@ def show_paper(paper: Paper) -> None:
     links = "; the launch links take the paper's own data and model" * access.presents()
     st.caption(f"A small version for a laptop{links}")
     st.code(paper.small, language="bash", wrap_lines=True)
-
-
-page()

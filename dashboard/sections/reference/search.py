@@ -30,12 +30,10 @@ def show(card: MethodCard) -> None:
     titles = {one.id: one.title for one in searches}
     name = state.segmented("Task", "searched", list(titles), format_func=lambda each: titles[each])
     one = next(each for each in searches if each.id == name)
-    header.statement(frames.sentence(one))
+    header.answer(frames.sentence(one))
     st.caption(
-        "Each mark is one setting; the first is the authors'. Its height is how much of the "
-        "verdict's margin it uses up on validation data, by the number that uses most, on average "
-        "over three seeds; a clear loser stops after one or two. The line is the best so far. Test "
-        "data are never looked at."
+        "Each mark is one setting, the first the authors'; the line is the best so far. Height: "
+        "share of the verdict's margin on validation data, mean of three seeds."
     )
     info = search_progress.search_progress_info(one)
     figure = search_progress.draw(info, dark=state.dark())

@@ -25,12 +25,13 @@ KINDS = {
 }
 
 
-def page() -> None:
-    header.header(
-        "What does this word mean?",
-        "The ideas, and every verdict, metric, scenario, method, data set and setting of this "
-        "program, in plain words. Fractions are shown in percent.",
-    )
+def show(top: st.delta_generator.DeltaGenerator) -> None:
+    with top:
+        header.header(
+            "What does this word mean?",
+            "Ideas, verdicts, metrics, scenarios, methods, data sets and settings. Fractions are "
+            "shown in percent.",
+        )
     entries = glossary_frames.glossary()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         query = state.text(
@@ -83,6 +84,3 @@ def show_entry(entry: glossary_frames.Entry, *, opened: bool = False) -> None:
         if opened and st.button("Show all", icon=":material/close:", key="close_term"):
             state.set_param("term", None)
             st.rerun()
-
-
-page()

@@ -8,15 +8,14 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data, state
-from dashboard.sections.method import facts, results, search
+from dashboard.sections.reference import facts, method_runs, search
 from dashboard.text.labels import method_names
 from dashboard.widgets import header, messages, run_drawer
 from dashboard.widgets.markdown import escape
 from mucore import catalog
 
 
-def page() -> None:
-    top = st.container()
+def show(top: st.delta_generator.DeltaGenerator) -> None:
     ids = [card.id for card in catalog.methods()]
     every = data.unlearning_runs()
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -35,10 +34,12 @@ def page() -> None:
     runs = every[every["method"] == card.id]
     with top:
         header.header(
-            f"How does {title} work, and how well does it do?",
-            f"{catalog.FAMILIES[card.family]}. {escape(card.source)}",
+            "How does a method work, and how well does it do?",
+            "Its card, its settings, and every run of it in these results.",
             source,
         )
+    st.subheader(title, anchor=False)
+    st.caption(f"{catalog.FAMILIES[card.family]}. {escape(card.source)}")
     facts.show(card)
     facts.show_parameters(card, recipe)
     search.show(card)
@@ -53,7 +54,7 @@ def page() -> None:
         )
         run_drawer.closed()
         return
-    results.show(card, runs, every)
+    method_runs.show(card, runs, every)
 
 
 def most_run(runs: pd.DataFrame) -> str:
@@ -70,6 +71,3 @@ def method_name(name: str) -> str:
 
 def preset_name(name: str) -> str:
     return catalog.preset(name).title
-
-
-page()

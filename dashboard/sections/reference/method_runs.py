@@ -8,7 +8,7 @@ import streamlit as st
 from dashboard import data, frames, state
 from dashboard.charts import method_settings
 from dashboard.charts.parts import noise
-from dashboard.widgets import clicks, figures, header, run_drawer
+from dashboard.widgets import clicks, figures, run_drawer
 from dashboard.widgets.provenance import provenance, runs_frame
 from mucore.catalog import MethodCard
 
@@ -20,24 +20,10 @@ def show(card: MethodCard, runs: pd.DataFrame, every: pd.DataFrame) -> None:
         runs, values, method=card.id, judged=data.judged(runs), noises=noises(every)
     )
     info = method_settings.method_settings_info(settings)
-    if sentence := frames.settings_sentence(card.title, settings):
-        header.statement(sentence)
-    beside = (
-        " On the far right stands what happened, with the distance to Retrain."
-        if any(info.outcomes)
-        else ""
-    )
-    untimed = any(mean is None for mean in info.panels[2].means)
-    gaps = (
-        " Where a mark is missing, the number was not measured or cannot be compared."
-        if untimed
-        else ""
-    )
     grey = f" {noise.SAID}" if any(setting.noise for setting in settings) else ""
     st.caption(
-        "Each line is one experiment: a forget set, and parameters of the method. The dashed line "
-        "is Retrain. On the left and in the middle nearer to it is better; on the right, marks to "
-        f"its left are cheaper.{grey}{beside}{gaps} Click a mark to see its run."
+        "Each line is one experiment, the dashed line is Retrain, and marks to the left of it in "
+        f"the last panel are cheaper.{grey} Click a mark for its run."
     )
     figure = method_settings.draw(info, family=card.family, dark=state.dark())
     clicks.chart(figure, "method_settings", alt=method_settings.alt_text(info))

@@ -1,0 +1,63 @@
+"""What the tiles of Start show of a table: how far models end from Retrain, and the test accuracy
+that hides it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from dashboard.frames.rows import Row
+from dashboard.text import verdicts
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A model and one number of it; `fate` is a key of `theme.FATES`, "" of Retrain."""
+
+    title: str
+    value: float
+    fate: str = ""
+
+
+def distances(rows: Sequence[Row], known: Collection[str] = ()) -> list[Mark]:
+    """Points from Retrain: of Original, of the method that knows most of what it should have
+    forgotten, of the nearest that forgot, and of Retrain; methods among `known` where there are
+    any. Without a method, nothing.
+    """
+    mine = [row for row in rows if row.method in known] or list(rows)
+    short = [row for row in mine if _word(row) in verdicts.SHORT and row.away is not None]
+    short = [row for row in short if _word(row) != "did nothing"] or short
+    far = max(short, key=lambda row: row.away or 0.0, default=None)
+    near = next(iter(verdicts.nearest(mine) or verdicts.nearest(rows)), None)
+    found = [row for row in (_reference(rows, "original"), far, near) if row is not None]
+    marks = [Mark(row.title, 100 * row.away, _fate(row)) for row in found if row.away is not None]
+    return [*marks, Mark("Retrain", 0.0)] if far or near else []
+
+
+def accuracies(rows: Sequence[Row]) -> list[Mark]:
+    """Test accuracy in %: of Original, of the highest method if that did not forget, of Retrain.
+    Without both references, nothing.
+    """
+    scored = {row.id: value.mean for row in rows if (value := row.cells["ta"].value) is not None}
+    original, retrain = _reference(rows, "original"), _reference(rows, "retrain")
+    ran = [row for row in rows if not row.reference and not row.unsound and row.id in scored]
+    best = max(ran, key=lambda row: scored[row.id], default=None)
+    if original is None or retrain is None or not {original.id, retrain.id} <= scored.keys():
+        return []
+    shown = [original, *([best] if best and _word(best) in verdicts.SHORT else []), retrain]
+    return [Mark(row.title, 100 * scored[row.id], _fate(row)) for row in shown]
+
+
+def _reference(rows: Sequence[Row], method: str) -> Row | None:
+    return next((row for row in rows if row.method == method), None)
+
+
+def _word(row: Row) -> str:
+    return "" if row.reference or row.verdict is None else row.verdict.word
+
+
+def _fate(row: Row) -> str:
+    if row.method == "retrain":
+        return ""
+    return "did nothing" if row.verdict is None else verdicts.fate(row.verdict)

@@ -1,0 +1,1 @@
+"""The tabs of the room Reference: methods, words, papers."""
