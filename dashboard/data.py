@@ -23,7 +23,6 @@ import streamlit as st
 from dashboard import access, state
 from mucore import analysis as analyses
 from mucore import catalog, shipped
-from mucore.analysis import neighbours as neighbour_search
 from mucore.analysis.features import Split, common, stored
 from mucore.catalog import tuning
 from mucore.errors import BadFile, MucoreError
@@ -417,16 +416,6 @@ def pack() -> Path | None:
     return DEMO if source().demo else None
 
 
-def neighbours(
-    keys: Sequence[str], *, split: Literal["train", "test"], count: int
-) -> Mapping[str, Any]:
-    """The analysis "neighbours" (mucore/analysis/neighbours.py) at once, as it reads stored
-    features alone. Raises a `MucoreError`.
-    """
-    where = source()
-    return _neighbours(where.store, where.name, where.change, tuple(keys), split, count)
-
-
 def comparisons() -> list[Comparison]:
     """Newest first; those of the demo pack while the demo is shown."""
     where = source()
@@ -602,19 +591,6 @@ def _sample_names(
     if data_hash and splits.data_hash != data_hash:
         raise BadFile(f"{dataset} has changed since the run.")
     return identity.numbers(splits), identity.files(splits)
-
-
-@st.cache_data(show_spinner=False, max_entries=16)
-def _neighbours(
-    _store: Store,
-    name: str,
-    change: int,
-    keys: tuple[str, ...],
-    split: Literal["train", "test"],
-    count: int,
-) -> Mapping[str, Any]:
-    asked = neighbour_search.Parameters(keys=list(keys), split=split, count=count)
-    return neighbour_search.compute(_store, asked, lambda done, what: None)
 
 
 def _frozen(filters: dict[str, Any]) -> tuple[tuple[str, Any], ...]:

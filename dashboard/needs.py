@@ -27,7 +27,6 @@ from mucore.errors import MucoreError, UnknownName
 APP: Final = str(Path(__file__).with_name("app.py"))
 SECONDS: Final = 300  # in which a page is drawn
 EVERY: Final = "all"
-ROOMS: Final = {room for room, _ in MOVED.values()}  # pages of tabs; others have views
 
 
 def needs(what: str, name: str) -> dict[str, list[dict[str, Any]]]:
@@ -86,7 +85,7 @@ def asked(page: str) -> Iterator[course.Course]:
         return
     for view in first.steps:
         if view != first.now and page != "lessons":
-            yield drawn(page, **{TAB if page in ROOMS else "view": view})
+            yield drawn(page, **{"view": view, TAB: view})  # whichever the page knows
 
 
 def drawn(page: str, **query: str) -> course.Course:

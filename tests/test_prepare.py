@@ -152,10 +152,10 @@ def test_pages_are_looked_at_in_any_folder(home, tmp_path):
 
 @pytest.mark.slow
 def test_a_page_says_which_map_it_would_show(home, monkeypatch):
-    """With predictions kept, Compare's map of the runs that it opens on, of the reader's own."""
+    """With predictions kept, the map of the runs that it opens on, of the reader's own."""
     monkeypatch.setattr(data, "DEMO", home / "no-demo")
     full_store(home).close()
-    found = needs.drawn("compare", view="map")
+    found = needs.drawn("representation", tab="map")
     assert found.steps and found.now == "map"
     assert all(one["pack"] is None for one in found.wanted)
 

@@ -147,7 +147,7 @@ def draw(info: ClassGapsInfo, *, dark: bool) -> go.Figure:
         showgrid=False,
         tickfont={"color": look.text},
     )
-    figure.update_layout(height=110 + 24 * max(len(titles), 3), margin={"t": 12})
+    figure.update_layout(height=max(400, 110 + 30 * len(titles)), margin={"t": 12})
     return figure
 
 

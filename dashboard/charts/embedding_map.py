@@ -1,14 +1,13 @@
 """What the encoders see: one t-SNE map a model, the same samples in all of them, forgotten ones in
 one strong colour (Are We Truly Forgetting?, Figures 3 and 12).
 
-All maps start from the same points and share one window, so a cluster that moved did so because its
-neighbours changed. One sample may be ringed in all of them.
+Each map is a run of its own: where a cluster lies and how the map is turned means nothing.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,25 +16,27 @@ import plotly.graph_objects as go
 from dashboard import theme
 from dashboard.charts.parts import axes, classes, subplots
 
-COLUMNS = 4
 _MANY = 6000  # points that a browser draws one by one without stuttering
-_ROOM = 0.04  # around the points
-_RING = 15  # pixels across the ringed sample
+_ROOM = 0.06  # around the points
+_NEAR = ("influence", "competition")  # whose hues the classes nearest to the forgotten one have
 
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One model: its title and the positions (n, 2) of the shared samples."""
+    """One model: its title, the positions (n, 2) of the shared samples, and the key of
+    `theme.FATES` that stands beside its title, "" for a reference.
+    """
 
     title: str
     points: np.ndarray
+    fate: str = ""
 
 
 @dataclass(frozen=True, eq=False)
 class EmbeddingMapInfo:
     """Panels over the same n samples; `labels` (n,) classes, `forgotten` (n,), `names` of the
-    classes by number; `across` and `up` are the window of all panels; `marked` is the sample to
-    ring, None where none of the n is.
+    classes by number. Of the classes that stay, those in `near` have a colour and the others are
+    grey; where that is None, each has one.
     """
 
     panels: tuple[Panel, ...]
@@ -43,16 +44,24 @@ class EmbeddingMapInfo:
     labels: np.ndarray
     forgotten: np.ndarray
     names: tuple[str, ...]
-    across: tuple[float, float]
-    up: tuple[float, float]
-    marked: int | None = None
+    near: tuple[int, ...] | None = None
 
     @property
     def forgotten_names(self) -> tuple[str, ...]:
         return tuple(self.name(label) for label in np.unique(self.labels[self.forgotten]))
 
     def name(self, label: int) -> str:
-        return self.names[label] if 0 <= label < len(self.names) else str(label)
+        return classes.name(self.names, label)
+
+    def color(self, label: int, dark: bool) -> str:
+        """That of a class that stays."""
+        if self.near is None:
+            return classes.color(label, dark)
+        if label not in self.near:
+            return theme.blend(
+                theme.ground(dark).muted, theme.ground(dark).background, 0.45 if dark else 0.4
+            )
+        return theme.family_style(_NEAR[self.near.index(label) % len(_NEAR)]).color(dark)
 
 
 def embedding_map_info(
@@ -62,73 +71,68 @@ def embedding_map_info(
     labels: np.ndarray,
     forgotten: np.ndarray,
     names: Sequence[str] = (),
-    marked: int | None = None,
+    near: Collection[int] | None = None,
+    fates: Mapping[str, str] | None = None,
 ) -> EmbeddingMapInfo:
-    """`maps`: positions (n, 2) by panel title, in the order shown; `marked`: the id of the sample
-    to ring where it is among `ids`.
-    """
-    everything = np.concatenate([np.zeros((1, 2)), *maps.values()])
-    (left, low), (right, high) = everything.min(axis=0), everything.max(axis=0)
-    side, rise = _ROOM * (right - left), _ROOM * (high - low)
+    """`maps`: positions (n, 2) by panel title, in the order shown; `fates` by title."""
     return EmbeddingMapInfo(
-        panels=tuple(Panel(title, np.asarray(points)) for title, points in maps.items()),
+        panels=tuple(
+            Panel(title, np.asarray(points), (fates or {}).get(title, ""))
+            for title, points in maps.items()
+        ),
         ids=np.asarray(ids),
         labels=np.asarray(labels),
         forgotten=np.asarray(forgotten, bool),
         names=tuple(names),
-        across=(float(left - side), float(right + side)),
-        up=(float(low - rise), float(high + rise)),
-        marked=marked if marked in np.asarray(ids) else None,
+        near=None if near is None else tuple(near),
     )
+
+
+def balanced(labels: np.ndarray, forgotten: np.ndarray) -> np.ndarray:
+    """(n,) bool: all samples that stay and, of each class, as many forgotten ones as the classes
+    that stay have on average, the first ones. More would look like a cluster in any map.
+    """
+    kept = labels[~forgotten]
+    most = round(len(kept) / len(np.unique(kept))) if len(kept) else len(labels)
+    shown = ~forgotten
+    for label in np.unique(labels[forgotten]):
+        shown[np.flatnonzero((labels == label) & forgotten)[:most]] = True
+    return shown
 
 
 def draw(info: EmbeddingMapInfo, *, dark: bool) -> go.Figure:
     look = theme.ground(dark)
-    rows = max(1, math.ceil(len(info.panels) / COLUMNS))
-    columns = max(1, math.ceil(len(info.panels) / rows))
+    columns = min(2, max(1, len(info.panels)))
+    rows = max(1, math.ceil(len(info.panels) / columns))
     figure = subplots.figure(
         rows=rows,
         cols=columns,
-        subplot_titles=[panel.title for panel in info.panels],
-        horizontal_spacing=0.015,
-        vertical_spacing=0.11 / rows,
+        horizontal_spacing=0.02,
+        vertical_spacing=0.1 / max(1, rows - 1) if rows > 1 else 0,
         dark=dark,
     )
     kind = go.Scattergl if len(info.panels) * len(info.labels) > _MANY else go.Scatter
     strong = theme.family_style("gradient_ascent").color(dark)
+    stays = [int(label) for label in np.unique(info.labels[~info.forgotten])]
+    near = info.near or ()
     for number, panel in enumerate(info.panels):
-        for label in np.unique(info.labels):
-            kept = (info.labels == label) & ~info.forgotten
-            if kept.any():
-                color = classes.color(int(label), dark)
-                figure.add_trace(
-                    _points(kind, info, panel, kept, color, 4, info.name(int(label)), show=False),
-                    *_place(number, columns),
-                )
+        row, column = number // columns + 1, number % columns + 1
+        for label in sorted(stays, key=lambda each: (each in near, each)):  # grey below colours
+            chosen = (info.labels == label) & ~info.forgotten
+            color = info.color(label, dark)
+            trace = _points(kind, info, panel, chosen, color, 7, info.name(label), look)
+            figure.add_trace(trace, row, column)
         if info.forgotten.any():
-            trace = _points(
-                kind, info, panel, info.forgotten, strong, 6, "to forget", show=number == 0
-            )
-            figure.add_trace(trace, *_place(number, columns))
-        if info.marked is not None:
-            figure.add_trace(
-                _ring(info, panel, look.text, show=number == 0), *_place(number, columns)
-            )
-    figure.update_xaxes(visible=False, range=info.across)
-    figure.update_yaxes(visible=False, range=info.up)
-    for number in range(len(info.panels)):
-        axis = subplots.ending(number + 1)
-        frame = {
-            "x0": 0,
-            "x1": 1,
-            "y0": 0,
-            "y1": 1,
-            "xref": f"x{axis} domain",
-            "yref": f"y{axis} domain",
-        }
-        figure.add_shape(type="rect", line={"color": look.grid, "width": 1}, layer="below", **frame)
-    legend = axes.below(0) | {"itemsizing": "constant"}
-    figure.update_layout(height=70 + 250 * rows, margin={"t": 34, "b": 30}, legend=legend)
+            trace = _points(kind, info, panel, info.forgotten, strong, 9, "forgotten", look)
+            figure.add_trace(trace, row, column)
+        across, up = (_span(panel.points[:, place]) for place in (0, 1))
+        figure.update_xaxes(range=across, visible=False, row=row, col=column)
+        figure.update_yaxes(range=up, visible=False, row=row, col=column)
+        _frame(figure, number, look)
+    _heads(figure, info, dark)
+    figure.update_layout(
+        height=52 + 252 * rows, margin={"l": 1, "r": 1, "t": 26, "b": 4}, showlegend=False
+    )
     return figure
 
 
@@ -138,12 +142,52 @@ def alt_text(info: EmbeddingMapInfo) -> str:
     return (
         f"{len(info.panels)} t-SNE maps of the features of {len(info.labels)} samples, one a "
         f"model: {', '.join(panel.title for panel in info.panels)}. {int(info.forgotten.sum())} "
-        "samples to forget stand out in colour."
-    ) + ("" if info.marked is None else f" Sample {info.marked} is ringed in each.")
+        "forgotten samples stand out in colour."
+    )
 
 
-def _place(number: int, columns: int) -> tuple[int, int]:
-    return number // columns + 1, number % columns + 1
+def _heads(figure: go.Figure, info: EmbeddingMapInfo, dark: bool) -> None:
+    """The title above each panel, at its left, and at its right what became of the method, where
+    the window is wide enough.
+    """
+    look, heads, fates = theme.ground(dark), [], []
+    for number, panel in enumerate(info.panels):
+        end = subplots.ending(number + 1)
+        place = {
+            "xref": f"x{end} domain",
+            "yref": f"y{end} domain",
+            "y": 1,
+            "yanchor": "bottom",
+            "yshift": 2,
+        }
+        heads.append(
+            axes.words(f"<b>{panel.title}</b>", look.text, size=14, x=0, xanchor="left", **place)
+        )
+        if panel.fate:
+            color = theme.FATES[panel.fate].color(dark)
+            fates.append(axes.words(panel.fate, color, size=13, x=1, xanchor="right", **place))
+    before = len(figure.layout.annotations) + len(heads)
+    axes.put(figure, [*heads, *fates])
+    figure.layout.meta = {"wide_names": [*range(before, before + len(fates))]}
+
+
+def _frame(figure: go.Figure, number: int, look: theme.Ground) -> None:
+    end = subplots.ending(number + 1)
+    figure.add_shape(
+        type="rect",
+        line={"color": look.border, "width": 1},
+        layer="below",
+        x0=0,
+        x1=1,
+        y0=0,
+        y1=1,
+        xref=f"x{end} domain",
+        yref=f"y{end} domain",
+    )
+
+
+def _span(values: np.ndarray) -> tuple[float, float]:
+    return axes.padded([float(values.min()), float(values.max())], _ROOM, 1e-6)
 
 
 def _points(
@@ -154,36 +198,18 @@ def _points(
     color: str,
     size: int,
     name: str,
-    *,
-    show: bool,
+    look: theme.Ground,
 ):
     return kind(
         x=panel.points[chosen, 0],
         y=panel.points[chosen, 1],
         mode="markers",
         name=name,
-        legendgroup=name,
-        marker={"size": size, "color": color, "opacity": 0.9, "line": {"width": 0}},
-        unselected={"marker": {"opacity": 0.9}},  # a click rings its sample and pales nothing
+        marker={"size": size, "color": color, "line": {"width": 1, "color": look.background}},
+        unselected={"marker": {"opacity": 1}},
         customdata=[
             [str(each), info.name(int(label))]
             for label, each in zip(info.labels[chosen], info.ids[chosen], strict=True)
         ],
         hovertemplate="%{customdata[1]}<br>sample %{customdata[0]}<extra></extra>",
-        showlegend=show,
-    )
-
-
-def _ring(info: EmbeddingMapInfo, panel: Panel, color: str, *, show: bool) -> go.Scatter:
-    chosen = info.ids == info.marked
-    return go.Scatter(
-        x=panel.points[chosen, 0],
-        y=panel.points[chosen, 1],
-        mode="markers",
-        name=f"sample {info.marked}",
-        legendgroup="ring",
-        marker={"symbol": "circle-open", "size": _RING, "color": color, "line": {"width": 2.5}},
-        unselected={"marker": {"opacity": 1}},
-        hoverinfo="skip",
-        showlegend=show,
     )

@@ -5,7 +5,7 @@ is an indication alone; Retrain a star, names where they have room.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -81,23 +81,31 @@ def draw(
     dark: bool,
     retrain: tuple[float, float] | None = None,
     original: tuple[float, float] | None = None,
-    selected: str = "",
+    selected: str | Collection[str] = "",
     avoid: Sequence[tuple[float, float]] = (),
+    diagonal: bool = False,
     most: int = 14,
     size: Size = WIDE,
     height: int = 560,
 ) -> go.Figure:
-    """The figure. `retrain` and `original` are places of the references; a mark named `selected` is
-    ringed and named. At most `most` names; none covers a place of `avoid`.
+    """The figure. `retrain` and `original` are places of the references; the marks `selected`, one
+    or several, are ringed and named. With `diagonal`, a dashed line where x is y. At most `most`
+    names; none covers a place of `avoid`.
     """
-    look = theme.ground(dark)
+    look, chosen = theme.ground(dark), {selected} if isinstance(selected, str) else {*selected}
     figure = axes.figure(dark=dark)
     places = {dot.key: (across.place(dot.x), up.place(dot.y)) for dot in dots}
     for fate in (name for name in theme.FATES if any(dot.fate == name for dot in dots)):
         for shown in (True, False):
             mine = [dot for dot in dots if dot.fate == fate and dot.shown is shown]
             if mine:
-                figure.add_trace(_trace(mine, places, fate, shown, dark, selected))
+                figure.add_trace(_trace(mine, places, fate, shown, dark, chosen))
+    if diagonal:
+        low, high = max(across.span[0], up.span[0]), min(across.span[1], up.span[1])
+        ends = {"x0": low, "y0": low, "x1": high, "y1": high, "layer": "below"}
+        figure.add_shape(
+            type="line", line={"width": 1, "dash": "dash", "color": look.muted}, **ends
+        )
     for dot in dots:
         if dot.low is not None and dot.high is not None:
             x = across.place(dot.x)
@@ -136,7 +144,7 @@ def draw(
             )
         )
     named = [(x, y, title) for title, x, y, _ in references]
-    named += [(*places[dot.key], dot.title) for dot in _by_interest(dots, selected)]
+    named += [(*places[dot.key], dot.title) for dot in _by_interest(dots, chosen)]
     labels = name_labels.place(
         named,
         across.span,
@@ -147,7 +155,7 @@ def draw(
             *((across.place(x), up.place(y)) for x, y in avoid),
         ],
         most=most,
-        must={"Retrain", "Original", *(dot.title for dot in dots if dot.key == selected)},
+        must={"Retrain", "Original", *(dot.title for dot in dots if dot.key in chosen)},
         lines=[
             (across.place(dot.x), up.place(dot.low), up.place(dot.high))
             for dot in dots
@@ -171,12 +179,12 @@ def _trace(
     fate: str,
     shown: bool,
     dark: bool,
-    selected: str,
+    selected: Collection[str],
 ) -> go.Scatter:
     style, look = theme.FATES[fate], theme.ground(dark)
     color = style.color(dark)
     hollow = style.symbol.endswith("-open") or not shown
-    chosen = [bool(selected) and dot.key == selected for dot in dots]
+    chosen = [dot.key in selected for dot in dots]
     return go.Scatter(
         x=[places[dot.key][0] for dot in dots],
         y=[places[dot.key][1] for dot in dots],
@@ -199,7 +207,7 @@ def _trace(
     )
 
 
-def _by_interest(dots: Sequence[Dot], selected: str) -> list[Dot]:
+def _by_interest(dots: Sequence[Dot], selected: Collection[str]) -> list[Dot]:
     """The selected one, then by turns from below, from the left, and from above: who comes first in
     either, and who is far out.
     """
@@ -209,7 +217,7 @@ def _by_interest(dots: Sequence[Dot], selected: str) -> list[Dot]:
         sorted(dots, key=lambda dot: -dot.y),
     ]
     mixed = [dot for each in zip(*turns, strict=True) for dot in each]
-    return list(dict.fromkeys([*(dot for dot in dots if dot.key == selected), *mixed]))
+    return list(dict.fromkeys([*(dot for dot in dots if dot.key in selected), *mixed]))
 
 
 def _titles(figure: go.Figure, across: Axis, up: Axis, look: theme.Ground) -> None:

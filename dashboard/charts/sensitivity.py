@@ -17,8 +17,6 @@ from dashboard.charts.parts import axes, intervals, noise
 
 _WIDE = 20.0  # from this ratio of largest to smallest on, equal steps hide the small values
 # One colour, marker and dash a line; families' styles, without their meaning.
-# of the paper's lines that stand beside none of ours
-_GHOSTS = ("circle-open", "triangle-up-open", "square-open", "diamond-open")
 _STYLES = (
     "influence",
     "gradient_ascent",
@@ -34,9 +32,8 @@ _STYLES = (
 @dataclass(frozen=True)
 class Line:
     """`x`, `mean`, `half` (of the 95 % t-interval; None for one seed), `seeds` and the key of a run
-    at each point. A `ghost` is the paper's, of the same measure as the line of its title where
-    there is one, and has no runs. `noise`, of a line of Retrains, is half of the band of Retrain
-    against Retrain at each point.
+    at each point. `noise`, of a line of Retrains, is half of the band of Retrain against Retrain at
+    each point.
     """
 
     title: str
@@ -46,7 +43,6 @@ class Line:
     seeds: tuple[int, ...]
     keys: tuple[str, ...]
     reference: bool = False
-    ghost: bool = False
     noise: tuple[float | None, ...] = ()
 
     @property
@@ -82,14 +78,13 @@ def sensitivity_info(
     *,
     names: Mapping[float, str],
     references: Mapping[str, str] | None = None,
-    ghosts: Mapping[str, pd.DataFrame] | None = None,
 ) -> SensitivityInfo:
     """`lines`: by title the columns of `frames.representation.along`, those of Retrains with one
     more, `apart`; `references`, by the titles of the dashed ones, the lines of whose measure they
-    are; `names` of the values. `ghosts` are the paper's lines, columns x and mean.
+    are; `names` of the values.
     """
     references = references or {}
-    own = tuple(
+    made = tuple(
         Line(
             title=title,
             x=tuple(frame["x"]),
@@ -103,20 +98,6 @@ def sensitivity_info(
         for title, frame in lines.items()
         if not frame.empty
     )
-    printed = tuple(
-        Line(
-            title=title,
-            x=tuple(map(float, frame["x"])),
-            mean=tuple(frame["mean"]),
-            half=(None,) * len(frame),
-            seeds=(0,) * len(frame),
-            keys=("",) * len(frame),
-            ghost=True,
-        )
-        for title, frame in (ghosts or {}).items()
-        if own and not frame.empty
-    )
-    made = own + printed
     values = sorted({x for line in made for x in line.x})
     above = [value for value in values if value > 0]
     wide = bool(above) and above[-1] / above[0] >= _WIDE
@@ -143,12 +124,11 @@ def draw(
     look = theme.ground(dark)
     figure = axes.figure(dark=dark)
     steps = {value: number for number, (value, _) in enumerate(info.ticks)}
-    own = [line for line in info.lines if not line.reference and not line.ghost]
+    own = [line for line in info.lines if not line.reference]
     styles = {
         line.title: theme.family_style(_STYLES[number % len(_STYLES)])
         for number, line in enumerate(own)
     }
-    alone = [line.title for line in info.lines if line.ghost and line.title not in styles]
     for line in info.lines:  # grey below all lines
         if line.band:
             places = [steps[x] if info.scale == "steps" else x for x, _, _ in line.band]
@@ -157,35 +137,22 @@ def draw(
     for line in info.lines:
         title = info.of.get(line.title, line.title)
         style = styles.get(title, theme.STYLES["reference"])
-        color = look.muted if line.ghost and line.title in alone else style.color(dark)
-        symbol = style.symbol
-        if line.ghost:
-            symbol = (
-                _GHOSTS[alone.index(line.title) % len(_GHOSTS)]
-                if line.title in alone
-                else f"{style.symbol}-open"
-            )
+        color = style.color(dark)
         figure.add_trace(
             go.Scatter(
                 x=[steps[x] for x in line.x] if info.scale == "steps" else line.x,
                 y=line.mean,
-                name=f"{line.title}, the paper" if line.ghost else line.title,
+                name=line.title,
                 mode="lines+markers",
-                line={
-                    "color": color,
-                    "width": 1.2 if line.ghost else 2,
-                    "dash": "dot" if line.ghost else "dash" if line.reference else "solid",
-                },
-                marker={"symbol": symbol, "size": 9, "color": color},
+                line={"color": color, "width": 2, "dash": "dash" if line.reference else "solid"},
+                marker={"symbol": style.symbol, "size": 9, "color": color},
                 error_y=intervals.bars(line.half, color),
                 customdata=[
                     [key, dict(info.ticks)[x], seeds]
                     for key, x, seeds in zip(line.keys, line.x, line.seeds, strict=True)
                 ],
-                hovertemplate=f"<b>{line.title}{' in the paper' if line.ghost else ''}</b><br>"
-                f"{info.setting} %{{customdata[1]}}<br>"
-                + ("%{y:.3f}" if line.ghost else "%{y:.3f}, training seeds: %{customdata[2]}")
-                + "<extra></extra>",
+                hovertemplate=f"<b>{line.title}</b><br>{info.setting} %{{customdata[1]}}<br>"
+                "%{y:.3f}, training seeds: %{customdata[2]}<extra></extra>",
             )
         )
     note = {"linear": "", "log": " (log scale)", "steps": " (steps, not to scale)"}[info.scale]
@@ -218,10 +185,7 @@ def alt_text(info: SensitivityInfo) -> str:
         if line.band
     }
     parts = [
-        (
-            f"{line.title}{' in the paper' if line.ghost else ''} from {line.mean[0]:.3f} to "
-            f"{line.mean[-1]:.3f}"
-        )
+        f"{line.title} from {line.mean[0]:.3f} to {line.mean[-1]:.3f}"
         if len(line.x) > 1
         else f"{line.title} {line.mean[0]:.3f}"
         for line in info.lines

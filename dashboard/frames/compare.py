@@ -7,7 +7,6 @@ Predictions come from stored outputs (`mucore.outputs`); shares and probabilitie
 
 from __future__ import annotations
 
-import functools
 import itertools
 import json
 from collections.abc import Mapping, Sequence
@@ -16,7 +15,6 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
-import scipy  # its parts load when they are named
 
 from dashboard.text import verdicts
 from dashboard.text.labels import (
@@ -28,7 +26,6 @@ from dashboard.text.labels import (
     number,
     scenario_title,
 )
-from mucore.analysis.features import gone_classes
 from mucore.outputs import DOWNSTREAM, Outputs, probabilities, task_of
 from mucore.spec import variants
 from mucore.spec.variants import Variant
@@ -42,8 +39,7 @@ SPLIT_NAMES: Final = {
     "retain": "Retain set",
     "validation": "Validation set",
 }
-NEAREST: Final = 3  # methods beside Original and Retrain that are compared at first
-NEIGHBOURS: Final = 5  # of a sample in a map
+NEAREST: Final = 5  # methods beside Original and Retrain that are compared at first
 
 
 # -- runs
@@ -166,69 +162,6 @@ def retrain_of(runs: pd.DataFrame, key: str) -> str | None:
     return None if alike.empty else str(alike["key"].iloc[0])
 
 
-# -- maps
-
-
-def featured(outputs: Outputs, part: str) -> bool:
-    """Whether the features of all of `part`, "train" or "test", were kept."""
-    return all(
-        name in outputs and outputs[name].features is not None for name in _splits(outputs, part)
-    )
-
-
-def shared_features(outputs: Sequence[Outputs], part: str) -> tuple[np.ndarray, bool]:
-    """The ids (n,) of the samples of `part` whose features all runs kept, and whether the runs
-    forgot the same of them.
-
-    On the test set forgotten samples are those of classes that are gone whole. All of `outputs` are
-    `featured`.
-    """
-    ids = functools.reduce(
-        np.intersect1d,
-        [
-            np.concatenate([_kept_ids(each, name) for name in _splits(each, part)])
-            for each in outputs
-        ],
-    )
-    if part == "test":
-        forgotten = [gone_classes(each) for each in outputs]
-    else:
-        forgotten = [
-            np.intersect1d(ids, _kept_ids(each, "forget")) if "forget" in each else ids[:0]
-            for each in outputs
-        ]
-    return ids, all(np.array_equal(each, forgotten[0]) for each in forgotten[1:])
-
-
-def _splits(outputs: Outputs, part: str) -> tuple[str, ...]:
-    return (part,) if part == "test" or part in outputs else ("forget", "retain")
-
-
-def _kept_ids(outputs: Outputs, name: str) -> np.ndarray:
-    """Those with features, which come first."""
-    features = outputs[name].features
-    return outputs[name].ids[: 0 if features is None else len(features)]
-
-
-def forgotten_together(points: np.ndarray, forgotten: np.ndarray) -> float | None:
-    """The share, in 0..1, of forgotten samples among the `NEIGHBOURS` nearest others of a forgotten
-    sample, on average over these.
-
-    `points` (n, 2) are positions in a map, `forgotten` (n,) says which of them were to forget. None
-    where fewer were than a sample and its neighbours, for then no model could reach 1. A
-    description of ours, not a measure of the papers.
-    """
-    (places,) = np.nonzero(forgotten)
-    if len(places) <= NEIGHBOURS:
-        return None
-    positions = np.asarray(points, np.float64)
-    _, near = scipy.spatial.KDTree(positions).query(positions[places], k=NEIGHBOURS + 1)
-    # a sample is its own nearest, but not always the first where several share a position
-    others = near != places[:, None]
-    others[others.all(axis=1), -1] = False
-    return float(np.asarray(forgotten)[near[others]].mean())
-
-
 # -- predictions
 
 
@@ -291,10 +224,6 @@ def shared_predictions(found: Common) -> np.ndarray:
     for i, j in itertools.combinations(range(len(predictions)), 2):
         square[i, j] = square[j, i] = (predictions[i] == predictions[j]).mean()
     return square
-
-
-def accuracies(found: Common) -> list[float]:
-    return [float((each == found.labels).mean()) for each in found.predictions]
 
 
 def most_disputed(found: Common, most: int) -> np.ndarray:

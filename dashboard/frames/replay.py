@@ -1,6 +1,5 @@
 """Replays of unlearning runs as a page shows them: accuracies, classes and probabilities at each
-frame, one or two runs on one clock, and what happened in sentences. Shares are in percent. No
-Streamlit, no plotly.
+frame, and one or two runs on one clock. Shares are in percent. No Streamlit, no plotly.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any, Final, Literal
 import numpy as np
 import pandas as pd
 
-from dashboard.text.labels import MINUS, THIN
+from dashboard.text.labels import THIN
 from mucore import catalog
 from mucore.errors import UnknownName
 from mucore.metrics.accuracy import per_class
@@ -25,13 +24,6 @@ METRICS: Final = {"forget": "fa", "retain": "ra", "test": "ta"}
 BINS: Final = 20  # of the probability of the true class
 MOST_CLASSES: Final = 10  # that bars show
 TICKS: Final = 24  # moments on a clock of seconds, after the first
-BROKEN: Final = 0.5  # share of its first retain accuracy below which a network counts as broken
-NOTABLE: Final = 2.0  # points that a sentence speaks of
-# points above Retrain's forget accuracy that count as down to it: shares rest on a few hundred
-# samples
-NEAR: Final = 1.0
-# points of forget accuracy that have to go before it is asked whether the features went, too
-DEEP: Final = 20.0
 _FEW: Final = 1e-9
 NEAREST: Final = 10  # samples of the start among which a shared map places a point
 
@@ -207,13 +199,9 @@ def ticks(replays: Sequence[Replay], clock: Clock) -> tuple[Tick, ...]:
 class SharedMap:
     """Positions of the same samples in two replays that begin at the same network, in one map:
     `points` are (f, m, 2) for each replay.
-
-    `kept` is the share of points, 0 to 1, that stand at the end among samples of the same class as
-    in the map of their own run.
     """
 
     points: tuple[np.ndarray, ...]
-    kept: float
 
 
 def shared_map(replays: Sequence[Replay]) -> SharedMap | None:
@@ -232,12 +220,7 @@ def shared_map(replays: Sequence[Replay]) -> SharedMap | None:
     own = [np.asarray(replay.value["map/points"], float) for replay in replays]
     ground = own[0][0]
     placed = tuple(_among(points, ground) for points in own)
-    labels = np.asarray(replays[0].value["map/labels"])
-    beside = [
-        (_majority(points[-1], points[0], labels), _majority(there[-1], ground, labels))
-        for points, there in zip(own, placed, strict=True)
-    ]
-    return SharedMap(placed, float(np.mean([mine == shared for mine, shared in beside])))
+    return SharedMap(placed)
 
 
 def _same_start(one: Replay, other: Replay) -> bool:
@@ -271,187 +254,6 @@ def _nearest(points: np.ndarray, ground: np.ndarray) -> tuple[np.ndarray, np.nda
     squared = ((points[:, None] - ground[None]) ** 2).sum(axis=-1)
     near = np.argsort(squared, axis=1, kind="stable")[:, :NEAREST]
     return near, np.take_along_axis(squared, near, axis=1)
-
-
-def _majority(points: np.ndarray, ground: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """(m,) the commonest class among the nearest samples of each point."""
-    return np.array([np.bincount(row).argmax() for row in labels[_nearest(points, ground)[0]]])
-
-
-# -- sentences
-
-
-def reached(replay: Replay) -> int | None:
-    """The first frame at which forget accuracy is down to Retrain's or `NEAR` it; None where it
-    never is, or Retrain's is not known.
-    """
-    level = replay.levels.get("forget")
-    if level is None:
-        return None
-    below = np.flatnonzero(replay.accuracy["forget"] <= level + NEAR)
-    return int(below[0]) if len(below) else None
-
-
-def told(replay: Replay) -> list[str]:
-    """What happened, in sentences: when it forgets, what that costs, when it breaks, how deep it
-    goes.
-    """
-    if replay.method == "retrain":
-        forget, test = replay.accuracy["forget"], replay.accuracy["test"]
-        return [
-            (
-                "It starts from scratch and never sees the forget set: forget accuracy ends at "
-                f"{_percent(forget[-1])}, test accuracy goes from {_percent(test[0])} to "
-                f"{_percent(test[-1])}."
-            )
-        ]
-    return [*_forgetting(replay), *_cost(replay), *_breaking(replay), *_depth(replay)]
-
-
-def _forgetting(replay: Replay) -> list[str]:
-    forget, level, frame = replay.accuracy["forget"], replay.levels.get("forget"), reached(replay)
-    if not replay.between:
-        text = (
-            "It changes the network in one go, so there is a before and an after: forget "
-            f"accuracy goes from {_percent(forget[0])} to "
-        )
-        return [
-            text
-            + _percent(forget[-1])
-            + ("." if level is None else f", Retrain's is {_percent(level)}.")
-        ]
-    if level is None:
-        return [
-            (
-                f"Forget accuracy goes from {_percent(forget[0])} to {_percent(forget[-1])}; "
-                "Retrain's is not known here."
-            )
-        ]
-    if frame is None:
-        low = int(forget.argmin())
-        on_the_way = (
-            f", after {_percent(forget[low])} at {_when(replay, low)}"
-            if forget[-1] - forget[low] >= NOTABLE
-            else ""
-        )
-        return [
-            (
-                f"Forget accuracy never comes down to Retrain's {_percent(level)}: it ends at "
-                f"{_percent(forget[-1])}{on_the_way}."
-            )
-        ]
-    if frame == 0:
-        return [
-            (
-                f"Forget accuracy is no higher than Retrain's {_percent(level)} from the start and "
-                f"ends at {_percent(forget[-1])}."
-            )
-        ]
-    text = (
-        f"Forget accuracy comes down to Retrain's {_percent(level)} after "
-        f"{_when(replay, frame)} of the steps"
-    )
-    if forget[-1] > level + NEAR + NOTABLE:
-        return [f"{text}, and is back at {_percent(forget[-1])} at the end."]
-    if forget[-1] < level - NOTABLE:
-        return [
-            (
-                f"{text}, and goes on down to {_percent(forget[-1])}: further than in a model that "
-                "never saw the samples."
-            )
-        ]
-    return [f"{text}."]
-
-
-def _cost(replay: Replay) -> list[str]:
-    test = replay.accuracy["test"]
-    change, low = test[-1] - test[0], int(test.argmin())
-    verb = "loses" if change < 0 else "gains"
-    text = (
-        f"Test accuracy {verb} {abs(change):.1f} points"
-        if abs(change) >= 0.05
-        else "Test accuracy stays as it was"
-    )
-    if min(test[0], test[-1]) - test[low] >= NOTABLE:
-        text += f", and was down to {_percent(test[low])} at {_when(replay, low)}"
-    if (level := replay.levels.get("test")) is not None:
-        text += f"; Retrain has {_percent(level)}"
-    return [f"{text}."]
-
-
-def _breaking(replay: Replay) -> list[str]:
-    retain = replay.accuracy["retain"]
-    low = np.flatnonzero(retain < BROKEN * retain[0])
-    if not len(low):
-        return []
-    healed = retain[-1] >= BROKEN * retain[0]
-    after = f" It comes back to {_percent(retain[-1])}." if healed else ""
-    return [
-        (
-            "The network breaks: retain accuracy is below half of what it was from "
-            f"{_when(replay, int(low[0]))} on.{after}"
-        )
-    ]
-
-
-def _depth(replay: Replay) -> list[str]:
-    """Whether answers changed and features did not."""
-    forget, stayed, nearest = (
-        replay.accuracy["forget"],
-        float(replay.value["stayed"][-1]),
-        float(replay.value["nearest"]),
-    )
-    if forget[0] - forget[-1] < DEEP or stayed <= nearest:
-        return []
-    return [
-        (
-            "Yet the features of forgotten samples end more like their own at the start (cosine "
-            f"{stayed:.2f}) than those of the nearest other sample were ({nearest:.2f}), which "
-            "speaks for a change in the last layer more than in the features."
-        )
-    ]
-
-
-def race(replays: Sequence[Replay], clock: Clock) -> str:
-    """Which of two comes down to Retrain's forget accuracy first; "" where there is no race."""
-    if len(replays) != 2 or any(
-        replay.method == "retrain" or replay.levels.get("forget") is None for replay in replays
-    ):
-        return ""
-    frames = [reached(replay) for replay in replays]
-    arrived = [
-        (float(replay.at(clock)[frame]), replay)
-        for replay, frame in zip(replays, frames, strict=True)
-        if frame is not None
-    ]
-    if not arrived:
-        return "Neither comes down to Retrain's forget accuracy."
-    if len(arrived) == 1:
-        return (
-            f"Only {arrived[0][1].title} comes down to Retrain's forget accuracy, after "
-            f"{_moment(arrived[0][0], clock)}."
-        )
-    (first, winner), (second, other) = sorted(arrived, key=lambda each: each[0])
-    if _moment(first, clock) == _moment(second, clock):
-        return f"Both come down to Retrain's forget accuracy after {_moment(first, clock)}."
-    return (
-        f"{winner.title} comes down to Retrain's forget accuracy first, after "
-        f"{_moment(first, clock)}, {other.title} after {_moment(second, clock)}."
-    )
-
-
-def _moment(place: float, clock: Clock) -> str:
-    if clock == "own":
-        return f"{place:.0f}{THIN}% of its steps"
-    return f"{place:.1f}{THIN}s" if place < 60 else f"{place:.0f}{THIN}s"
-
-
-def _when(replay: Replay, frame: int) -> str:
-    return f"{replay.progress[frame]:.0f}{THIN}%"
-
-
-def _percent(share: float) -> str:
-    return f"{share:.1f}{THIN}%".replace("-", MINUS)
 
 
 # -- numbers

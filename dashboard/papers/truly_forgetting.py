@@ -6,13 +6,13 @@ from dashboard.papers.records import Exhibit, Link, Paper, results, run
 
 _RANDOM = "random_classes"
 _TOP = "top_classes"
-_SECTIONS = {
-    "similarity": "Similarity",
-    "map": "Map",
-    "neighbours": "Neighbours",
-    "sensitivity": "Sensitivity",
-    "last": "Last layer",
-    "cost": "Cost",
+# What is meant, by the tab of t-SNE and CKA that has it and what it shows there.
+_TABS = {
+    "map": ("t-SNE map", {"tab": "map"}),
+    "similarity": ("CKA scatter", {"tab": "scatter"}),
+    "agreement": ("AGL and AGR", {"tab": "scatter", "measures": "agreement"}),
+    "gap": ("Accuracy and CKA", {"tab": "scatter", "measures": "gap"}),
+    "last": ("Last layer", {"tab": "last"}),
 }
 
 
@@ -38,15 +38,15 @@ def _exhibit(
 
 
 def _section(label: str, view: str, scenario: str = _RANDOM, **more: str) -> Link:
-    """A section of Representation; `more` chooses in it. `paper` switches the paper's numbers on
-    where it prints some.
+    """A key of `_TABS`; `more` chooses in it. `paper` switches the paper's numbers on where it
+    prints some.
     """
-    return Link(label, "representation", {"view": view, "scenario": scenario} | more)
+    return Link(label, "representation", _TABS[view][1] | {"scenario": scenario} | more)
 
 
 def _only(view: str, **more: str) -> Link:
-    """A section that shows all of an exhibit."""
-    return _section(f"Representation, {_SECTIONS[view]}", view, **more)
+    """A tab that shows all of an exhibit."""
+    return _section(_TABS[view][0], view, **more)
 
 
 _CKA = _section("CKA", "similarity", paper="1")
@@ -108,12 +108,10 @@ TRULY = Paper(
             _section("k-NN and CKA of each set, AGR, H-LR", "agreement", paper="1"),
             _CKA,
         ),
-        _exhibit(
-            "Table 4",
-            "What the representation metrics cost: about 1 % of the logit metrics.",
-            _only("cost"),
-            missing="Seconds are measured and compared with Retrain's. TFLOPs and GB of memory "
-            "are not measured for metrics.",
+        Exhibit(
+            name="Table 4",
+            shows="What the representation metrics cost: about 1 % of the logit metrics.",
+            missing="No page shows it. Each run records the seconds of every part of measuring it.",
         ),
         _exhibit(
             "Table 5",
@@ -176,7 +174,7 @@ TRULY = Paper(
         _exhibit(
             "Figure 2",
             "Gap in accuracy against the ratio of similarities: the order of methods changes.",
-            _section("Similarity", "similarity", paper="1"),
+            _section("Accuracy and CKA", "gap", paper="1"),
             results("Gaps in accuracy", _RANDOM, "truly-2", view="gap"),
         ),
         _exhibit(
@@ -199,7 +197,7 @@ TRULY = Paper(
         _exhibit(
             "Figure 5",
             "AGL on CIFAR-10 against ImageNet: random labels and SalUn collapse at scale.",
-            Link("AGL, two data sets", "representation", {"view": "agreement", "sets": "two"}),
+            Link("AGL, two data sets", "representation", {"tab": "scatter", "measures": "sets"}),
             _section("AGL, one data set at a time", "agreement"),
             missing="The paper draws its points of CIFAR-10 and does not print them, so none of "
             "its points stand in the figure.",
@@ -214,14 +212,13 @@ TRULY = Paper(
         _exhibit(
             "Figure 6",
             "Similarity of original and Retrain for more and nearer classes.",
-            _section("Representation, Sensitivity, second figure", "sensitivity", paper="1"),
+            _section("CKA of Retrain, one set at a time", "similarity", paper="1"),
             commands=_EVERY_SIZE,
             scenarios=(_RANDOM, _TOP),
         ),
         _exhibit(
             "Figure 7",
             "AGL beside AGR for four sets of classes.",
-            _section("Every forget set", "agreement", sets="every", paper="1"),
             *_SETS,
             commands=_EVERY_SIZE,
             scenarios=(_RANDOM, _TOP),
@@ -230,27 +227,26 @@ TRULY = Paper(
             "Figure 8",
             "AGL stays and AGR falls as more classes go.",
             *(
-                _section(label, "sensitivity", of=method, over="forget set.n", paper="1")
+                _section(label, "last", of=method, over="forget set.n")
                 for label, method, _ in _OF_FIGURE_10
             ),
             missing=(
-                "The paper prints AGL and AGR for 100 classes alone (Table 15). The paper's lines "
-                "in the figure are computed for 200 and 300 classes from the accuracies, k-NN "
-                "accuracies and CKAs that it prints (Tables 9 to 14)."
+                "The paper prints AGL and AGR for 100 classes alone (Table 15); those for 200 and "
+                "300, computed from what else it prints, stand beside the CKA scatter."
             ),
             commands=_EVERY_SIZE,
             scenarios=(_RANDOM, _TOP),
         ),
-        _exhibit(
-            "Figure 9",
-            "A query and its five neighbours before, after and under Retrain.",
-            _only("neighbours"),
+        Exhibit(
+            name="Figure 9",
+            shows="A query and its five neighbours before, after and under Retrain.",
+            missing="No page shows it; `python -m mucore analyse neighbours` finds them.",
         ),
         _exhibit(
             "Figure 10",
             "H-LR against learning rate and epochs, of pseudo-labels and DUCK.",
             *(
-                _section(label, "sensitivity", of=method, over=f"method.{name}")
+                _section(label, "last", of=method, over=f"method.{name}")
                 for label, method, name, _ in _OVER_FIGURE_10
             ),
             varies="lr",
@@ -269,7 +265,7 @@ TRULY = Paper(
             "Figure 11",
             "Noise of growing scale while unlearning: features hold up to about 0.01, then "
             "collapse.",
-            _only("sensitivity", of="pseudo_labels", over="method.gradient_noise"),
+            _only("last", of="pseudo_labels", over="method.gradient_noise"),
             varies="gradient_noise",
             commands=(
                 run(
@@ -283,7 +279,7 @@ TRULY = Paper(
         _exhibit(
             "Figure 13",
             "Pseudo-labels with and without Nesterov momentum: no difference.",
-            _only("sensitivity", of="pseudo_labels", over="method.nesterov"),
+            _only("last", of="pseudo_labels", over="method.nesterov"),
             varies="nesterov",
             commands=tuple(
                 run(

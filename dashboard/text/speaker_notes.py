@@ -62,10 +62,6 @@ FIGURES: Final[Mapping[str, str]] = {
         "Say first: rows are what the image shows, columns what the model says. Look at where the "
         "forgotten class went."
     ),
-    "compare_map": (
-        "Say first: each dot is one image, and images that lie close together look alike to the "
-        "model. Take care: distances between far clusters mean nothing in such a map."
-    ),
     "embedding_map": (
         "Say first: each dot is one image, orange is to be forgotten. Take care: distances "
         "between far clusters mean nothing in such a map."
@@ -85,10 +81,6 @@ FIGURES: Final[Mapping[str, str]] = {
     "cka_scatter": (
         "Explain the diagonal before the marks: above it a model sees more like Retrain, below it "
         "more like the original."
-    ),
-    "gap_and_ratio": (
-        "Say first: a ratio of 1 is Retrain's. Read the gap and the ratio of one method together "
-        "before you go on to the next."
     ),
     "layer_heatmap": (
         "Say first: the diagonal compares a layer with the same layer of the other model. Look at "

@@ -11,7 +11,7 @@ import streamlit as st
 
 from dashboard import access, assets, data, state, theme
 from dashboard.frames import Answer
-from dashboard.pages import BY_ID
+from dashboard.pages import BY_ID, TAB
 from dashboard.text import labels, verdicts
 from dashboard.widgets import course, presenting
 from dashboard.widgets.markdown import escape, metric_help
@@ -60,6 +60,24 @@ def _whose(source: data.Source) -> None:
     elif source.demo:
         told = "A real run that comes with the program. Your own results take its place."
         st.badge("Demo", icon=":material/science:", color="gray", help=told)
+
+
+def tabs(names: Mapping[str, str], old: Mapping[str, str] | None = None) -> str:
+    """The tabs of a room, `names` by id: parameter `tab`. `old` are views of earlier addresses,
+    with the tab that has what they showed. Returns the id of the one that is open.
+    """
+    view = state.param("view")
+    with st.container(key="tabs"):
+        tab = state.segmented(
+            "View",
+            TAB,
+            list(names),
+            default=(old or {}).get(view, view),
+            format_func=names.__getitem__,
+            label_visibility="collapsed",
+        )
+    course.steps(list(names), tab, lambda name: state.set_param(TAB, name))
+    return tab
 
 
 def pick_view(

@@ -1,33 +1,23 @@
-"""t-SNE maps of runs: which samples they show, the maps once they are computed, and how to read
-them.
-"""
+"""t-SNE maps of runs: those that are stored, and a way to the missing ones."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
+import streamlit as st
 
-from dashboard import data, state
+from dashboard import data
 from dashboard.charts import embedding_map
-from dashboard.text import units
 from dashboard.widgets.background_analysis import analysed
-from mucore import catalog
+from mucore import analysis, catalog
 
-PARTS = {"train": "Training set", "test": "Test set"}
-OFTEN = ("25", "50", "100", "200")  # points a class in a map
-MOST_CLASSES = 10  # in one map; with more, colours say nothing
-SECONDS_A_POINT = 0.006  # of one map, measured with openTSNE on one core
-
-
-def pick_part() -> None:
-    state.segmented("Samples", "part", list(PARTS), format_func=lambda name: PARTS[name])
-
-
-def chosen_part() -> Literal["train", "test"]:
-    return "test" if state.param("part") == "test" else "train"
+SAMPLES: Final = 50  # at most, of a class
+MOST_CLASSES: Final = 10  # in one map; with more, colours say nothing
+SECONDS_A_POINT: Final = 0.006  # of one map, measured with openTSNE on one core
 
 
 def class_names(runs: pd.DataFrame) -> tuple[str, ...]:
@@ -36,68 +26,58 @@ def class_names(runs: pd.DataFrame) -> tuple[str, ...]:
     return () if card.task == "attributes" else tuple(card.class_names)
 
 
-def pick_often() -> int:
-    """At most how many samples a class are drawn: parameter `samples`."""
-    return int(
-        state.select(
-            "Samples a class",
-            "samples",
-            list(OFTEN),
-            default="50",
-            help="At most this many of each class; forgotten ones are counted separately.",
-        )
-    )
-
-
-def mapped(
-    kept: Mapping[str, str], runs: pd.DataFrame, often: int, *, marked: int | None = None
-) -> tuple[embedding_map.EmbeddingMapInfo, str] | None:
-    """Maps of the runs `kept` (key by title, all of one data set) on the chosen part of it, and
-    what the analysis notes of them.
-
-    None, with a button or the progress on the page, until they are computed. Sample `marked` is
-    ringed in each.
+def stored() -> Mapping[str, Mapping[str, Any]]:
+    """The t-SNE maps on the disk by the name of the first file: those of the same samples that
+    begin with the same run, and so can be compared, are one.
     """
-    classes = map_classes(kept, runs)
-    parameters = {
-        "keys": list(kept.values()),
-        "split": chosen_part(),
-        "samples": often,
-        "classes": classes,
-        "seed": 0,
-    }
-    value = analysed("tsne", parameters, "Draw the map", map_seconds(runs, often, len(kept)))
-    if value is None:
+    found: dict[str, dict[str, Any]] = {}
+    alike: dict[tuple[str, bytes], str] = {}
+    for home in data.analysis_homes():
+        for name, value in sorted(_read(str(home), _stamp(home)).items()):
+            first = alike.setdefault((value["keys"][0], value["ids"].tobytes()), name)
+            mine = found.setdefault(first, {**value, "keys": [], "files": {}})
+            mine["files"][name] = tuple(value["keys"])
+            new = [key for key in value["keys"] if key not in mine["keys"]]
+            mine["keys"] += new
+            mine |= {key: value[key] for key in new}
+    return found
+
+
+def mapped(keys: Sequence[str], runs: pd.DataFrame) -> Mapping[str, Any] | None:
+    """Positions (n, 2) of the same training samples under the runs `keys`, all of one data set,
+    with `ids`, `labels` and `forgotten` (n,).
+
+    None, with a button or the progress on the page, until they are computed.
+    """
+    classes = map_classes(keys, runs)
+    asked = {"split": "train", "samples": SAMPLES, "classes": classes, "seed": 0}
+    for value in stored().values():
+        fits = any(
+            analysis.key("tsne", asked | {"keys": list(its)}) == name
+            for name, its in value["files"].items()
+        )
+        if fits and value["keys"][0] == keys[0] and {*keys} <= {*value["keys"]}:
+            return value
+    points = SAMPLES * min(MOST_CLASSES, max(len(class_names(runs)), 2))
+    seconds = 4 + len(keys) * points * SECONDS_A_POINT
+    return analysed("tsne", asked | {"keys": list(keys)}, "Draw the maps", seconds)
+
+
+def map_classes(keys: Sequence[str], runs: pd.DataFrame) -> list[int] | None:
+    """All classes where they are few; the forgotten ones and the first of the others elsewhere."""
+    count = len(class_names(runs))
+    if count <= MOST_CLASSES:
         return None
-    points = {title: np.asarray(value[key]) for title, key in kept.items()}
-    result = data.result(next(iter(kept.values())))
-    info = embedding_map.embedding_map_info(
-        points,
-        ids=value["ids"] if result is None else data.numbered(result.spec, value["ids"]),
-        labels=value["labels"],
-        forgotten=value["forgotten"],
-        names=class_names(runs),
-        marked=marked,
+    outputs = next(
+        (one for key in keys if (one := data.outputs(key)) is not None and "forget" in one), None
     )
-    return info, str(value["note"])
-
-
-def reading(info: embedding_map.EmbeddingMapInfo, note: str) -> str:
-    """How to read the maps: what is orange, what is muted, and what a distance does not say."""
-    if info.forgotten.any():
-        classes = ", ".join(info.forgotten_names[:6]) + (
-            " and others" if len(info.forgotten_names) > 6 else ""
-        )
-        marked = (
-            f"{units.count(int(info.forgotten.sum()), 'sample')} to forget in orange (class "
-            f"{classes})"
-        )
-    else:
-        marked = "no sample of this set was forgotten: the class stays, so look at the training set"
-    return (
-        f"{marked[0].upper()}{marked[1:]}; other classes are muted. {note} Distances between far "
-        "clusters mean nothing."
+    gone = (
+        []
+        if outputs is None or outputs["forget"].labels.ndim > 1
+        else np.unique(outputs["forget"].labels)[: MOST_CLASSES // 2].tolist()
     )
+    others = [label for label in range(count) if label not in gone]
+    return sorted([*gone, *others[: MOST_CLASSES - len(gone)]])
 
 
 def map_frame(info: embedding_map.EmbeddingMapInfo) -> pd.DataFrame:
@@ -117,28 +97,19 @@ def map_frame(info: embedding_map.EmbeddingMapInfo) -> pd.DataFrame:
     return table
 
 
-def map_seconds(runs: pd.DataFrame, often: int, maps: int) -> float:
-    points = often * min(MOST_CLASSES, max(len(class_names(runs)), 2))
-    return 4 + maps * points * SECONDS_A_POINT
+@st.cache_data(show_spinner=False, max_entries=4)
+def _read(home: str, stamp: int) -> dict[str, Mapping[str, Any]]:
+    """The t-SNE maps under a home, by their names."""
+    return {
+        found.key: found.value
+        for found in analysis.stored(Path(home))
+        if {"keys", "ids", "labels", "forgotten"} <= found.value.keys()
+    }
 
 
-def map_classes(kept: Mapping[str, str], runs: pd.DataFrame) -> list[int] | None:
-    """All classes where they are few; the forgotten ones and the first of the others elsewhere."""
-    count = len(class_names(runs))
-    if count <= MOST_CLASSES:
-        return None
-    outputs = next(
-        (
-            one
-            for key in kept.values()
-            if (one := data.outputs(key)) is not None and "forget" in one
-        ),
-        None,
-    )
-    gone = (
-        []
-        if outputs is None or outputs["forget"].labels.ndim > 1
-        else np.unique(outputs["forget"].labels)[: MOST_CLASSES // 2].tolist()
-    )
-    others = [label for label in range(count) if label not in gone]
-    return sorted([*gone, *others[: MOST_CLASSES - len(gone)]])
+def _stamp(home: Path) -> int:
+    """Moves when a file comes or goes."""
+    try:
+        return analysis.folder(home).stat().st_mtime_ns
+    except OSError:
+        return 0

@@ -54,12 +54,3 @@ def said(mean: float, half: float | None, *, digits: int, signed: bool = False) 
     """
     text = f"{mean:{'+' if signed else ''}.{digits}f}".replace("-", MINUS)
     return text if half is None else f"{text} ± {half:.{digits}f}"
-
-
-def note(marks: int, halves: Sequence[float | None]) -> str:
-    """The sentence that goes with a crowded figure; empty where every interval is drawn or there is
-    none.
-    """
-    if not crowded(marks) or not any(halves):
-        return ""
-    return "The 95 % interval is drawn for the selected method alone; point at a mark for its own."

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 import pandas as pd
+
+from dashboard.frames import Row
 
 
 def twins(runs: pd.DataFrame) -> list[tuple[str, str]]:
@@ -50,3 +54,47 @@ def twin_ckas(
         for full, last in twins
         if full in to_original and to_original.get(last, 0.0) >= same
     }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gain:
+    """One method on all layers beside itself on the classifier alone: means over `pairs` of
+    runs.
+    """
+
+    row: Row
+    cka: float  # of the features after both, 1 is the same encoder
+    agl: float
+    agl_last: float
+    pairs: int
+
+    @property
+    def gain(self) -> float:
+        return self.agl - self.agl_last
+
+
+def gains(
+    rows: Sequence[Row],
+    twins: Sequence[tuple[str, str]],
+    ckas: Mapping[tuple[str, str], float],
+    agl: Mapping[str, float],
+) -> list[Gain]:
+    """Of every row with a pair of `twins` that has all numbers; `ckas` by pair, `agl` by run."""
+    found = []
+    for row in rows:
+        whole = [
+            pair
+            for pair in twins
+            if pair[0] in row.keys and pair in ckas and pair[0] in agl and pair[1] in agl
+        ]
+        if whole:
+            found.append(
+                Gain(
+                    row=row,
+                    cka=fmean(ckas[pair] for pair in whole),
+                    agl=fmean(agl[full] for full, _ in whole),
+                    agl_last=fmean(agl[last] for _, last in whole),
+                    pairs=len(whole),
+                )
+            )
+    return found

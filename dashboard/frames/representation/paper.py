@@ -1,6 +1,4 @@
-"""What Are We Truly Forgetting? prints: one record a method and set of classes, and its measures
-over the number of classes.
-"""
+"""What Are We Truly Forgetting? prints: one record a method and set of classes."""
 
 from __future__ import annotations
 
@@ -124,37 +122,6 @@ def _paper(method: str, lines: pd.DataFrame) -> Paper:
         },
         computed="agl" in values and lines.loc["agl", "mark"] == "computed",
     )
-
-
-def paper_over_counts(method: str, series: str) -> dict[str, pd.DataFrame]:
-    """The paper's agreements of a method over the number of classes, one of `PAPER_SERIES`: columns
-    x (the number), mean; by metric.
-    """
-    found: dict[str, list[tuple[int, float]]] = {}
-    for count in PAPER_COUNTS:
-        for one in paper_values(set_of(series, count)):
-            for metric, value in (("agl", one.agl), ("agr", one.agr), ("h_lr", one.h_lr)):
-                if one.method == method and value is not None:
-                    found.setdefault(metric, []).append((count, value))
-    return {metric: pd.DataFrame(points, columns=["x", "mean"]) for metric, points in found.items()}
-
-
-def paper_originals() -> dict[str, pd.DataFrame]:
-    """The paper's CKA of original and Retrain over the number of classes (Table 14): columns x,
-    mean; by key of `PAPER_SERIES`.
-
-    For classes at random the mean over the three downstream sets.
-    """
-    found = {}
-    for series in PAPER_SERIES:
-        points = [
-            (count, one.cka)
-            for count in PAPER_COUNTS
-            for one in paper_values(set_of(series, count))
-            if one.method == "original" and one.cka is not None
-        ]
-        found[series] = pd.DataFrame(points, columns=["x", "mean"])
-    return found
 
 
 def _mean(values: Mapping[str, float], prefix: str) -> float | None:

@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 
 from dashboard import frames
-from dashboard.frames import Answer, Row
-from dashboard.text import units, verdicts
-from dashboard.text.labels import MINUS, MISSING
+from dashboard.frames import Row
+from dashboard.frames.representation.paper import Paper
+from dashboard.text import verdicts
+from dashboard.text.labels import MINUS, MISSING, number
 from mucore import catalog
 from mucore.catalog.metrics.representation import DOWNSTREAM_SETS
-from mucore.statistics.significance import rank_agreement
 from mucore.verdicts import Judged
 
 SPLITS = {"forget": "forget set", "retain": "retain set", "test": "test set"}
@@ -25,13 +25,14 @@ SPLITS = {"forget": "forget set", "retain": "retain set", "test": "test set"}
 RATIO = "cka_ratio"
 GAPS = ("average_gap_classes", "average_gap")
 AGREEMENTS = ("agl", "agr", "h_lr")
+USUAL = "forget"  # where features are compared at first
 KNN = "knn_accuracy"  # on downstream sets, what AGR is made of
+PROBE = "linear_probe"
 # runs alike in these have one Retrain
 _ONE_RETRAIN = ["scenario", "scenario_parameters", "training_seed"]
 _NO_BASE = (
     "No Retrain of this training seed has a CKA to the original, by which the ratio is divided."
 )
-FEW_METHODS = 4  # an order of three methods agrees by chance in one of six cases
 
 
 def samples_of(dataset: str) -> tuple[str, ...]:
@@ -44,11 +45,6 @@ def samples_of(dataset: str) -> tuple[str, ...]:
     )
 
 
-def where(samples: str) -> str:
-    """What a sentence calls them: "test set", "downstream set Glyphs, serif"."""
-    return SPLITS.get(samples) or f"downstream set {catalog.dataset(samples).title}"
-
-
 def similarity(value: float | None, *, signed: bool = False) -> str:
     """A CKA or another agreement with three decimals, for most of them differ in the third; "–" for
     None.
@@ -56,14 +52,6 @@ def similarity(value: float | None, *, signed: bool = False) -> str:
     if value is None or not math.isfinite(value):
         return MISSING
     return f"{value:{'+' if signed else ''}.3f}".replace("-", MINUS)
-
-
-def beside_original(value: float, original: float) -> str:
-    """A CKA beside the original's, "0.8788, the original's 0.8791": with three decimals, or with as
-    many more as tell the two apart, six at most.
-    """
-    digits = next((n for n in range(3, 6) if f"{value:.{n}f}" != f"{original:.{n}f}"), 6)
-    return f"{value:.{digits}f}, the original's {original:.{digits}f}".replace("-", MINUS)
 
 
 def similarity_rows(
@@ -88,6 +76,7 @@ def similarity_rows(
                 *GAPS,
                 *AGREEMENTS,
                 KNN,
+                PROBE,
                 *elsewhere,
             ]
         )
@@ -133,8 +122,8 @@ def _ratios(runs: pd.DataFrame, values: pd.DataFrame, split: str) -> pd.DataFram
 
 
 def mean(row: Row, metric: str) -> float | None:
-    value = row.cells[metric].value
-    return None if value is None else value.mean
+    cell = row.cells.get(metric)
+    return None if cell is None or cell.value is None else cell.value.mean
 
 
 def gap_metric(rows: Sequence[Row]) -> str:
@@ -149,60 +138,6 @@ def gap_metric(rows: Sequence[Row]) -> str:
         ),
         GAPS[-1],
     )
-
-
-def answers(rows: Sequence[Row], split: str) -> tuple[Answer, ...]:
-    """Who lies on the original's side, who is nearest to Retrain, who is farther than before, and
-    whether accuracy gives the same order.
-
-    Only rows whose runs all ended well count.
-    """
-    on = where(split)
-    placed = [
-        (row, x, y)
-        for row in rows
-        if not row.reference
-        and not row.unsound
-        and not (row.verdict is not None and row.verdict.cheats)
-        and (x := mean(row, f"cka_original_{split}")) is not None
-        and (y := mean(row, f"cka_retrain_{split}")) is not None
-    ]
-    if not placed:
-        return ()
-    what = "methods" if len({row.method for row, *_ in placed}) == len(placed) else "settings"
-    near_original = sum(x > y for _, x, y in placed)
-    best, _, nearest_to = max(placed, key=lambda each: each[2])
-    before = next(
-        (mean(row, f"cka_retrain_{split}") for row in rows if row.method == "original"), None
-    )
-    said = similarity(nearest_to) if before is None else beside_original(nearest_to, before)
-    made = [
-        Answer(
-            "Nearer to the original",
-            f"{near_original} of {len(placed)}",
-            f"{what} have features more like the original's ({on})",
-        ),
-        Answer(
-            "Highest CKA to Retrain", best.title, f"CKA {said}, on the {on}{verdict_words(best)}"
-        ),
-    ]
-    if before is not None:
-        farther = sum(y < before for _, _, y in placed)
-        made.append(
-            Answer(
-                "Farther than before",
-                f"{farther} of {len(placed)}",
-                f"have features less like Retrain's than the untouched original's are ({on})",
-            )
-        )
-    made.append(_order_answer(placed, gap_metric(rows)))
-    return tuple(made)
-
-
-def verdict_words(row: Row) -> str:
-    """The verdict at the end of a sentence; nothing without one."""
-    said = frames.verdict_text(row)
-    return f"; verdict: {said}" if said else ""
 
 
 def opening(rows: Sequence[Row], split: str, kept: Collection[str] | None = None) -> Row | None:
@@ -220,44 +155,61 @@ def opening(rows: Sequence[Row], split: str, kept: Collection[str] | None = None
     return next(iter([*verdicts.nearest(able), *able, *methods]), None)
 
 
-def _order_answer(placed: Sequence[tuple[Row, float, float]], metric: str) -> Answer:
-    label = "Accuracy agrees with CKA"
-    found = [(row, mean(row, metric), y) for row, _, y in placed]
-    both = [(gap, y) for _, gap, y in found if gap is not None]
-    if len(both) < FEW_METHODS:
-        return Answer(
-            label, MISSING, f"needs {FEW_METHODS} methods with both measures, there are {len(both)}"
-        )
-    tau = float(
-        rank_agreement({"accuracy": [-gap for gap, _ in both], "cka": [y for _, y in both]}).tau[
-            0, 1
-        ]
+def measures_frame(rows: Sequence[Row], split: str, paper: Sequence[Paper] = ()) -> pd.DataFrame:
+    """Every row as text: both CKAs, their ratio, the agreements, k-NN and probe in percent, and the
+    same on each downstream set; what no row has is left out. With `paper`, its values beside those
+    that it prints, with a star where they are computed from what it prints.
+    """
+    elsewhere = sorted({name for row in rows for name in row.cells if _downstream(name)})
+    star = "*" if any(one.computed for one in paper) else ""
+    printed = {one.method: one for one in paper}
+    columns = [
+        ("CKA to Original", f"cka_original_{split}", ""),
+        ("CKA to Retrain", f"cka_retrain_{split}", "cka"),
+        ("Ratio", RATIO, ""),
+        *((catalog.metric(name).short, name, name) for name in AGREEMENTS),
+        ("k-NN, %", KNN, "knn"),
+        ("Probe, %", PROBE, ""),
+        *((catalog.metric(name).short, name, "") for name in elsewhere),
+    ]
+    made = []
+    for row in rows:
+        line = {"Method": row.title}
+        for head, name, theirs in columns:
+            if not any(mean(each, name) is not None for each in rows):
+                continue
+            show = _percent if name in (KNN, PROBE) or name.startswith("knn_") else similarity
+            line[head] = show(mean(row, name))
+            if theirs and paper:
+                one = printed.get(row.method)
+                line[f"{head}, paper{star}"] = show(getattr(one, theirs) if one else None)
+        made.append(line)
+    return pd.DataFrame(made)
+
+
+def _downstream(name: str) -> bool:
+    return name.startswith(
+        tuple(f"{kind}_{each}" for kind in ("knn", "cka_retrain") for each in DOWNSTREAM_SETS)
     )
-    if not math.isfinite(tau):
-        return Answer(label, MISSING, "one of the two is the same for all methods")
-    word = (
-        "yes, nearly"
-        if tau > 0.8
-        else "in part"
-        if tau > 0.3
-        else "hardly"
-        if tau > -0.3
-        else "no, the reverse"
-    )
-    shown = f"{tau:.2f}".replace("-", MINUS)
-    among = units.methods([row.method for row, gap, _ in found if gap is not None])
-    return Answer(
-        label,
-        word.capitalize(),
-        f"Kendall's τ of the two orders is {shown} over {among}; 1 is the same order",
-    )
+
+
+def _percent(value: float | None) -> str:
+    return number(value, "percent")
 
 
 def similarity_frame(rows: Sequence[Row], split: str) -> pd.DataFrame:
     """The table behind the figures, one line a method, in full precision; NaN where a number is
     missing, with its reason.
     """
-    metrics = [f"cka_original_{split}", f"cka_retrain_{split}", RATIO, *GAPS, *AGREEMENTS]
+    metrics = [
+        f"cka_original_{split}",
+        f"cka_retrain_{split}",
+        RATIO,
+        *GAPS,
+        *AGREEMENTS,
+        KNN,
+        PROBE,
+    ]
     shown = [name for name in metrics if any(mean(row, name) is not None for row in rows)]
     made = []
     for row in rows:

@@ -7,18 +7,18 @@ import streamlit as st
 
 from dashboard import data, state
 from dashboard.charts import class_accuracy, class_gaps
-from dashboard.frames import NOISE, Answer
+from dashboard.frames import NOISE
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import compare as compare_frames
-from dashboard.sections.compare.selection import Chosen, pick_split, points
-from dashboard.widgets import clicks, figures, header, messages
+from dashboard.sections.compare.selection import Chosen, pick_split
+from dashboard.widgets import clicks, figures, messages
 from dashboard.widgets.links import anew
 from dashboard.widgets.markdown import escape
 from mucore.statistics import SETTING
 from mucore.store.rows import Result
 
 
-def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
+def show(chosen: Chosen) -> None:
     splits = {name for result in chosen.results for name in result.confusion}
     if not splits & set(compare_frames.SPLITS):
         sentence = "Accuracies of classes were not stored with these runs. New runs keep them."
@@ -27,33 +27,11 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     split = pick_split(sorted(splits))
     info = gaps(chosen, split)
     if not info.rows:
-        sentence = (
-            "Nothing to compare with: choose a method above, and launch Retrain of the "
-            "same training seed."
-        )
+        sentence = "This needs a method and the Retrain of the same training seed."
         messages.empty(
             sentence, "Launch a comparison", "launch", **budget_frames.launch_query(chosen.runs, ())
         )
         return
-    cells = [
-        (value, title, name)
-        for title, values in info.rows
-        for name, value in zip(info.classes, values, strict=True)
-        if value is not None
-    ]
-    low, high = min(cells), max(cells)
-    with answers:
-        header.answers(
-            [
-                Answer(f"{which} gap to Retrain", f"{points(gap)} points", f"{run}, class {of}")
-                for which, (gap, run, of) in (("Lowest", low), ("Highest", high))
-            ]
-        )
-    st.caption(
-        "Look for a column in full colour: a class that pays for forgetting, or one that was not "
-        "forgotten. Click a cell for its run."
-        + (" The grey line is the 95 % band of Retrains of other seeds." if info.noise else "")
-    )
     figure = class_gaps.draw(info, dark=state.dark())
     shown = {title: key for key, title in chosen.titles.items()}
     clicks.heatmap(
@@ -63,12 +41,7 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
         alt=class_gaps.alt_text(info),
     )
     if info.missing:
-        st.caption(
-            escape(
-                "Left out, because the Retrain of the same training seed or the counts are "
-                f"missing: {', '.join(info.missing)}."
-            )
-        )
+        st.caption(escape(f"No Retrain of the same training seed: {', '.join(info.missing)}."))
     grey = [(f"{NOISE}, ±", info.noise)] if info.noise else []
     frame = pd.DataFrame(
         [[title, *values] for title, values in (*grey, *info.rows)], columns=["Run", *info.classes]

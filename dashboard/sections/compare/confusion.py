@@ -8,13 +8,12 @@ import streamlit as st
 
 from dashboard import state
 from dashboard.charts import confusion
-from dashboard.frames import Answer
-from dashboard.sections.compare.selection import Chosen, pick_split, points
-from dashboard.widgets import clicks, figures, header, messages
+from dashboard.sections.compare.selection import Chosen, pick_split
+from dashboard.widgets import clicks, figures, messages
 from dashboard.widgets.links import anew
 
 
-def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
+def show(chosen: Chosen) -> None:
     counted = {result.key: result for result in chosen.results if result.confusion}
     if not counted:
         sentence = "Confusion counts were not stored with these runs. New runs keep them."
@@ -22,42 +21,38 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
         return
     if np.ndim(next(iter(next(iter(counted.values())).confusion.values()))) == 3:
         st.markdown(
-            "These data have yes-or-no labels and so no confusion of classes. The view Classes "
-            "shows each answer."
+            "Data with yes-or-no labels have no confusion of classes; Classes shows each answer."
         )
         return
-    above = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
-    with above:
+    line = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    with line:
         difference = state.toggle(
             "Difference to Retrain",
             "difference",
             help="Each cell less that of the Retrain of the same training seed.",
         )
-    keys = [
-        key
-        for key, result in counted.items()
-        if not difference or result.spec["method"] != "retrain"
-    ]
-    if not keys:
-        st.markdown("Choose a run other than Retrain, above.")
-        return
-    ordered = sorted(
-        keys, key=lambda key: {"retrain": 0, "original": 2}.get(counted[key].spec["method"], 1)
-    )
-    left, right = st.columns(2, gap="small")
-    with left:
-        first = state.select(
-            "Left", "left", keys, default=ordered[0], format_func=lambda key: chosen.titles[key]
+        keys = [
+            key
+            for key, result in counted.items()
+            if not difference or result.spec["method"] != "retrain"
+        ]
+        if not keys:
+            st.markdown("Choose a run other than Retrain.")
+            return
+        place = {"retrain": 0, "original": 2}
+        ordered = sorted(keys, key=lambda key: place.get(counted[key].spec["method"], 1))
+        first, second = (
+            state.select(
+                label,
+                label.lower(),
+                keys,
+                default=default,
+                format_func=lambda key: chosen.titles[key],
+                label_visibility="collapsed",
+                width=200,
+            )
+            for label, default in (("Left", ordered[0]), ("Right", ordered[min(1, len(keys) - 1)]))
         )
-    with right:
-        second = state.select(
-            "Right",
-            "right",
-            keys,
-            default=ordered[min(1, len(keys) - 1)],
-            format_func=lambda key: chosen.titles[key],
-        )
-    with above:
         split = pick_split(sorted(set(counted[first].confusion) & set(counted[second].confusion)))
     pair = list(dict.fromkeys([first, second]))
     bases = [chosen.retrains[key] for key in pair]
@@ -66,31 +61,9 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     ]
     compared = difference and len(usable) == len(pair)
     if difference and not compared:
-        st.caption("Shown without the difference: the Retrain of this training seed is missing.")
+        st.caption("Without the difference: there is no Retrain of this training seed.")
     panels = [(chosen.titles[key], counted[key].confusion[split]) for key in pair]
     info = confusion.confusion_info(panels, chosen.class_names, usable if compared else None)
-    made = []
-    for title, true, predicted, value in info.worst:
-        head = f"{title}: {'farthest from Retrain' if compared else 'most confused'}"
-        size = (
-            f"{points(value)} points against Retrain"
-            if compared
-            else f"{value:.1f} % of class {true}"
-        )
-        made.append(Answer(head, f"{true} taken for {predicted}", size))
-    with answers:
-        header.answers(made)
-    if not info.worst:
-        st.markdown(
-            "No sample is in the wrong column here."
-            if not compared
-            else "These runs confuse classes exactly as Retrain does."
-        )
-    st.caption(
-        "Look for colour beside the diagonal: where a forgotten class goes. "
-        + ("Blue is more often than Retrain, orange less. " if compared else "")
-        + "Click a cell for its run."
-    )
     figure = confusion.draw(info, dark=state.dark())
     clicks.heatmap(
         figure, "confusion", lambda panel, _, __: pair[panel], alt=confusion.alt_text(info)

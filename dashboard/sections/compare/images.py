@@ -9,51 +9,26 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data, state
-from dashboard.frames import Answer
 from dashboard.frames import compare as compare_frames
-from dashboard.frames.compare import SPLIT_NAMES
 from dashboard.sections.compare.sample import large, load_images
 from dashboard.sections.compare.selection import Chosen, pick_common
-from dashboard.widgets import figures, header
+from dashboard.widgets import figures
 from dashboard.widgets.markdown import escape
 
 IMAGES = 12
 ACROSS = 6
 
 
-def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
+def show(chosen: Chosen) -> None:
     chosen, found, split = pick_common(chosen)
     if found is None:
         return
     titles = chosen.names
     everywhere = compare_frames.most_disputed(found, len(found.ids))
     numbers = data.numbered(chosen.results[0].spec, found.ids)
-    first = int(numbers[everywhere[0]]) if len(everywhere) else None
-    with answers:
-        header.answers(
-            [
-                Answer(
-                    "Samples in dispute",
-                    f"{len(everywhere)} of {len(found.ids)}",
-                    "not all of the chosen runs predict the same",
-                ),
-                Answer(
-                    "Most disputed",
-                    "none" if first is None else f"Sample {first}",
-                    f"in the {SPLIT_NAMES[split].lower()}",
-                ),
-            ]
-        )
-    if first is None:
-        st.markdown(
-            "All of these runs predict the same on every sample here. Choose more runs, or "
-            "another set above."
-        )
+    if not len(everywhere):
+        st.markdown("These runs predict the same on every sample here.")
         return
-    st.caption(
-        "Most disputed first. Below each: what every run predicts and how sure it is; orange is "
-        "not the true label."
-    )
     shown = everywhere[:IMAGES]
     pictures = load_images(chosen.results[0], [int(found.ids[place]) for place in shown])
     frame = compare_frames.disputed_frame(found, shown, titles, chosen.class_names, numbers)

@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard import data, state
 from dashboard.frames import compare as compare_frames
 from dashboard.sections.compare.selection import Chosen
-from dashboard.widgets import clicks
+from dashboard.widgets import clicks, run_filters
 from dashboard.widgets.markdown import metric_help
 from mucore.verdicts import nearest
 
@@ -27,14 +27,18 @@ def pick(
     named = same[same["key"].isin(state.params("key")) & ~same["key"].isin(runs["key"])]
     offered = compare_frames.in_order(pd.concat([runs, named]))
     titles = compare_frames.labels(offered, full=True)
-    keys = state.multiselect(
-        "Runs: method, scenario, seed. Choose another scenario or other settings above to add "
-        "their runs.",
-        "key",
-        list(offered["key"]),
-        default=usual(runs, source.name, source.change, tuple(runs["key"])),
-        format_func=lambda key: titles[key],
-    )
+    options = list(offered["key"])
+    default = usual(runs, source.name, source.change, tuple(runs["key"]))
+    count = len(state.upcoming_choices("key", options, default))
+    with run_filters.chip("runs", "Runs", str(count)):
+        keys = state.multiselect(
+            "Runs: method, scenario, seed",
+            "key",
+            options,
+            default=default,
+            format_func=lambda key: titles[key],
+            help="Choose another scenario or other settings to add their runs.",
+        )
     return offered, keys
 
 
@@ -76,7 +80,6 @@ def show(chosen: Chosen) -> None:
     """The compared runs; a click on a line opens its run."""
     values = data.metric_values(keys=tuple(sorted(chosen.runs["key"])))
     frame = compare_frames.runs_frame(chosen.runs, values, chosen.titles, chosen.judged)
-    st.caption("The compared runs. Click a line for all about it.")
     help_of = {f"{name.upper()} (%)": metric_help(name) for name in ("ta", "ra", "fa")} | {
         "RTE": metric_help("rte"),
         "Work": metric_help("rte_work"),

@@ -44,8 +44,8 @@ def show(chosen: Chosen) -> None:
         found = None if number is None else compare_frames.instance(outputs, number)
         if number is None or found is None:
             st.markdown(
-                "None of these runs kept a prediction for this sample. Choose one in the view "
-                "Images or Map, or type another id."
+                "None of these runs kept a prediction for this sample. Choose one under Images, or "
+                "type another id."
             )
             return
         titles = [chosen.names[place] for place in found.places]
@@ -64,12 +64,7 @@ def show(chosen: Chosen) -> None:
             st.caption(f"In the {places} of these runs.")
             if file := data.sample_file(chosen.results[found.places[0]].spec, number):
                 st.caption(f"File: {escape(file)}")
-            if data.sample_numbers(chosen.results[found.places[0]].spec) is None:
-                st.caption("Its number is the run's: the data are not here to tell the row.")
         with right:
-            st.caption(
-                "The true label's bars are blue. Look for runs whose longest bar is another."
-            )
             info = instance.instance_info(
                 titles, found.probabilities, found.label, chosen.class_names
             )

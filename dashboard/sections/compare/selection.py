@@ -13,7 +13,7 @@ import streamlit as st
 from dashboard import data, state
 from dashboard.frames import compare as compare_frames
 from dashboard.frames.compare import SPLIT_NAMES, Common
-from dashboard.text import labels, units
+from dashboard.text import units
 from dashboard.widgets import messages
 from dashboard.widgets.links import anew
 from dashboard.widgets.markdown import escape
@@ -53,7 +53,13 @@ class Chosen:
 
 def pick_split(available: Sequence[str]) -> str:
     options = [name for name in compare_frames.SPLITS if name in available]
-    return state.segmented("Samples", "split", options, format_func=lambda name: SPLIT_NAMES[name])
+    return state.segmented(
+        "Samples",
+        "split",
+        options,
+        format_func=lambda name: SPLIT_NAMES[name],
+        label_visibility="collapsed",
+    )
 
 
 def kept(chosen: Chosen) -> tuple[Chosen, list[Outputs]]:
@@ -85,13 +91,10 @@ def pick_common(chosen: Chosen) -> tuple[Chosen, Common | None, str]:
     )
     found = compare_frames.common(outputs, split)
     if found is None:
-        st.markdown(
-            "These runs share no sample here: they were asked to forget different ones. Choose "
-            "the test set, or other runs."
-        )
+        st.markdown("These runs share no sample here: they forgot different ones.")
     elif len(found.ids) < found.total:
         shared, total = units.count(len(found.ids), "sample"), units.count(found.total, "sample")
-        st.caption(f"On {shared} that all runs kept, of {total}: shares are estimates.")
+        st.caption(f"Based on {shared} of {total}.")
     return chosen, found, split
 
 
@@ -109,8 +112,3 @@ def needs_predictions(how_many: str, runs: pd.DataFrame) -> None:
 def sample_id(text: str) -> int | None:
     """The id of a sample that a reader typed or an address names; None where it is none."""
     return int(text) if text.isdecimal() and len(text) < 19 else None  # ids have 64 bits
-
-
-def points(value: float) -> str:
-    """A difference in percentage points, with its sign."""
-    return labels.number(value / 100, "percent", signed=True)

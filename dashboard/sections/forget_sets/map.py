@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,8 @@ from dashboard.sections.forget_sets.add import offer
 from dashboard.sections.forget_sets.working_set import Working
 from dashboard.text import units
 from dashboard.text.labels import method_names, scenario_title
-from dashboard.widgets import figures
+from dashboard.widgets import figures, maps
 from dashboard.widgets.background_analysis import analysed
-from dashboard.widgets.maps import SECONDS_A_POINT
 from dashboard.widgets.training_set import Training
 from mucore import analysis
 from mucore.analysis.samples import MOST, SHIPPED
@@ -102,7 +100,7 @@ def map_of_images(training: Training, *, offered: bool) -> StoredMap | None:
             "No run has drawn these samples yet. The images themselves can be put on a map: those "
             "that are alike lie together."
         )
-        seconds = 5 + SECONDS_A_POINT * min(MOST, len(training))
+        seconds = 5 + maps.SECONDS_A_POINT * min(MOST, len(training))
         value = analysed("samples", parameters, "Draw the map", seconds)
     else:
         value = data.analysis("samples", parameters).value
@@ -143,28 +141,23 @@ def stored_maps(training: Training) -> list[StoredMap]:
     first.
     """
     found = []
-    for where in data.analysis_homes():
-        for name, value in _read(str(where), _stamp(where)).items():
-            runs = [(key, _spec(key)) for key in value["keys"]]
-            fitting = [
-                key
-                for key, spec in runs
-                if spec is not None and _fits(spec, training) and key in value
-            ]
-            inside = np.isin(value["ids"], training.internal)
-            if fitting and inside.any() and np.ndim(value["labels"]) == 1:
-                points = {key: value[key][inside] for key in fitting}
-                rows = training.ids[np.searchsorted(training.internal, value["ids"][inside])]
-                found.append(StoredMap(name, rows, value["labels"][inside], points))
+    for name, value in maps.stored().items():
+        runs = [(key, _spec(key)) for key in value["keys"]]
+        fitting = [key for key, spec in runs if spec is not None and _fits(spec, training)]
+        inside = np.isin(value["ids"], training.internal)
+        if fitting and inside.any() and np.ndim(value["labels"]) == 1:
+            points = {key: value[key][inside] for key in fitting}
+            rows = training.ids[np.searchsorted(training.internal, value["ids"][inside])]
+            found.append(StoredMap(name, rows, value["labels"][inside], points))
     return sorted(found, key=lambda each: (-len(each.ids), each.name))
 
 
-def map_titles(maps: Sequence[StoredMap]) -> dict[str, str]:
+def map_titles(found: Sequence[StoredMap]) -> dict[str, str]:
     """A title by name: the scenario and model of the runs, and how many samples; numbered where
     that is the same.
     """
     titles: dict[str, str] = {}
-    for each in maps:
+    for each in found:
         if each.name == IMAGES:
             titles[each.name] = f"The images alone, {units.count(len(each.ids), 'sample')}"
             continue
@@ -192,21 +185,3 @@ def _fits(spec: Mapping[str, Any], training: Training) -> bool:
     """Whether a run saw the training samples under the ids that they have here."""
     same = spec["dataset"] == training.dataset and spec.get("data_hash", "") == training.data_hash
     return same and Recipe.model_validate(spec["recipe"]).cut() == make_recipe("standard").cut()
-
-
-@st.cache_data(show_spinner=False, max_entries=4)
-def _read(home: str, stamp: int) -> dict[str, Mapping[str, Any]]:
-    """The t-SNE maps under a home, by their names."""
-    return {
-        found.key: found.value
-        for found in analysis.stored(Path(home))
-        if {"keys", "ids", "labels", "forgotten"} <= found.value.keys()
-    }
-
-
-def _stamp(home: Path) -> int:
-    """Moves when a file comes or goes."""
-    try:
-        return analysis.folder(home).stat().st_mtime_ns
-    except OSError:
-        return 0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 import pandas as pd
-from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import state
 from dashboard.frames import compare as compare_frames
@@ -40,13 +40,10 @@ def opening(runs: pd.DataFrame, ready: Collection[str]) -> str:
 
 
 def pick(
-    runs: pd.DataFrame,
-    every: pd.DataFrame,
-    ready: Collection[str],
-    places: tuple[DeltaGenerator, DeltaGenerator],
+    runs: pd.DataFrame, every: pd.DataFrame, ready: Collection[str]
 ) -> tuple[list[str], dict[str, str]]:
-    """The keys of the chosen runs, one or two, and their titles by key; the boxes go to `places`.
-    Parameters: key, other.
+    """The keys of the chosen runs, one or two, and their titles by key. Parameters: key,
+    other.
 
     On offer are `runs`, which the filters leave, and of the same setting those that are ready or
     named in the address.
@@ -71,17 +68,12 @@ def pick(
             else "No second run"
         )
 
-    with places[0]:
-        key = state.select("Run", "key", order, default=usual, format_func=name)
-    with places[1]:
-        others = [NONE, *(each for each in order if each != key)]
-        other = state.select(
-            "Beside it",
-            "other",
-            others,
-            default=beside if beside != key else usual,
-            format_func=name,
-        )
+    look: dict[str, Any] = {"format_func": name, "label_visibility": "collapsed", "width": 260}
+    key = state.select("Run", "key", order, default=usual, **look)
+    others = [NONE, *(each for each in order if each != key)]
+    other = state.select(
+        "Beside it", "other", others, default=beside if beside != key else usual, **look
+    )
     keys = [each for each in (key, other) if each in titles]
     return keys, compare_frames.labels(
         offered[offered["key"].isin(keys)], full=False, among=offered

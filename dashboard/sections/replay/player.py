@@ -1,5 +1,5 @@
-"""What the page shows of the chosen runs: their replays on one slider, what happened in words, and
-what to do where there is none yet.
+"""Replay: one or two unlearning runs from their first to their last step on one slider, and what to
+do where there is no replay yet.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import access, assets, data, state, theme
 from dashboard.charts import replay_player
@@ -16,11 +17,14 @@ from dashboard.frames import budget as budget_frames
 from dashboard.frames import compare as compare_frames
 from dashboard.frames import replay as replay_frames
 from dashboard.frames.replay import Clock, Replay
-from dashboard.text import labels, verdicts
-from dashboard.widgets import clicks, figures, messages
+from dashboard.sections.replay import choose
+from dashboard.text import labels
+from dashboard.widgets import figures, messages, run_drawer, run_filters
 from dashboard.widgets.background_analysis import analysed
+from dashboard.widgets.background_analysis import ready as ready_for
 from dashboard.widgets.links import anew
 from dashboard.widgets.markdown import escape
+from dashboard.widgets.provenance import provenance
 from mucore import catalog
 from mucore.spec import RunSpec
 from mucore.store.rows import Result
@@ -31,6 +35,32 @@ SECONDS = 40.0  # that a replay takes beside the run itself: a map of all frames
 # Plotly paints the button under the pointer nearly white, on which the text of the dark theme
 # cannot be read.
 BUTTONS = assets.style("replay_buttons.css")
+
+
+def show(every: pd.DataFrame, chips: DeltaGenerator) -> None:
+    """The tab; what is selected goes to `chips`."""
+    ready = ready_for("replay", every)
+    with chips:
+        runs = run_filters.pick_runs(
+            every, first=["class_wise"], ahead=ready, opens=choose.opening(every, ready)
+        )
+    if runs.empty:
+        messages.none_finished()
+        return
+    if choose.replayable(runs).empty:
+        messages.empty("No run of this selection has steps.", "Launch a comparison", "launch")
+        return
+    line = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    with line:
+        keys, titles = choose.pick(runs, every, ready)
+    replays = gather(keys, titles, every)
+    if replays:
+        with line:
+            clock = pick_clock(replays)
+        player(replays, clock)
+    run_drawer.run_drawer(every)
+    bases = {compare_frames.retrain_of(every, key) for key in keys}
+    provenance(every[every["key"].isin({*keys, *bases})])
 
 
 def gather(keys: Sequence[str], titles: Mapping[str, str], every: pd.DataFrame) -> list[Replay]:
@@ -152,39 +182,27 @@ def pick_clock(replays: Sequence[Replay]) -> Clock:
         "Own progress: both start and end together. Seconds: the quicker one waits at its end."
     )
     chosen = state.segmented(
-        "Clock", "clock", list(CLOCKS), format_func=CLOCKS.__getitem__, help=help_text
+        "Clock",
+        "clock",
+        list(CLOCKS),
+        format_func=CLOCKS.__getitem__,
+        help=help_text,
+        label_visibility="collapsed",
     )
     return "seconds" if chosen == "seconds" else "own"
 
 
-def player(replays: Sequence[Replay], clock: Clock, every: pd.DataFrame) -> None:
-    """The figure that plays, sentences, and the numbers behind it; `every` run is where others of
-    the same lines are.
-    """
-    judged = [
-        (replay.title, found.verdict)
-        for replay in replays
-        if (found := data.judged_line(replay.key, every)) is not None
-    ]
-    did = verdicts.told([(title, verdict) for title, verdict in judged if verdict is not None])
-    if sentence := " ".join(
-        [replay_frames.race(replays, clock), f"Verdict: {did}." if did else ""]
-    ).strip():
-        st.markdown(f"**{escape(sentence)}**")
+def player(replays: Sequence[Replay], clock: Clock) -> None:
+    """The figure that plays, and the numbers behind it."""
     dark, source = state.dark(), data.source()
     runs = (source.name, source.change, *((replay.key, replay.title) for replay in replays))
     info, moving, still = drawn(replays, runs, clock, dark)
     st.html(BUTTONS.replace("HOVER", theme.ground(dark).grid))
     with st.container(key="replay"):
         figures.chart(moving, f"replay:{clock}", alt=replay_player.alt_text(info))
-    with st.container(gap="xxsmall"):
-        for replay in replays:
-            st.markdown(
-                f"**{escape(replay.title)}**: {escape(' '.join(replay_frames.told(replay)))}"
-            )
-            for note in replay.value["notes"]:
-                st.caption(f":material/info: {escape(access.shown(str(note)))}")
-    st.caption(escape(reading(info)))
+    for replay in replays:
+        for note in replay.value["notes"]:
+            st.caption(f":material/info: {escape(access.shown(str(note)))}")
     figures.numbers(replay_frames.table(replays), "replay", still)
 
 
@@ -198,78 +216,3 @@ def drawn(
     info = replay_player.replay_player_info(_replays, clock)
     moving = replay_player.draw(info, dark=dark)
     return info, moving, replay_player.still(info, dark=dark)
-
-
-def reading(info: replay_player.ReplayPlayerInfo) -> str:
-    """How to read the panels, and what the numbers rest on."""
-    value = info.replays[0].value
-    counts = [
-        f"{len(value[f'{name}/ids']):,} of {value['totals'][name]:,} {title.lower()} samples"
-        for name, title in (("forget", "Forget"), ("retain", "Retain"), ("test", "Test"))
-    ]
-    parts = [
-        "Orange is to forget; other classes are muted.",
-        *on_maps(info),
-        "Dashed lines and marks are Retrain's.",
-        (
-            f"The shares are of {counts[0]}, {counts[1]} and {counts[2]}, so they differ a little "
-            "from those of the whole sets."
-        ),
-    ]
-    if info.clock == "seconds":
-        parts.append(
-            "Seconds are those of the stored runs, shared out over the frames by the samples read "
-            "until then."
-        )
-    return " ".join(parts)
-
-
-def on_maps(info: replay_player.ReplayPlayerInfo) -> list[str]:
-    """What places in the map mean, and how two runs came into one."""
-    if info.shared is None:
-        apart = (
-            ["The two runs do not begin with the same network, so each has a map of its own."]
-            if len(info.replays) > 1
-            else []
-        )
-        return [
-            (
-                "All frames of a run share one t-SNE map, so the path of a point means something; "
-                "distances between far clusters do not."
-            ),
-            *apart,
-        ]
-    few, kept = replay_frames.NEAREST, f"{100 * info.shared.kept:.0f}{labels.THIN}%"
-    return [
-        (
-            "Both runs begin at the same network, so each sample starts at one place, filled for "
-            "the first run and hollow for the second."
-        ),
-        (
-            f"Later it stands between the {few} samples of the start that are nearest to it in its "
-            "own run's t-SNE map: the map shows which"
-        ),
-        (
-            f"samples it has joined. At the end {kept} of the points stand by the same class as in "
-            "their own map. What moves away from all"
-        ),
-        "samples alike cannot be seen.",
-    ]
-
-
-def chosen_runs(runs: pd.DataFrame, titles: Mapping[str, str]) -> None:
-    """The replayed runs as a table; a click on a line opens its run."""
-    st.caption("The chosen runs. Click a line for all about it.")
-    shown = pd.DataFrame(
-        {
-            "Run": [
-                titles.get(key, labels.method_names(str(method))[0])
-                for key, method in zip(runs["key"], runs["method"], strict=True)
-            ],
-            "Settings": [labels.preset_title(str(name)) for name in runs["method_preset"]],
-            "Training seed": runs["training_seed"],
-            "Seconds": runs["seconds"].astype(float).round(1),
-            "Device": runs["device"],
-        }
-    )
-    clicks.runs_table(runs, shown, "replay_runs")

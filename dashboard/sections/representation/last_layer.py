@@ -1,33 +1,38 @@
-"""Last layer: each method against itself on the classifier alone."""
+"""Last layer: each method against itself on the classifier alone, and below it what else that runs
+of a method differ in changes.
+"""
 
 from __future__ import annotations
 
 import pandas as pd
-import streamlit as st
 
 from dashboard import data, frames, state
-from dashboard.charts import last_layer
+from dashboard.charts import similarity_scatter
+from dashboard.charts.similarity_scatter import Measures
 from dashboard.frames import representation as computed
-from dashboard.sections.representation.shared import PAPER, say
 from dashboard.widgets import clicks, figures, messages
+
+MEASURES = Measures(
+    x="cka",
+    y="gain",
+    across="CKA of the two encoders, 1 is the same",
+    up="AGL gained by changing all layers",
+    equal=False,
+)
 
 
 def show(runs: pd.DataFrame, values: pd.DataFrame) -> None:
-    st.markdown(
-        "**Does a method do more than change the last layer?** Each method ran twice, once on the "
-        "classifier alone. At the lower right both came to the same thing: the encoder was left "
-        f"as it was. ({PAPER} Figure 4b)"
-    )
     twins = computed.twins(runs)
-    if not twins:
-        first = runs.iloc[0]
-        command = (
-            f"--dataset {first['dataset']} --model {first['model']} --scenario class_wise "
-            "--methods duck,salun --scope all,classifier"
-        )
+    # other settings of a method would only lengthen its name
+    paired = runs[runs["key"].isin([whole for whole, _ in twins])]
+    rows = frames.metric_rows(
+        paired, values[values["key"].isin(paired["key"])], (), judged=data.judged(paired)
+    )
+    agreement, to_original = (_by_run(values, metric) for metric in ("agl", "cka_original_test"))
+    gains = computed.gains(rows, twins, computed.twin_ckas(twins, to_original), agreement)
+    if not gains:
         messages.empty(
-            "No method of this selection ran on the classifier alone as well, which is what this "
-            f"figure compares it with: `python -m mucore run {command}`.",
+            "No method ran both on all layers and on the classifier alone, with AGL and CKA.",
             "Launch a comparison",
             "launch",
             scenarios="class_wise",
@@ -35,43 +40,25 @@ def show(runs: pd.DataFrame, values: pd.DataFrame) -> None:
             scopes=["all", "classifier"],
         )
         return
-    # other settings of a method would only lengthen its name
-    paired = runs[runs["key"].isin([whole for whole, _ in twins])]
-    rows = frames.metric_rows(
-        paired, values[values["key"].isin(paired["key"])], (), judged=data.judged(paired)
-    )
-    agreement, to_original = (_by_run(values, metric) for metric in ("agl", "cka_original_test"))
-    ckas = computed.twin_ckas(twins, to_original)
-    info = last_layer.last_layer_info(rows, twins, ckas, agreement)
-    if not info.marks:
-        messages.empty(
-            "These pairs have no AGL or no CKA to the original. AGL needs a scenario that forgets "
-            "whole classes.",
-            "Launch a comparison",
-            "launch",
-        )
-        return
-    figure = last_layer.draw(info, dark=state.dark(), selected=state.param("run"))
+    dots = [similarity_scatter.dot(one.row.keys[0], one.row, one.cka, one.gain) for one in gains]
+    found = similarity_scatter.Info(measures=MEASURES, dots=tuple(dots))
+    figure = similarity_scatter.draw(found, dark=state.dark(), selected=state.param("run"))
     clicks.chart(
-        figure, "last_layer", alt=last_layer.alt_text(info), known={mark.key for mark in info.marks}
+        figure,
+        "last_layer",
+        alt=similarity_scatter.alt_text(found),
+        known={dot.key for dot in dots},
     )
-    notes = [info.note] if info.note else []
-    notes += (
-        [f"Not drawn, because AGL or CKA is missing: {', '.join(info.missing)}."]
-        if info.missing
-        else []
-    )
-    say(notes)
     table = pd.DataFrame(
         {
-            "Method": mark.title,
-            "Verdict, all layers": mark.said,
-            "CKA of both": mark.cka,
-            "AGL, all layers": mark.agl,
-            "AGL, classifier": mark.agl_last,
-            "Pairs": mark.pairs,
+            "Method": one.row.title,
+            "Verdict, all layers": frames.verdict_text(one.row),
+            "CKA of both": one.cka,
+            "AGL, all layers": one.agl,
+            "AGL, classifier": one.agl_last,
+            "Pairs": one.pairs,
         }
-        for mark in info.marks
+        for one in gains
     )
     figures.numbers(table, "last-layer", figure)
 

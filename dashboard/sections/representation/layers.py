@@ -10,25 +10,19 @@ import streamlit as st
 from dashboard import frames, state
 from dashboard.charts import layer_heatmap
 from dashboard.frames import representation as computed
-from dashboard.sections.representation.shared import PAPER, pick_run, say
-from dashboard.widgets import clicks, figures, header
+from dashboard.sections.representation.shared import pick_run, pick_samples
+from dashboard.widgets import clicks, figures, messages
 from dashboard.widgets.background_analysis import analysed
-
-STILL = 0.9995  # a CKA that reads as 1.000
 
 
 def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
-    st.markdown(
-        "**How deep did forgetting go?** Blue means alike. A method that only changed its "
-        f"classifier has a blue diagonal on the left, down to the last row. (Beyond {PAPER}, "
-        "which compares the layer before the last alone)"
-    )
-    chosen = pick_run(rows, runs)
+    with st.container(horizontal=True, gap="small"):
+        chosen = pick_run(rows, runs)
+        split = pick_samples(list(computed.SPLITS), "test")
     if chosen is None:
-        st.markdown("There is no method in this selection.")
+        messages.empty("No method ran here.", "Launch a comparison", "launch")
         return
     title, key = chosen
-    split = state.choice("split", list(computed.SPLITS), "test")
     value = analysed("layers", {"key": key, "split": split}, "Compare the layers", 15)
     if value is None:
         return
@@ -39,32 +33,10 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
         retrain=value["retrain"],
         references=value["original_retrain"],
     )
-    deepest = info.most_changed
-    moved = computed.similarity(float(info.to_original[deepest]))
-    header.answers(
-        (
-            frames.Answer(
-                "Moved most",
-                info.layers[deepest] if info.to_original[deepest] < STILL else "No layer",
-                f"CKA {moved} to the original's",
-            ),
-            frames.Answer(
-                "Retrain's would be at",
-                computed.similarity(float(info.references[deepest])),
-                f"CKA of original and Retrain in {info.layers[deepest]}",
-            ),
-            frames.Answer(
-                "Farthest from Retrain",
-                info.layers[int(info.to_retrain.argmin())],
-                f"CKA {computed.similarity(float(info.to_retrain.min()))} to Retrain's",
-            ),
-        )
-    )
     figure = layer_heatmap.draw(info, dark=state.dark())
     clicks.heatmap(
         figure, "layer_heatmap", lambda _, __, ___: key, alt=layer_heatmap.alt_text(info)
     )
-    say([f"{value['note']} One run, so no interval. Click a cell for all about this run."])
     table = pd.DataFrame(
         {
             "Layer": info.layers,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from facts import tells
 
 from dashboard.charts import sensitivity
 
@@ -51,17 +50,3 @@ def test_a_line_has_its_numbers_and_that_of_a_reference_is_dashed():
     assert list(figure.data[0].y) == [0.4, 0.6]
     assert list(figure.data[0].error_y.array) == [0.1, 0.0]
     assert "AGL from 0.400 to 0.600" in sensitivity.alt_text(info)
-
-
-def test_the_papers_lines_are_dotted_beside_ours():
-    ours = over([10.0, 20.0], [0.4, 0.6])
-    printed = pd.DataFrame({"x": [10.0, 30.0], "mean": [0.9, 0.2]})
-    info = sensitivity.sensitivity_info(
-        "share", {"AGL": ours}, names={}, ghosts={"AGL": printed, "Random": printed}
-    )
-    figure = sensitivity.draw(info, dark=False)
-    assert [trace.name for trace in figure.data] == ["AGL", "AGL, the paper", "Random, the paper"]
-    assert [trace.line.dash for trace in figure.data] == ["solid", "dot", "dot"]
-    assert list(figure.data[1].y) == [0.9, 0.2]
-    assert tells(sensitivity.alt_text(info), "AGL", "paper", "0.900", "0.200")
-    assert sensitivity.sensitivity_info("share", {}, names={}, ghosts={"AGL": printed}).lines == ()

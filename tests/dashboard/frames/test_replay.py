@@ -8,13 +8,11 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 from builders import replay_value
-from facts import numbers, tells
 
 from dashboard.charts import replay_player
 from dashboard.charts.parts import replay_panels
 from dashboard.frames import replay as replay_frames
-from dashboard.frames.replay import Replay, race, reached, ticks, told
-from dashboard.text.labels import THIN
+from dashboard.frames.replay import Replay, ticks
 
 
 def replay(
@@ -113,75 +111,6 @@ def test_a_method_without_steps_has_a_before_and_an_after():
     ] == ["hv"]
 
 
-# -- sentences
-
-
-@pytest.mark.parametrize(
-    ("forget", "level", "sentence", "frame"),
-    [
-        ([98.0, 40.0, 1.0], 2.0, "comes down to Retrain's 2.0 % after 100 % of the steps.", 2),
-        ([98.0, 3.0, 3.0], 2.0, "after 50 % of the steps.", 1),  # within a point
-        ([98.0, 1.0, 40.0], 2.0, "after 50 % of the steps, and is back at 40.0 % at the end.", 1),
-        (
-            [98.0, 30.0, 40.0],
-            2.0,
-            "never comes down to Retrain's 2.0 %: it ends at 40.0 %, after 30.0 % at 50 %.",
-            None,
-        ),
-        (
-            [50.0, 41.0, 40.0],
-            60.0,
-            "no higher than Retrain's 60.0 % from the start and ends at 40.0 %.",
-            0,
-        ),
-        ([98.0, 41.0, 40.0], None, "Retrain's is not known here", None),
-    ],
-)
-def test_when_it_forgets_in_words(forget, level, sentence, frame):
-    one = replay(forget, level=level)
-    assert sentence.replace(" %", f"{THIN}%") in told(one)[0]
-    assert reached(one) == frame
-
-
-@pytest.mark.parametrize(
-    ("test", "verb", "facts"),
-    [
-        ([90.0, 60.0, 87.0], "loses", ["3.0", "60.0", "50", "88.0"]),
-        ([80.0, 81.0, 82.0], "gains", ["2.0", "88.0"]),
-        ([80.0, 80.0, 80.0], "stays", ["88.0"]),
-    ],
-)
-def test_what_it_costs(test, verb, facts):
-    said = told(replay([98.0, 50.0, 0.0], test=test))[1]
-    assert tells(said, "Test accuracy", verb, *facts) and numbers(said) == facts
-
-
-def test_a_retrain_forgets_nothing_and_races_nobody():
-    one = replay(
-        [0.0, 0.0, 1.0], retain=[10.0, 4.0, 90.0], test=[10.0, 50.0, 86.0], method="retrain"
-    )
-    (said,) = told(one)
-    assert tells(said, "forget accuracy", "1.0 %", "test accuracy", "10.0 %", "86.0 %")
-    assert numbers(said) == ["1.0", "10.0", "86.0"]
-    assert race([one, replay([98.0, 1.0, 1.0])], "own") == ""
-
-
-def test_who_is_first_depends_on_the_clock():
-    """SCRUB after half of its 6 s, SalUn after all of its 1 s."""
-    pair = [replay([98.0, 1.0, 1.0]), replay([98.0, 50.0, 1.0], title="SalUn", seconds=1.0)]
-    assert tells(race(pair, "own"), "SCRUB", "first", "50 %", "SalUn", "100 %")
-    assert tells(race(pair, "seconds"), "SalUn", "first", "1.0 s", "SCRUB", "3.0 s")
-    both = race([pair[0], replay([98.0, 1.0, 1.0])], "own")
-    assert tells(both, "Both", "50 %") and numbers(both) == ["50"]
-    lone = race([pair[0], replay([98.0, 90.0, 80.0])], "own")
-    assert tells(lone, "Only SCRUB", "50 %") and numbers(lone) == ["50"]
-    neither = race([replay([98.0, 90.0, 80.0])] * 2, "own")
-    assert tells(neither, "Neither") and numbers(neither) == []
-    assert (
-        race(pair[:1], "own") == "" == race([pair[0], replay([98.0, 1.0, 0.0], level=None)], "own")
-    )
-
-
 def test_the_numbers_are_those_of_the_figure():
     table = replay_frames.table(
         [replay([98.0, 40.0, 1.0]), replay([98.0, 1.0], title="SSD", seconds=None)]
@@ -250,7 +179,6 @@ def test_a_point_stands_by_the_samples_that_it_joins():
     # which makes ten
     heights = 4 * 2 * 0.5 + 4 * 0.4 * 0.5 + 2 * 0.4 * 2
     assert shared.points[1][2, 0] == pytest.approx([1.5, heights / (8 + 6 * 0.4)])
-    assert shared.kept == 1
 
 
 def test_runs_that_begin_otherwise_or_show_other_samples_share_no_map():

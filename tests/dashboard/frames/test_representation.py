@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import similarities
-from builders import make_result
-from facts import numbers, tells
-from similarities import METRICS, NUMBERS, cka, judgements, line, long, of_classes
+from facts import tells
+from similarities import cka, judgements, line, long, of_classes
 
 from dashboard import frames
 from dashboard.frames import representation as computed
@@ -86,43 +85,6 @@ def test_a_closer_look_opens_on_the_nearest_that_forgot_and_has_features():
     assert opened([row for row in rows if row.reference]) is None
 
 
-def test_answers_by_hand(rows):
-    """Fine-tune, SCRUB and SalUn lie below the diagonal; only SalUn is farther from Retrain than
-    the original's 0.9.
-    """
-    found = {answer.label: answer for answer in computed.answers(rows, "test")}
-    assert found["Nearer to the original"].value == "3 of 4"
-    assert found["Highest CKA to Retrain"].value == "DUCK" and numbers(
-        found["Highest CKA to Retrain"].detail
-    )[:2] == ["0.970", "0.900"]
-    assert found["Farther than before"].value == "1 of 4"
-    # order by gap: SalUn, DUCK, SCRUB, Fine-tune; by CKA: DUCK, SCRUB, Fine-tune, SalUn: 3 pairs
-    # alike, 3 turned
-    assert tells(found["Accuracy agrees with CKA"].detail, "τ", "0.00", "4 methods")
-    assert found["Accuracy agrees with CKA"].value == "Hardly"
-
-
-def test_answers_leave_out_runs_that_did_not_end_well():
-    lines = [line("duck"), line("salun", status="diverged")]
-    values = [
-        (f"{m}-0", name, v)
-        for m in ("duck", "salun")
-        for name, v in zip(METRICS[:2], NUMBERS[m][:2], strict=True)
-    ]
-    found = {
-        one.label: one
-        for one in computed.answers(
-            computed.similarity_rows(pd.DataFrame(lines), long(values), "test"), "test"
-        )
-    }
-    assert found["Nearer to the original"].value == "0 of 1"
-    assert (
-        found["Accuracy agrees with CKA"].value == "–"
-        and "needs 4 methods" in found["Accuracy agrees with CKA"].detail
-    )
-    assert computed.answers((), "test") == ()
-
-
 def test_similarity_frame_says_why_a_number_is_missing(rows):
     table = computed.similarity_frame(rows, "test").set_index("Method")
     assert table.loc["DUCK", "cka_retrain_test"] == 0.97 and table.loc[
@@ -133,31 +95,6 @@ def test_similarity_frame_says_why_a_number_is_missing(rows):
         and "<ensemble>" in table.loc["SISA", "Missing because"]
     )
     assert "h_lr" not in table.columns
-
-
-def test_cost_of_measuring_is_the_mean_over_the_runs_that_have_the_part():
-    def timed(method: str, seconds: float, parts: dict[str, float]):
-        return make_result(
-            method=method,
-            cost={"seconds": seconds, "measuring_seconds": parts}
-            if parts
-            else {"seconds": seconds},
-        )
-
-    results = [
-        timed("retrain", 20.0, {"predicting": 1.0, "accuracy": 0.5}),
-        timed("retrain", 40.0, {}),  # of an earlier version
-        timed("duck", 5.0, {"predicting": 2.0, "representation": 2.5}),
-    ]
-    table, counted, retrain = computed.measuring_cost(results)
-    assert table.to_dict("list") == {
-        "part": ["representation", "predicting", "accuracy"],
-        "seconds": [2.5, 1.5, 0.5],
-        "share": pytest.approx([2.5 / 4.5, 1.5 / 4.5, 0.5 / 4.5]),
-        "runs": [1, 2, 1],
-    }
-    assert (counted, retrain) == (2, 30.0)
-    assert computed.measuring_cost(results[1:2])[0].empty
 
 
 def test_paper_values_are_those_that_were_printed():
@@ -199,19 +136,6 @@ def test_what_the_paper_does_not_print_is_computed_from_what_it_does():
         and found["original"].agl is None
         and not found["original"].computed
     )
-
-
-def test_the_papers_lines_over_the_number_of_classes():
-    over = computed.paper_over_counts("duck", "top-CUB")
-    assert list(over["agr"]["x"]) == [100, 200, 300] and list(over["agr"]["mean"].round(2)) == [
-        0.71,
-        0.67,
-        0.59,
-    ]
-    assert computed.paper_over_counts("ssd", "random") == {}
-    originals = computed.paper_originals()
-    assert list(originals["top-CUB"]["mean"]) == pytest.approx([0.697, 0.634, 0.596])
-    assert originals["random"]["mean"].iloc[0] == pytest.approx((0.898 + 0.821 + 0.818) / 3)
 
 
 def test_similarities_have_three_decimals():
@@ -332,7 +256,7 @@ def test_a_switch_that_came_late_is_a_setting():
     )
 
 
-# --- several forget sets and two data sets
+# --- two data sets
 
 
 def test_whole_classes_keep_the_presets_that_were_chosen():
@@ -343,22 +267,6 @@ def test_whole_classes_keep_the_presets_that_were_chosen():
     noisy = [{**one, "key": "noisy", "parameters": '{"gradient_noise": 0.1}'} for one in lines[:1]]
     kept = computed.whole_classes(pd.DataFrame(lines + noisy), chosen)
     assert list(kept["method"]) == ["duck", "retrain"] and set(kept["method_preset"]) == {"authors"}
-
-
-def test_cost_of_both_kinds_of_metrics():
-    def timed(method: str, seconds: float, **parts: float):
-        return make_result(method=method, cost={"seconds": seconds, "measuring_seconds": parts})
-
-    results = [
-        timed("retrain", 40.0, predicting=1.0, accuracy=0.5, agreement=0.1, representation=2.0),
-        timed("duck", 5.0, predicting=3.0, accuracy=0.3, representation=1.0, downstream=1.0),
-        timed("salun", 5.0, predicting=99.0, accuracy=99.0),
-    ]
-    cost = computed.compared_cost(results)
-    assert cost is not None and cost.runs == 2
-    numbers = (cost.representation, cost.logits, cost.both, cost.share(cost.representation))
-    assert numbers == pytest.approx((2.0, 0.45, 2.0, 0.05))
-    assert computed.compared_cost(results[2:]) is None
 
 
 def test_twins_differ_in_scope_alone():
@@ -377,3 +285,13 @@ def test_the_cka_of_twins_is_that_to_the_original_where_the_classifier_alone_mov
     assert computed.twin_ckas(pairs, {"full": 0.7, "last": 0.99995, "moved": 0.98}) == {
         ("full", "last"): 0.7
     }
+
+
+def test_what_changing_all_layers_gains_is_the_mean_over_pairs(rows):
+    """Two pairs of SalUn, one of DUCK without an AGL on the classifier alone."""
+    twins = [("salun-0", "a"), ("salun-0", "b"), ("duck-0", "c")]
+    ckas = dict.fromkeys(twins, 0.8) | {twins[1]: 0.6}
+    agl = {"salun-0": 0.9, "a": 0.5, "b": 0.3, "duck-0": 0.9}
+    (one,) = computed.gains(rows, twins, ckas, agl)
+    assert (one.row.method, one.pairs) == ("salun", 2)
+    assert (one.cka, one.agl_last, one.gain) == pytest.approx((0.7, 0.4, 0.5))

@@ -17,7 +17,7 @@ from streamlit.testing.v1.element_tree import Element
 
 from dashboard import data
 from dashboard.pages import PAGES
-from dashboard.sections.representation import neighbours
+from dashboard.sections.compare import sample
 from mucore.errors import BadFile
 from mucore.store import open_store
 from mucore.tuning.plan import FOLDER
@@ -113,7 +113,6 @@ ADDRESSES: dict[str, dict[str, Any]] = {
     "forget_sets": {"dataset": OWN, "kept": "a" * 32, "ids": "1-5"},
     "results": {"dataset": OWN, "run": "../../x"},
     "compare": {"dataset": OWN, "of": "/etc/passwd"},
-    "replay": {"run": "/etc/passwd", "dataset": OWN},
     "queue": {"comparison": "1 OR 1=1", "view": "/etc/passwd"},
     "reports": {"comparison": "-1", "dataset": OWN},
     "lessons": {"lesson": "forget_one_class", "step": "9" * 500},
@@ -160,9 +159,8 @@ def test_why_there_are_no_pictures_is_told_to_a_guest_without_paths(home, become
     def images(spec: Any, ids: Any) -> None:
         raise BadFile("No file at /srv/ada/secret/faces.npz.")
 
-    monkeypatch.setattr(data, "result", lambda key: make_result())
     monkeypatch.setattr(data, "images", images)
-    monkeypatch.setattr(neighbours, "say", said.extend)
+    monkeypatch.setattr("streamlit.caption", said.append)
     become("guest")
-    assert neighbours.pictures("key", [1]) == {}
+    assert sample.load_images(make_result(), [1]) is None
     assert "faces.npz" in said[0] and "secret" not in said[0]

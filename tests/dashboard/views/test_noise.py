@@ -139,13 +139,6 @@ def test_five_attacks(home):
         assert (strip["x0"], strip["x1"]) == pytest.approx(around(0.4, 100))
 
 
-def test_features_across_alone(home):
-    put(home, "one_class", ONE_CLASS)
-    (strip,), *_ = grey("representation", split="test")
-    assert (strip["x0"], strip["x1"]) == pytest.approx(around(0.6))
-    assert strip["yref"] == "y domain"
-
-
 def test_efficacy(home):
     put(home, "one_class", ONE_CLASS)
     found = [each for shapes in grey("efficacy") for each in shapes]
@@ -180,7 +173,7 @@ def test_sensitivity_along_a_setting_of_a_method(home):
             )
     at = open_page("representation", view="sensitivity", split="test")
     assert not at.exception
-    figure = figures(at)[0]
+    (figure,) = figures(at)
     (grey,) = ribbons(figure)
     assert sorted(set(grey["x"])) == [0, 1, 2]  # steps: 0, 0.001, 1
     assert sorted(set(grey["y"])) == pytest.approx(list(around(0.6)))

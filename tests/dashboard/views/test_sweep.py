@@ -18,7 +18,7 @@ from dashboard.papers import PAPERS
 IDS = [page.id for page in PAGES]
 VIEWS: dict[str, list[dict[str, Any]]] = {
     "compare": [
-        {"view": name} for name in ("classes", "predictions", "confusion", "images", "map")
+        {"tab": name} for name in ("classes", "predictions", "confusion", "images", "replay")
     ],
     "forget_sets": [
         {"dataset": "digits", "way": name}
@@ -28,9 +28,10 @@ VIEWS: dict[str, list[dict[str, Any]]] = {
     "lessons": [{"lesson": name} for name in LESSONS],
     "papers": [{"paper": paper.id} for paper in PAPERS],
     "representation": [
-        {"view": name}
-        for name in ("similarity", "agreement", "map", "layers")
-        + ("neighbours", "sensitivity", "last", "cost")
+        {"tab": tab, "measures": name}
+        for tab in ("map", "scatter", "layers", "last")
+        for name in ("cka", "agreement", "gap", "sets")
+        if tab == "scatter" or name == "cka"
     ],
     "results": [{"view": name, "scenario": "class_wise"} for name in ("value", "gap")],
     "tradeoffs": [{"view": name} for name in ("front", "requests", "ranks", "agreement", "tests")],

@@ -158,7 +158,7 @@ def kept(home) -> dict[str, str]:
 
 def test_a_cell_of_class_gaps_opens_the_run_of_its_row(home, clicked):
     keys = kept(home)
-    query = {"view": "classes", "key": [keys["salun"], keys["finetune"]]}
+    query = {"tab": "classes", "key": [keys["salun"], keys["finetune"]]}
     open_page("compare", **query)
     figure = clicked["drawn class_gaps"]
     row = list(figure.data[0].y).index("Fine-tune")
@@ -176,7 +176,7 @@ def test_a_cell_of_class_gaps_opens_the_run_of_its_row(home, clicked):
 def test_a_cell_of_a_confusion_matrix_opens_the_run_of_its_panel(home, clicked):
     keys = kept(home)
     query = {
-        "view": "confusion",
+        "tab": "confusion",
         "key": [keys["salun"], keys["finetune"]],
         "left": keys["salun"],
         "right": keys["finetune"],
@@ -204,7 +204,7 @@ def test_a_cell_of_two_models_opens_the_run_of_its_row(home, clicked):
                 )
             )
     keys = {method: make_spec_row(method=method).key for method in ("salun", "finetune")}
-    query = {"view": "predictions", "key": list(keys.values())}
+    query = {"tab": "predictions", "key": list(keys.values())}
     open_page("compare", **query)
     # Fine-tune in the second row with SalUn in the first column
     clicked["predictions"] = [cell_of(clicked["drawn predictions"], 0, 2)]
@@ -224,7 +224,7 @@ def test_a_cell_of_layers_opens_the_run(home, clicked, monkeypatch):
     monkeypatch.setattr(
         data, "analysis", lambda kind, parameters: data.AnalysisState("ready", value, 1.0)
     )
-    at = open_page("representation", view="layers", scenario="one_class")
+    at = open_page("representation", tab="layers", scenario="one_class")
     at.selectbox(key="url:of").select("SalUn").run()
     drawn = marks(clicked["drawn layer_heatmap"])
     assert {each[0] for mark in drawn for each in mark.customdata} == {keys["salun"]} and len(

@@ -173,8 +173,8 @@ def test_changed_settings_have_a_choice_of_their_own_and_are_not_what_the_demo_o
         and len(titles(opened(settings="own"))) == 3
         and len(titles(opened(settings="all"))) == 4
     )
-    for view, usual in (("similarity", "authors"), ("sensitivity", "all"), ("last", "all")):
-        at = open_page("representation", view=view)
+    for tab, usual in (("scatter", "authors"), ("last", "all")):
+        at = open_page("representation", tab=tab)
         assert not at.exception and settings(at).value == usual
 
 
