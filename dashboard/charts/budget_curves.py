@@ -1,55 +1,63 @@
-"""Metrics against the size of the forget set, one panel a metric and one line a method (MUBox,
-Figures 3 and 4).
+"""Distance to Retrain, or any metric, against the size of the forget set: a line a method, named at
+its end (MUBox, Figures 3 and 4).
 
-x: samples to forget; y: percent (percentage points in the gap view), or the metric's own unit.
+x: samples to forget, on a log axis; y: points of distance on a log axis, or the metric in its own
+unit. Both as exponents where the axis is logarithmic.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import plotly.graph_objects as go
 
 from dashboard import frames, theme
-from dashboard.charts.parts import axes, families, intervals, noise, subplots
-from dashboard.frames import Estimate, View
-from dashboard.frames.budget import Curves, Line, gaps, unit
+from dashboard.charts.parts import axes, end_labels, families, noise
+from dashboard.charts.scatter import Axis
+from dashboard.frames import View
+from dashboard.frames.budget import Curves, Line, Step, unit
 from dashboard.text import units as words
 from dashboard.text.labels import Unit, number
 from mucore import catalog
 
-# A mark this many points from Retrain's at the same size is out of the crowded corner.
-NEAR_POINTS = 10.0
-COLOURED = 6  # methods in colour and with a name; Retrain and Original make eight
-SCALES: Mapping[Unit, float] = {"percent": 100.0, "MB": 1e-6}
-LONGEST = 20  # characters of a metric's title that fit on an axis
-# Of a family's marker, so that its coloured methods can be told apart: open or not, and the size in
-# pixels.
-VARIANTS: tuple[tuple[str, float], ...] = (("", 10), ("-open", 10), ("", 6), ("-open", 6))
-HOLLOW = (10.0, 6.0, 12.0, 8.0)  # the sizes of one that is always open
-BROKEN = "x"  # marks a model that was damaged
-GREY = 5.0  # size in pixels of a mark that is not coloured
-REFERENCES = {"retrain": ("Retrain", "dash"), "original": ("Original", "dot")}
+FLOOR: Final = 0.1  # points: the least that a log axis of distances shows
+COLOURED: Final = 8  # methods in colour and with a name
+DASHES: Final = ("solid", "dash", "dashdot", "longdash")  # of a family's coloured lines, by turns
+REFERENCES: Final = {"retrain": "dash", "original": "dot"}
+SCALES: Final[Mapping[Unit, float]] = {"percent": 100.0, "MB": 1e-6}
+HEIGHT: Final = 470
+TOP, BOTTOM = 34, 46  # margins
 
 
 @dataclass(frozen=True)
 class Mark:
-    """One method at one size: `y` and half width of the 95 % t-interval in the panel's unit; `key`
-    is the run that a click opens.
+    """One method at one size: `y` and what its thin bar spans, in the panel's unit; `key` is the
+    run that a click opens.
     """
 
     x: int
     y: float
-    half: float | None
-    seeds: int
+    span: tuple[float, float] | None
     key: str
-    status: str
-    said: str = ""  # its verdict
-    damaged: bool = False
+    told: str
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line of a panel, by size."""
+
+    line: str
+    method: str
+    title: str
+    family: str
+    marks: tuple[Mark, ...]
+
+    @property
+    def reference(self) -> bool:
+        return self.family == "reference"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,488 +73,315 @@ class Ghost:
     source: str
 
 
-@dataclass(frozen=True)
-class GhostMark:
-    """A ghost in a panel, in the panel's unit; `line` is the line of its method."""
-
-    line: str
-    method: str
-    title: str
-    family: str
-    symbol: str
-    x: int
-    y: float
-    source: str
-
-
-@dataclass(frozen=True)
-class Series:
-    """One line of a panel, by size; `symbol` and `pixels` are the marker's."""
-
-    line: str
-    method: str
-    title: str
-    family: str
-    symbol: str
-    pixels: float
-    marks: tuple[Mark, ...]
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Panel:
-    """One metric. `view` is "value" where the metric has no gap to Retrain; `missing` are titles
-    without a mark.
-
-    `y` holds every mark, `near` the marks close to Retrain's, `outside` the titles of which `near`
-    leaves out a mark.
+    """One scenario; `sizes` and their share in words. `log` is for distances. `ghosts` are places
+    (series, x, y, source); `noise` (size, low, high) of Retrains of other seeds.
     """
 
-    metric: str
-    unit: Unit
-    view: View
-    series: tuple[Series, ...]
-    y: tuple[float, float]
-    near: tuple[float, float]
-    outside: tuple[str, ...]
-    missing: tuple[str, ...]
-    ghosts: tuple[GhostMark, ...] = ()
-    noise: tuple[tuple[int, float, float], ...] = ()  # (size, low, high) of Retrains of other seeds
-
-
-@dataclass(frozen=True)
-class BudgetCurvesInfo:
-    """The panels; `sizes` and their share in words, `log` where they span over a decade, `coloured`
-    the line ids with colour and name.
-    """
-
-    panels: tuple[Panel, ...]
+    title: str
     sizes: Mapping[int, str]
+    unit: Unit
     log: bool
-    coloured: frozenset[str]
+    series: tuple[Series, ...]
+    ghosts: tuple[tuple[Series, int, float, str], ...] = ()
+    noise: tuple[tuple[int, float, float], ...] = ()
+
+    @property
+    def heights(self) -> list[float]:
+        ends = [end for each in self.series for mark in each.marks for end in mark.span or ()]
+        marks = [mark.y for each in self.series for mark in each.marks]
+        return [*marks, *(ends if self.log else ()), *(y for _, _, y, _ in self.ghosts)]
 
 
-def budget_curves_info(
-    found: Curves, *, view: View, ghosts: Sequence[Ghost] = ()
-) -> BudgetCurvesInfo:
-    """The marks of all lines. In colour: the methods whose TA or FA moves most against Retrain;
-    with one size, those nearest to Retrain.
+def distances(found: Curves, title: str) -> Panel:
+    """Distances to Retrain in points; Retrain itself has none to draw."""
 
-    Of the `ghosts`, those whose method has a line here.
-    """
-    if len(found.sizes) == 1:
-        order = sorted(found.methods, key=lambda line: line.order)
-    else:
-        order = sorted(found.methods, key=_span, reverse=True)
-    coloured = frozenset(line.id for line in order[:COLOURED])
-    markers = _markers(found.methods, coloured)
-    panels = tuple(_panel(found, metric, view, markers, ghosts) for metric in found.metrics)
-    low, high = (min(found.sizes), max(found.sizes)) if found.sizes else (1, 1)
-    return BudgetCurvesInfo(panels, found.sizes, high > 10 * low, coloured)
+    def mark(line: Line, step: Step) -> Mark | None:
+        if step.distance is None or line.method == "retrain":
+            return None
+        away = number(step.distance.mean, "percent")
+        span = step.spread and (100 * step.spread[0], 100 * step.spread[1])
+        return _mark(found, line, step, 100 * step.distance.mean, span, f"{away} points away")
 
-
-def _span(line: Line) -> tuple[bool, float]:
-    """Several sizes before one, and how far the gap in TA or FA moves over them, whichever moves
-    more.
-    """
-    places = [gaps(line, metric).values() for metric in ("ta", "fa")]
-    return len(line.steps) > 1, max(
-        (max(each) - min(each) for each in places if each), default=-1.0
-    )
-
-
-def _markers(lines: Sequence[Line], coloured: frozenset[str]) -> dict[str, tuple[str, float]]:
-    met: Counter[str] = Counter()
-    made = {}
-    for line in lines:
-        symbol = theme.family_style(line.family).symbol
-        made[line.id] = symbol, GREY
-        if line.id in coloured:
-            suffix, pixels = VARIANTS[met[line.family] % len(VARIANTS)]
-            if families.hollow(line.family):
-                suffix, pixels = "-open", HOLLOW[met[line.family] % len(HOLLOW)]
-            made[line.id] = symbol.removesuffix("-open") + suffix, pixels
-            met[line.family] += 1
-    return made
-
-
-def _panel(
-    found: Curves,
-    metric: str,
-    view: View,
-    markers: Mapping[str, tuple[str, float]],
-    ghosts: Sequence[Ghost],
-) -> Panel:
-    shown: View = view if any(gaps(line, metric) for line in found.methods) else "value"
-    scale = SCALES.get(unit(metric), 1.0)
-    series, missing = [], []
-    for line in found.lines:
-        marks = []
-        for step in line.steps:
-            cell = step.cells[metric]
-            place = cell.value
-            if shown == "gap":
-                place = (
-                    cell.gap
-                    if line.method != "retrain"
-                    else Estimate(0.0, None, step.seeds)
-                    if cell.value
-                    else None
-                )
-            if place is not None:
-                half = None if place.half is None else scale * place.half
-                damaged = step.verdict is not None and step.verdict.word == "damaged"
-                marks.append(
-                    Mark(
-                        step.count,
-                        scale * place.mean,
-                        half,
-                        place.seeds,
-                        step.keys[0],
-                        step.status,
-                        step.said,
-                        damaged,
-                    )
-                )
-        if marks:
-            # the references' lines have no markers
-            symbol, pixels = markers.get(line.id, ("circle", GREY))
-            series.append(
-                Series(line.id, line.method, line.title, line.family, symbol, pixels, tuple(marks))
-            )
-        else:
-            missing.append(line.title)
-    printed = _ghost_marks(series, metric, shown, ghosts)
-    heights = [mark.y for each in series for mark in each.marks] + [mark.y for mark in printed]
-    base = {mark.x: mark.y for each in series if each.method == "retrain" for mark in each.marks}
-    reach = NEAR_POINTS if unit(metric) == "percent" else math.inf
-    close = [
-        mark.y
-        for each in series
-        for mark in each.marks
-        if mark.x in base and abs(mark.y - base[mark.x]) <= reach
-    ]
-    near = _range(close or heights)
-    outside = tuple(
-        each.title
-        for each in series
-        if any(not near[0] <= mark.y <= near[1] for mark in each.marks)
-    )
     return Panel(
-        metric,
-        unit(metric),
-        shown,
-        tuple(series),
-        _range(heights),
-        near,
-        outside,
-        tuple(missing),
-        printed,
-        _noise(found, metric, shown),
+        title=title, sizes=found.sizes, unit="percent", log=True, series=_series(found, mark)
     )
 
 
-def _noise(found: Curves, metric: str, view: View) -> tuple[tuple[int, float, float], ...]:
+def values(
+    found: Curves, metric: str, title: str, *, view: View = "value", ghosts: Sequence[Ghost] = ()
+) -> Panel:
+    """Values of a metric, or its gaps to Retrain where it has some, with 95 % intervals over seeds;
+    of the `ghosts` those whose method has a line here.
+    """
+    scale, short = SCALES.get(unit(metric), 1.0), catalog.metric(metric).short
+    cells = [step.cells[metric] for line in found.methods for step in line.steps]
+    gap = view == "gap" and any(cell.gap is not None for cell in cells)
+
+    def mark(line: Line, step: Step) -> Mark | None:
+        cell = step.cells[metric]
+        place = cell.gap if gap and line.method != "retrain" else cell.value
+        if place is None:
+            return None
+        mean = 0.0 if gap and line.method == "retrain" else scale * place.mean
+        half = None if place.half is None else scale * place.half
+        said = number(mean / scale, unit(metric), signed=gap)
+        span = None if half is None else (mean - half, mean + half)
+        return _mark(found, line, step, mean, span, f"{short}{' gap' * gap} {said}")
+
+    series = _series(found, mark)
+    lines = {each.method: each for each in reversed(series)}
+    printed = [
+        (lines[one.method], one.x, scale * content[metric], one.source)
+        for one in ghosts
+        if one.method in lines and not (gap and one.method == "retrain")
+        if metric in (content := one.gaps if gap else one.values)
+    ]
+    return Panel(
+        title=title,
+        sizes=found.sizes,
+        unit=unit(metric),
+        log=False,
+        series=series,
+        ghosts=tuple(printed),
+        noise=_noise(found, metric, scale, gap=gap),
+    )
+
+
+def _series(found: Curves, mark: Any) -> tuple[Series, ...]:
+    made = []
+    for line in found.lines:
+        marks = tuple(each for step in line.steps if (each := mark(line, step)) is not None)
+        if marks:
+            made.append(Series(line.id, line.method, line.title, line.family, marks))
+    return tuple(made)
+
+
+def _mark(
+    found: Curves, line: Line, step: Step, y: float, span: tuple[float, float] | None, said: str
+) -> Mark:
+    share = f", {found.sizes[step.count]}" if found.sizes[step.count] else ""
+    seeds = words.count(step.seeds, "seed") + ("" if step.status == "ok" else f", {step.status}")
+    lines = [f"<b>{line.title}</b>", words.count(step.count, "sample") + share, said, step.said]
+    return Mark(step.count, y, span, step.keys[0], "<br>".join([*filter(None, lines), seeds]))
+
+
+def _noise(
+    found: Curves, metric: str, scale: float, *, gap: bool
+) -> tuple[tuple[int, float, float], ...]:
     """Of the metrics that are a property of the network: a cost varies with the machine."""
     if catalog.metric(metric).group == "cost":
         return ()
-    scale, made = SCALES.get(unit(metric), 1.0), []
+    made = []
     for size in found.sizes:
         steps = [step for line in found.lines if (step := line.step(size)) is not None]
         rows = [step.row for step in steps if step.row.method == "retrain"]
         half = frames.noise(rows, metric)
         value = next((row.cells[metric].value for row in rows), None)
         if half is not None and value is not None:
-            place = 0.0 if view == "gap" else value.mean
+            place = 0.0 if gap else value.mean
             made.append((size, scale * (place - half), scale * (place + half)))
     # nothing to see where all Retrains agree
     return tuple(made) if any(low < high for _, low, high in made) else ()
 
 
-def _ghost_marks(
-    series: Sequence[Series], metric: str, view: View, ghosts: Sequence[Ghost]
-) -> tuple[GhostMark, ...]:
-    """Retrain has no gap to itself; of several lines of a method, the first lends its symbol."""
-    scale = SCALES.get(unit(metric), 1.0)
-    lines = {each.method: each for each in reversed(series)}
-    made = []
-    for ghost in ghosts:
-        line = lines.get(ghost.method)
-        value = (ghost.gaps if view == "gap" else ghost.values).get(metric)
-        if line is None or value is None or (view == "gap" and ghost.method == "retrain"):
-            continue
-        symbol = {"retrain": "star", "original": "hexagram"}.get(
-            ghost.method, theme.family_style(line.family).symbol
-        )
-        open_symbol = f"{symbol.removesuffix('-open')}-open"
-        made.append(
-            GhostMark(
-                line.line,
-                ghost.method,
-                line.title,
-                line.family,
-                open_symbol,
-                ghost.x,
-                scale * value,
-                ghost.source,
-            )
-        )
-    return tuple(made)
+def coloured(panel: Panel) -> list[str]:
+    """The titles of the methods in colour, of a panel of distances: those whose distance differs
+    most from that of the original, which nobody touched.
+    """
+    lines = {each.method: each for each in reversed(panel.series) if each.reference}
+    base = {mark.x: mark.y for mark in (lines["original"].marks if "original" in lines else ())}
+
+    def apart(each: Series) -> float:
+        ratios = [max(m.y, FLOOR) / max(base.get(m.x, 1.0), FLOOR) for m in each.marks]
+        return sum(abs(math.log(ratio)) for ratio in ratios) / len(ratios)
+
+    methods = [each for each in panel.series if not each.reference]
+    chosen = sorted(methods, key=apart, reverse=True)[:COLOURED]
+    return [each.title for each in methods if each in chosen]
 
 
-def _range(values: Sequence[float]) -> tuple[float, float]:
-    """The range of marks, which may all be alike in any unit."""
-    if not values:
-        return 0.0, 1.0
-    alike = min(values) == max(values)
-    return axes.padded(values, 0.08, (0.05 * abs(values[0]) or 0.5) if alike else 0.0)
+def up(panels: Sequence[Panel]) -> Axis:
+    """The axis that panels of one measure share."""
+    heights = [height for panel in panels for height in panel.heights]
+    if all(panel.log for panel in panels):
+        low = max(FLOOR, min([FLOOR * 10, *heights]))
+        return Axis(title="", low=low / 1.25, high=1.35 * max([low * 10, *heights]), log=True)
+    alike = not heights or min(heights) == max(heights)
+    low, high = axes.padded(heights, 0.08, 0.5 if alike else 0.0)
+    return Axis(title="", low=low, high=high)
 
 
 def draw(
-    info: BudgetCurvesInfo, *, dark: bool, zoom: bool = False, selected: str = ""
+    panel: Panel,
+    axis: Axis,
+    vivid: Collection[str],
+    *,
+    dark: bool,
+    turns: Mapping[str, str] | None = None,
+    selected: str = "",
+    height: int = HEIGHT,
 ) -> go.Figure:
-    """The panels side by side; `zoom` shows what is near Retrain, `selected` is the line id to draw
-    in colour whatever it is.
+    """One panel on the shared `axis`; `vivid` are the titles in colour, `turns` their dashes
+    (`dashes`), `selected` is the id of a line in colour whatever it is.
     """
     look = theme.ground(dark)
-    figure = subplots.figure(cols=len(info.panels), horizontal_spacing=0.09, dark=dark)
-    coloured = info.coloured | {selected}
-    shown: set[str] = set()
-    traces: list[dict[str, Any]] = []  # all at once: one by one, plotly checks each of them twice
-    columns: list[int] = []
-    for column, panel in enumerate(info.panels, start=1):
-        if panel.noise:
-            traces.append(noise.ribbon(look, panel.noise, named="noise" not in shown))
-            shown.add("noise")
-        # grey below colour, references on top
-        for each in sorted(
-            panel.series, key=lambda one: (one.family == "reference", one.line in coloured)
-        ):
-            vivid = each.line in coloured or each.family == "reference"
-            trace = _trace(
-                each, panel, info, dark=dark, vivid=vivid, selected=each.line == selected
-            )
-            traces.append(trace | {"showlegend": vivid and each.line not in shown})
-            shown.add(each.line)
-        for source in dict.fromkeys(mark.source for mark in panel.ghosts):
-            trace = _ghost_trace(source, panel, coloured, dark=dark)
-            traces.append(trace | {"showlegend": source not in shown})
-            shown.add(source)
-        columns += [column] * (len(traces) - len(columns))
-        figure.update_yaxes(
-            title=axis_title(panel),
-            range=panel.near if zoom else panel.y,
-            zeroline=False,
-            row=1,
-            col=column,
-        )
-    figure.add_traces(traces, rows=[1] * len(traces), cols=columns)
-    places = [*info.sizes, *(mark.x for panel in info.panels for mark in panel.ghosts)]
-    low, high = (min(places), max(places)) if places else (1, 1)
-    ticks = {
-        "tickmode": "array",
-        "tickvals": list(info.sizes),
-        "ticktext": [tick(*pair) for pair in info.sizes.items()],
-    }
-    kind = (
-        {"type": "log"}
-        if info.log
-        else {"range": [low - 0.06 * (high - low or high), high + 0.06 * (high - low or high)]}
+    figure = axes.figure(dark=dark)
+    if panel.noise:
+        spans = [(math.log10(x), low, high) for x, low, high in panel.noise]
+        figure.add_trace(noise.ribbon(look, spans, named=False))
+    turns = turns or dashes([panel])
+    lines = {title: turns.get(title, "solid") for title in vivid}
+    named: list[tuple[float, str, str]] = []
+    shown = sorted(panel.series, key=lambda each: (each.title in vivid, each.reference))
+    figure.add_traces([_trace(each, axis, lines, dark, selected) for each in shown])
+    for each in shown:
+        if each.title in lines or each.line == selected or each.reference:
+            color = look.text if each.reference else theme.family_style(each.family).color(dark)
+            title = f"<b>{each.title}</b>" if each.reference else each.title
+            named.append((axis.place(each.marks[-1].y), title, color))
+    _bars(figure, [each for each in shown if each.title in lines], axis, panel, dark)
+    for source in dict.fromkeys(source for _, _, _, source in panel.ghosts):
+        figure.add_trace(_ghosts(panel, source, axis, dark))
+    places = [math.log10(x) for x in panel.sizes]
+    room = 0.05 * max(places[-1] - places[0], 0.3)
+    titles = [title.removeprefix("<b>").removesuffix("</b>") for _, title, _ in named]
+    figure.update_layout(
+        height=height,
+        showlegend=False,
+        margin={"l": 8, "r": end_labels.margin(titles), "t": TOP, "b": BOTTOM},
     )
     figure.update_xaxes(
-        title="Samples to forget" + (" (log axis)" if info.log else ""), **ticks, **kind
+        range=[places[0] - room, places[-1] + room],
+        zeroline=False,
+        showline=False,
+        tickvals=places,
+        ticktext=[tick(*pair) for pair in panel.sizes.items()],
     )
-    legend = axes.below(-0.26) | {"font": {"size": 12}}
-    figure.update_layout(height=470, legend=legend, margin={"t": 12})
+    figure.update_yaxes(**axis.layout())
+    paper: dict[str, Any] = {"xref": "paper", "yref": "paper", "x": 0, "xanchor": "left"}
+    head = axes.words(
+        f"<b>{panel.title}</b>", look.text, size=15, y=1, yanchor="bottom", yshift=8, **paper
+    )
+    foot = axes.words(across(panel), look.muted, size=13, y=0, yanchor="top", yshift=-24, **paper)
+    axes.put(figure, [head, foot])
+    end_labels.write(figure, places[-1], named, axis.span, height - TOP - BOTTOM, look)
     return figure
 
 
 def tick(count: int, share: str) -> str:
-    """The number of samples and, in a second line, the share that was asked for: "24", "20 %"."""
-    return number(count, "count") + (f"<br>{share.partition(' of ')[0]}" if share else "")
+    """The share that was asked for, or the number of samples."""
+    return share.partition(" of ")[0] or number(count, "count")
 
 
-def axis_title(panel: Panel) -> str:
-    card = catalog.metric(panel.metric)
-    if panel.view == "gap":
-        return f"{card.short} gap to Retrain" + (
-            ", points: 0 is ideal" if panel.unit == "percent" else ": 0 is ideal"
-        )
-    name = (
-        card.short
-        if len(card.title) > LONGEST
-        else f"{card.title} ({card.short})"
-        if card.short.isupper()
-        else card.title
-    )
-    units = {"percent": ", %", "MB": ", MB", "seconds": ", s"}.get(panel.unit, "")
-    goal = {
-        "retrain": ": nearest to Retrain is best",
-        "high": ": higher is better",
-        "low": ": lower is better",
-        "none": "",
-    }[card.ideal]
-    return name + units + goal
+def across(panel: Panel) -> str:
+    """What the x axis says: "Share of the class (log): 20 to 200 images"."""
+    low, high = (number(count, "count") for count in (min(panel.sizes), max(panel.sizes)))
+    whole = next(iter(panel.sizes.values())).partition(" of ")[2]
+    return f"{f'Share of {whole}' if whole else 'Samples'} to forget (log): {low} to {high}"
+
+
+def dashes(panels: Sequence[Panel]) -> dict[str, str]:
+    """How the line of each method in colour of some panel is dashed, by its title: the second of a
+    family is not as the first.
+    """
+    vivid = {title for panel in panels for title in coloured(panel)}
+    turns: dict[str, int] = {}
+    made = {}
+    for each in {each.title: each for panel in panels for each in panel.series}.values():
+        if each.title in vivid:
+            turn = turns[each.family] = turns.get(each.family, -1) + 1
+            always = families.hollow(each.family)
+            made[each.title] = families.dash(each.family) if always else DASHES[turn % len(DASHES)]
+    return made
 
 
 def _trace(
-    each: Series, panel: Panel, info: BudgetCurvesInfo, *, dark: bool, vivid: bool, selected: bool
+    each: Series, axis: Axis, lines: Mapping[str, str], dark: bool, selected: str
 ) -> dict[str, Any]:
     look, style = theme.ground(dark), theme.family_style(each.family)
-    name, dash = REFERENCES.get(each.method, (each.title, style.dash))
-    color = look.text if each.family == "reference" else style.color(dark) if vivid else look.muted
-    xs, ys = [mark.x for mark in each.marks], [mark.y for mark in each.marks]
-    reference = each.family == "reference"
-    alone = len(info.sizes) == 1
-    if reference and alone:  # one size gives no line, so the reference's is drawn across the panel
-        xs, ys = [0.95 * xs[0], xs[0], 1.05 * xs[0]], ys * 3
-    elif alone:
-        xs = [xs[0] * (1 + _sideways(each, panel))]
-    marks = each.marks * 3 if reference and alone else each.marks
-    halves = [mark.half for mark in each.marks]
+    chosen = each.line == selected
+    vivid = each.title in lines or chosen
+    color = look.text if each.reference else style.color(dark) if vivid else look.muted
+    dash = REFERENCES.get(each.method) if each.reference else lines.get(each.title, "solid")
     return dict(
         type="scatter",
-        x=xs,
-        y=ys,
-        name=name,
-        legendgroup=each.line,
-        mode="lines" if reference else "lines+markers",
-        opacity=1.0 if vivid else 0.6,
-        line={
+        x=[math.log10(mark.x) for mark in each.marks],
+        y=[axis.place(mark.y) for mark in each.marks],
+        name=each.title,
+        mode="lines" if each.reference else "lines+markers",
+        opacity=1.0 if vivid or each.reference else 0.45,
+        line={"color": color, "width": 3 if chosen else 2 if vivid else 1.5, "dash": dash},
+        marker={
+            "symbol": style.symbol,
+            "size": 11 if chosen else 9 if vivid else 4,
             "color": color,
-            "width": 3 if selected else 2 if vivid else 1,
-            "dash": dash if reference else families.dash(each.family),
+            "line": {"width": 1 if vivid else 0, "color": look.background},
         },
-        marker={"symbol": _symbols(each), "size": 12 if selected else each.pixels, "color": color},
-        error_y=intervals.bars(halves, color)
-        | {"visible": vivid and not reference and any(halves)},
-        customdata=[[mark.key, each.line] for mark in marks],
-        text=[_hover(mark, each, panel, info) for mark in marks],
+        customdata=[[mark.key, each.line] for mark in each.marks],
+        text=[mark.told for mark in each.marks],
         hovertemplate="%{text}<extra></extra>",
     )
 
 
-def _symbols(each: Series) -> str | list[str]:
-    """The line's marker, and a cross where the model broke, open where the marker is: of two
-    methods of one colour the crosses differ, too.
-    """
-    if not any(mark.damaged for mark in each.marks):
-        return each.symbol
-    broken = f"{BROKEN}-open" if each.symbol.endswith("-open") else BROKEN
-    return [broken if mark.damaged else each.symbol for mark in each.marks]
+def _bars(figure: go.Figure, shown: Sequence[Series], axis: Axis, panel: Panel, dark: bool) -> None:
+    """A thin upright bar for what several seeds span, those of one size side by side."""
+    places = [math.log10(x) for x in panel.sizes]
+    step = 0.009 * max(places[-1] - places[0], 0.3)
+    figure.layout.shapes = [
+        {
+            "type": "line",
+            "x0": (x := math.log10(mark.x) + step * (number - (len(shown) - 1) / 2)),
+            "x1": x,
+            "y0": axis.place(mark.span[0]),
+            "y1": axis.place(mark.span[1]),
+            "line": {"width": 1.6, "color": theme.family_style(each.family).color(dark)},
+            "opacity": 0.5,
+            "layer": "below",
+            "name": "seeds",
+        }
+        for number, each in enumerate(shown)
+        for mark in each.marks
+        if mark.span is not None
+    ]
 
 
-def _ghost_trace(
-    source: str, panel: Panel, coloured: Collection[str], *, dark: bool
-) -> dict[str, Any]:
+def _ghosts(panel: Panel, source: str, axis: Axis, dark: bool) -> dict[str, Any]:
     """Open marks in the colour of the method's line; they belong to no run, so a click opens
     nothing.
     """
-    look, scale = theme.ground(dark), SCALES.get(panel.unit, 1.0)
-    marks = [mark for mark in panel.ghosts if mark.source == source]
-    vivid = [mark.line in coloured or mark.family == "reference" for mark in marks]
-    colors = [
-        theme.family_style(mark.family).color(dark) if one else look.muted
-        for mark, one in zip(marks, vivid, strict=True)
-    ]
-    gap = panel.view == "gap"
-    what = catalog.metric(panel.metric).short + (" gap" if gap else "")
-    units = (" points" if gap else " %") if panel.unit == "percent" else ""
+    mine = [(each, x, y) for each, x, y, name in panel.ghosts if name == source]
+    styles = [theme.family_style(each.family) for each, _, _ in mine]
+    scale = SCALES.get(panel.unit, 1.0)
     return dict(
         type="scatter",
-        x=[mark.x for mark in marks],
-        y=[mark.y for mark in marks],
+        x=[math.log10(x) for _, x, _ in mine],
+        y=[axis.place(y) for _, _, y in mine],
         name=source,
-        legendgroup=source,
         mode="markers",
         marker={
-            "symbol": [mark.symbol for mark in marks],
-            "size": [13 if one else 8 for one in vivid],
-            "color": colors,
-            "line": {"width": 1.6, "color": colors},
+            "symbol": [f"{style.symbol.removesuffix('-open')}-open" for style in styles],
+            "size": 12,
+            "line": {"width": 1.6},
+            "color": [style.color(dark) for style in styles],
         },
-        customdata=[["", ""] for _ in marks],
+        customdata=[["", ""] for _ in mine],
         text=[
-            (
-                f"<b>{mark.title}</b> in {source}<br>{what} "
-                f"{number(mark.y / scale, panel.unit, signed=gap)}{units}, as printed"
-            )
-            for mark in marks
+            f"<b>{each.title}</b> in {source}<br>{number(y / scale, panel.unit)}"
+            for each, _, y in mine
         ],
         hovertemplate="%{text}<extra></extra>",
     )
 
 
-def _sideways(each: Series, panel: Panel) -> float:
-    """Where a mark stands beside its size, -0.04 to 0.04 of it, so that with one size none hides
-    another.
-    """
-    methods = [one.line for one in panel.series if one.family != "reference"]
-    return 0.08 * (methods.index(each.line) / (len(methods) - 1) - 0.5) if len(methods) > 1 else 0.0
-
-
-def _hover(mark: Mark, each: Series, panel: Panel, info: BudgetCurvesInfo) -> str:
-    share = f", {info.sizes[mark.x]}" if info.sizes[mark.x] else ""
+def alt_text(panel: Panel) -> str:
+    """The panel in a sentence or two, for a reader who cannot see it."""
+    ends = {each.title: each.marks[-1].y for each in panel.series if not each.reference}
     scale = SCALES.get(panel.unit, 1.0)
-    gap = panel.view == "gap"
-    value = number(mark.y / scale, panel.unit, signed=gap)
-    half = "" if mark.half is None else f" ± {number(mark.half / scale, panel.unit)}"
-    units = (
-        (" points" if gap else " %")
-        if panel.unit == "percent"
-        else {"MB": " MB", "seconds": " s"}.get(panel.unit, "")
-    )
-    what = catalog.metric(panel.metric).short + (" gap" if gap else "")
-    lines = [
-        f"<b>{each.title}</b>",
-        f"{words.count(mark.x, 'sample')}{share}",
-        f"{what} {value}{half}{units}",
-    ]
-    lines += [mark.said] if mark.said else []
-    lines.append(
-        words.count(mark.seeds, "training seed")
-        + ("" if mark.status == "ok" else f", {mark.status}")
-    )
-    return "<br>".join(lines)
-
-
-def alt_text(info: BudgetCurvesInfo) -> str:
-    """The figure in a few sentences, for a reader who cannot see it."""
-    if not info.sizes or not any(panel.series for panel in info.panels):
-        return "Metrics against the number of samples to forget; there is no value yet."
-    low, high = min(info.sizes), max(info.sizes)
-    span = (
-        words.count(low, "sample")
-        if low == high
-        else f"{number(low, 'count')} to {words.count(high, 'sample')}"
-    )
-    parts = [
-        (
-            "Metrics against the number of samples to forget, "
-            f"{words.count(len(info.sizes), 'budget')}, {span}."
-        )
-    ]
-    for panel in info.panels:
-        methods = [
-            each for each in panel.series if each.family != "reference" and len(each.marks) > 1
-        ]
-        if methods:
-            widest = max(
-                methods,
-                key=lambda each: (
-                    max(mark.y for mark in each.marks) - min(mark.y for mark in each.marks)
-                ),
-            )
-            scale = SCALES.get(panel.unit, 1.0)
-            ends = [
-                number(widest.marks[at].y / scale, panel.unit, signed=panel.view == "gap")
-                for at in (0, -1)
-            ]
-            parts.append(
-                f"{axis_title(panel)}: {widest.title} moves most, from {ends[0]} to {ends[1]}."
-            )
-        if panel.ghosts:
-            sources = ", ".join(dict.fromkeys(mark.source for mark in panel.ghosts))
-            parts.append(
-                f"Open marks: {words.count(len(panel.ghosts), 'printed number')} ({sources})."
-            )
-    return " ".join(parts)
+    said = f"{panel.title}: {words.count(len(ends), 'line')} over {len(panel.sizes)} budgets."
+    if not ends:
+        return said
+    low, high = min(ends, key=ends.__getitem__), max(ends, key=ends.__getitem__)
+    lowest, highest = (number(ends[name] / scale, panel.unit) for name in (low, high))
+    return f"{said} At the largest {low} is lowest, {lowest}, and {high} highest, {highest}."

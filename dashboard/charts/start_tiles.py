@@ -61,7 +61,7 @@ def accuracies(marks: Sequence[Mark], *, dark: bool) -> go.Figure:
     return figure
 
 
-def price(found: cost_distance.Info, *, dark: bool) -> go.Figure:
+def price(found: cost_distance.CostDistanceInfo, *, dark: bool) -> go.Figure:
     """Cost against distance, as Results draws it, without numbers and names."""
     look = theme.ground(dark)
     figure = cost_distance.draw(found, dark=dark, most=1, height=HEIGHT)

@@ -16,7 +16,7 @@ import pandas as pd
 from dashboard import frames
 from dashboard.frames.launch_settings import launch_settings, typed
 from dashboard.text import units, verdicts
-from dashboard.text.labels import THIN, Unit, method_names, nearest_preset, number
+from dashboard.text.labels import THIN, Unit, method_names, nearest_preset, number, short_id
 from mucore import catalog
 from mucore.spec.run import scenario_revision
 from mucore.verdicts import Judged, Verdict
@@ -40,6 +40,7 @@ class Step:
 
     count: int
     row: frames.Row
+    spread: tuple[float, float] | None = None  # of distances of all its seeds, 0..1
 
     @property
     def cells(self) -> Mapping[str, frames.Cell]:
@@ -103,13 +104,6 @@ class Line:
         return next((step for step in self.steps if step.count == count), None)
 
     @property
-    def damaged(self) -> bool:
-        """Whether the model broke at some size."""
-        return any(
-            step.verdict is not None and step.verdict.word == "damaged" for step in self.steps
-        )
-
-    @property
     def distance(self) -> float | None:
         """To Retrain, the mean over its sizes; None where one of them has none."""
         known = [step.distance.mean for step in self.steps if step.distance is not None]
@@ -153,6 +147,63 @@ def scenarios() -> tuple[str, ...]:
     )
 
 
+def panels(summaries: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The runs of each scenario and forget set that differ in `AMOUNTS` alone, where some method
+    has two sizes or more: by the scenario's id, further forget sets of it by that and their own.
+    """
+    found = {}
+    for scenario in scenarios():
+        groups = [
+            group for group in _sets(summaries[summaries["scenario"] == scenario]) if grows(group)
+        ]
+        groups.sort(key=lambda each: -each["forget_count"].nunique())
+        for place, each in enumerate(groups):
+            name = short_id(rest(str(each.iloc[0]["scenario_parameters"])))
+            found[f"{scenario}.{name}" if place else scenario] = each
+    return found
+
+
+def grown(summaries: pd.DataFrame) -> list[pd.DataFrame]:
+    """Of every scenario and forget set the methods' runs that are part of a line of two sizes or
+    more.
+    """
+    methods = summaries[~summaries["method"].isin(["original", "retrain"])]
+    made = []
+    for _, mine in methods.groupby("scenario"):
+        for group in _sets(mine):
+            sizes = group.groupby(lines(group))["forget_count"].transform("nunique")
+            made.append(group[sizes > 1])
+    return made
+
+
+def grows(summaries: pd.DataFrame) -> bool:
+    """Whether some method of one forget set has runs at two sizes or more that make a line."""
+    return any(map(len, grown(summaries)))
+
+
+def _sets(summaries: pd.DataFrame) -> list[pd.DataFrame]:
+    sets = summaries["scenario_parameters"].map(rest)
+    return [summaries[sets == each] for each in dict.fromkeys(sets)]
+
+
+def rest(parameters: str) -> str:
+    """The JSON text of scenario parameters less `AMOUNTS`."""
+    kept = {name: value for name, value in json.loads(parameters).items() if name not in AMOUNTS}
+    return json.dumps(kept, sort_keys=True)
+
+
+def lines(summaries: pd.DataFrame) -> pd.Series:
+    """The line that each run is part of: a method with one set of parameters; or the method, where
+    it was tuned for each size.
+    """
+    method = summaries["method"]
+    several = summaries.groupby(["method", "forget_count"])["parameters"].transform("nunique")
+    tuned = summaries["method_preset"].eq("tuned").groupby(method).transform("any")
+    joined = tuned & (several.groupby(method).transform("max") < 2)
+    own = [frames.row_id(*each) for each in zip(method, summaries["parameters"], strict=True)]
+    return method.where(joined, pd.Series(own, index=summaries.index, dtype=object))
+
+
 def curves(
     summaries: pd.DataFrame,
     values: pd.DataFrame,
@@ -166,33 +217,50 @@ def curves(
     With `judged` (`data.judged`), the rows of its steps have verdicts and distances to Retrain.
     """
     values = values[values["metric"].isin(list(metrics)) & values["key"].isin(summaries["key"])]
+    names = dict(zip(summaries["key"], lines(summaries), strict=True))
     # titles that tell variants of a method apart at all sizes
-    known = frames.metric_rows(summaries, values.iloc[:0], ()) if len(summaries) else ()
-    titles = {row.id: row.title for row in known}
+    known: dict[str, frames.Row] = {}
+    for row in frames.metric_rows(summaries, values.iloc[:0], ()) if len(summaries) else ():
+        name = names[row.keys[0]]
+        known.setdefault(
+            name, replace(row, title=method_names(name)[0]) if name == row.method else row
+        )
     sizes: dict[int, str] = {}
-    steps: dict[str, list[Step]] = {row.id: [] for row in known}
+    steps: dict[str, list[Step]] = {name: [] for name in known}
     for count in sorted(summaries["forget_count"].unique().tolist()):
         group = summaries[summaries["forget_count"] == count]
         sizes[count] = share(group["scenario_parameters"])
         for row in frames.metric_rows(
             group, values[values["key"].isin(group["key"])], metrics, judged=judged
         ):
-            steps[row.id].append(Step(count=count, row=replace(row, title=titles[row.id])))
-    lines = tuple(
-        Line(
-            id=row.id,
-            method=row.method,
-            title=row.title,
-            family=row.family,
-            steps=tuple(steps[row.id]),
-        )
-        for row in known
+            name = names[row.keys[0]]
+            line = (judged or {}).get(row.keys[0])
+            away = [] if line is None else [*line.distances.values()]
+            steps[name].append(
+                Step(
+                    count=count,
+                    row=replace(row, title=known[name].title),
+                    spread=(min(away), max(away)) if len(away) > 1 else None,
+                )
+            )
+    return Curves(
+        metrics=tuple(metrics),
+        sizes=sizes,
+        lines=tuple(
+            Line(
+                id=name,
+                method=row.method,
+                title=row.title,
+                family=row.family,
+                steps=tuple(steps[name]),
+            )
+            for name, row in known.items()
+        ),
     )
-    return Curves(metrics=tuple(metrics), sizes=sizes, lines=lines)
 
 
-def alike(summaries: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """The runs that make curves, and the ids of the methods that make none.
+def alike(summaries: pd.DataFrame) -> pd.DataFrame:
+    """The runs that make curves.
 
     Sizes at which no method was run, references alone, are left out. Where there are several
     others: the training seeds that all sizes share, if there are any, since seeds differ more than
@@ -203,33 +271,15 @@ def alike(summaries: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
     if methods.any():
         there = summaries["forget_count"].isin(summaries.loc[methods, "forget_count"])
         summaries = summaries if there.all() else summaries[there]
-    seeds = [set(group["training_seed"]) for _, group in summaries.groupby("forget_count")]
+    mine = summaries[~summaries["method"].isin(["original", "retrain"])]
+    seeds = [set(group["training_seed"]) for _, group in mine.groupby("forget_count")]
     if len(seeds) < 2:
-        return summaries, ()
+        return summaries
     if shared := set.intersection(*seeds):
         summaries = summaries[summaries["training_seed"].isin(shared)]
-    sizes = summaries.groupby(["method", "parameters"])["forget_count"].transform("nunique")
+    sizes = summaries.groupby(lines(summaries))["forget_count"].transform("nunique")
     kept = summaries[(sizes > 1) | summaries["method"].isin(["original", "retrain"])]
-    if set(kept["method"]) <= {"original", "retrain"}:
-        return summaries, ()
-    return kept, tuple(sorted(set(summaries["method"]) - set(kept["method"])))
-
-
-def left_out(aside: Sequence[str], seeds: int, every: int) -> str:
-    """What `alike` left out, "" where nothing: the methods `aside`, and all but `seeds` of the
-    `every` training seeds.
-    """
-    said = []
-    rest = ""
-    if seeds < every:
-        rest = " on the other seeds"
-        said.append(
-            f"Left out: {units.count(every - seeds, 'training seed')} that not every budget has."
-        )
-    if aside:
-        names = units.shortened([method_names(name)[0] for name in aside], 6)
-        said.append(f"Left out, with no setting that was run at two budgets{rest}: {names}.")
-    return " ".join(said)
+    return summaries if set(kept["method"]) <= {"original", "retrain"} else kept
 
 
 def share(parameters: Sequence[str] | pd.Series) -> str:
@@ -273,130 +323,25 @@ def measured(values: pd.DataFrame) -> tuple[str, ...]:
     return tuple(card.id for card in catalog.metrics() if card.id in present)
 
 
-def gaps(line: Line, metric: str) -> dict[int, float]:
-    """size -> gap to Retrain, where there is one."""
-    return {
-        step.count: cell.gap.mean
-        for step in line.steps
-        if (cell := step.cells.get(metric)) is not None and cell.gap is not None
-    }
-
-
-# --------------------------------------------------------------------------------------------------
-# the answer on top
-
-
-def everywhere(found: Curves) -> list[Line]:
-    """The methods that have a verdict at every size: of these one can say what a larger request
-    does to them. A baseline that cheats is none.
+def closest_sentence(found: Sequence[Curves]) -> str:
+    """Which method is closest to Retrain over the sizes of all panels, of those that have runs at
+    all of them; "" where none has.
     """
-    return [
-        line
-        for line in found.methods
-        if {
-            step.count
-            for step in line.steps
-            if step.verdict is not None and not step.verdict.cheats
-        }
-        == set(found.sizes)
-    ]
-
-
-def keeping(found: Curves) -> list[Line]:
-    """Those that forgot at every size."""
-    return [line for line in everywhere(found) if all(step.qualified for step in line.steps)]
-
-
-def untold(found: Curves) -> list[int]:
-    """The sizes at which no method's forgetting can be judged: every one that is not damaged has no
-    word on it.
-    """
-    made = []
-    for size in found.sizes:
-        words_there = {
-            step.verdict.word
-            for line in found.methods
-            if (step := line.step(size)) is not None and step.verdict is not None
-        }
-        if words_there and words_there <= {"cannot tell", "nothing to forget", "damaged"}:
-            made.append(size)
-    return made
-
-
-def growth_sentence(found: Curves) -> str:
-    """Which methods keep forgetting as the request grows, and which break, to be read aloud; ""
-    where nothing was judged.
-    """
-    lines = everywhere(found)
-    if not lines:
+    sizes = sum(len(each.sizes) for each in found)
+    away: dict[str, list[float]] = {}
+    for each in found:
+        for line in each.lines:
+            known = [step.distance.mean for step in line.steps if step.distance is not None]
+            away.setdefault(line.title, []).extend(known)
+    means = {title: float(np.mean(each)) for title, each in away.items() if len(each) == sizes}
+    original, _ = means.pop("Original", math.inf), means.pop("Retrain", None)
+    best = min(means, key=means.__getitem__, default="")
+    if not best:
         return ""
-    keep, broken = keeping(found), [line for line in lines if line.damaged]
-    where = (
-        "at every budget"
-        if len(found.sizes) > 1
-        else f"at {units.count(next(iter(found.sizes)), 'sample')}"
-    )
-    some = "at one budget or more" if len(found.sizes) > 1 else "there"
-    many = units.methods([line.method for line in lines])
-    names = f": {_names(keep)}" if keep else ""
-    known = "is known to forget" if untold(found) else "forgets"
-    known = known if len(keep) < 2 else known.replace("is ", "are ").replace("forgets", "forget")
-    said = f"{len(keep) or 'None'} of {many} {known} {where}{names}."
-    if broken:
-        said += (
-            f" {len(broken)} {'damages' if len(broken) == 1 else 'damage'} the model {some}: "
-            f"{_names(broken)}."
-        )
-    if blank := untold(found):
-        sizes = [number(size, "count") for size in blank]
-        said += f" At {units.joined(sizes)} samples no method's forgetting can be judged: "
-        said += "original and Retrain are hardly further apart than two Retrains may be."
-    return said
-
-
-def _names(lines: Sequence[Line], most: int = 6) -> str:
-    return units.shortened([line.title for line in lines], most)
-
-
-def answers(found: Curves) -> tuple[frames.Answer, ...]:
-    """Which methods forget at every size and which break."""
-    made = []
-    lines = everywhere(found)
-    if len(found.sizes) > 1 and lines:
-        keep, broken = keeping(found), [line for line in lines if line.damaged]
-        made.append(
-            frames.Answer(
-                "Forget at every budget",
-                f"{len(keep)} of {units.count(len(lines), 'method')}",
-                _names(keep, 4) or "none",
-            )
-        )
-        made.append(
-            frames.Answer(
-                "Break at some budget",
-                f"{len(broken)} of {len(lines)}",
-                _names(broken, 4) or "none",
-            )
-        )
-    return tuple(made)
-
-
-def verdict_frame(found: Curves) -> pd.DataFrame:
-    """What happened to each method at each size, and its mean distance to Retrain over them, the
-    nearest first; text as shown.
-    """
-    lines = [line for line in found.methods if any(step.verdict is not None for step in line.steps)]
-    lines.sort(key=lambda line: line.order)
-    heads = {size: units.count(size, "sample") for size in found.sizes}
-    made = []
-    for line in lines:
-        said = {
-            step.count: step.said if step.status == "ok" else f"{step.said} ({step.status})"
-            for step in line.steps
-        }
-        row = {"Method": line.title} | {head: said.get(size, "–") for size, head in heads.items()}
-        made.append(row | {"Mean distance (points)": number(line.distance, "percent")})
-    return pd.DataFrame(made, columns=["Method", *heads.values(), "Mean distance (points)"])
+    if means[best] >= original:
+        return "Over all budgets, no method stays closer to Retrain than the untouched model."
+    points = number(means[best], "percent")
+    return f"Over all budgets, {best} stays closest to Retrain: {points} points away on average."
 
 
 def numbers(found: Curves) -> pd.DataFrame:

@@ -71,7 +71,7 @@ def build(
     for place, setting in enumerate(found, start=1):
         sections += [replace(section, level=3) for section in setting_sections(place, setting)]
     sections += [
-        Section("Across forget set sizes", budget_blocks(found, values), "budget"),
+        Section("Across forget set sizes", budget_blocks(found), "budget"),
         Section("Flags and notes", flag_blocks(found, suspicions, labels), "flags"),
         Section("Cost", cost_blocks(found, values), "cost"),
         Section("How verdicts are made", method_blocks(found), "verdicts"),

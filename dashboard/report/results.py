@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 import pandas as pd
@@ -127,47 +126,33 @@ def _class_names(dataset: str) -> tuple[str, ...]:
         return ()
 
 
-def budget_blocks(found: Sequence[Setting], values: pd.DataFrame) -> tuple[Block, ...]:
+def budget_blocks(found: Sequence[Setting]) -> tuple[Block, ...]:
     """One figure a scenario of which only the size of the forget set differs between settings."""
     groups: dict[tuple[str, ...], list[Setting]] = {}
     for setting in found:
-        first = setting.runs.iloc[0]
-        parameters = json.loads(str(first["scenario_parameters"]))
-        if any(name in parameters for name in budget_frames.AMOUNTS):
-            rest = json.dumps(
-                {
-                    name: value
-                    for name, value in parameters.items()
-                    if name not in budget_frames.AMOUNTS
-                },
-                sort_keys=True,
-            )
-            groups.setdefault(
-                (
-                    setting.scenario,
-                    rest,
-                    *(str(first[name]) for name in ("dataset", "model", "recipe")),
-                ),
-                [],
-            ).append(setting)
+        line = setting.runs.iloc[0]
+        same = [str(line[name]) for name in ("scenario", "dataset", "model", "recipe")]
+        rest = budget_frames.rest(str(line["scenario_parameters"]))
+        groups.setdefault((*same, rest), []).append(setting)
     made: list[Block] = []
-    for place, members in enumerate((each for each in groups.values() if len(each) > 1), start=1):
-        whole = pd.concat([one.runs for one in members])
-        runs, aside = budget_frames.alike(whole)
-        left = budget_frames.left_out(
-            aside, runs["training_seed"].nunique(), whole["training_seed"].nunique()
+    for members in groups.values():
+        runs = pd.concat([one.runs for one in members])
+        if not budget_frames.grows(runs):
+            continue
+        judged = {key: line for one in members for key, line in one.judged.items()}
+        curves = budget_frames.curves(
+            budget_frames.alike(runs), pd.DataFrame(columns=["key", "metric"]), (), judged=judged
         )
-        curves = budget_frames.curves(runs, values, ("ta", "fa"))
-        info = budget_curves.budget_curves_info(curves, view="gap")
+        title = scenario_title(members[0].scenario)
+        panel = budget_curves.distances(curves, title)
+        vivid = budget_curves.coloured(panel)
         made.append(
             Picture(
-                name=f"budget-{place}",
-                title="Gaps to Retrain against the size of the forget set, "
-                f"{scenario_title(members[0].scenario)}",
-                sentence="Zero is Retrain: a method that forgets large sets as well as small ones "
-                f"stays level. {left}".strip(),
-                figure=budget_curves.draw(info, dark=False),
-                alt=budget_curves.alt_text(info),
+                name=f"budget-{len(made) + 1}",
+                title=f"Distance to Retrain against the size of the forget set, {title}",
+                sentence="In points; a line near the dotted one did nothing.",
+                figure=budget_curves.draw(panel, budget_curves.up([panel]), vivid, dark=False),
+                alt=budget_curves.alt_text(panel),
             )
         )
     return tuple(made)

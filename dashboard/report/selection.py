@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +14,7 @@ from dashboard.text import units
 from dashboard.text.labels import forget_set_text, number, value_title
 from mucore import catalog, statistics
 from mucore.store.rows import Result
-from mucore.verdicts import judge
+from mucore.verdicts import Judged, judge
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +29,7 @@ class Setting:
     values: frames.ResultsTable
     gaps: frames.ResultsTable
     results: Mapping[str, Result]
+    judged: Mapping[str, Judged]
 
 
 def settings(
@@ -75,6 +75,7 @@ def settings(
                     group, mine, view="gap", class_wise=class_wise, judged=judged
                 ),
                 results={key: by_key[key] for key in group["key"] if key in by_key},
+                judged=judged,
             )
         )
     return tuple(
@@ -104,17 +105,8 @@ def outline(runs: pd.DataFrame) -> dict[str, str]:
     )
     sizes: dict[tuple, set[str]] = {}
     for names, _ in places:
-        parameters = json.loads(str(names[-1]))
-        if any(name in parameters for name in budget_frames.AMOUNTS):
-            rest = json.dumps(
-                {
-                    name: value
-                    for name, value in parameters.items()
-                    if name not in budget_frames.AMOUNTS
-                },
-                sort_keys=True,
-            )
-            sizes.setdefault((*names[:-1], rest), set()).add(str(names[-1]))
+        rest = budget_frames.rest(str(names[-1]))
+        sizes.setdefault((*names[:-1], rest), set()).add(str(names[-1]))
     curves = sum(len(each) > 1 for each in sizes.values())
     tables = f"{units.count(len(facts), 'table')}, {units.count(lines, 'line')}"
     repeated = sum(seeds > 1 for _, _, seeds in facts)

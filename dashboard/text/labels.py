@@ -226,6 +226,13 @@ def forgotten_text(
     }.get(scenario, many)
 
 
+def set_title(scenario: str, parameters: str | Mapping[str, Any], dataset: str) -> str:
+    """A scenario with what is set apart from its size: "Part of one class: Bag"."""
+    values = json.loads(parameters) if isinstance(parameters, str) else parameters
+    title = scenario_title(scenario)
+    return f"{title}: {_class_name(dataset, values['class_id'])}" if "class_id" in values else title
+
+
 def _class_name(dataset: str, number: int) -> str:
     try:
         names = catalog.dataset(dataset).class_names

@@ -51,8 +51,8 @@ FIGURES: Final[Mapping[str, str]] = {
         "disagreement is no error; they measure different things."
     ),
     "budget_curves": (
-        "Say first: from left to right, more and more is to be forgotten. Compare each line with "
-        "Retrain's dashed one, not with the top of the figure."
+        "Say first: from left to right, more and more is to be forgotten; lower is closer to "
+        "Retrain. Take care: a line along the dotted one did nothing at all."
     ),
     "class_gaps": (
         "Say first: no colour means the same as Retrain. Take care: the forgotten class should be "

@@ -15,12 +15,13 @@ import streamlit as st
 from dashboard import data, frames, state
 from dashboard.text import labels, units
 from dashboard.text.labels import MISSING
+from dashboard.text.presets import presets
 from dashboard.text.tags import tags_in, tags_of
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.run_hashes import newest_hashes, pick_hashes
 from dashboard.widgets.run_settings import (
     ALL,
-    has_curves,
+    SETTINGS,
     has_settings,
     setting_names,
     settings_of,
@@ -61,7 +62,6 @@ def pick_runs(
     opens: str = "",
     extra: Callable[[], None] | None = None,
     experiments: bool = False,
-    curves: bool = False,
 ) -> pd.DataFrame:
     """The runs of one data set, model, recipe, scenario and forget set, and of the same content of
     the user's own data and weights, as the reader chose them; references are always among them. A
@@ -72,8 +72,7 @@ def pick_runs(
     forget sets that differ in the parameters `varying` alone count as one; those that have a run of
     the keys `ahead` lead. Where the address does not choose, the setting is that of the run
     `opens`. `extra` draws a widget of the page's own behind the chips. A page of `experiments`
-    opens on every setting, changed ones too; one of `curves` over the size of the forget set opens
-    on the authors' where they alone have several sizes. Parameters of the address: comparison,
+    opens on every setting, changed ones too. Parameters of the address: comparison,
     dataset, model, recipe, scenario, set, hashes, methods, settings. An empty frame where no run of
     those scenarios has finished.
     """
@@ -91,7 +90,7 @@ def pick_runs(
     with places["forget"]:
         runs = pick_forget_set(runs, leader, first, sets=sets, varying=varying, ahead=ahead)
     runs = pick_hashes(runs, leader)
-    runs = pick_methods(runs, places, experiments=experiments, curves=curves)
+    runs = pick_methods(runs, places, experiments=experiments)
     with places["reset"]:
         if any(state.params(name) for name in state.FILTERS):
             reset_button()
@@ -337,25 +336,16 @@ def pick_methods(
     places: Mapping[str, st.delta_generator.DeltaGenerator],
     *,
     experiments: bool = False,
-    curves: bool = False,
 ) -> pd.DataFrame:
     """The runs of the methods and settings that the reader chose behind two chips, and of the
     references and of methods without a card.
 
     All at first, but where the demo has runs with several settings it opens on the tuned ones, or
-    on the authors' where no search has been. With `curves`, it opens on the authors' where they
-    alone have several sizes of the forget set. Parameters: methods, settings, hide, pin.
+    on the authors' where no search has been. Parameters: methods, settings, hide, pin.
     """
     every, runs = runs, runs[~runs["method"].isin(hidden())]
     ids, options, kept = methods_of(runs), settings_of(runs), pinned()
     usual = usual_settings(options, experiments=experiments)
-    points = (
-        curves
-        and usual == "tuned"
-        and has_curves(runs, "authors")
-        and not has_curves(runs, "tuned")
-    )
-    usual = "authors" if points else usual
     settings = state.upcoming("settings", options, usual) if options else ALL
     chosen = state.upcoming_choices("methods", ids, ids)
     mine, fits = runs["method"].isin([*chosen, *kept]), has_settings(runs, settings)
@@ -385,13 +375,20 @@ def pick_methods(
             )
             if settings == "tuned":
                 _said_of_untuned([name for name in methods_of(runs[mine]) if name not in there])
-            if points:
-                st.caption("The tuned settings were run at one budget each, which makes no curve.")
+    elif len(used := presets(runs[runs["method"].isin(ids)]).unique()) == 1:
+        with places["settings"]:
+            st.html(f'<span class="chip">{escape(SETTINGS.get(used[0], used[0]))} settings</span>')
     picked = runs[(mine & fits) | ~runs["method"].isin(ids)]
-    seeds = picked[picked["method"].isin(ids)]["training_seed"].nunique()
-    with places["seeds"]:
-        st.html(f'<span class="chip">{units.count(seeds, "seed")}</span>')
+    if "seeds" in places:
+        with places["seeds"]:
+            seeds_chip(picked)
     return picked
+
+
+def seeds_chip(runs: pd.DataFrame) -> None:
+    """How many trainings the methods among `runs` rest on."""
+    seeds = runs[runs["method"].isin(methods_of(runs))]["training_seed"].nunique()
+    st.html(f'<span class="chip">{units.count(seeds, "seed")}</span>')
 
 
 def _said_of_untuned(methods: Sequence[str]) -> None:

@@ -76,12 +76,3 @@ def usual_settings(options: Sequence[str], *, experiments: bool = False) -> str:
     if not options or not data.source().demo or (experiments and OWN in options):
         return ALL
     return "tuned" if "tuned" in options else "authors"
-
-
-def has_curves(runs: pd.DataFrame, settings: str) -> bool:
-    """Whether any method has runs at several sizes of the forget set, with one setting out of those
-    of `settings`.
-    """
-    mine = runs[~runs["method"].isin(["original", "retrain"]) & has_settings(runs, settings)]
-    sizes = mine.groupby(["method", "parameters"])["forget_count"].nunique()
-    return bool((sizes > 1).any())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from builders import execute_all, value
@@ -11,7 +9,6 @@ from pages import figures, open_page, words_on
 
 from dashboard.charts import request_matrix
 from dashboard.sections.compare import requests as section
-from dashboard.text.labels import MISSING
 from mucore import analysis
 from mucore.errors import BadValue
 from mucore.spec import RunSpec, make_recipe, make_spec
@@ -106,7 +103,4 @@ def test_what_is_said_of_a_matrix():
     cells = request_matrix.draw(info, dark=True).data[0]
     assert list(cells.text[0]) == ["100.0", "10.0 (0.0)", "40.0 (5.0)"] and cells.text[1][1] == ""
     assert cells.z[1][1] is None and cells.z[0][0] == 0.0
-    known, largest = section.said(info)
-    assert known.value == "1 of 1" and "30.0" in largest.value
-    assert section.said(replace(info, retrain=((None,) * 3,) * 2))[0].value == MISSING
     assert len(section.table(info)) == 5

@@ -1,1 +1,1 @@
-"""The parts of the page Budget curves: curves, printed numbers, what to read in them."""
+"""The parts of the page Budget curves: which panels, distances, other metrics, verdicts."""

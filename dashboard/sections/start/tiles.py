@@ -27,7 +27,7 @@ class Found:
 
     distances: tuple[Mark, ...]
     accuracies: tuple[Mark, ...]
-    costs: cost_distance.Info
+    costs: cost_distance.CostDistanceInfo
 
 
 def show() -> None:
@@ -94,5 +94,7 @@ def found(_runs: pd.DataFrame, name: str, change: int, chosen: str) -> Found:
     return Found(
         distances=tuple(start_frames.distances(table.rows, run_filters.KNOWN)),
         accuracies=tuple(start_frames.accuracies(table.rows)),
-        costs=cost_distance.info(table, frames.apart(_runs, values, rules_of(scenario.id).metrics)),
+        costs=cost_distance.cost_distance_info(
+            table, frames.apart(_runs, values, rules_of(scenario.id).metrics)
+        ),
     )
