@@ -16,11 +16,11 @@ from dashboard.lessons.worst_and_best import WORST_AND_BEST
 LESSONS: Final = {
     lesson.id: lesson
     for lesson in (
+        TYPICAL_AND_OUTLIER,
         FORGET_ONE_CLASS,
         ONE_METRIC,
         BACKDOOR,
         ENCODER,
         WORST_AND_BEST,
-        TYPICAL_AND_OUTLIER,
     )
 }

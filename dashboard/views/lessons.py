@@ -13,6 +13,7 @@ from dashboard.sections.lessons import (
     join,
     overview,
     played,
+    quiz,
     runs,
     steps,
     take_home,
@@ -49,21 +50,12 @@ def show_lesson(lesson: Lesson) -> None:
     number = step_number(lesson)
     results = runs.results_of(lesson, plan)
     show_head(lesson, number, data.source() if results.entries else None)
-    # a step that can be read with the demo's results comes before the offer to run it, other offers
-    # and all progress before the step
-    later = (
-        number > 1
-        and results.demo
-        and runs.status(plan) == "not run"
-        and runs.readable(lesson, plan)
-    )
-    if not later:
-        runs.run_panel(lesson, plan)
     if number == lesson.length:
         closing.show_check(lesson, results)
     else:
         steps.show(lesson, number, plan, results)
-    if later and number < lesson.length:
+    # the cover offers to run it live; what runs, went wrong or is still missing is told everywhere
+    if number == 1 or runs.status(plan) != "not run" or not runs.readable(lesson, plan):
         runs.run_panel(lesson, plan)
     walk(lesson, number)
     take_home.offer(lesson, results)
@@ -94,9 +86,7 @@ def show_head(lesson: Lesson, number: int, source: data.Source | None) -> None:
         str(number),
         lambda other: go_to(int(other), lesson.id),
     )
-    header.header(
-        lesson.question, f"Lesson “{lesson.title}”, step {number} of {lesson.length}.", source
-    )
+    header.header(lesson.question, f"Step {number} of {lesson.length}.", source, title=lesson.title)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(number / lesson.length, width="stretch")
         presenting.switch()
@@ -122,12 +112,14 @@ def walk(lesson: Lesson, number: int) -> None:
         if not following:
             return
         label = "Next" if number < lesson.length else f"Next lesson: {LESSONS[following[0]].title}"
+        waits = quiz.waits(lesson, number)
         target = (number % lesson.length + 1, following[0])
         st.button(
-            label,
+            "Guess first" if waits else label,
             icon=":material/arrow_forward:",
             key="next",
             type="primary",
+            disabled=waits,
             on_click=go_to,
             args=target,
         )

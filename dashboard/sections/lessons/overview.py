@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import streamlit as st
 
 from dashboard import data
@@ -16,9 +18,7 @@ from dashboard.widgets.links import link
 def show() -> None:
     header.header(
         "How can a model forget, and how would you know?",
-        "Six stories, each told by real results: runs of this machine or the demo's, and points "
-        "that are learned and forgotten while you watch. Predict first, then look. Begin with the "
-        "first.",
+        "Six stories, told by real results. Guess, see, then read what it says.",
         data.source(),
     )
     presenting.switch()
@@ -31,6 +31,29 @@ def show() -> None:
             ):
                 with column, st.container(border=True, height="stretch"):
                     show_card(number, lesson)
+    if not presenting.on():
+        show_plan()
+
+
+# Minutes, what the room does, lesson ("" for talk): adds up to a class of 45 minutes.
+PLAN: Final = (
+    (8, "Points that are learned and forgotten", "typical-and-outlier"),
+    (10, "Forget one class: why Retrain is the yardstick", "forget-one-class"),
+    (12, "Why accuracy proves nothing, with votes", "one-metric"),
+    (10, "The backdoor: forgetting as repair", "backdoor"),
+    (5, "Draw a digit together; questions", ""),
+)
+
+
+def show_plan() -> None:
+    with st.expander("A class of 45 minutes", icon=":material/schedule:"):
+        for minutes, what, lesson in PLAN:
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.markdown(f"**{minutes} min**", width=70)
+                if lesson:
+                    link("lessons", what, lesson=lesson, step="1")
+                else:
+                    link("draw", what)
 
 
 def show_card(number: int, lesson: Lesson) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import state
+from dashboard import room, state
 from dashboard.lessons.records import Estimate, Guess, Lesson, compare, shows
 from dashboard.lessons.results import LessonResults
 from dashboard.widgets import presenting
@@ -16,12 +16,12 @@ def show_guess(guess: Guess, name: str, results: LessonResults | None) -> None:
     """The question; after the answer, the comparison with the runs. The prediction is kept for the
     session. A room is asked, and sees the outcome when who presents reveals it.
     """
-    room = presenting.on()
+    large = presenting.on()
     given, opened = state.ticket(f"{name}:guess"), bool(state.ticket(f"{name}:open"))
     with st.container(border=True):
         heads = (
             "What do you think?"
-            if room
+            if large
             else "Your prediction first."
             if given is None and not opened
             else "The question."
@@ -30,7 +30,7 @@ def show_guess(guess: Guess, name: str, results: LessonResults | None) -> None:
         if opened and results is not None:
             show_verdict(guess, given, results)
             return
-        if room:
+        if large:
             if not isinstance(guess, Estimate):
                 st.markdown("\n".join(f"- {title}" for title in guess.options.values()))
             show_reveal(name, disabled=results is None)
@@ -43,6 +43,16 @@ def show_guess(guess: Guess, name: str, results: LessonResults | None) -> None:
             st.markdown(f"You said **{said}**. The figure follows as soon as the runs are done.")
         else:
             answer(guess, name)
+
+
+def waits(lesson: Lesson, number: int) -> bool:
+    """Whether a step asks for a guess that its reader has neither made nor skipped; a room and who
+    follows it are asked by the presenter.
+    """
+    if number > len(lesson.steps) or presenting.on() or room.on(lesson) is not None:
+        return False
+    asked = lesson.steps[number - 1].guess is not None
+    return asked and not state.ticket(f"lesson:{lesson.id}:{number}:open")
 
 
 def show_reveal(name: str, *, disabled: bool = False) -> None:

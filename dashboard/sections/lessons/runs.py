@@ -26,7 +26,7 @@ STATES: Final[dict[str, tuple[str, str, Literal["green", "blue", "red", "gray", 
     "ready": ("Ready", ":material/check_circle:", "green"),
     "running": ("Running", ":material/hourglass_top:", "blue"),
     "stopped": ("Stopped", ":material/error:", "red"),
-    "demo": ("Ready with demo results", ":material/science:", "orange"),
+    "demo": ("Demo results", ":material/science:", "gray"),
     "not run": ("Not run yet", ":material/radio_button_unchecked:", "gray"),
 }
 

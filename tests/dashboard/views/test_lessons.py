@@ -614,13 +614,16 @@ def test_every_step_shows_its_figures_with_results(home, lesson):
         at = button(at, "Next").click().run()
     assert "Check yourself" in words_on(at) and lesson.takeaway in words_on(at)
     assert {label for _, label, _ in lesson.deeper} <= set(links(at))
-    following = list(LESSONS)[list(LESSONS).index(lesson.id) + 1]
+    following = dict(zip(LESSONS, list(LESSONS)[1:], strict=False)).get(lesson.id)
+    assert has_button(at, "Next lesson: ") is (following is not None)
+    if following is None:
+        return
     at = button(at, "Next lesson: ").click().run()
     assert at.query_params["lesson"] == following and at.query_params.get("step", "1") == "1"
     assert LESSONS[following].question in words_on(at)
 
 
-def test_the_last_lesson_is_played_step_by_step(home, playground):
+def test_the_first_lesson_is_played_step_by_step(home, playground):
     room, stage = playground
     at = opened(lesson=PLAYED.id)
     for step in PLAYED.steps:
@@ -657,7 +660,7 @@ def test_the_last_lesson_is_played_step_by_step(home, playground):
         next(one.scene for one in PRESETS if one.id == preset) for preset in PLAYED.presets
     ]
     assert "Check yourself" in words_on(at) and PLAYED.takeaway in words_on(at)
-    assert not has_button(at, "Next lesson: ")
+    assert has_button(at, "Next lesson: ")
     assert {label for _, label, _ in PLAYED.deeper} <= set(links(at))
 
 
@@ -769,13 +772,23 @@ def test_who_runs_a_story_sees_its_results_and_not_the_demos(home, tmp_path, mon
     monkeypatch.setattr(data, "DEMO", tmp_path / "demo")
     with open_store(home) as store:
         store.put_result(make_result())
-    at = opened(lesson=FIRST.id, step="2", source="demo")
+    assert not has_button(opened(lesson=FIRST.id, step="2", source="demo"), "Run it live")
+    at = opened(lesson=FIRST.id, step="1", source="demo")
     assert "demo's results" in words_on(at)
     at = button(at, "Run it live").click().run()
-    assert "source" not in at.query_params and at.query_params["step"] == "2"
+    assert "source" not in at.query_params and at.query_params["step"] == "1"
     fill(home, FIRST)
-    at = button(at.run(), "Skip").click().run()
+    at = button(button(at.run(), "Next").click().run(), "Skip").click().run()
     assert lines_with(at, "Your results", plain_name("digits"))
+
+
+def test_next_waits_for_a_guess_or_a_skip(home):
+    fill(home, FIRST)
+    at = opened(lesson=FIRST.id, step="2")
+    waiting = at.button(key="next")
+    assert waiting.label == "Guess first" and waiting.disabled
+    at = button(at, "Skip").click().run()
+    assert at.button(key="next").label == "Next" and not at.button(key="next").disabled
 
 
 def test_a_guest_is_sent_to_no_button_that_only_the_presenter_has(home, become):
@@ -820,7 +833,7 @@ def test_the_demo_is_read_where_it_has_the_story_and_said_so(home, tmp_path, mon
         write_pack(made_elsewhere, tmp_path / "demo")
     monkeypatch.setattr(data, "DEMO", tmp_path / "demo")
     at = opened()
-    assert words_on(at).count(":orange-badge[:material/science: Ready with demo results]") == 1
+    assert words_on(at).count(":gray-badge[:material/science: Demo results]") == 1
     assert "demo's results" in words_on(opened(lesson=FIRST.id))
     at = button(opened(lesson=FIRST.id, step="2"), "Skip").click().run()
     assert at.get("plotly_chart")
