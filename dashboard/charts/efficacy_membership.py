@@ -16,6 +16,7 @@ from dashboard.charts.parts import log_axis, strips, subplots
 from dashboard.frames.efficacy import UNTRAINED, Line, correlation, lines, panel_lines
 from dashboard.text.labels import MINUS
 
+TICK = 0.09  # of an axis' height that the number of a tick takes
 SIZES = (7.0, 13.0)  # pixels of a mark, of the smallest and of the largest forget set
 # Ticks of the logit axis, the second or third set where a short axis has fewer than three of the
 # ones before.
@@ -186,7 +187,13 @@ def _up(places: Sequence[float], end: float) -> dict:
             for share in ticks
             if 2 * end < share < 1 - 2 * end
         }
-        named |= {float(logit(end)): "0", float(logit(1 - end)): "100"}
+        ends = {float(logit(end)): "0", float(logit(1 - end)): "100"}
+        apart = TICK * (high - low)
+        named = {
+            place: text
+            for place, text in named.items()
+            if all(abs(place - other) > apart for other in ends)
+        } | ends
         inside = sorted(place for place in named if low <= place <= high)
         if len(inside) > 2:
             break

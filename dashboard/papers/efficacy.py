@@ -7,6 +7,7 @@ from dashboard.text.labels import short_id
 
 # The forget set of half of the threes, as the address names it: with the table of the same share.
 _HALF = short_id('{"class_id":3,"fraction":0.5,"seed":0}')
+_PRINTED = {"scenario": "class_fraction", "paper": "1"}
 _FRACTIONS = ("0.01", "0.1", "0.25", "0.5", "0.8", "1")
 
 
@@ -14,7 +15,7 @@ def _becker(name: str, shows: str, preset: str, *links: Link) -> Exhibit:
     return Exhibit(
         name=name,
         shows=shows,
-        links=links or (Link("Efficacy", "efficacy"),),
+        links=links or (Link("Efficacy", "efficacy", {"scenario": "class_fraction"}),),
         commands=tuple(
             run(
                 preset,
@@ -46,7 +47,7 @@ BECKER = Paper(
                     "budget",
                     {"scenario": "class_fraction", "paper": "1"},
                 ),
-                Link("Efficacy, last table: means and deviations", "efficacy", {"paper": "1"}),
+                Link("Efficacy, last table: means and deviations", "efficacy", _PRINTED),
             ),
             commands=_becker("", "", "efficacy-mnist").commands,
             scenarios=("class_fraction",),
@@ -60,7 +61,7 @@ BECKER = Paper(
                     "budget",
                     {"scenario": "class_fraction", "paper": "1", "dataset": "cifar10"},
                 ),
-                Link("Efficacy, last table: means and deviations", "efficacy", {"paper": "1"}),
+                Link("Efficacy, last table: means and deviations", "efficacy", _PRINTED),
             ),
             commands=_becker("", "", "efficacy-cifar10").commands,
             scenarios=("class_fraction",),
@@ -85,8 +86,12 @@ BECKER = Paper(
             "Figure 4",
             "Efficacy against membership probability, four panels.",
             "efficacy-mnist",
-            Link("Against the share called seen", "efficacy"),
-            Link("Against the mean probability", "efficacy", {"height": "probability"}),
+            Link("Against the share called seen", "efficacy", {"scenario": "class_fraction"}),
+            Link(
+                "Against the mean probability",
+                "efficacy",
+                {"scenario": "class_fraction", "height": "probability"},
+            ),
         ),
         _becker("Figures 5–8", "The same four on CIFAR-10.", "efficacy-cifar10"),
     ),

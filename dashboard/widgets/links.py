@@ -14,11 +14,11 @@ def link(page: str, label: str, *, icon: str | None = None, **query: str | list[
     """A link to a page by its id; `query` are its URL parameters, a list for one that is repeated.
     Without any, the filters go along. Guests get none to a page on which they may do nothing.
     """
-    if page in MOVED:
-        page, query[TAB] = MOVED[page]
+    page, tab = MOVED.get(page, (page, ""))
     if BY_ID[page].works and not access.presents():
         return
     found = {**state.along(), **query} if query else state.going(page)
+    found |= {TAB: tab} if tab else {}
     st.page_link(BY_ID[page].file, label=label, icon=icon, query_params=found or None)
 
 

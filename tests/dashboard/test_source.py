@@ -67,7 +67,7 @@ def test_a_comparison_stays_with_the_store_that_numbered_it(both):
     switch(at).set_value("demo").run()
     assert not at.exception and not {"comparison", "tag"} & set(at.query_params)
     at.query_params.clear()
-    at.switch_page("views/membership.py").run()
+    at.switch_page("views/attacks.py").run()
     assert not {"comparison", "tag"} & set(at.query_params)
 
 

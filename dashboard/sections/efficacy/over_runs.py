@@ -27,12 +27,11 @@ Where = tuple[str, int, str]  # which store, when it was read, which runs
 
 
 def show(frame: pd.DataFrame, names: Names, where: Where) -> str:
-    """Strips where there are several forget sets, and the scatter against membership by an attack
-    that is chosen here; the column that stands for membership. Parameters: attack, height.
+    """Strips, and the scatter against membership by an attack that is chosen here; the column that
+    stands for membership. Parameters: attack, height.
     """
-    if len(names) > 1:
-        st.subheader("Over forget sets and seeds", anchor=False)
-        show_strips(frame, ("efficacy", "efficacy_bound"), names, where, strips.AXIS)
+    st.subheader("Over forget sets and seeds", anchor=False)
+    show_strips(frame, ("efficacy", "efficacy_bound"), names, where, strips.AXIS)
     st.subheader("Against membership inference", anchor=False)
     with st.container(horizontal=True, gap="medium"):
         titles = {
@@ -43,14 +42,14 @@ def show(frame: pd.DataFrame, names: Names, where: Where) -> str:
             "Attack", "attack", list(ATTACKS), default=ATTACKS[1], format_func=titles.__getitem__
         )
         height = state.segmented(
-            "Membership", "height", list(HEIGHTS), format_func=HEIGHTS.__getitem__
+            "Against efficacy", "height", list(HEIGHTS), format_func=HEIGHTS.__getitem__
         )
     column = f"seen_{attack}"
     if height == "probability":
         column = height
         frame["probability"] = frame["key"].map(probabilities(frame, attack)).astype(float)
         frame.loc[frame["method"] == UNTRAINED, "probability"] = float("nan")
-        if len(names) > 1 and frame["probability"].notna().any():
+        if frame["probability"].notna().any():
             show_strips(frame, (column,), names, (*where[:2], where[2] + attack), PROBABILITY)
     show_scatter(frame, column, HEIGHTS[height], names)
     return column

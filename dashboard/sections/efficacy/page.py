@@ -59,7 +59,10 @@ def show(top: DeltaGenerator, chips: DeltaGenerator, beside: DeltaGenerator) -> 
         everyone = methods > NEAREST and state.toggle(f"All {methods} methods", "compete")
         printed = state.toggle("The paper's numbers", "paper")
     figure = draw(mine, values, everyone)
-    measures = over_runs.show(frame, names, (source.name, source.change, data.chosen(runs)))
+    measures = f"seen_{ATTACKS[1]}"
+    if len(names) > 1:
+        where = (source.name, source.change, data.chosen(runs))
+        measures = over_runs.show(frame, names, where)
     with st.expander("What the paper found, and these runs", icon=":material/article:"):
         show_findings(frame, measures)
     if printed:

@@ -29,7 +29,7 @@ def show(found: Found, findings: Sequence[Finding], name: str) -> None:
     left, right = st.columns([46, 54], gap="medium")
     with left:
         row = state.select(
-            "Method",
+            "Look at the samples of",
             "method",
             list(known),
             format_func=lambda row: quality_frames.title(known[row], findings),

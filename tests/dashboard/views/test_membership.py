@@ -1,11 +1,8 @@
-"""The Membership page: its numbers by hand, its figures by structure, the page on an empty, a small
-and a full store.
-"""
+"""Membership of Attacks: its numbers by hand, its figures by structure, the tab on stores."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,14 +13,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from builders import full_results, make_outputs, make_result, make_spec_row
-from pages import figures, fill, lines_with, open_page, words_on
+from pages import figures, fill, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import frames
-from dashboard.charts import attack_dots, exposure, roc, score_histogram
+from dashboard.charts import dots, roc, score_histogram
 from dashboard.frames import membership as mf
 from dashboard.frames.membership import Scored
-from dashboard.papers.tables import Published
+from mucore import catalog
 from mucore.errors import BadValue
 from mucore.metrics import membership
 from mucore.metrics.sanity import GUESS
@@ -105,7 +102,7 @@ def test_stretched_scores_keep_their_order_and_read_back():
     ]
 
 
-def test_counts_and_walls_by_hand():
+def test_counts_by_hand():
     run = scored([3.0, 0.0, 2.0, 1.0])
     counts = mf.count(run, 1.0)  # a tie is seen, as in the metric
     assert (counts.forget_seen, counts.forget_unseen, counts.test_seen, counts.test_unseen) == (
@@ -117,9 +114,6 @@ def test_counts_and_walls_by_hand():
     assert (counts.tpr, counts.fpr) == (0.75, 0.5)
     assert counts.forget_unseen / 4 == membership.share_called_unseen(scores=run.forget - 1.0)
     assert score_histogram.score_histogram_info(run, threshold=1.0, span=(-1.0, 4.0)).seen == 75.0
-    assert mf.walls(run, 1.0, 9) == ([0, 2, 3], [1])
-    assert mf.walls(run, 1.0, 1) == ([0], [1])
-    assert mf.walls(run, 9.0, 9)[0] == [] and mf.walls(run, -9.0, 9)[1] == []
 
 
 def test_vulnerable_ranks_by_lead_over_retrain():
@@ -133,15 +127,6 @@ def test_vulnerable_ranks_by_lead_over_retrain():
         True,
     ]
     assert frame["original"].isna().all()
-    info = exposure.exposure_info(frame, attack="confidence", ringed=8)
-    assert (info.ids, info.run, info.retrain, info.above, info.ringed) == (
-        (1, 0),
-        (3.0, 1.0),
-        (1.0, 1.0),
-        1,
-        2,
-    )
-    assert "2 forgotten samples" in exposure.alt_text(info)
 
 
 def test_tables_behind_histogram_and_curve():
@@ -329,6 +314,12 @@ def verdict(row: frames.Row, words: dict[str, Word]) -> Verdict:
     return Verdict(word=words.get(row.method, "forgot"), metric="fa", sentence="", shown=True)
 
 
+# approximate methods of the catalogue
+TWENTY = tuple(card.id for card in catalog.methods() if card.family not in ("reference", "exact"))[
+    :20
+]
+
+
 def five_of(*guessing: tuple[str, str]) -> frames.ResultsTable:
     return table(
         {
@@ -342,111 +333,86 @@ def five_of(*guessing: tuple[str, str]) -> frames.ResultsTable:
     )
 
 
-@pytest.fixture
-def five() -> frames.ResultsTable:
-    return five_of()
-
-
-def answers_of(*args, **options) -> dict[str, tuple[str, str]]:
-    return {answer.label: (answer.value, answer.detail) for answer in mf.answers(*args, **options)}
-
-
-def test_the_answers_and_what_is_evidence():
-    """All but the attack of all probabilities are evidence: that one guesses on Retrain, so that
-    its cell is a dash with a reason.
-    """
-    five = five_of(("retrain", "prob"))
-    retrain = next(row for row in five.rows if row.method == "retrain")
-    cell = retrain.cells["mia_prob"]
+def test_the_answer_is_of_the_attack_on_which_verdicts_rest():
+    assert facts.numbers(mf.sentence(five_of())) == ["0.0", "10.0"]
+    blind = five_of(("retrain", "confidence"))
+    retrain = next(row for row in blind.rows if row.method == "retrain")
+    cell = retrain.cells["mia_confidence"]
     assert (cell.value, cell.gap, cell.reason) == (None, None, GUESS)
-    flagged = pd.DataFrame([("retrain-0", "mia_prob", GUESS)], columns=["key", "metric", "error"])
-    guesses = mf.mistrusted(five, flagged)
-    assert guesses == {(retrain.id, "prob"): 1} and "prob" not in mf.evident(five)
-    found = answers_of(five, guesses)
-    value, detail = next(iter(found.values()))  # Retrain's own
-    assert value == "90.0 %" and "Original 100.0 %" in detail
-    assert found["Only a guess"][0] == "5.0 %"  # one of four runs by five attacks
-    said = mf.sentence(five)
-    assert facts.numbers(said) == ["100.0", "90.0"]
-    assert re.search(r"100\.0[^.]+Original[^.]+90\.0[^.]+Retrain", said)
+    assert mf.sentence(blind) == ""
 
 
-def test_a_method_that_did_nothing_is_not_private():
-    values = {
-        "original": (0.0,) * 5,
-        "retrain": (0.02,) * 5,
-        "scrub": (0.01,) * 5,
-        "bad_teacher": (0.5,) * 5,
-    }
-    gaps = {"scrub": (-0.01,) * 5, "bad_teacher": (0.48,) * 5}
-    found = table(values, gaps, {"scrub": "did nothing", "original": "did nothing"})
-    away = frames.Estimate(0.1, None, 1)
-    near = replace(found, rows=tuple(replace(row, distance=away) for row in found.rows))
-    assert answers_of(near, {})["Nearest to Retrain"][0] == "Bad teacher"
-    warned = mf.beside(found)
-    assert "did nothing are" in warned and "Original" in warned and "damaged model" not in warned
-    none = table(values, gaps, {"scrub": "did nothing", "bad_teacher": "damaged"})
-    assert answers_of(none, {})["Nearest to Retrain"][0] == "None qualifies"
-    assert "proves no privacy" in mf.beside(none)
+def test_the_first_dozen_is_shown_between_the_references():
+    many = table({name: (0.1,) * 5 for name in ("original", "retrain", *TWENTY)})
+    shown = mf.rows_shown(many, everyone=False)
+    assert len(shown) == mf.NEAREST + 2
+    assert [shown[0].method, shown[-1].method] == ["original", "retrain"]
+    assert len(mf.rows_shown(many, everyone=True)) == len(TWENTY) + 2
 
 
-def test_attack_dots_by_value_and_by_structure():
-    five = five_of(("scrub", "prob"))
-    paper = Published(
-        {("scrub", "mia_entropy"): 0.42}, {}, "Printed.", marks={("scrub", "mia_entropy"): "†"}
-    )
-    info = attack_dots.attack_dots_info(five, paper)
-    assert [panel.attack for panel in info.panels] == list(membership.ATTACKS)
-    assert {panel.retrain for panel in info.panels} == {10.0} and {
-        panel.original for panel in info.panels
-    } == {0.0}
-    assert set(info.titles) == {"SCRUB", "Bad teacher"} and info.missing == ()
-    dots = {(panel.attack, dot.title): dot for panel in info.panels for dot in panel.dots}
-    assert dots["confidence", "Bad teacher"].value == 100.0
-    assert ("prob", "SCRUB") not in dots
-    assert dots["entropy", "SCRUB"].paper == pytest.approx(42.0)
-    assert dots["confidence", "SCRUB"].paper is None
-    figure = attack_dots.draw(info, dark=False)
-    (ghost,) = [trace for trace in figure.data if trace.mode == "markers+text"]
-    assert list(ghost.text) == ["†"] and list(ghost.x) == pytest.approx([42.0])
-    assert re.search(
-        r"Confidence\D+10\.0\D+\(SCRUB\)\D+100\.0\D+\(Bad teacher\)\W+Retrain 10\.0",
-        attack_dots.alt_text(info),
-    )
+def test_marks_guesses_and_printed_numbers_by_value():
+    rows = five_of(("scrub", "prob")).rows
+    scrub = next(row for row in rows if row.method == "scrub")
+    entropy, guess = dots.mark_of(scrub, "mia_entropy", 100, 0.42), dots.mark_of(scrub, "mia_prob")
+    assert entropy is not None and (entropy.value, entropy.tick) == pytest.approx((20.0, 42.0))
+    assert guess == dots.Mark(None)
+    line = dots.line_of(scrub, [entropy, guess])
+    assert (line.fate, line.shown) == ("forgot", True)
+    panels = [
+        dots.Panel(name=name, title=name, span=(0.0, 100.0), base=10.0) for name in ("a", "b")
+    ]
+    assert panels[0].text(-0.04) == "0.0" and panels[0].text(None) == "–"
+    reference = dots.Line(key="", title="Retrain", marks=(dots.Mark(10.0), dots.Mark(10.0)))
+    for stacked in (False, True):
+        figure = dots.draw([line, reference], panels, axis="", dark=False, stacked=stacked)
+        seen = {
+            trace.name: trace for trace in figure.data if trace.name and trace.mode == "markers"
+        }
+        assert list(seen["a"].x) == pytest.approx([20.0, 10.0]) and list(seen["b"].x) == [0.0, 10.0]
+        assert list(seen["a"].marker.symbol) == ["circle", "star"]
+        assert seen["b"].marker.symbol[0] == "x-thin-open"  # the guess
+        said = [trace.text for trace in figure.data if trace.mode == "markers+text"]
+        assert [list(each) for each in said] == [["20.0", "10.0"], ["–", "10.0"]]
+        assert [shape.x0 for shape in figure.layout.shapes] == [10.0, 10.0]
+    frame = dots.table([line, reference], panels)
+    assert frame["a, second number"].tolist()[0] == pytest.approx(42.0)
+    assert "20.0 (SCRUB)" in dots.alt_text([line, reference], panels, "")
+
+
+def test_a_number_goes_beyond_a_tick_that_it_would_cover():
+    panel = dots.Panel(name="a", title="", span=(0.0, 100.0), base=50.0)
+
+    def place(value: float, tick: float) -> float:
+        line = dots.Line(key="x", title="X", fate="forgot", marks=(dots.Mark(value, None, tick),))
+        figure = dots.draw([line], [panel], axis="", dark=False)
+        return next(trace.x[0] for trace in figure.data if trace.mode == "markers+text")
+
+    assert [place(60, 62), place(60, 90), place(60, 55)] == [62, 60, 60]
+    assert [place(40, 38), place(40, 42)] == [38, 40]
 
 
 # --- the page
 # --------------------------------------------------------------------------------------------------
 
 
-def test_kept_predictions_show_curve_histogram_walls_and_exposed_samples(home):
+def test_kept_predictions_show_curve_histogram_and_exposed_samples(home):
     keep(home)
     at = opened(run=run_key(home, "salun"))
-    dots, histogram, curve, exposed = figures(at)[:4]
+    wide, narrow, histogram, curve = figures(at)[:4]
     assert [trace["name"] for trace in histogram["data"]] == ["Forget", "Retain", "Test"]
     assert {"Retrain", "Original", "SalUn", "Threshold"} <= {
         trace.get("name") for trace in curve["data"]
     }
-    assert exposed["data"][0]["name"] == "as in Retrain"
-    shapes = dots["layout"]["shapes"]
-    assert len([shape for shape in shapes if shape["type"] == "line"]) == 10
-    assert len([shape for shape in shapes if shape.get("name") == "noise"]) == 5
-    words = words_on(at)
-    for label in (
-        "Forgotten, called seen",
-        "Test, called unseen",
-        "Still called seen",
-        "Called unseen",
-        "Most exposed samples",
-    ):
-        assert label in words
+    for dots_of in (wide, narrow):
+        shapes = dots_of["layout"]["shapes"]
+        assert len([shape for shape in shapes if shape["type"] == "line"]) == 5
+        assert len([shape for shape in shapes if shape.get("name") == "noise"]) == 5
     assert any("Image" in frame.value.columns and len(frame.value) == 8 for frame in at.dataframe)
-    assert lines_with(at, "12 test samples", "1,000")
-    assert lines_with(at, "Of the 100 forgotten samples", "12")  # those with predictions
     heads = [set(frame.value.columns) for frame in at.dataframe]
     for columns in (
         {"From", "Forget (%)"},
         {"Model", "FPR (%)", "TPR (%)"},
+        {"Model", "TPR, %", "FPR, %"},
         {"Sample", "Here above Retrain"},
     ):
         assert any(columns <= each for each in heads)
@@ -454,29 +420,33 @@ def test_kept_predictions_show_curve_histogram_walls_and_exposed_samples(home):
     assert "python -m mucore run" in "\n".join(one.value for one in at.code)
 
 
+def test_samples_are_scored_only_where_a_reader_asks(home):
+    keep(home)
+    assert len(figures(opened())) == 2  # the dots, side by side and stacked
+    assert len(figures(opened(scale="linear"))) == 4
+
+
 @pytest.mark.slow
 def test_a_guessing_attack_is_called_one(home):
     keep(home)
     guess = opened(run=run_key(home, "finetune"), attack="confidence")
-    (warned,) = [one.value for one in guess.warning if "On this model" in one.value]
-    assert "a guess" in warned and "no evidence" in warned and len(facts.numbers(warned)) == 1
-    both = ("confidence in 2,", "all probabilities in 2")
-    assert any(all(fact in one.value for fact in both) for one in guess.warning)
-    sound = opened(run=run_key(home, "salun"), attack="confidence")
-    assert not any("On this model" in one.value for one in sound.warning)
+    assert len(guess.warning) == 1
+    assert not opened(run=run_key(home, "salun"), attack="confidence").warning
 
 
 def test_the_threshold_moves_counts_line_and_address(home):
     keep(home)
     at = opened(run=run_key(home, "salun"), attack="correctness", threshold="correctness:-0.50")
     assert at.select_slider[0].value == "correctness:-0.50"
-    assert (
-        "Still called seen: 12" in words_on(at)
-        and figures(at)[1]["layout"]["shapes"][0]["x0"] == -0.5
-    )
+    assert figures(at)[2]["layout"]["shapes"][0]["x0"] == -0.5 and seen_of(at) == "12 of 12"
     at.select_slider[0].set_value("correctness:1.50").run()
-    assert at.query_params["threshold"] == "correctness:1.50"
-    assert "Still called seen: 0" in words_on(at) and "No forgotten sample" in words_on(at)
+    assert at.query_params["threshold"] == "correctness:1.50" and seen_of(at) == "0 of 12"
+
+
+def seen_of(at: AppTest) -> str:
+    """How many forgotten samples of the run the threshold calls seen."""
+    head = "Forgotten, called seen"
+    return next(one.value[head][0] for one in at.dataframe if head in one.value)
 
 
 @pytest.mark.slow
@@ -484,7 +454,7 @@ def test_another_attack_starts_from_its_own_threshold(home):
     keep(home)
     at = opened(threshold="correctness:0.50", attack="entropy", scale="linear")
     assert str(at.select_slider[0].value).startswith("entropy:")
-    assert figures(at)[2]["layout"]["xaxis"].get("type") != "log"
+    assert figures(at)[3]["layout"]["xaxis"].get("type") != "log"
 
 
 # of a whole class, by method: how far from Retrain forget accuracy is, how useful the rest, and how
@@ -515,27 +485,23 @@ def keep_whole_class(home: Path, methods: Sequence[str]) -> None:
             )
 
 
-def opening(at: AppTest) -> str:
-    """What the field for the run says where the address names none."""
-    assert "run" not in at.query_params and not at.exception
-    return next(each.options[0] for each in at.selectbox if each.label == "Run")
-
-
 @pytest.mark.slow
 def test_it_opens_on_a_whole_class_and_on_the_nearest_run_that_forgot_and_ended_well(home):
     keep_whole_class(home, list(WHOLE_CLASS))
-    at = opened()
-    assert next(each.value for each in at.selectbox if each.label == "Scenario") == "class_wise"
-    assert "SCRUB" in opening(at) and "Nearest to Retrain" in opening(at)
-    assert any(each.value.startswith(":material/check_circle:") for each in at.markdown)
+    at = opened(attack="confidence")
+    shown = {each.label: each for each in at.selectbox}
+    assert shown["Scenario"].value == "class_wise"
+    assert "run" not in at.query_params and "SCRUB" in str(
+        shown["Run"].format_func(shown["Run"].value)
+    )
 
 
 @pytest.mark.slow
 def test_the_papers_numbers_on_request(home):
     fill(home, "full")
-    assert "printed by" not in str(figures(opened(scenario="one_class"))[0]["data"])
+    assert not ticks(opened(scenario="one_class"))
     at = opened(scenario="one_class", paper="1")
-    assert "printed by MUBox" in str(figures(at)[0]["data"]) and "MUBox Table 1" in words_on(at)
+    assert ticks(at) and "MUBox" in words_on(at)
     line = next(
         frame.value for frame in at.dataframe if "correctness, MUBox (%)" in frame.value
     ).set_index("Method")
@@ -558,11 +524,16 @@ def test_classes_at_random_have_the_attack_and_the_minutes_of_another_paper(home
             )
     at = opened(paper="1")
     assert not at.exception and not at.error
-    text = words_on(at)
-    assert "printed by Kim et al." in str(figures(at)[0]["data"]) and "Tables 2 and 5" in text
-    assert "Retrain 4,667" in text and "DUCK 914" in text
-    ghosts = [trace for trace in figures(at)[0]["data"] if trace.get("mode") == "markers+text"]
-    assert [ghost["x"] for ghost in ghosts] == [[99.0]]  # one attack is printed
+    assert "Kim et al." in words_on(at)
+    assert ticks(at) == [99.0, 100.0]  # one attack is printed, of DUCK and of Retrain
+
+
+def ticks(at: AppTest) -> list[float]:
+    """What a paper prints, in the figure."""
+    marks = figures(at)[0]["data"]
+    return [
+        x for each in marks if each.get("marker", {}).get("symbol") == "line-ns" for x in each["x"]
+    ]
 
 
 @pytest.mark.slow

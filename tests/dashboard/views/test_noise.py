@@ -133,8 +133,8 @@ def test_depoisoning(home):
 
 def test_five_attacks(home):
     put(home, "one_class", ONE_CLASS)
-    (strips,) = grey("membership")
-    assert len(strips) == len(ATTACKS)
+    strips, stacked = grey("membership")
+    assert len(stacked) == len(strips) == len(ATTACKS)
     for strip in strips:
         assert (strip["x0"], strip["x1"]) == pytest.approx(around(0.4, 100))
 

@@ -17,6 +17,7 @@ from dashboard.papers import PAPERS
 
 IDS = [page.id for page in PAGES]
 VIEWS: dict[str, list[dict[str, Any]]] = {
+    "attacks": [{"tab": name} for name in ("membership", "quality", "efficacy")],
     "compare": [
         {"tab": name} for name in ("classes", "predictions", "confusion", "images", "replay")
     ],
