@@ -7,7 +7,7 @@ Streamlit sees it: messages and requests can be made by hand, whatever pages sho
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlencode, urlsplit
@@ -81,10 +81,9 @@ class Door:
             await answer(scope, receive, send)
             return
         elif scope["type"] == "http" and scope["path"] == take_home.ADDRESS:
-            asked = HTTPConnection(scope).query_params
-            reader = asked.get(take_home.READER, "")
+            reader = HTTPConnection(scope).query_params.get(take_home.READER, "")
             limiter = _PRESENTERS if take_home.is_presenters(reader) else _GUESTS
-            answer = await to_thread.run_sync(_home, reader, asked, limiter=limiter)
+            answer = await to_thread.run_sync(_home, reader, limiter=limiter)
             await answer(scope, receive, send)
             return
         elif scope["type"] == "http" and _unnamed(HTTPConnection(scope)):
@@ -154,10 +153,10 @@ def _news(connection: HTTPConnection) -> Response:
     return PlainTextResponse(place, headers={"Cache-Control": "no-store"})
 
 
-def _home(reader: str, asked: Mapping[str, str]) -> Response:
+def _home(reader: str) -> Response:
     """The file that a reader takes home (assets/take_home.js), or why there is none."""
     try:
-        name, content = take_home.file_of(reader, asked)
+        name, content = take_home.file_of(reader)
     except Exception as failure:
         problem = unforeseen.told(failure, "page")
         kinds = {access.Busy: 503, BadValue: 404}

@@ -113,6 +113,11 @@ FATES: Final[dict[str, Fate]] = {
     "cannot tell": Fate("#56606A", "#B3BDC6", "square-open"),
 }
 
+# Where a network predicts a class in the plane, paler on a page; the hues of the points themselves
+# are of families that keep their contrast.
+FIELDS: Final = ("#E69F00", "#0072B2", "#009E73", "#CC79A7")
+_POINTS: Final = ("sparsity", "influence", "teacher", "relabelling")
+
 # that of the pages
 FONT: Final = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"
 SHADE_LIMIT: Final = 0.45  # opacity of the farthest cell
@@ -125,6 +130,11 @@ def ground(dark: bool) -> Ground:
 def family_style(family: str) -> FamilyStyle:
     """The style of a key of `catalog.FAMILIES`; a family without one is drawn in neutral grey."""
     return STYLES.get(family, _OTHER)
+
+
+def points(dark: bool) -> list[str]:
+    """The colours of points in the plane, by class."""
+    return [STYLES[family].color(dark) for family in _POINTS]
 
 
 def distance_shade(share: float, dark: bool) -> str:

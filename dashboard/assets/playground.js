@@ -231,12 +231,6 @@ class Playground {
     this.paint();
   }
 
-  // The file that a reader takes home shows the last frame until somebody stops elsewhere.
-  goHome(shown) {
-    if (this.data.fixed || this.playing || !this.run?.ended) return;
-    shown.set("moment", this.time);
-  }
-
   move(time) {
     this.time = time;
     this.stop();
@@ -769,7 +763,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const deaf = () => {
     window.removeEventListener("keydown", root.key, true);
     window.removeEventListener("click", root.going, true);
-    document.removeEventListener("mucore:take-home", root.home);
   };
   deaf();
   root.key = (event) => playground.key(event);
@@ -780,8 +773,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
   window.addEventListener("keydown", root.key, true);
   window.addEventListener("click", root.going, true);
-  root.home = (event) => playground.goHome(event.detail);
-  document.addEventListener("mucore:take-home", root.home);
   return () => {
     deaf();
     playground.leave();

@@ -1,6 +1,5 @@
 // Fetches the file of the page and hands it to the browser as a download. It goes on while the page
-// is drawn anew, and says what came in its way. What a part of the page shows that Python does not
-// know, such as where a player stands, that part puts into the question as it hears the event.
+// is drawn anew, and says what came in its way.
 const LOST = "The file did not arrive: the server is not answering. Press again in a while.";
 
 export default function ({ data, parentElement }) {
@@ -12,10 +11,8 @@ export default function ({ data, parentElement }) {
     button.disabled = true;
     name.textContent = "Making the file";
     said.textContent = "";
-    const shown = new URLSearchParams();
-    document.dispatchEvent(new CustomEvent("mucore:take-home", { detail: shown }));
     try {
-      const answer = await fetch(`${data.address}&${shown}`, { cache: "no-store" });
+      const answer = await fetch(data.address, { cache: "no-store" });
       if (answer.ok) save(await answer.blob(), /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition"))[1]);
       else said.textContent = await answer.text();
     } catch {

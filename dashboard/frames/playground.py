@@ -43,16 +43,12 @@ SHAPES: Final = {
     "xor": "Four squares",
     "own": "Your own points",
 }
-# of each number on the stage: its id in events, its name, and what it says
-MEANINGS: Final = (
-    ("fa", "Forgotten points correct", "Retrain's share is the goal, not 0 %."),
-    ("ra", "Kept points correct", "Of the training points that stay."),
-    ("ta", "New points correct", "Of points that no model was trained on."),
-)
-LEGEND: Final = (
-    "Colour: the class that the model predicts, paler where it is less sure. Hollow points: to "
-    "forget."
-)
+# what the numbers on the stage are called, by their ids in events
+MEANINGS: Final = {
+    "fa": "Forgotten points correct",
+    "ra": "Kept points correct",
+    "ta": "New points correct",
+}
 HELP: Final = "When the picture has focus, arrow keys move from point to point and Enter selects."
 
 

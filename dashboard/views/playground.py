@@ -4,7 +4,6 @@ forget some of them.
 
 from __future__ import annotations
 
-from dashboard.sections.playground import take_home
 from dashboard.widgets import header, presenting, stage
 
 QUESTION = "What changes in a model when it forgets a point?"
@@ -23,7 +22,6 @@ def page() -> None:
     header.header(QUESTION, HOW)
     with presenting.slide("playground_stage"):
         stage.show()
-    take_home.offer()
 
 
 page()

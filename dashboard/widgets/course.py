@@ -20,7 +20,6 @@ from dashboard.report import Picture, Section, Table
 
 TICKET: Final = "course"
 Key = tuple[str, str]  # "figure" or "numbers", and its name on the page
-Asked = Mapping[str, str]  # what the browser says of the page as it asks for the file
 
 
 @dataclass
@@ -33,8 +32,7 @@ class Course:
     detail: str = ""
     # figures and numbers by their keys: a part that is drawn anew by itself brings the same again
     shown: dict[Key, Picture | Table] = field(default_factory=dict)
-    instead: Callable[[Asked], Sequence[Section]] | None = None  # of pictures and tables
-    address: Callable[[], str] | None = None  # of a page that moves on without being drawn anew
+    instead: Callable[[], Sequence[Section]] | None = None  # of pictures and tables
     steps: Sequence[str] = ()  # that follow each other, and which of them this is
     now: str = ""
     go: Callable[[str], None] | None = None
@@ -45,7 +43,7 @@ class Course:
     share: DeltaGenerator | None = None  # the place for what a reader can take along
     # what a click that came meanwhile has to know: the file that the page offers once it is drawn
     # (its page, and how it is made), the run that came after this one, and that either is there
-    file: tuple[str, Callable[[Asked], bytes]] | None = None
+    file: tuple[str, Callable[[], bytes]] | None = None
     after: Course | None = None
     settled: threading.Event = field(default_factory=threading.Event)
 

@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import streamlit as st
 
 from dashboard import access, assets, playroom, state, theme
-from dashboard.charts import decision_fields
 from dashboard.charts.results_table import marker
 from dashboard.frames import playground as frames
 from dashboard.widgets import messages, method_settings
@@ -34,26 +32,6 @@ _CSS: Final = assets.text("playground.css")
 _SCRIPTS: Final = ("playground_points.js", "playground_paint.js", "playground.js")
 _JS: Final = "\n".join(assets.text(name) for name in _SCRIPTS)
 _played: dict[str, str] = {}  # the newest ticket of each preset, whoever played it
-
-
-@dataclass
-class Showing:
-    """What the stage of a reader shows now; it changes while the reader plays: what was `played`,
-    or else Original alone. `ticket` is that of either, "" where there is none.
-    """
-
-    scene: frames.Draft
-    played: bool = False
-    ticket: str = ""
-
-
-def showing() -> Showing:
-    """What the stage that follows the address shows; one record as long as the reader is there."""
-    found = state.ticket(f"{PAGE}:showing")
-    if found is None:
-        found = Showing(_draft("")[0])
-        state.set_ticket(f"{PAGE}:showing", found)
-    return found
 
 
 def show(preset: str = "") -> None:
@@ -87,11 +65,6 @@ def _stage(preset: str) -> None:
         wanted = asked and not preset and not problem
         problem = problem or _played_anew(key, draft, wanted=wanted)
         shown = _shown(key, draft)
-        if not preset:
-            now = showing()
-            now.played = shown is not None and not shown["field"]
-            now.scene = shown["scene"] if shown is not None and now.played else draft
-            now.ticket = "" if shown is None else shown["ticket"]
         data = {
             "scene": draft,
             "points": frames.points_in(draft),
@@ -276,9 +249,7 @@ def _words(dark: bool) -> dict[str, Any]:
             }
             for card in offered
         ],
-        "meanings": [
-            {"id": name, "title": title, "text": text} for name, title, text in frames.MEANINGS
-        ],
+        "meanings": [{"id": name, "title": title} for name, title in frames.MEANINGS.items()],
         "colours": COLOURS,
         "help": frames.HELP,
     }
@@ -291,9 +262,9 @@ def _look() -> dict[str, Any]:
         "ground": look.background,
         "text": look.text,
         "primary": look.primary,
-        "strong": theme.family_style(decision_fields.DIFFERENCE).color(dark),
-        "classes": decision_fields.FIELDS,
-        "points": decision_fields.hues(dark),
+        "strong": theme.family_style("competition").color(dark),
+        "classes": theme.FIELDS,
+        "points": theme.points(dark),
         "page": {
             "track": look.grid,
             "selected": look.selected,

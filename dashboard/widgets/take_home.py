@@ -28,7 +28,6 @@ from dashboard.pages import BY_ID
 from dashboard.report import Items, Link, Report, Section, Table, Text, html, render
 from dashboard.text import units
 from dashboard.widgets import course
-from dashboard.widgets.course import Asked
 from mucore.errors import BadValue
 
 MOST_ROWS = 200  # of a table in the file
@@ -45,15 +44,12 @@ READING = (
 )
 
 
-def instead(
-    sections: Callable[[Asked], Sequence[Section]], address: Callable[[], str] | None = None
-) -> None:
+def instead(sections: Callable[[], Sequence[Section]]) -> None:
     """What the file holds in place of the page's figures and numbers, for pages that know better,
-    such as a lesson; and the address that leads back, where it changes without the page being drawn
-    anew. Both are called when the file is made, outside of any page: whatever they need of the
-    reader they have to hold already, or put into the question in the browser.
+    such as a lesson. Called when the file is made, outside of any page: whatever it needs of the
+    reader it has to hold already.
     """
-    course.current().instead, course.current().address = sections, address
+    course.current().instead = sections
 
 
 @dataclass(eq=False)
@@ -107,10 +103,10 @@ def is_presenters(name: str) -> bool:
     return reader is not None and reader.mine
 
 
-def file_of(name: str, asked: Asked) -> tuple[str, bytes]:
-    """What the reader of that name takes home, who `asked` for it: the file's own name, and what is
-    in it. Raises `BadValue` for a name that nobody has, `access.Busy` while the file of an earlier
-    request is on its way, and for a guest who waited in vain.
+def file_of(name: str) -> tuple[str, bytes]:
+    """What the reader of that name takes home: the file's own name, and what is in it. Raises
+    `BadValue` for a name that nobody has, `access.Busy` while the file of an earlier request is on
+    its way, and for a guest who waited in vain.
     """
     reader = _readers.get(name)
     if reader is None:
@@ -119,12 +115,12 @@ def file_of(name: str, asked: Asked) -> tuple[str, bytes]:
         raise access.Busy(UNDER_WAY)
     try:
         page, make = newest(reader.told)
-        return f"mucore-{page}.html", make(asked)
+        return f"mucore-{page}.html", make()
     finally:
         reader.asks.release()
 
 
-def newest(told: course.Course) -> tuple[str, Callable[[Asked], bytes]]:
+def newest(told: course.Course) -> tuple[str, Callable[[], bytes]]:
     """The page, and what makes the file of its last run, that its reader sees as `told`, also where
     that run is under way.
     """
@@ -142,16 +138,18 @@ def newest(told: course.Course) -> tuple[str, Callable[[Asked], bytes]]:
     return page, make
 
 
-def made(told: course.Course, address: str, asked: Asked, *, dark: bool, mine: bool) -> bytes:
+def made(told: course.Course, address: str, *, dark: bool, mine: bool) -> bytes:
     """The file. Guests' are made one after the other; of a room that presses at once, all but the
     first find their figures drawn. Raises `access.Busy` for one that waited in vain.
     """
     with nullcontext() if mine else access.heavy(PATIENCE):
-        sections = list(told.instead(asked)) if told.instead is not None else shown(told)
-        back = address if told.address is None else told.address()
+        sections = list(told.instead()) if told.instead is not None else shown(told)
         report = Report(
             sections=tuple(
-                [*sections, Section("Open it again", (Text(READING), Link("The same page", back)))]
+                [
+                    *sections,
+                    Section("Open it again", (Text(READING), Link("The same page", address))),
+                ]
             ),
             demo=told.demo,
             made=datetime.now(UTC),

@@ -91,14 +91,14 @@ def test_a_theme_that_changed_before_the_script_is_called_again_is_told_once(pag
 def asked(page: Page, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
     """A playground whose scene is under way and that nobody answers: what it asked since."""
     monkeypatch.setattr(state, "dark", lambda: False)
-    draft = frames.preset_draft("outlier")
+    draft = {**frames.preset_draft("outlier"), "preset": None}
     data = {
         "scene": draft,
         "points": frames.points_in(draft),
         "revision": 0,
         "asked": None,
         "run": {"ticket": "t", "scene": draft, "field": False}
-        | {"after": 0, "events": [], "ahead": 0, "beyond": ""},
+        | {"after": 0, "events": [], "ahead": 0},
         "problem": "",
         "fixed": False,
         "large": False,

@@ -1,4 +1,4 @@
-"""A page, a lesson and a scene of the playground go home as one file each, which is opened from the
+"""A page and a lesson go home as one file each, which is opened from the
 disk without a network.
 """
 

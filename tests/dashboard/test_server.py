@@ -373,13 +373,13 @@ def test_a_reader_takes_home_what_was_drawn_for_them_last(monkeypatch):
     monkeypatch.setattr(take_home, "_readers", {reader.name: reader})
     for content in ("first", "then"):
 
-        def make(asked: Mapping[str, str], content: str = content) -> bytes:
-            return f"{content} {asked.get('moment')}".encode()
+        def make(content: str = content) -> bytes:
+            return content.encode()
 
         reader.told = course.Course(file=("lessons", make))
         reader.told.settled.set()
-        headers, status, body = taken(reader.name, "&moment=0.5")
-        assert (status, body) == (200, f"{content} 0.5".encode())
+        headers, status, body = taken(reader.name)
+        assert (status, body) == (200, content.encode())
         assert headers[b"content-disposition"] == b'attachment; filename="mucore-lessons.html"'
     assert taken("")[1:] == (404, take_home.GONE.encode())
     assert taken("another")[1:] == (404, take_home.GONE.encode())
@@ -389,7 +389,7 @@ def test_a_reader_takes_home_what_was_drawn_for_them_last(monkeypatch):
 def test_who_gets_no_file_reads_why(monkeypatch, failure, status):
     monkeypatch.setattr(take_home, "MOMENT", 0.0)
 
-    def make(asked: Mapping[str, str]) -> bytes:
+    def make() -> bytes:
         raise failure
 
     reader = take_home.Reader(told=course.Course(file=("results", make)))

@@ -31,7 +31,7 @@ def offer(lesson: Lesson, results: LessonResults) -> None:
         if (given := state.ticket(f"{name}:check:{number}")) is not None
     }
     dark = state.dark()
-    take_home.instead(lambda _: sections(lesson, results, guesses, answers, dark=dark))
+    take_home.instead(lambda: sections(lesson, results, guesses, answers, dark=dark))
 
 
 def sections(

@@ -11,7 +11,6 @@ from typing import Final
 import streamlit as st
 
 from dashboard import assets, state, theme
-from dashboard.charts import decision_fields
 from mucore.playground.scene import COLOURS, Scene, points_of
 
 _HTML: Final = assets.text("hero.html")
@@ -31,8 +30,8 @@ def show() -> None:
                 "text": look.text,
                 "muted": look.muted,
                 "border": look.border,
-                "classes": decision_fields.FIELDS,
-                "points": decision_fields.hues(dark),
+                "classes": theme.FIELDS,
+                "points": theme.points(dark),
             },
         },
         key="hero",

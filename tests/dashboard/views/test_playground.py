@@ -4,21 +4,18 @@ the address.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import parse_qsl
 
 import pytest
 from pages import open_page, words_on
 from playing import QuickRoom, Stage, events_of
 from streamlit.testing.v1 import AppTest
 
-from dashboard import state
 from dashboard.frames import playground as frames
-from dashboard.report import Facts, Picture, Section, Table
-from dashboard.widgets import course, stage
+from dashboard.widgets import stage
 from mucore.errors import Refused
 from mucore.playground.scene import METHODS, PRESETS
 
@@ -212,32 +209,3 @@ def test_a_bad_setting_is_told_and_takes_nothing_else_with_it(room, opened, ask)
     at = at.text_input(key="url:finetune.epochs").set_value("many").run()
     assert not at.exception
     assert "Fine-tune: epochs" in words_on(at)
-
-
-def test_what_is_shown_goes_home(room, ask):
-    at = open_page("playground", points="moons", forget="1")
-    told = state.ticket_of(at, course.TICKET)
-    sections = told.instead({})
-    assert [one.name for one in blocks_of(sections, Picture)] == ["original"]
-    query = dict(parse_qsl(told.address().partition("?")[2]))
-    assert (query["points"], query["forget"]) == ("moons", "1") and "played" not in query
-
-    # the file is made later, of what is shown by then
-    scene = {**frames.preset_draft("outlier"), "preset": None, "methods": ["finetune"]}
-    ask(at, {"what": "forget", "scene": scene, "revision": 1})
-    sections = told.instead({"moment": "0.5"})
-    assert [one.name for one in blocks_of(sections, Picture)] == ["original", "finetune"]
-    models, running = blocks_of(sections, Table)
-    assert list(models.frame["Model"]) == ["Original", "Retrain", "Fine-tune"]
-    assert models.frame["Steps"].iloc[-1] == "2 of 4" and len(running.frame) == 5
-    facts = dict(blocks_of(sections, Facts)[0].facts)
-    assert facts["Seed"] == "0" and facts["To forget"].startswith("1 point of 240")
-    assert facts["Fine-tune"].startswith("lr ")
-    query = dict(parse_qsl(told.address().partition("?")[2]))
-    assert query == frames.to_query(scene, played=True)
-    for moment in ({}, {"moment": "x"}, {"moment": "nan"}, {"moment": "2"}):
-        assert blocks_of(told.instead(moment), Table)[0].frame["Steps"].iloc[-1] == "4 of 4"
-
-
-def blocks_of(sections: Iterable[Section], kind: type[T]) -> list[T]:
-    return [each for section in sections for each in section.blocks if isinstance(each, kind)]
