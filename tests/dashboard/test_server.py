@@ -409,7 +409,7 @@ def test_readers_who_wait_for_their_files_keep_the_presenter_from_nothing(monkey
         kept[made.name] = made
         return made.name
 
-    def slow(asked: Mapping[str, str]) -> bytes:
+    def slow() -> bytes:
         assert drawn.wait(60)
         return b"theirs"
 
@@ -424,7 +424,7 @@ def test_readers_who_wait_for_their_files_keep_the_presenter_from_nothing(monkey
         while len(said[0]) < 99:
             said = await asyncio.wait(often, timeout=0.05)
         many = [asyncio.create_task(status(reader(slow))) for _ in range(100)]
-        assert await asyncio.wait_for(status(reader(lambda asked: b"mine", mine=True)), 30) == 200
+        assert await asyncio.wait_for(status(reader(lambda: b"mine", mine=True)), 30) == 200
         assert not any(each.done() for each in many)
         drawn.set()
         assert set(await asyncio.gather(*many)) == {200}
