@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from dashboard import theme
-from dashboard.charts.parts import axes
+from dashboard.charts.parts import axes, heatmap
 from dashboard.text.labels import MINUS
 
 NUMBERED = 26  # larger squares carry no numbers: they would not be readable
@@ -58,7 +57,6 @@ def agreement_info(
 
 def draw(info: AgreementInfo, *, dark: bool) -> go.Figure:
     """Rows from the top; what cannot be compared stays empty."""
-    look = theme.ground(dark)
     figure = axes.figure(dark=dark)
     count = len(info.names)
     places = list(range(count))
@@ -66,27 +64,18 @@ def draw(info: AgreementInfo, *, dark: bool) -> go.Figure:
         ["" if value is None else _text(value, info.signed) for value in row] for row in info.values
     ]
     figure.add_trace(
-        go.Heatmap(
-            z=info.values,
-            x=places,  # places and not names, so that two of one name stay two
-            y=places,
+        heatmap.cells(
+            info.values,
+            places,  # places and not names, so that two of one name stay two
+            places,
+            text,
+            span=(-1 if info.signed else _lowest(info), 1),
+            what=info.what,
+            hover="%{customdata[0]}<br>%{customdata[1]}<br>%{text}",
+            dark=dark,
+            printed=count <= NUMBERED,
+            signed=info.signed,
             customdata=[[[one, other] for other in info.names] for one in info.names],
-            text=text,
-            texttemplate="%{text}" if count <= NUMBERED else "",
-            textfont={"size": 12 if count <= 14 else 10, "color": look.text},
-            zmin=-1 if info.signed else _lowest(info),
-            zmax=1,
-            colorscale=theme.diverging(dark) if info.signed else theme.sequential(dark),
-            xgap=1,
-            ygap=1,
-            colorbar={
-                "title": {"text": info.what, "side": "right"},
-                "thickness": 12,
-                "outlinewidth": 0,
-                "tickfont": {"color": look.muted},
-                "tickformat": "" if info.signed else ".0%",
-            },
-            hovertemplate="%{customdata[0]}<br>%{customdata[1]}<br>%{text}<extra></extra>",
         )
     )
     figure.update_xaxes(
@@ -95,7 +84,7 @@ def draw(info: AgreementInfo, *, dark: bool) -> go.Figure:
     figure.update_yaxes(
         tickvals=places, ticktext=info.names, showgrid=False, zeroline=False, autorange="reversed"
     )
-    figure.update_layout(height=max(300, 140 + 26 * count), margin={"t": 8})
+    figure.update_layout(height=max(400, 140 + 26 * count), margin={"t": 8})
     return figure
 
 

@@ -20,7 +20,7 @@ from dashboard.charts.class_accuracy import (
     retrains_apart,
     training_seed,
 )
-from dashboard.charts.parts import axes
+from dashboard.charts.parts import axes, heatmap
 from dashboard.frames import NOISE
 from dashboard.text.labels import number
 from mucore.store.rows import Result
@@ -114,31 +114,24 @@ def draw(info: ClassGapsInfo, *, dark: bool) -> go.Figure:
     ]
     figure = axes.figure(dark=dark)
     figure.add_trace(
-        go.Heatmap(
-            x=list(info.classes),
-            y=titles,
-            z=cells,
-            zmin=-info.limit,
-            zmax=info.limit,
-            colorscale=theme.diverging(dark),
-            xgap=1,
-            ygap=1,
-            text=printed,
-            texttemplate="%{text}" if len(info.classes) <= PRINTED else None,
-            textfont={"size": 11, "color": look.text},
-            hovertemplate="<b>%{y}</b><br>%{x}: %{text} points<extra></extra>",
-            colorbar={
-                "title": {"text": "points", "font": {"color": look.muted}},
-                "thickness": 10,
-                "outlinewidth": 0,
-            },
+        heatmap.cells(
+            cells,
+            info.classes,
+            titles,
+            printed,
+            span=(-info.limit, info.limit),
+            what="points",
+            hover="<b>%{y}</b><br>%{x}: %{text} points",
+            dark=dark,
+            printed=len(info.classes) <= PRINTED,
+            signed=True,
         )
     )
     figure.update_xaxes(
         title=f"{info.of}: {info.split} accuracy less Retrain's", type="category", showgrid=False
     )
     if info.noise:
-        figure.add_trace(_noise_trace(info, look))
+        figure.add_trace(_noise_trace(info, dark))
     figure.update_yaxes(
         type="category",
         categoryorder="array",
@@ -151,23 +144,21 @@ def draw(info: ClassGapsInfo, *, dark: bool) -> go.Figure:
     return figure
 
 
-def _noise_trace(info: ClassGapsInfo, look: theme.Ground) -> go.Heatmap:
-    return go.Heatmap(
-        x=list(info.classes),
-        y=[NOISE],
-        z=[list(info.noise)],
-        colorscale=[(0.0, look.grid), (1.0, look.grid)],
-        showscale=False,
-        xgap=1,
-        ygap=1,
-        text=[
-            ["" if half is None else f"± {number(half / 100, 'percent')}" for half in info.noise]
-        ],
-        texttemplate="%{text}" if len(info.classes) <= PRINTED else None,
-        textfont={"size": 11, "color": look.text},
-        hovertemplate="<b>Retrains of other seeds</b><br>%{x}: %{text} points<extra></extra>",
+def _noise_trace(info: ClassGapsInfo, dark: bool) -> go.Heatmap:
+    trace = heatmap.cells(
+        [list(info.noise)],
+        info.classes,
+        [NOISE],
+        [["" if half is None else f"± {number(half / 100, 'percent')}" for half in info.noise]],
+        span=(0, 1),
+        what="",
+        hover="<b>Retrains of other seeds</b><br>%{x}: %{text} points",
+        dark=dark,
+        printed=len(info.classes) <= PRINTED,
         name="noise",
     )
+    grey = theme.ground(dark).grid
+    return trace.update(colorscale=[(0.0, grey), (1.0, grey)], showscale=False)
 
 
 def alt_text(info: ClassGapsInfo) -> str:

@@ -11,8 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from dashboard import theme
-from dashboard.charts.parts import classes, subplots
+from dashboard.charts.parts import classes, heatmap, subplots
 from dashboard.text.labels import MINUS
 
 PRINTED = 10  # classes up to which cells carry their number
@@ -94,7 +93,6 @@ def _percent(counts: np.ndarray) -> np.ndarray:
 
 def draw(info: ConfusionInfo, *, dark: bool) -> go.Figure:
     """One square a run, true classes from the top; all share one colour scale."""
-    look = theme.ground(dark)
     titles = [panel.title for panel in info.panels]
     figure = subplots.figure(
         cols=max(1, len(titles)),
@@ -105,52 +103,34 @@ def draw(info: ConfusionInfo, *, dark: bool) -> go.Figure:
         dark=dark,
     )
     for place, panel in enumerate(info.panels, start=1):
-        figure.add_trace(
-            go.Heatmap(
-                x=list(info.names),
-                y=list(info.true),
-                z=panel.cells,
-                # cells that round to nothing stay blank: the others are then seen at once
-                text=[
-                    [
-                        "" if abs(value or 0.0) < 0.5 else _text(value or 0.0, info.difference)
-                        for value in row
-                    ]
-                    for row in panel.cells
-                ],
-                texttemplate="%{text}" if len(info.names) <= PRINTED else "",
-                textfont={"size": 11, "color": look.text},
-                coloraxis="coloraxis",
-                xgap=1,
-                ygap=1,
-                hovertemplate="true %{y}, predicted %{x}<br>%{z:.1f}"
-                + (" points" if info.difference else " %")
-                + "<extra></extra>",
-            ),
-            row=1,
-            col=place,
+        # cells that round to nothing stay blank: the others are then seen at once
+        text = [
+            [
+                "" if abs(value or 0.0) < 0.5 else _text(value or 0.0, info.difference)
+                for value in row
+            ]
+            for row in panel.cells
+        ]
+        trace = heatmap.cells(
+            panel.cells,
+            info.names,
+            info.true,
+            text,
+            span=(-info.limit if info.difference else 0, info.limit),
+            what="points" if info.difference else "%",
+            hover="true %{y}, predicted %{x}<br>%{z:.1f}"
+            + (" points" if info.difference else " %"),
+            dark=dark,
+            printed=len(info.names) <= PRINTED,
+            signed=info.difference,
         )
+        if place < len(info.panels):
+            trace.showscale = False
+        figure.add_trace(trace, row=1, col=place)
     figure.update_xaxes(title="Predicted", type="category", showgrid=False)
     figure.update_yaxes(type="category", autorange="reversed", showgrid=False)
     figure.update_yaxes(title="True", col=1)
-    figure.update_layout(
-        height=min(440, 180 + 40 * len(info.true)),
-        margin={"t": 32},
-        coloraxis={
-            "colorscale": theme.diverging(dark) if info.difference else theme.sequential(dark),
-            "cmin": -info.limit if info.difference else 0,
-            "cmax": info.limit,
-            "colorbar": {
-                "title": {
-                    "text": "points against Retrain" if info.difference else "% of the true class",
-                    "side": "right",
-                },
-                "thickness": 12,
-                "outlinewidth": 0,
-                "tickfont": {"color": look.muted},
-            },
-        },
-    )
+    figure.update_layout(height=max(400, min(520, 130 + 32 * len(info.true))), margin={"t": 32})
     return figure
 
 

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from dashboard import theme
-from dashboard.charts.parts import subplots
+from dashboard.charts.parts import heatmap, subplots
 from dashboard.frames.representation import similarity
 
-_WRITTEN = 7  # with more layers the cells are too small for their number
+_WRITTEN = 8  # with more layers the cells are too small for their number
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +56,6 @@ def layer_heatmap_info(
 
 
 def draw(info: LayerHeatmapInfo, *, dark: bool) -> go.Figure:
-    look = theme.ground(dark)
     figure = subplots.figure(
         cols=2,
         shared_yaxes=True,
@@ -68,23 +66,20 @@ def draw(info: LayerHeatmapInfo, *, dark: bool) -> go.Figure:
     both = np.concatenate([info.original, info.retrain])
     floor = float(np.floor(10 * both.min()) / 10)
     for column, values in enumerate((info.original, info.retrain), start=1):
-        heatmap = go.Heatmap(
-            z=values,
-            x=list(info.layers),
-            y=list(info.layers),
-            zmin=min(floor, 0.9),
-            zmax=1.0,
-            colorscale=theme.sequential(dark),
-            xgap=1,
-            ygap=1,
-            texttemplate="%{z:.2f}" if len(info.layers) <= _WRITTEN else None,
-            textfont={"color": look.text},
-            showscale=column == 2,
-            colorbar={"title": {"text": "CKA"}, "thickness": 12, "tickfont": {"color": look.muted}},
-            hovertemplate=f"{info.title}: %{{y}}<br>other model: %{{x}}<br>CKA "
-            "%{z:.3f}<extra></extra>",
+        trace = heatmap.cells(
+            values,
+            info.layers,
+            info.layers,
+            [[f"{value:.2f}" for value in row] for row in values],
+            span=(min(floor, 0.9), 1.0),
+            what="CKA",
+            hover=f"{info.title}: %{{y}}<br>other model: %{{x}}<br>CKA %{{z:.3f}}",
+            dark=dark,
+            printed=len(info.layers) <= _WRITTEN,
         )
-        figure.add_trace(heatmap, 1, column)
+        if column == 1:
+            trace.showscale = False
+        figure.add_trace(trace, 1, column)
     figure.update_xaxes(title="layer of the other model", tickangle=-40, showgrid=False)
     figure.update_yaxes(autorange="reversed", showgrid=False)
     figure.update_yaxes(title=f"layer of {info.title}", row=1, col=1)

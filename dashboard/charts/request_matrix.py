@@ -13,7 +13,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes
+from dashboard.charts.parts import axes, heatmap
 from dashboard.text.labels import number
 
 SMALLEST_LIMIT = 10.0  # points at which the colour is full, at least
@@ -78,29 +78,22 @@ def draw(info: RequestMatrixInfo, *, dark: bool) -> go.Figure:
         for ours, theirs in zip(info.method, info.retrain, strict=True)
     ]
     figure = axes.figure(dark=dark)
+    shown = [
+        [0.0 if gap is None and text else gap for gap, text in zip(line, row, strict=True)]
+        for line, row in zip(gaps, texts, strict=True)
+    ]
     figure.add_trace(
-        go.Heatmap(
-            x=list(info.columns),
-            y=list(info.requests),
-            z=[
-                [0.0 if gap is None and text else gap for gap, text in zip(line, row, strict=True)]
-                for line, row in zip(gaps, texts, strict=True)
-            ],
-            zmin=-limit,
-            zmax=limit,
-            colorscale=theme.diverging(dark),
-            xgap=1,
-            ygap=1,
-            text=texts,
-            texttemplate="%{text}",
-            textfont={"size": 13, "color": look.text},
-            hovertemplate="<b>%{y}</b><br>%{x}: %{text} %<extra></extra>",
+        heatmap.cells(
+            shown,
+            info.columns,
+            info.requests,
+            texts,
+            span=(-limit, limit),
+            what="points",
+            hover="<b>%{y}</b><br>%{x}: %{text} %",
+            dark=dark,
+            signed=True,
             hoverongaps=False,
-            colorbar={
-                "title": {"text": "points", "font": {"color": look.muted}},
-                "thickness": 10,
-                "outlinewidth": 0,
-            },
         )
     )
     figure.update_xaxes(
@@ -109,7 +102,7 @@ def draw(info: RequestMatrixInfo, *, dark: bool) -> go.Figure:
     figure.update_yaxes(
         type="category", autorange="reversed", showgrid=False, tickfont={"color": look.text}
     )
-    figure.update_layout(height=120 + 44 * max(len(info.requests), 2), margin={"t": 12})
+    figure.update_layout(height=max(400, 120 + 44 * len(info.requests)), margin={"t": 12})
     return figure
 
 

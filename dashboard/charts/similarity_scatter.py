@@ -32,7 +32,7 @@ class Measures:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Info:
+class SimilarityScatterInfo:
     """What is drawn; `missing` are the titles of methods without one of the two numbers."""
 
     measures: Measures
@@ -42,7 +42,9 @@ class Info:
     missing: tuple[str, ...] = field(default=())
 
 
-def info(rows: Sequence[Row], measures: Measures, key: Callable[[Row], str]) -> Info:
+def similarity_scatter_info(
+    rows: Sequence[Row], measures: Measures, key: Callable[[Row], str]
+) -> SimilarityScatterInfo:
     """The marks of `rows`, each named by `key`."""
     dots, missing, references = [], [], {}
     for row in rows:
@@ -54,7 +56,7 @@ def info(rows: Sequence[Row], measures: Measures, key: Callable[[Row], str]) -> 
             missing.append(row.title)
         else:
             dots.append(dot(key(row), row, x, y))
-    return Info(
+    return SimilarityScatterInfo(
         measures=measures,
         dots=tuple(dots),
         retrain=references.get("retrain"),
@@ -78,7 +80,7 @@ def dot(key: str, row: Row, x: float, y: float) -> Dot:
 
 
 def draw(
-    found: Info,
+    info: SimilarityScatterInfo,
     *,
     dark: bool,
     selected: str | Sequence[str] = "",
@@ -86,17 +88,17 @@ def draw(
     height: int = 520,
     size: scatter.Size = scatter.WIDE,
 ) -> go.Figure:
-    asked = found.measures
-    places = [(dot.x, dot.y) for dot in found.dots]
-    places += [place for place in (found.retrain, found.original) if place is not None]
+    asked = info.measures
+    places = [(dot.x, dot.y) for dot in info.dots]
+    places += [place for place in (info.retrain, info.original) if place is not None]
     across, up = (_ends([place[number] for place in places], asked.equal) for number in (0, 1))
     figure = scatter.draw(
-        found.dots,
+        info.dots,
         Axis(title=asked.across, low=across[0], high=across[1]),
         Axis(title=asked.up, low=up[0], high=up[1]),
         dark=dark,
-        retrain=found.retrain,
-        original=found.original,
+        retrain=info.retrain,
+        original=info.original,
         selected=selected,
         diagonal=asked.equal,
         most=most,
@@ -115,12 +117,12 @@ def _ends(values: Sequence[float], equal: bool) -> tuple[float, float]:
     return (min(-0.04, low), max(1.06, min(high, 1.5))) if equal else (low, high)
 
 
-def alt_text(found: Info) -> str:
-    if not found.dots:
+def alt_text(info: SimilarityScatterInfo) -> str:
+    if not info.dots:
         return "Scatter of methods; none has both numbers yet."
-    best = max(found.dots, key=lambda dot: dot.y)
-    asked = found.measures
+    best = max(info.dots, key=lambda dot: dot.y)
+    asked = info.measures
     return (
-        f"Scatter of {len(found.dots)} methods: {asked.across} on x, {asked.up} on y. Highest: "
+        f"Scatter of {len(info.dots)} methods: {asked.across} on x, {asked.up} on y. Highest: "
         f"{best.title}, {similarity(best.y)}."
     )

@@ -33,18 +33,30 @@ NARROW: Final[Size] = (250, 320)  # pixels of the plot on a phone
 WIDE: Final[Size] = (540, 480)  # and on a page with a column beside the figure
 LETTER, HEIGHT = 6.9, 17  # pixels of a name
 MARK = 7  # from the middle of a mark to its edge
+FARTHER = (0, 30, 60, 90)  # pixels farther away, for a name that must stand somewhere
+_ANCHORS = ("center", "left", "right")
 _BESIDE, _ABOVE = 10, 15  # from the middle of a mark to a name beside it, and to one above it
 
 
 @dataclass(frozen=True)
 class Label:
-    """A name and on which side of its place it stands; `narrow` where a phone has room for it."""
+    """A name, on which side of its place it stands and how many pixels `away`, with a line to it;
+    `narrow` where a phone has room for it.
+    """
 
     x: float
     y: float
     title: str
     side: str
     narrow: bool = True
+    away: int = 0
+
+    @property
+    def shift(self) -> tuple[float, float]:
+        """Pixels from the middle of the mark to the name, to the right and up."""
+        right, above = SIDES[self.side]
+        beside = _BESIDE if not above else _BESIDE / 2
+        return right * (beside + self.away), above * (_ABOVE + self.away)
 
 
 def place(
@@ -63,7 +75,8 @@ def place(
 
     `marks` are all marks of the figure, which no name may cover, and `lines` upright ones (x, low,
     high). The names in `must` come first and stand where they cover fewest. All in the units of the
-    axes, exponents on a log axis.
+    axes, exponents on a log axis. Where all places beside its mark are covered, a name in `must`
+    stands farther away.
     """
     upright = list(lines)
     order = sorted(named, key=lambda each: each[2] not in must)
@@ -74,7 +87,11 @@ def place(
         for each in order:
             if len(kept) >= most or any(label.title == each[2] for label in kept):
                 continue
-            choices = [Label(*each, side, narrow=pixels is NARROW) for side in SIDES]
+            choices = [
+                Label(*each, side, narrow=pixels is NARROW, away=away)
+                for away in (FARTHER if each[2] in must else FARTHER[:1])
+                for side in SIDES
+            ]
             choices = [label for label in choices if window.holds(label)]
             free = [
                 (window.covered(label, marks, upright), number, label)
@@ -102,10 +119,8 @@ class _Window:
 
     def box(self, label: Label) -> Box:
         x, y = self.pixel(label.x, label.y)
-        right, above = SIDES[label.side]
-        wide = LETTER * len(label.title)
-        x += right * (_BESIDE if not above else _BESIDE / 2)
-        y += above * _ABOVE
+        right, wide = SIDES[label.side][0], LETTER * len(label.title)
+        x, y = x + label.shift[0], y + label.shift[1]
         left = x if right > 0 else x - wide if right < 0 else x - wide / 2
         return left, left + wide, y - HEIGHT / 2, y + HEIGHT / 2
 
@@ -144,16 +159,13 @@ def write(figure: go.Figure, labels: Sequence[Label], look: theme.Ground) -> Non
 
 
 def _words(label: Label, look: theme.Ground) -> dict[str, Any]:
-    right, above = SIDES[label.side]
-    return axes.words(
-        label.title,
-        look.text,
-        x=label.x,
-        y=label.y,
-        yshift=_ABOVE * above,
-        xshift=right * (_BESIDE if not above else _BESIDE / 2),
-        xanchor=("center", "left", "right")[right],
-    )
+    right, up = label.shift
+    place: dict[str, Any] = {"x": label.x, "y": label.y, "xanchor": _ANCHORS[SIDES[label.side][0]]}
+    if not label.away:
+        return axes.words(label.title, look.text, xshift=right, yshift=up, **place)
+    line = {"showarrow": True, "arrowhead": 0, "arrowwidth": 1, "arrowcolor": look.muted}
+    made = axes.words(label.title, look.text, ax=right, ay=-up, standoff=MARK + 2, **place)
+    return made | line
 
 
 def _meet(one: Box, other: Box) -> bool:

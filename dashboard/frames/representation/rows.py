@@ -156,9 +156,10 @@ def opening(rows: Sequence[Row], split: str, kept: Collection[str] | None = None
 
 
 def measures_frame(rows: Sequence[Row], split: str, paper: Sequence[Paper] = ()) -> pd.DataFrame:
-    """Every row as text: both CKAs, their ratio, the agreements, k-NN and probe in percent, and the
-    same on each downstream set; what no row has is left out. With `paper`, its values beside those
-    that it prints, with a star where they are computed from what it prints.
+    """Every row as text, the references first, then by CKA to Retrain: both CKAs, their ratio, the
+    agreements, k-NN and probe in percent, and the same on each downstream set; what no row has is
+    left out. With `paper`, its values beside those that it prints, with a star where they are
+    computed from what it prints.
     """
     elsewhere = sorted({name for row in rows for name in row.cells if _downstream(name)})
     star = "*" if any(one.computed for one in paper) else ""
@@ -173,7 +174,8 @@ def measures_frame(rows: Sequence[Row], split: str, paper: Sequence[Paper] = ())
         *((catalog.metric(name).short, name, "") for name in elsewhere),
     ]
     made = []
-    for row in rows:
+    near = sorted(rows, key=lambda row: -(mean(row, f"cka_retrain_{split}") or -1.0))
+    for row in sorted(near, key=lambda row: not row.reference):
         line = {"Method": row.title}
         for head, name, theirs in columns:
             if not any(mean(each, name) is not None for each in rows):

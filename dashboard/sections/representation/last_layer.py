@@ -41,7 +41,7 @@ def show(runs: pd.DataFrame, values: pd.DataFrame) -> None:
         )
         return
     dots = [similarity_scatter.dot(one.row.keys[0], one.row, one.cka, one.gain) for one in gains]
-    found = similarity_scatter.Info(measures=MEASURES, dots=tuple(dots))
+    found = similarity_scatter.SimilarityScatterInfo(measures=MEASURES, dots=tuple(dots))
     figure = similarity_scatter.draw(found, dark=state.dark(), selected=state.param("run"))
     clicks.chart(
         figure,

@@ -45,7 +45,7 @@ def show(
     panels = [row for row in rows if row.method in ("original", "retrain")]
     panels = [row for row in panels if keys.get(row.id) in predicted]
     panels += [able[name] for name in shown]
-    found = similarity_scatter.info(rows, cka(SPLIT), key=lambda row: row.id)
+    found = similarity_scatter.similarity_scatter_info(rows, cka(SPLIT), key=lambda row: row.id)
     left, right = st.columns([62, 38], gap="medium")
     figure = info = None
     with left:
@@ -151,7 +151,7 @@ def _legend(info: embedding_map.EmbeddingMapInfo) -> list[tuple[str, str]]:
     return [*made, (info.color(-1, dark), units.count(grey, "other class", "other classes"))]
 
 
-def _picker(found: similarity_scatter.Info, shown: Sequence[str]) -> None:
+def _picker(found: similarity_scatter.SimilarityScatterInfo, shown: Sequence[str]) -> None:
     """All methods; a click shows the map of a method beside the one that was picked before."""
     st.markdown("**Pick a method to see its map**")
     figure = similarity_scatter.draw(

@@ -55,7 +55,7 @@ def show(
             pick_samples(computed.samples_of(str(runs.iloc[0]["dataset"])), computed.USUAL)
         paper = _paper()
     measures = measures_of(chosen, rows, split)
-    found = similarity_scatter.info(rows, measures, key=lambda row: row.keys[0])
+    found = similarity_scatter.similarity_scatter_info(rows, measures, key=lambda row: row.keys[0])
     if not found.dots:
         missing(rows, "No method of this selection has both numbers yet.", measures.y)
         return runs
@@ -141,7 +141,7 @@ def show_sets(runs: pd.DataFrame, everything: pd.DataFrame) -> pd.DataFrame:
         x="agl", y="agl", across=f"AGL, {titles.dataset(x)}", up=f"AGL, {titles.dataset(y)}"
     )
     dots = [similarity_scatter.dot(row.keys[0], row, one, other) for row, one, other in pairs]
-    found = similarity_scatter.Info(measures=measures, dots=tuple(dots))
+    found = similarity_scatter.SimilarityScatterInfo(measures=measures, dots=tuple(dots))
     with st.container():
         figure = similarity_scatter.draw(found, dark=state.dark(), selected=state.param("run"))
         clicks.chart(

@@ -12,7 +12,7 @@ def test_confusion_is_percent_of_the_true_class():
     assert info.names == ("a", "b", "c") and info.true == ("a", "b")  # no sample of c
     assert info.worst == (("Run", "b", "a", 50.0),) and info.limit == 100 and not info.difference
     figure = confusion.draw(info, dark=False)
-    assert figure.data[0].text[0] == ["80", "20", ""] and figure.layout.coloraxis.cmin == 0
+    assert figure.data[0].text[0] == ["80", "20", ""] and figure.data[0].zmin == 0
     assert "true b, predicted a, 50" in confusion.alt_text(info)
 
 
@@ -24,6 +24,6 @@ def test_confusion_less_retrains():
         and info.names == ("0", "1")
     )
     figure = confusion.draw(info, dark=True)
-    assert figure.data[0].text[1] == ["+50", "−50"] and figure.layout.coloraxis.cmin == -50
+    assert figure.data[0].text[1] == ["+50", "−50"] and figure.data[0].zmin == -50
     equal = confusion.confusion_info([("Run", [[1, 0], [0, 1]])], [], [[[1, 0], [0, 1]]])
     assert equal.worst == () and equal.limit == confusion.SMALLEST_LIMIT

@@ -14,7 +14,7 @@ CKA = Measures(x="cka_original_test", y="cka_retrain_test", across="to Original"
 
 def test_methods_stand_at_their_numbers_and_retrain_is_a_star():
     rows = similarities.rows()
-    found = similarity_scatter.info(rows, CKA, key=lambda row: row.method)
+    found = similarity_scatter.similarity_scatter_info(rows, CKA, key=lambda row: row.method)
     assert {dot.key: (dot.x, dot.y) for dot in found.dots} == {
         name: (pytest.approx(numbers[0]), pytest.approx(numbers[1]))
         for name, numbers in similarities.NUMBERS.items()
@@ -34,4 +34,4 @@ def test_methods_stand_at_their_numbers_and_retrain_is_a_star():
     ]
     assert sorted(ringed) == ["duck", "salun"]
     assert tells(similarity_scatter.alt_text(found), "DUCK", "0.970")
-    assert not similarity_scatter.Info(measures=CKA, dots=()).dots
+    assert not similarity_scatter.SimilarityScatterInfo(measures=CKA, dots=()).dots

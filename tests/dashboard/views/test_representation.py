@@ -106,7 +106,7 @@ def state_of(
 
 
 def open_tab(at: AppTest) -> str:
-    return next(one.value for one in at.segmented_control if one.label == "View")
+    return str(next(one.value for one in at.segmented_control if one.label == "View"))
 
 
 # --- t-SNE map
