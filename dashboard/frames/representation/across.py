@@ -19,7 +19,7 @@ def whole_classes(everything: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFram
     """
     scenarios = [card.id for card in catalog.scenarios() if card.class_wise]
     runs = everything[everything["scenario"].isin(scenarios)]
-    runs = runs[[is_plain(text) for text in runs["parameters"]]]
+    runs = runs.loc[[is_plain(text) for text in runs["parameters"]]]
     references = runs["method"].isin(["original", "retrain"])
     wanted = set(zip(chosen["method"], presets(chosen), strict=True))
     mine = pd.Series(
