@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from dashboard import access, data, logo, state
-from dashboard.pages import BY_ID, MOVED, PAGES, TAB
+from dashboard.pages import BY_ID, MOVED, MOVED_VIEWS, PAGES, TAB
 from dashboard.widgets import course, guests, messages, presenting, share, side_bar
 from mucore.errors import MucoreError
 
@@ -50,9 +50,13 @@ with messages.sentences():
         | {"Moved": [st.Page(lambda: None, url_path=one, visibility="hidden") for one in MOVED]},
         expanded=True,  # Streamlit hides some pages as soon as anything stands below them
     )
-    if page.url_path in MOVED:  # an address of an earlier version
-        room, tab = MOVED[page.url_path]
-        st.switch_page(BY_ID[room].file, query_params={**state.address(), TAB: tab})
+    view = (page.url_path, state.param("view"))
+    if moved := MOVED.get(page.url_path) or MOVED_VIEWS.get(view):  # of an earlier version
+        room, tab = moved
+        address = {**state.address(), TAB: tab}
+        if room == page.url_path:
+            del address["view"]
+        st.switch_page(BY_ID[room].file, query_params=address)
     here = page.url_path or PAGES[0].id  # Start has no word in the address
     state.enter(here)
     st.logo(logo.svg(state.dark()), size="large")

@@ -30,7 +30,6 @@ PAGES: Final = (
     Page("draw", "Draw a digit", "draw", "Learn"),
     Page("lessons", "Lessons", "school", "Learn"),
     Page("results", "Results", "table_rows", "Compare"),
-    Page("board", "Board", "leaderboard", "Compare"),
     Page("budget", "Budget curves", "show_chart", "Compare"),
     Page("tradeoffs", "Trade-offs", "balance", "Compare"),
     Page("depoisoning", "Depoisoning", "healing", "Compare"),
@@ -45,8 +44,9 @@ PAGES: Final = (
 )
 BY_ID: Final = {page.id: page for page in PAGES}
 TAB: Final = "tab"  # the parameter that names one of a page's tabs
-# Where the pages of earlier addresses went: a page and its tab.
+# Where the pages of earlier addresses went, or one view of them: a page and its tab.
 MOVED: Final[Mapping[str, tuple[str, str]]] = {
+    "board": ("results", "board"),
     "forget_sets": ("launch", "forget_sets"),
     "membership": ("attacks", "membership"),
     "quality": ("attacks", "quality"),
@@ -55,4 +55,8 @@ MOVED: Final[Mapping[str, tuple[str, str]]] = {
     "method": ("reference", "methods"),
     "glossary": ("reference", "words"),
     "papers": ("reference", "papers"),
+}
+MOVED_VIEWS: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
+    ("tradeoffs", "requests"): ("tradeoffs", "requests"),
+    **{("tradeoffs", view): ("results", "statistics") for view in ("ranks", "agreement", "tests")},
 }

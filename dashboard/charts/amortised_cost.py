@@ -9,13 +9,14 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, families, references
+from dashboard.charts.parts import axes, end_labels, families, references
 from dashboard.frames.tradeoffs.upkeep import MANY, Upkeep, cheapest
 from dashboard.text import verdicts
 
 # where lines are drawn through: enough for a smooth bend on a logarithmic scale
 REQUESTS = tuple(sorted({round(10 ** (place / 10)) for place in range(31)}))
 NAMED = 10  # names at the right end that fit
+HEIGHT, BOTTOM = 460, 46
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def draw(info: AmortisedCostInfo, *, dark: bool, selected: str = "") -> go.Figur
     figure = axes.figure(dark=dark)
     for curve in sorted(info.curves, key=lambda curve: curve.vivid):
         style = theme.family_style(curve.family)
-        color = style.color(dark) if curve.vivid else look.muted
+        color = _color(curve, look, dark)
         pays = (
             "never takes less than Retrain"
             if curve.pays_from is None
@@ -103,41 +104,33 @@ def draw(info: AmortisedCostInfo, *, dark: bool, selected: str = "") -> go.Figur
         )
     figure.add_hline(y=1.0, line=references.line("Retrain", look, 1.4))
     axes.write(figure, "Retrain", look.muted, x=0, xref="x domain", xanchor="left", y=0, yshift=9)
-    named = sorted(
-        sorted(info.curves, key=lambda c: (not c.vivid, c.each[-1]))[:NAMED],
-        key=lambda c: c.each[-1],
+    named = sorted(info.curves, key=lambda c: (not c.vivid, c.each[-1]))[:NAMED]
+    every = [math.log10(max(value, 1e-9)) for curve in info.curves for value in curve.each]
+    span = axes.padded([*every, 0.0], 0.06, 0.2)
+    end_labels.write(
+        figure,
+        math.log10(MANY),
+        [
+            (math.log10(max(curve.each[-1], 1e-9)), curve.title, _color(curve, look, dark))
+            for curve in named
+        ],
+        span,
+        HEIGHT - 8 - BOTTOM,
+        look,
     )
-    for curve, up in zip(named, _apart(named), strict=True):
-        axes.write(
-            figure,
-            curve.title,
-            look.text if curve.vivid else look.muted,
-            x=1,
-            xref="x domain",
-            xanchor="left",
-            xshift=8,
-            y=up,
-        )
     figure.update_xaxes(
-        type="log", title="Requests that come one after the other (log)", tickformat=",", dtick=1
+        type="log", title="Requests (log)", tickformat=",", dtick=1, range=[-0.05, 3.03]
     )
-    figure.update_yaxes(
-        type="log", title="Retrains for each request (log): less is better", dtick=1
+    figure.update_yaxes(type="log", title="Retrains for each request (log)", dtick=1, range=span)
+    right = end_labels.margin([curve.title for curve in named])
+    figure.update_layout(
+        height=HEIGHT, margin={"t": 8, "r": right, "b": BOTTOM}, hovermode="closest"
     )
-    longest = max((len(curve.title) for curve in named), default=0)
-    figure.update_layout(height=460, margin={"t": 8, "r": 24 + 7 * longest}, hovermode="closest")
     return figure
 
 
-def _apart(named: Sequence[Curve]) -> list[float]:
-    """Heights of names at the ends of curves, lowest first: exponents, a line of text apart."""
-    every = [math.log10(max(value, 1e-9)) for curve in named for value in curve.each] + [0.0]
-    step = 0.055 * max(max(every) - min(every), 0.5)
-    heights: list[float] = []
-    for curve in named:
-        wished = math.log10(max(curve.each[-1], 1e-9))
-        heights.append(max(wished, heights[-1] + step) if heights else wished)
-    return heights
+def _color(curve: Curve, look: theme.Ground, dark: bool) -> str:
+    return theme.family_style(curve.family).color(dark) if curve.vivid else look.muted
 
 
 def alt_text(info: AmortisedCostInfo) -> str:

@@ -173,7 +173,7 @@ def draw(info: PoisonBarsInfo, *, dark: bool, selected: str = "", legend: bool =
             )
         axes.write(
             figure,
-            "<b>%</b>",
+            "%",
             look.muted,
             x=VALUES_END,
             y=1,
@@ -183,9 +183,20 @@ def draw(info: PoisonBarsInfo, *, dark: bool, selected: str = "", legend: bool =
             yshift=1,
             xanchor="right",
         )
-        title = f"{panel.title}, %<br>nearest to Retrain is best"
+        axes.write(
+            figure,
+            f"<b>{panel.title}, %</b>",
+            look.text,
+            size=14,
+            x=0,
+            y=1,
+            xref=f"x{axis}",
+            yref=f"y{axis} domain",
+            yanchor="bottom",
+            yshift=36,
+            xanchor="left",
+        )
         figure.update_xaxes(
-            title=title,
             range=[VALUES_START, 102],
             tickvals=[0, 25, 50, 75, 100],
             zeroline=False,
@@ -198,19 +209,20 @@ def draw(info: PoisonBarsInfo, *, dark: bool, selected: str = "", legend: bool =
         categoryarray=names[::-1],
         showgrid=False,
         ticklabelstandoff=4,
+        range=[-0.6, len(names) - 0.4],
     )
     labels = [_label(bar, look.muted) for bar in info.panels[0].bars] if info.panels else []
     figure.update_yaxes(
         tickfont={"size": 12, "color": look.text}, tickvals=names, ticktext=labels, row=1, col=1
     )
     height = BAR * len(names)
-    below = axes.below(-76 / max(height, 1)) | {"font": {"size": 12}}
-    room = 190 if legend else 124  # of the titles above and below, and of the legend
+    below = axes.below(-36 / max(height, 1)) | {"font": {"size": 12}}
+    room = 172 if legend else 106  # of the titles above and below, and of the legend
     figure.update_layout(
         height=height + room,
         showlegend=legend,
         legend=below,
-        margin={"t": 44},
+        margin={"t": 66},
         barmode="overlay",
         bargap=0.25,
     )

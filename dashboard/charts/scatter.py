@@ -55,6 +55,14 @@ class Axis:
     def place(self, value: float) -> float:
         return math.log10(max(value, self.low)) if self.log else value
 
+    def inside(self, value: float) -> float:
+        """`place` of what lies beyond an end is that end."""
+        return min(max(self.place(value), self.span[0]), self.span[1])
+
+    def beyond(self, value: float) -> int:
+        """1 above the high end, -1 below the low end of a linear axis, else 0."""
+        return int(value > self.high) - int(value < self.low and not self.log)
+
     def ticks(self) -> list[float]:
         powers = range(math.floor(self.span[0]) - 1, math.ceil(self.span[1]) + 1)
         every = [step * 10.0**power for power in powers for step in STEPS]
@@ -84,22 +92,26 @@ def draw(
     selected: str | Collection[str] = "",
     avoid: Sequence[tuple[float, float]] = (),
     diagonal: bool = False,
+    names: Collection[str] | None = None,
     most: int = 14,
     size: Size = WIDE,
     height: int = 560,
 ) -> go.Figure:
     """The figure. `retrain` and `original` are places of the references; the marks `selected`, one
     or several, are ringed and named. With `diagonal`, a dashed line where x is y. At most `most`
-    names; none covers a place of `avoid`.
+    names, of the keys `names` alone where these are given; none covers a place of `avoid`. What
+    lies beyond an axis is an arrow at its end.
     """
     look, chosen = theme.ground(dark), {selected} if isinstance(selected, str) else {*selected}
     figure = axes.figure(dark=dark)
-    places = {dot.key: (across.place(dot.x), up.place(dot.y)) for dot in dots}
+    places = {dot.key: (across.inside(dot.x), up.inside(dot.y)) for dot in dots}
+    out = {dot.key: (across.beyond(dot.x), up.beyond(dot.y)) for dot in dots}
+    out = {key: way for key, way in out.items() if any(way)}
     for fate in (name for name in theme.FATES if any(dot.fate == name for dot in dots)):
         for shown in (True, False):
             mine = [dot for dot in dots if dot.fate == fate and dot.shown is shown]
             if mine:
-                figure.add_trace(_trace(mine, places, fate, shown, dark, chosen))
+                figure.add_trace(_trace(mine, places, out, fate, shown, dark, chosen))
     if diagonal:
         low, high = max(across.span[0], up.span[0]), min(across.span[1], up.span[1])
         ends = {"x0": low, "y0": low, "x1": high, "y1": high, "layer": "below"}
@@ -120,12 +132,12 @@ def draw(
                 layer="below",
             )
     references = [
-        (title, across.place(place[0]), up.place(place[1]), symbol)
+        (title, across.inside(place[0]), up.inside(place[1]), symbol)
         for title, place, symbol in (
             ("Retrain", retrain, "star"),
             ("Original", original, "circle-open"),
         )
-        if place is not None
+        if place is not None and not (across.beyond(place[0]) or up.beyond(place[1]))
     ]
     for title, x, y, symbol in references:
         figure.add_trace(
@@ -144,7 +156,8 @@ def draw(
             )
         )
     named = [(x, y, title) for title, x, y, _ in references]
-    named += [(*places[dot.key], dot.title) for dot in _by_interest(dots, chosen)]
+    wanted = [dot for dot in dots if names is None or dot.key in {*names, *chosen}]
+    named += [(*places[dot.key], dot.title) for dot in _by_interest(wanted, chosen)]
     labels = name_labels.place(
         named,
         across.span,
@@ -176,6 +189,7 @@ def draw(
 def _trace(
     dots: Sequence[Dot],
     places: dict[str, tuple[float, float]],
+    out: dict[str, tuple[int, int]],
     fate: str,
     shown: bool,
     dark: bool,
@@ -190,9 +204,15 @@ def _trace(
         y=[places[dot.key][1] for dot in dots],
         name=fate if shown else f"{fate}, indicated",
         mode="markers",
+        cliponaxis=False,  # of an arrow at an end half were cut
         customdata=[[dot.key, dot.title, dot.told] for dot in dots],
         marker={
-            "symbol": style.symbol.removesuffix("-open") + ("-open" if hollow else ""),
+            "symbol": [
+                ("arrow" if dot.key in out else style.symbol.removesuffix("-open"))
+                + ("-open" if hollow else "")
+                for dot in dots
+            ],
+            "angle": [math.degrees(math.atan2(*out.get(dot.key, (0, 1)))) for dot in dots],
             "size": [16 if ring else 12 for ring in chosen],
             "color": color,
             "opacity": 1,

@@ -6,13 +6,10 @@ from collections.abc import Collection
 
 import pandas as pd
 
-from dashboard.frames.answer import Answer
 from dashboard.frames.table import NOISE
 from dashboard.text import labels, units, verdicts
-from mucore.statistics.significance import LEVEL, Ranking
 from mucore.suite import site
 from mucore.suite.tables import GROUPS, Division, Line, Table
-from mucore.verdicts.text import doubt
 
 RETRAIN = "Retrain"
 ORIGINAL = "Original"
@@ -23,87 +20,10 @@ def overall_sentence(division: Division) -> str:
     """Who forgot in every task, as one says it."""
     forgot, tasks = division.forgot(), len(division.telling)
     if not tasks:
-        return "Who forgot cannot be told in any of these tasks."
-    whole = division.everywhere
-    # in the order of the table below
-    always = [row["method"] for row in site.overall(division) if row["forgot"] == tasks]
-    where = {1: "this task", 2: "both tasks"}.get(tasks, f"all {tasks} tasks")
-    if division.absent or tasks < len(division.tables):
-        where = f"{'the one task' if tasks == 1 else where} where that can be told"
-    others = len(forgot) - len(whole)
-    there = {1: "there", 2: "in both of them"}.get(tasks, "in all of them")
-    more = f" {units.count(others, 'more method')} did not run {there}." if others else ""
-    if not whole:
-        return f"No method has run in {where}."
-    if not always:
-        return f"None of the {units.count(len(whole), 'method')} forgot in {where}.{more}"
-    named = units.shortened([labels.method_names(name)[0] for name in always], 6)
-    unsure = doubt(sum(division.unsure(name) > 0 for name in always), len(always))
-    return (
-        f"{len(always)} of the {units.count(len(whole), 'method')} forgot in {where}{unsure}: "
-        f"{named}.{more}"
-    )
-
-
-def overall_answers(division: Division, ranking: Ranking | None) -> list[Answer]:
-    """How many forgot everywhere, somewhere and nowhere, and what cannot be told apart by the
-    groups of `ranking`.
-    """
-    forgot, tables = division.forgot(), division.telling
-    nowhere = [labels.method_names(name)[0] for name, count in forgot.items() if not count]
-    idle = [line for table in tables for line in table.lines if line.group == "nothing"]
-    found = [
-        Answer(
-            "Forgot nowhere",
-            f"{len(nowhere)} of {units.count(len(forgot), 'method')}",
-            units.shortened(nowhere, 4) or "each method forgot in one task at least",
-        ),
-        Answer(
-            "Did nothing",
-            units.count(len(idle), "line"),
-            f"of {sum(count_of(table) for table in tables)}: a method under a task that ended "
-            "where the original was",
-        ),
-    ]
-    if ranking is not None:
-        alike = [labels.method_names(name)[0] for name in ranking.alike]
-        first = labels.method_names(min(ranking.ranks, key=ranking.ranks.__getitem__))[0]
-        found.append(
-            Answer(
-                "First by rank",
-                first,
-                f"chance may explain its lead over {units.shortened(alike, 4)}"
-                if alike
-                else f"it stands alone over {units.count(len(tables), 'task')}",
-            )
-        )
-    return found
-
-
-def tests_sentence(division: Division) -> str:
-    """How many pairs of ranked methods a test of the pair tells apart, or why it can tell none;
-    "" where nothing is ranked.
-    """
-    pairs, blocks = division.pairs, units.count(division.blocks, "block")
-    if not pairs:
-        return ""
-    many = units.count(len(pairs), "pair")
-    least = len(pairs) * 2.0 ** (1 - division.blocks)  # that Holm's correction leaves
-    if least > 1 - LEVEL:
-        return (
-            f"With {blocks} of a task and a seed no test of {many} can tell any apart: its "
-            f"corrected p is {min(least, 1.0):.2g} at the least."
-        )
-    return (
-        f"{site.differing(division)} of {many} differ over {blocks} of a task and a seed "
-        "(Wilcoxon's signed-rank test, corrected by Holm). It speaks of other seeds of these very "
-        "tasks; of other tasks Nemenyi's test does."
-    )
-
-
-def count_of(table: Table) -> int:
-    """Methods of a table that have a verdict; a baseline that cheats is none."""
-    return sum(line.group not in ("baseline", "missing") for line in table.lines)
+        return "No task can tell who forgot."
+    always = [name for name in division.everywhere if forgot[name] == tasks]
+    many = units.count(len(division.everywhere), "method")
+    return f"{len(always) or 'None'} of {many} forgot in every task that can tell."
 
 
 def overall_frame(division: Division, first: Collection[str] = ()) -> pd.DataFrame:

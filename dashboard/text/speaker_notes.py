@@ -31,10 +31,6 @@ FIGURES: Final[Mapping[str, str]] = {
         "Say first what the two axes are and where good is. Take care: the marked methods are a "
         "choice, not a podium; each is better in something and worse in something else."
     ),
-    "goals": (
-        "Follow one line with the finger. Take care: lines that cross mean that no method wins "
-        "everywhere."
-    ),
     "amortised_cost": (
         "Say first: the horizontal axis is how many requests come. Take care: a method that is "
         "cheap for each request may have spent more beforehand."

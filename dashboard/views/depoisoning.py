@@ -22,18 +22,11 @@ from mucore.verdicts import Judged
 
 QUESTION = "Which method heals a model that was trained on poisoned data?"
 SCENARIOS = ("label_flip", "backdoor")
-FIGURES = {"label_flip": "MUBox, Figures 5 and 6", "backdoor": "MUBox, Figure 7"}
 READING = {
-    "label_flip": (
-        "A healed model stands at Retrain's dashed line in every panel: its accuracy is back, and "
-        "it no longer gives the flipped labels. In MUBox, Unrolling, SCRUB, SalUn, FCS and NIU "
-        "come near; PGU, l1-sparsity, First- and Second-order recover TA but keep FA."
-    ),
-    "backdoor": (
-        "A healed model stands at Retrain's dashed line in every panel: the patch on an image no "
-        "longer decides. In MUBox, all methods remove the backdoor except L-CODEC, FCS, MSG, CT "
-        "and NIU."
-    ),
+    "label_flip": """A healed model meets Retrain's dashed line in every panel: its accuracy is
+back, and it no longer gives the flipped labels.""",
+    "backdoor": """A healed model meets Retrain's dashed line in every panel: the patch on an image
+no longer decides.""",
 }
 ALL = "all"
 
@@ -45,16 +38,9 @@ def page() -> None:
     runs = runs[runs["scenario"].isin(SCENARIOS)]
     if runs.empty:
         with top:
-            header.header(
-                QUESTION,
-                "Accuracy and attack success of every method, after the poisoned samples were "
-                "unlearned.",
-                source,
-            )
+            header.header(QUESTION, READING["backdoor"], source)
         messages.empty(
-            "No run has poisoned training data. The scenarios for flipped labels and for a "
-            "backdoor poison the data, train an original on them, and ask the methods to forget "
-            "what was poisoned.",
+            "No run has poisoned training data.",
             "Launch both attacks",
             "launch",
             scenarios=list(SCENARIOS),
@@ -66,6 +52,8 @@ def page() -> None:
             messages.none_finished(QUESTION, source)
         return
     scenario = str(runs.iloc[0]["scenario"])
+    there = runs[~runs["method"].isin(data.REFERENCES)]["forget_count"]
+    runs = runs[runs["forget_count"].isin(there)] if len(there) else runs
     values = data.metric_values(dataset=str(runs.iloc[0]["dataset"]), scenario=scenario)
     judged = data.judged(runs)
     found = curves(
@@ -77,23 +65,15 @@ def page() -> None:
         tuple(runs["key"]),
         depoisoning_frames.METRICS[scenario],
     )
-    # the choice of a size takes room beside the words only where there is one
-    left, right = (
-        st.columns([76, 24], gap="medium", vertical_alignment="bottom")
-        if len(found.sizes) > 1
-        else (st.container(),) * 2
-    )
-    with left:
-        meaning = "  \n\n".join(metric_help(name) for name in depoisoning_frames.PANELS[scenario])
-        st.caption(READING[scenario], help=meaning)
-    with right:
-        sizes = pick_size(found)
     with top:
-        header.header(catalog.scenario(scenario).question, caption(runs, found, scenario), source)
-        said = depoisoning_frames.headline(
-            depoisoning_frames.rows(found, sizes[0]), sizes[0] if len(found.sizes) > 1 else None
-        )
-        header.answers(depoisoning_frames.answers(found, scenario, sizes[0]), first=said)
+        header.header(catalog.scenario(scenario).question, how_to_read(runs, scenario), source)
+    answer = st.container()
+    sizes = pick_size(found)
+    with answer:
+        rows = depoisoning_frames.rows(found, sizes[0])
+        if said := depoisoning_frames.headline(rows):
+            header.answer(said)
+        header.verdict_bar(rows)
     below: list[str] = []
     drawn = {
         count: bars.show(found, runs, scenario, count, alone=len(sizes) == 1, said=below)
@@ -119,7 +99,13 @@ def pick_size(found: budget_frames.Curves) -> list[int]:
     sizes = sorted(found.sizes, reverse=True)
     names = {ALL: "All", **{str(count): units.count(count, "sample") for count in sizes}}
     chosen = (
-        state.select("Poisoned", "size", list(names), format_func=names.__getitem__)
+        state.segmented(
+            "Poisoned",
+            "size",
+            list(names),
+            format_func=names.__getitem__,
+            label_visibility="collapsed",
+        )
         if len(sizes) > 1
         else ALL
     )
@@ -142,15 +128,9 @@ def curves(
     return budget_frames.curves(_runs, _values, metrics, judged=_judged)
 
 
-def caption(runs: pd.DataFrame, found: budget_frames.Curves, scenario: str) -> str:
-    first = runs.iloc[0]
-    sizes = " and ".join(f"{count:,}" for count in sorted(found.sizes))
-    counts = [group["training_seed"].nunique() for _, group in runs.groupby("forget_count")]
-    few, many = min(counts), max(counts)
-    seeds = units.count(many, "training seed") if few == many else f"{few} to {many} training seeds"
-    return escape(
-        f"{labels.setup_text(first)}. {sizes} poisoned samples, {seeds}. {FIGURES[scenario]}."
-    )
+def how_to_read(runs: pd.DataFrame, scenario: str) -> str:
+    meaning = [metric_help(name) for name in depoisoning_frames.PANELS[scenario]]
+    return "  \n".join([escape(labels.setup_text(runs.iloc[0])), READING[scenario], *meaning])
 
 
 page()

@@ -8,7 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data, frames, state
-from dashboard.sections.results import figure, methods_table
+from dashboard.sections.board import page as board
+from dashboard.sections.results import figure, methods_table, tabs
+from dashboard.sections.statistics import page as statistics
 from dashboard.text import labels, units
 from dashboard.widgets import figures, header, messages, revised_verdicts, run_drawer, run_filters
 from dashboard.widgets.markdown import escape
@@ -27,6 +29,10 @@ def page() -> None:
             "Which method forgets without hurting the rest?",
             "The table of a comparison: methods in rows, what they keep and forget in columns.",
         )
+        return
+    elsewhere = {"board": board.show, "statistics": statistics.show}.get(tabs.now())
+    if elsewhere:
+        elsewhere(source, top)
         return
     runs = run_filters.pick_runs(runs, first=run_filters.OPENS_ON)
     if runs.empty:
@@ -49,7 +55,7 @@ def page() -> None:
     with top:
         header.header(scenario.question, how_to_read(runs), source)
     revised_verdicts.notice(source, data.unlearning_runs())
-    header.answer(frames.nearest_sentence(table.methods))
+    tabs.answer(frames.nearest_sentence(table.methods))
     header.verdict_bar(table.methods)
     chart = figure.show(table, frames.apart(runs, values, rules_of(scenario.id).metrics))
     paper = methods_table.show(table, runs, sort, descending)

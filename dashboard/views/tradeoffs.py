@@ -1,73 +1,51 @@
-"""Trade-offs: the methods that forgot and that no other beats, what many requests take, average
-ranks over scenarios, and where metrics disagree.
-"""
+"""Trade-offs: the methods that forgot and that no other beats, and what many requests take."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import data
-from dashboard.sections.tradeoffs import across_scenarios, front, upkeep
-from dashboard.widgets import header, messages
+from dashboard import data, state
+from dashboard.frames import budget as budget_frames
+from dashboard.pages import TAB
+from dashboard.sections.tradeoffs import front, upkeep
+from dashboard.widgets import header, messages, run_filters
 from dashboard.widgets.provenance import provenance
 
-VIEWS = {
-    "front": "Front",
-    "requests": "Many requests",
-    "ranks": "Ranks",
-    "agreement": "Agreement of metrics",
-    "tests": "Tests",
-}
+TABS = {"front": "Front", "requests": "Many requests"}
 QUESTIONS = {
     "front": "Which methods offer the best trade-offs?",
     "requests": "When does preparing for requests pay?",
-    "ranks": "Does one method rank first across all scenarios?",
-    "agreement": "Do the metrics agree on which method is better?",
-    "tests": "Which differences between methods are more than chance?",
 }
-CAPTIONS = {
-    "front": (
-        "One method beats another if it is as good in every goal and better in one. What no other "
-        "beats is a choice, not a winner."
-    ),
-    "requests": (
-        "Some methods keep records of the training, or train other networks than the original. "
-        "That is spent once, and its share falls with each request."
-    ),
-    "ranks": (
-        "Rank 1 is the best in a scenario. Methods under one bar cannot be told apart. Not in the "
-        "papers; after Demšar (2006)."
-    ),
-    "agreement": (
-        "τ = 1: two metrics rank the methods alike; 0: no relation; −1: in reverse order. Not in "
-        "the papers."
-    ),
-    "tests": (
-        "Two methods on the same scenarios and training seeds: Wilcoxon's signed-rank test, "
-        "corrected by Holm for all pairs."
-    ),
+HOW = {
+    "front": """**Pareto front**: no other method is better on every goal. It has names.  
+**Grey**: the 95 % band of Retrains of other seeds. **Arrow**: outside the window.  
+**Hollow mark**: an indication; more seeds may change the word.""",
+    "requests": """Some methods keep records of the training, or train networks of their own. That
+is spent once, and its share falls with each request.  
+In colour: what prepares something, or is cheapest somewhere.""",
 }
 
 
 def page() -> None:
     source = data.source()
-    top = st.container()
     runs = data.unlearning_runs()
+    tab = state.choice(TAB, list(TABS))
     if runs.empty:
-        messages.no_results(
-            QUESTIONS["front"],
-            CAPTIONS["front"],
-            "A comparison of three methods or more fills this page.",
-        )
+        messages.no_results(QUESTIONS[tab], HOW[tab])
         return
-    view, answers = header.pick_view(VIEWS, QUESTIONS, CAPTIONS, source, top)
-    if view == "front":
-        runs = front.show(source, runs, answers)
-    elif view == "requests":
-        runs = upkeep.show(runs, answers)
-    else:
-        runs = across_scenarios.show(source, runs, view, answers)
-    provenance(runs)
+    header.header(QUESTIONS[tab], HOW[tab], source)
+    runs = run_filters.pick_runs(runs, first=run_filters.OPENS_ON)
+    answer = st.container()
+    line = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    with line:
+        state.segmented(
+            "View", TAB, list(TABS), format_func=TABS.__getitem__, label_visibility="collapsed"
+        )
+    if runs.empty:
+        messages.none_finished()
+    elif not messages.none_chosen(runs, **budget_frames.launch_query(runs, ())):
+        (front.show if tab == "front" else upkeep.show)(source, runs, answer, line)
+        provenance(runs)
 
 
 page()

@@ -17,8 +17,9 @@ def link(page: str, label: str, *, icon: str | None = None, **query: str | list[
     page, tab = MOVED.get(page, (page, ""))
     if BY_ID[page].works and not access.presents():
         return
-    found = {**state.along(), **query} if query else state.going(page)
-    found |= {TAB: tab} if tab else {}
+    found = {**(state.along() if query else state.going(page)), **query}
+    if tab:
+        found[TAB] = tab
     st.page_link(BY_ID[page].file, label=label, icon=icon, query_params=found or None)
 
 

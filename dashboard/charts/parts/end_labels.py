@@ -15,7 +15,7 @@ from dashboard.charts.parts import axes
 ROW: Final = 16  # pixels from one name to the next
 LEADER: Final = 24  # pixels from the end of a line to its name
 LETTER: Final = 6.3  # pixels of a name
-LONGEST: Final = 20  # letters of a name; a longer one is cut, the mark says it whole
+LONGEST: Final = 22  # letters of a name; a longer one is cut, the mark says it whole
 
 
 def place(ends: Sequence[float], low: float, high: float, row: float) -> list[float]:

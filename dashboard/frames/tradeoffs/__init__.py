@@ -4,15 +4,9 @@ metrics and tests in words.
 Pandas and numpy in, small frozen records out; no Streamlit, no plotly.
 """
 
-from dashboard.frames.tradeoffs.agreement import disagreement_text, extremes, tau_frame
+from dashboard.frames.tradeoffs.agreement import tau_frame
 from dashboard.frames.tradeoffs.dominance import Contest, Scored, contest, scored
-from dashboard.frames.tradeoffs.front import (
-    DISTANCE_HEAD,
-    contest_frame,
-    front_sentence,
-    lines_frame,
-    paper_places,
-)
+from dashboard.frames.tradeoffs.front import DISTANCE_HEAD, contest_frame, front_sentence
 from dashboard.frames.tradeoffs.lines import (
     forgot_in,
     line_family,
@@ -30,15 +24,14 @@ from dashboard.frames.tradeoffs.measures import (
     scored_metrics,
     short_name,
 )
-from dashboard.frames.tradeoffs.pairs import pairs_frame, tests_sentence
-from dashboard.frames.tradeoffs.ranks import ranks_frame, ranks_sentence
+from dashboard.frames.tradeoffs.pairs import pairs_frame
+from dashboard.frames.tradeoffs.ranks import ranks_frame
 from dashboard.frames.tradeoffs.upkeep import METRICS as COSTS
 from dashboard.frames.tradeoffs.upkeep import (
     Costs,
     Upkeep,
     curves_frame,
     upkeep,
-    upkeep_answers,
     upkeep_frame,
     upkeep_sentence,
 )
@@ -57,8 +50,6 @@ __all__ = [
     "contest",
     "contest_frame",
     "curves_frame",
-    "disagreement_text",
-    "extremes",
     "forgot_in",
     "front_sentence",
     "goal_head",
@@ -66,19 +57,14 @@ __all__ = [
     "line_keys",
     "line_title",
     "line_verdicts",
-    "lines_frame",
     "measure",
     "pairs_frame",
-    "paper_places",
     "ranks_frame",
-    "ranks_sentence",
     "scored",
     "scored_metrics",
     "short_name",
     "tau_frame",
-    "tests_sentence",
     "upkeep",
-    "upkeep_answers",
     "upkeep_frame",
     "upkeep_sentence",
 ]

@@ -116,9 +116,3 @@ def scored_metrics(values: pd.DataFrame) -> list[str]:
     """
     present = set(values.loc[values["value"].notna(), "metric"].unique())
     return [card.id for card in catalog.metrics() if card.id in present and score_of(card)]
-
-
-def by_metric(metric: str) -> str:
-    """ "By test accuracy", to open a sentence with."""
-    title = catalog.metric(metric).title
-    return f"By {title[0].lower() if title[1:2].islower() else title[0]}{title[1:]}"

@@ -1,4 +1,4 @@
-"""Paired tests of methods, in a sentence and a table."""
+"""Paired tests of methods, in a table."""
 
 from __future__ import annotations
 
@@ -7,22 +7,11 @@ from collections.abc import Mapping
 import pandas as pd
 
 from dashboard.frames.tradeoffs.lines import line_title
-from dashboard.frames.tradeoffs.measures import Measure, by_metric, measure
-from dashboard.text import units
+from dashboard.frames.tradeoffs.measures import Measure, measure
 from mucore import catalog
 from mucore.catalog.cards import MetricCard
 from mucore.statistics import Statistics
 from mucore.statistics.significance import LEVEL
-
-
-def tests_sentence(metric: str, differ: int, pairs: int) -> str:
-    """How many `pairs` of methods differ, to be read aloud."""
-    by, several = by_metric(metric), units.count(pairs, "pair")
-    if not differ:
-        return f"{by}, none of {several} of methods differs by more than chance."
-    rest = "" if differ == pairs else " Chance may explain the rest."
-    verb = "differs" if differ == 1 else "differ"
-    return f"{by}, {differ} of {several} of methods {verb} by more than chance.{rest}"
 
 
 def pairs_frame(found: Statistics, forgot: Mapping[str, int]) -> pd.DataFrame:

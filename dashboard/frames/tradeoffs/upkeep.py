@@ -15,9 +15,8 @@ from typing import Final
 
 import pandas as pd
 
-from dashboard.frames.answer import Answer
 from dashboard.frames.rows import Row
-from dashboard.text import labels, units, verdicts
+from dashboard.text import labels, verdicts
 from mucore import catalog
 from mucore.errors import UnknownName
 
@@ -142,46 +141,14 @@ def cheapest(lines: Sequence[Upkeep], requests: int) -> Upkeep | None:
 
 
 def upkeep_sentence(found: Costs, *, everyone: bool) -> str:
-    """Which line takes least for one request and for many, to be read aloud."""
+    """Which line takes least for one request, and which for many; "" where none is known."""
     lines = found.competing(everyone)
-    who = "lines" if everyone else "methods that forgot"
     first, last = cheapest(lines, 1), cheapest(lines, MANY)
     if first is None or last is None:
-        return f"Of the {who}, none has all its costs measured here."
-    head = f"Of the {who}, {first.row.title} takes least for one request: {_share(first.each(1))}."
+        return ""
     if first is last:
-        idle = (
-            "" if any(line.once for line in lines) else ", because none of them prepares anything"
-        )
-        return f"{head} That stays so up to {MANY:,} requests{idle}."
-    return (
-        f"{head} From {units.count(last.pays_from(first) or MANY, 'request')} on, "
-        f"{last.row.title} takes less."
-    )
-
-
-def upkeep_answers(found: Costs, *, everyone: bool) -> list[Answer]:
-    lines = found.competing(everyone)
-    made = [
-        Answer(
-            f"Cheapest for {units.count(requests, 'request')}",
-            line.row.title,
-            f"{_share(line.each(requests))} each" + ("" if line.qualified else f"; {_said(line)}"),
-        )
-        for requests in (1, 10, MANY)
-        if (line := cheapest(lines, requests)) is not None
-    ]
-    keeping = [line for line in lines if line.once > 0]
-    if keeping:
-        pays = [f"{line.row.title} {_from(line.pays_from())}" for line in keeping]
-        made.append(
-            Answer(
-                "Preparation pays against Retrain",
-                f"for {sum(line.pays_from() is not None for line in keeping)} of {len(keeping)}",
-                units.shortened(pays, 3),
-            )
-        )
-    return made
+        return f"{first.row.title} is the cheapest for one request and for {MANY:,}."
+    return f"{first.row.title} is the cheapest for one request, {last.row.title} for {MANY:,}."
 
 
 def upkeep_frame(found: Costs, *, everyone: bool) -> pd.DataFrame:
@@ -224,7 +191,3 @@ def _said(line: Upkeep) -> str:
 
 def _from(requests: int | None) -> str:
     return "never" if requests is None else f"from request {requests:,}"
-
-
-def _share(retrains: float) -> str:
-    return f"{labels.number(100 * retrains, 'ratio')} % of Retrain's time"

@@ -1,1 +1,1 @@
-"""The parts of the page Board: all tasks of a suite, and one of them."""
+"""The tab Board of Results: all tasks of a suite, and one of them."""

@@ -11,8 +11,9 @@ import streamlit as st
 from dashboard import state
 from dashboard.charts import critical_difference
 from dashboard.frames import board as board_frames
+from dashboard.sections.results import tabs
 from dashboard.text import labels, units
-from dashboard.widgets import clicks, figures, header, presenting, rank_bars, run_filters
+from dashboard.widgets import clicks, figures, presenting, rank_bars, run_filters
 from dashboard.widgets.columns import aligned, text_width
 from mucore.suite.tables import Division
 
@@ -45,14 +46,6 @@ MISSING = {
     "Method": st.column_config.TextColumn(width="medium", pinned=True),
     "Why": st.column_config.TextColumn(width="large"),
 }
-NO_RANK = (
-    " No rank: in a task that says who forgot the method has no distance, or fewer than three "
-    "seeds. What is missing, below, says why."
-)
-CHEATS = (
-    " A baseline that cheats stands last and is not ranked: it shows what a metric must not be "
-    "fooled by."
-)
 
 
 def words(frame: pd.DataFrame, verdicts: Sequence[str]) -> dict[str, Any]:
@@ -64,7 +57,8 @@ def words(frame: pd.DataFrame, verdicts: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def show(division: Division, name: str, answers: st.delta_generator.DeltaGenerator) -> None:
+def show(division: Division, name: str) -> None:
+    tabs.answer(board_frames.overall_sentence(division))
     frame = board_frames.overall_frame(division, run_filters.pinned())
     # the reasons are long and stand below
     shown = frame.drop(columns=board_frames.NO_RANK, errors="ignore")
@@ -79,18 +73,6 @@ def show(division: Division, name: str, answers: st.delta_generator.DeltaGenerat
             | words(shown, [labels.scenario_title(t.task.scenario) for t in division.tables]),
         ),
         height="content",
-    )
-    st.caption(
-        "Verdicts here rest on the Retrains of the suite's seeds; the page Results takes all there "
-        "are, so the two may differ. A question mark: more seeds of the method may change the "
-        "verdict; more Retrains may change any. “Shown in” counts the tasks where the method is "
-        "shown to have forgotten, of those that say who forgot and that it ran in, “Indicated in” "
-        "those where it seems to; “unsound”, where runs did not end as planned, counts in neither. "
-        "Distance, to Retrain, is in units of how far two Retrains lie apart; work is a share of "
-        "Retrain's. "
-        "Methods shown in most stand first, then by indications, average rank, distance and work."
-        f"{NO_RANK if len(shown.columns) < len(frame.columns) else ''}"
-        f"{CHEATS if division.baselines else ''}"
     )
     gaps = board_frames.gaps_frame(division)
     if len(gaps):
@@ -108,14 +90,7 @@ def show(division: Division, name: str, answers: st.delta_generator.DeltaGenerat
             ranking, names, board_frames.keys_of(division), division.forgot(), in_pairs=in_pairs
         )
         figure = critical_difference.draw(info, dark=state.dark(), selected=state.param("run"))
-        by = board_frames.tests_sentence(division) if in_pairs else "Nemenyi's test, 95 %."
-        dots = "" if info.whole else " A bar joins only the methods at its dots."
-        st.caption(
-            f"Only methods that share no bar differ by more than chance. {by}{dots} Hollow: forgot "
-            "in none of these tasks. Click a mark or a name for the method's first run."
-        )
         clicks.chart(figure, "board_ranks", alt=critical_difference.alt_text(info))
-    with answers:
-        header.statement(board_frames.overall_sentence(division))
-        header.answers(board_frames.overall_answers(division, ranking))
+        dots = "" if info.whole else " A bar joins only the methods at its dots."
+        st.caption(f"A bar joins what chance may explain.{dots} Hollow: forgot in no task.")
     figures.numbers(frame, name, figure)

@@ -6,8 +6,9 @@ import streamlit as st
 
 from dashboard.frames import board as board_frames
 from dashboard.sections.board.all_tasks import DISTANCE, MISSING, WORK, words
+from dashboard.sections.results import tabs
 from dashboard.text import units
-from dashboard.widgets import clicks, figures, header, run_filters
+from dashboard.widgets import clicks, figures, run_filters
 from dashboard.widgets.columns import aligned
 from mucore.suite import site
 from mucore.suite.tables import Table
@@ -20,9 +21,8 @@ COLUMNS = {
 }
 
 
-def show(table: Table, name: str, answers: st.delta_generator.DeltaGenerator) -> None:
-    with answers:
-        header.statement(site.headline(table))
+def show(table: Table, name: str) -> None:
+    tabs.answer(site.headline(table))
     frame = board_frames.task_frame(table, run_filters.pinned())
     shown = frame.drop(columns="key")
     clicks.runs_table(
@@ -32,13 +32,6 @@ def show(table: Table, name: str, answers: st.delta_generator.DeltaGenerator) ->
         alt="Methods that forgot first, by distance to Retrain.",
         column_config=aligned(shown, COLUMNS | words(shown, ["Verdict"])),
         height="content",
-    )
-    st.caption(
-        "Methods that forgot stand first, by distance to Retrain and work; below them those whose "
-        "runs did not end as planned, those that cannot be told, did too little, too much or "
-        "nothing, or damaged the model. Distances are in units of how far two Retrains lie apart, "
-        "metrics in percent, mean ± half of the 95 % interval over three seeds and more. The first "
-        "line is the 95 % band of these Retrains. Click a line for its first run."
     )
     missing = board_frames.missing_frame(table)
     if len(missing):

@@ -51,42 +51,26 @@ def show(
         )
         return None
     if depoisoning_frames.too_weak(found, scenario, count):
-        st.info(
-            "This attack hardly worked: the original is fooled little more than Retrain, so a "
-            "method that does nothing looks healed. Train for longer, or poison more samples.",
-            icon=":material/info:",
+        st.caption(
+            ":material/info: This attack hardly worked, so a method that does nothing looks healed."
         )
     selected = found.line_of(state.param("run"))
     figure = poison_bars.draw(info, dark=state.dark(), selected=selected, legend=not said)
     clicks.chart(figure, f"poison_bars_{count}", alt=poison_bars.alt_text(info))
-    if new := [sentence for sentence in notes(info, scenario, metrics) if sentence not in said]:
+    if new := [sentence for sentence in notes(info) if sentence not in said]:
         st.caption(escape(" ".join(new)))
     said += new
     return figure
 
 
-def notes(info: poison_bars.PoisonBarsInfo, scenario: str, metrics: tuple[str, ...]) -> list[str]:
+def notes(info: poison_bars.PoisonBarsInfo) -> list[str]:
     """What a reader must know about this very figure."""
-    made = [
-        (
-            "Nearest to Retrain first. Beside each name stands its verdict; ? says that more seeds "
-            "may change it. Click a bar for its run."
-        )
-    ]
-    seeds = {bar.seeds for panel in info.panels for bar in panel.bars}
-    if max(seeds) == 1:
-        made.append("One training seed, so no interval.")
-    else:
-        span = str(max(seeds)) if len(seeds) == 1 else f"{min(seeds)} to {max(seeds)}"
-        made.append(
-            f"Thin bars are 95 % t-intervals over {span} training seeds, cut at 0 and 100 %."
-        )
+    made = ["Nearest to Retrain first. ?: an indication."]
+    if any(bar.half for panel in info.panels for bar in panel.bars):
+        made.append("Thin bars: 95 % interval over seeds.")
     if any(panel.noise is not None for panel in info.panels):
         made.append(noise.SAID)
-    if scenario == "label_flip" and "ta_flipped" not in metrics:
-        made.append("Every class is flipped, so TA of the flipped classes is TA and has no panel.")
     absent = [panel.title for panel in info.panels if panel.retrain is None]
     if absent:
         made.append(f"No Retrain yet, so no dashed line: {', '.join(absent)}.")
-    made.append("MUBox draws its figures without printed numbers to set beside these.")
     return made

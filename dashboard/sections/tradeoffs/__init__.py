@@ -1,1 +1,1 @@
-"""The parts of the page Trade-offs: the front, its goals and scatter; ranks, agreement, tests."""
+"""The parts of the page Trade-offs: the front, its goals; many requests."""

@@ -6,80 +6,64 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data, state
-from dashboard.charts import goal_lines, pareto
-from dashboard.frames import Answer
+from dashboard.charts import trade_offs
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import tradeoffs as tradeoffs_frames
 from dashboard.frames.table import DISTANCE_MEANING
 from dashboard.frames.tradeoffs import Contest, Scored
-from dashboard.sections.tradeoffs import goals, scatter
-from dashboard.text import verdicts
-from dashboard.widgets import clicks, columns, figures, header, messages, run_drawer, run_filters
+from dashboard.sections.tradeoffs import goals
+from dashboard.widgets import clicks, columns, figures, header, messages, run_drawer
 from dashboard.widgets.markdown import escape, metric_help
 
 
 def show(
-    source: data.Source, runs: pd.DataFrame, answers: st.delta_generator.DeltaGenerator
-) -> pd.DataFrame:
-    """One setting's methods, as wished for above; gives the runs that are shown."""
-    runs = run_filters.pick_runs(runs, first=run_filters.OPENS_ON)
-    goals.pick_rivals()
-    if runs.empty:
-        messages.none_finished()
-        return runs
-    if messages.none_chosen(runs, **budget_frames.launch_query(runs, ())):
-        return runs
+    source: data.Source,
+    runs: pd.DataFrame,
+    answer: st.delta_generator.DeltaGenerator,
+    line: st.delta_generator.DeltaGenerator,
+) -> None:
+    """One setting's methods, as wished for in the popover of the switches' `line`."""
     rows, metrics = scores(runs, source.name, source.change, data.chosen(runs))
-    wanted, limits, least = goals.pick(metrics)
-    if len(wanted) < 2:
-        sentence = (
-            "A trade-off needs two goals at least. Choose them above, or launch a "
-            "comparison that measures them."
-        )
-        messages.empty(sentence, "Launch", "launch", **budget_frames.launch_query(runs, ()))
-        return runs
-    found = tradeoffs_frames.contest(
-        rows, wanted, limits, least, everyone=state.choice(goals.RIVALS, ["0", "1"]) == "1"
+    with line:
+        near = pick_range() == "near"
+        with st.popover("Axes and goals", icon=":material/tune:"):
+            left, right = st.columns(2)
+            with left:
+                across = state.select("Across", "x", metrics, default="fa", format_func=goals.title)
+            with right:
+                up = state.select("Up", "y", metrics, default="ta", format_func=goals.title)
+            goals.pick_rivals()
+            wanted, limits, least = goals.pick(metrics)
+    everyone = state.choice(goals.RIVALS, ["0", "1"]) == "1"
+    found = tradeoffs_frames.contest(rows, wanted, limits, least, everyone=everyone)
+    with answer:
+        header.answer(tradeoffs_frames.front_sentence(found))
+        header.verdict_bar(found.lines)
+    info = trade_offs.trade_offs_info(
+        found, tradeoffs_frames.measure(across), tradeoffs_frames.measure(up)
     )
-    if not found.entrants:
+    if not info.dots or len(wanted) < 2:
         show_left_out(found)
-        sentence = (
-            "No method is left to compare: loosen the limits above, or launch Retrain and "
-            "methods with it."
+        messages.empty(
+            "Nothing to compare: choose two goals, loosen the ranges, or launch more methods.",
+            "Launch",
+            "launch",
+            **budget_frames.launch_query(runs, ()),
         )
-        messages.empty(sentence, "Launch", "launch", **budget_frames.launch_query(runs, ()))
-        return runs
-    with answers:
-        header.statement(
-            tradeoffs_frames.front_sentence(found), verdicts.count_sentence(found.lines)
-        )
-        header.answers([how_sure(found)])
-    left, right = st.columns(2, gap="medium")
-    with left:
-        figure = scatter.show(found, runs, metrics)
-    with right:
-        some = (
-            f", the lowest {pareto.NAMED} of {len(found.front)}"
-            if len(found.front) > pareto.NAMED
-            else ""
-        )
-        colour = f" In colour: no other beats it{some}." if found.front else ""
-        info = goal_lines.goal_lines_info(found)
-        strip = " Grey area: the 95 % band of Retrains." if any(info.noise) else ""
-        st.caption(
-            f"Every goal at once: lower is better.{colour}{strip} Point at a grey line for its "
-            "name."
-        )
-        lines = goal_lines.draw(info, dark=state.dark(), selected=state.param("run"))
-        clicks.chart(lines, "goals", alt=goal_lines.alt_text(info))
+        return
+    figure = trade_offs.draw(info, dark=state.dark(), near=near, selected=state.param("run"))
+    clicks.chart(figure, "front", alt=trade_offs.alt_text(info))
     frame = show_table(found)
     show_left_out(found)
     run_drawer.run_drawer(runs)
-    figures.numbers(frame, "trade-offs", figure, of="the scatter")
-    figures.numbers(
-        tradeoffs_frames.lines_frame(found), "trade-offs-all-goals", lines, of="every goal at once"
+    figures.numbers(frame, "trade-offs", figure)
+
+
+def pick_range() -> str:
+    names = {"near": "Near Retrain", "all": "All"}
+    return state.segmented(
+        "Range", "zoom", list(names), format_func=names.__getitem__, label_visibility="collapsed"
     )
-    return runs
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
@@ -97,26 +81,8 @@ def scores(
     return tradeoffs_frames.scored(_runs, values, metrics, data.judged(_runs)), metrics
 
 
-def how_sure(found: Contest) -> Answer:
-    """How far to trust the front."""
-    seeds = {row.seeds for row in found.entrants}
-    if seeds == {1}:
-        why = "verdicts and small differences may be chance; run more training seeds"
-        return Answer("How sure", "One seed", why)
-    least, most = min(seeds), max(seeds)
-    return Answer(
-        "How sure",
-        f"{least if least == most else f'{least} to {most}'} seeds",
-        "means over training seeds are compared; small differences may be chance",
-    )
-
-
 def show_table(found: Contest) -> pd.DataFrame:
     frame = tradeoffs_frames.contest_frame(found)
-    st.caption(
-        "Nearest to Retrain first: those that no other beats, the beaten, and those that do not "
-        "compete. Distance and gaps in points. Click a line for its run."
-    )
     # The columns of text take what they need, so that none is cut; heads of numbers are short for
     # it.
     help_of = {tradeoffs_frames.goal_head(goal): metric_help(goal.id) for goal in found.goals}
@@ -125,11 +91,8 @@ def show_table(found: Contest) -> pd.DataFrame:
         name: st.column_config.Column(name.removesuffix(" (points)"), help=text)
         for name, text in help_of.items()
     }
-    # what holds words is as wide as its longest, or the table would cut them
     settings["Method"] = st.column_config.Column(width=140)
-    settings["Verdict"] = st.column_config.Column(
-        width=125, help="What happened to the method, in one word; ? where it is an indication."
-    )
+    settings["Verdict"] = st.column_config.Column(width=125)
     settings["Beaten by"] = st.column_config.Column(width=190)
     event = st.dataframe(
         tradeoffs_frames.contest_frame(found, most=1),

@@ -24,7 +24,7 @@ GOAL_NAMES = {
 
 def pick_rivals() -> None:
     state.toggle(
-        "Let every line compete",
+        "Include methods that failed",
         RIVALS,
         help=(
             "Otherwise only methods that forgot do: doing nothing keeps all accuracy and costs "
@@ -40,10 +40,9 @@ def pick(metrics: Sequence[str]) -> tuple[list[str], dict[str, float], dict[str,
     goals: list[str] = []
     limits: dict[str, float] = {}
     least: dict[str, float] = {}
-    for column, (goal, candidates) in zip(
-        st.columns(len(GOAL_NAMES), gap="medium"), tradeoffs_frames.GOALS.items(), strict=True
-    ):
-        with column:
+    sides = st.columns(2, gap="medium") * 2
+    for side, (goal, candidates) in zip(sides, tradeoffs_frames.GOALS.items(), strict=True):
+        with side:
             options = [*(name for name in candidates if name in metrics), NONE]
             chosen = state.select(
                 GOAL_NAMES[goal], goal, options, format_func=title, help=help_of(goal)

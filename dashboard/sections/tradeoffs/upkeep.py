@@ -12,20 +12,19 @@ from dashboard.frames import tradeoffs as tradeoffs_frames
 from dashboard.frames.tradeoffs import Costs
 from dashboard.sections.tradeoffs import goals
 from dashboard.text import units, verdicts
-from dashboard.widgets import clicks, columns, figures, header, messages, run_drawer, run_filters
+from dashboard.widgets import clicks, columns, figures, header, messages, run_drawer
 from dashboard.widgets.markdown import escape, metric_help
 
 
-def show(runs: pd.DataFrame, answers: st.delta_generator.DeltaGenerator) -> pd.DataFrame:
-    """One setting's methods; gives the runs that are shown."""
-    source = data.source()
-    runs = run_filters.pick_runs(runs, first=run_filters.OPENS_ON)
-    goals.pick_rivals()
-    if runs.empty:
-        messages.none_finished()
-        return runs
-    if messages.none_chosen(runs, **budget_frames.launch_query(runs, ())):
-        return runs
+def show(
+    source: data.Source,
+    runs: pd.DataFrame,
+    answer: st.delta_generator.DeltaGenerator,
+    line: st.delta_generator.DeltaGenerator,
+) -> None:
+    """One setting's methods."""
+    with line:
+        goals.pick_rivals()
     found = costs(runs, source.name, source.change, data.chosen(runs))
     everyone = state.choice(goals.RIVALS, ["0", "1"]) == "1"
     lines = found.competing(everyone)
@@ -37,19 +36,9 @@ def show(runs: pd.DataFrame, answers: st.delta_generator.DeltaGenerator) -> pd.D
             **budget_frames.launch_query(runs, ()),
         )
         _show_unknown(found)
-        return runs
-    with answers:
-        header.statement(
-            tradeoffs_frames.upkeep_sentence(found, everyone=everyone),
-            verdicts.count_sentence([line.row for line in found.lines]),
-        )
-        header.answers(tradeoffs_frames.upkeep_answers(found, everyone=everyone))
-    st.caption(
-        "The cost of a request is that of the method's run and of what is prepared for it alone; "
-        "what serves every request is spread over all of them. In colour: what prepares "
-        "something, or is cheapest somewhere. Point at a curve for its name, click it for its "
-        "first run."
-    )
+        return
+    with answer:
+        header.answer(tradeoffs_frames.upkeep_sentence(found, everyone=everyone))
     info = amortised_cost.amortised_cost_info(lines)
     figure = amortised_cost.draw(info, dark=state.dark(), selected=state.param("run"))
     clicks.chart(figure, "amortised_cost", alt=amortised_cost.alt_text(info))
@@ -66,7 +55,6 @@ def show(runs: pd.DataFrame, answers: st.delta_generator.DeltaGenerator) -> pd.D
     _show_unknown(found)
     run_drawer.run_drawer(runs)
     figures.numbers(tradeoffs_frames.curves_frame(lines), "requests", figure)
-    return runs
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
@@ -81,12 +69,8 @@ def costs(_runs: pd.DataFrame, name: str, change: int, chosen: str) -> Costs:
 
 def _why_none(found: Costs) -> str:
     if not found.lines:
-        return (
-            "No method has all its costs measured here: a request is compared with a Retrain that "
-            "was timed alike. Launch Retrain and methods together."
-        )
-    why = verdicts.why_none([line.row for line in found.lines])
-    return f"{why} Only methods that forgot are compared, unless every line competes."
+        return "No method has all its costs measured here. Launch Retrain and methods together."
+    return verdicts.why_none([line.row for line in found.lines])
 
 
 def _show_unknown(found: Costs) -> None:

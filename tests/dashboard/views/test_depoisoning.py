@@ -20,7 +20,6 @@ from dashboard import data, frames
 from dashboard.charts import poison_bars
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import depoisoning as depoisoning_frames
-from dashboard.frames.depoisoning import OTHERS
 from dashboard.sections.depoisoning import examples
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.scenarios import poison
@@ -111,22 +110,7 @@ def bars(shown: dict) -> dict[str, float]:
 # --------------------------------------------------------------------------------------------------
 
 
-def test_answers_by_hand(home):
-    put(home, "label_flip", FLIP)
-    answers = depoisoning_frames.answers(found(home, "label_flip"), "label_flip", 120)
-    assert [(answer.label, answer.value) for answer in answers] == [
-        ("What the attack did", "80.0 %"),
-        ("Nearest to Retrain", "SCRUB"),
-        ("Most of the attack left", "Fine-tune"),
-        ("Lowest clean accuracy", "SSD"),
-    ]
-    assert re.search(r"original\D+2\.0\D+Retrain\D+TA\D+84\.0\D+96\.0", answers[0].detail)
-    # (1 + 2 + 2) / 3 points, over three metrics
-    assert facts.numbers(answers[1].detail) == ["1.7"]
-    assert re.search(r"50\.0\D+\+48\.0\D+Retrain", answers[2].detail)
-
-
-def test_the_headline_counts_what_became_of_the_methods(home):
+def test_the_headline_counts_the_healed(home):
     """SCRUB is 1 point below Retrain's accuracy, within 3 % of it; Fine-tune 6, SSD 56 points."""
     put(home, "label_flip", FLIP)
     rows = depoisoning_frames.rows(found(home, "label_flip"), 120)
@@ -136,37 +120,12 @@ def test_the_headline_counts_what_became_of_the_methods(home):
         "ssd": "damaged",
         "finetune": "damaged",
     }
-    said = depoisoning_frames.headline(rows)
-    assert said.startswith("1 of 3 methods") and facts.numbers(said) == ["1", "3", "2"]
-    assert re.search(rf"by indication\W+SCRUB\W+2 {re.escape(OTHERS['damaged'])}", said)
+    assert facts.numbers(depoisoning_frames.headline(rows)) == ["1", "3"]
     failed = [
         replace(row, unsound={"diverged": 1}) if row.method == "scrub" else row for row in rows
     ]
-    said = depoisoning_frames.headline(failed)
-    assert (
-        said.startswith("None of 3 methods")
-        and "SCRUB" not in said
-        and "1 got there in runs" in said
-    )
+    assert facts.numbers(depoisoning_frames.headline(failed)) == ["3"]
     assert depoisoning_frames.headline([row for row in rows if row.reference]) == ""
-    assert facts.numbers(depoisoning_frames.headline(rows, 1200)) == ["1,200", "1", "3", "2"]
-    assert facts.numbers(depoisoning_frames.headline(failed, 1))[:2] == ["1", "3"]
-
-
-def test_a_backdoor_that_nobody_removes_has_no_nearest_method_and_ties_are_counted(home):
-    put(home, "backdoor", DOOR)
-    curves = found(home, "backdoor")
-    answers = {
-        answer.label: answer for answer in depoisoning_frames.answers(curves, "backdoor", 120)
-    }
-    assert answers["Most of the attack left"].value.endswith(" and 1 more")
-    detail = answers["Most of the attack left"].detail
-    assert re.fullmatch(r"ASR\D+100\.0\D+\+90\.0\D+Retrain", detail)
-    assert answers["Nearest to Retrain"].value == "None qualifies"
-    # SSD's accuracy is 0.4
-    said = depoisoning_frames.headline(depoisoning_frames.rows(curves, 120))
-    assert said.startswith("None of 3 methods") and facts.numbers(said) == ["3", "2", "1"]
-    assert f"2 {OTHERS['did nothing']}" in said and f"1 {OTHERS['damaged']}" in said
 
 
 def test_methods_stand_by_their_distance_to_retrain(home):
@@ -292,22 +251,12 @@ def test_every_poison_size_has_bars_and_one_can_be_chosen(home):
     assert "**120 poisoned samples**, 10" in words_on(
         at
     ) and "**60 poisoned samples**, 5" in words_on(at)
-    assert "This attack hardly worked" in words_on(
-        at
-    ) and "60 and 120 poisoned samples" in words_on(at)
-    labels = [
-        answer.label
-        for answer in depoisoning_frames.answers(found(home, "label_flip"), "label_flip", 120)
-    ]
-    assert [facts.numbers(label) for label in labels] == [["120"]] * 4
-    assert all(label in words_on(at) for label in labels)
-    assert re.search(r"120 \w+ samples, 1 of 3 methods", words_on(at))
+    assert "This attack hardly worked" in words_on(at)
     assert at.get("plotly_chart") and [
         box.label for box in at.expander if box.label.startswith("Numbers")
     ] == ["Numbers: 120 poisoned samples", "Numbers: 60 poisoned samples"]
     assert [set(table.value["Samples"]) for table in at.dataframe[:2]] == [{120}, {60}]
     assert [figure["layout"]["showlegend"] for figure in figures(at)] == [True, False]
-    assert words_on(at).count("MUBox draws its figures") == 1
     one = opened(size="120")
     assert len(figures(one)) == 1 and "This attack hardly worked" not in words_on(one)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import pandas as pd
 import streamlit as st
@@ -10,23 +11,54 @@ import streamlit as st
 from dashboard import data, state
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import tradeoffs as tradeoffs_frames
-from dashboard.sections.tradeoffs import agreement, paired_tests, ranks, shared
+from dashboard.sections.results import tabs
+from dashboard.sections.statistics import agreement, paired_tests, ranks, shared
 from dashboard.text import units
-from dashboard.widgets import messages, run_drawer, run_filters
+from dashboard.widgets import header, messages, run_drawer, run_filters
 from dashboard.widgets.markdown import escape
+from dashboard.widgets.provenance import provenance
 from mucore import catalog
 from mucore.statistics import Statistics, statistics_of, usual_metrics
 
+VIEWS: Final = {
+    "ranks": ("Ranks", "Does one method rank first across all scenarios?"),
+    "agreement": ("Agreement of metrics", "Do the metrics agree on which method is better?"),
+    "tests": ("Paired tests", "Which differences between methods are more than chance?"),
+}
+HOW: Final = """**Ranks**: 1 is the best in a scenario; a bar joins what chance may explain
+(Demšar, 2006).  
+**τ**: 1 where two metrics rank the methods alike, −1 in reverse order.  
+**Paired tests**: Wilcoxon's signed-rank test on the same scenarios and seeds, corrected by
+Holm."""
 
-def show(
-    source: data.Source, runs: pd.DataFrame, view: str, answers: st.delta_generator.DeltaGenerator
-) -> pd.DataFrame:
-    """The `view` of the runs of one data set, model and recipe; gives the runs that are shown."""
+
+def show(source: data.Source, top: st.delta_generator.DeltaGenerator) -> None:
+    """One view of the runs of one data set, model and recipe."""
+    view = state.choice("view", list(VIEWS))
+    with top:
+        header.header(VIEWS[view][1], HOW, source)
+    runs = choose(source, data.unlearning_runs(), view)
+    provenance(runs)
+
+
+def choose(source: data.Source, runs: pd.DataFrame, view: str) -> pd.DataFrame:
+    """The runs that are shown, with the view of them."""
     chips = run_filters.chip_line("data", "methods", "settings", "seeds")
     with chips["data"]:
         runs = run_filters.pick_data(runs)
     runs = run_filters.pick_methods(runs, chips)
-    places = st.columns([2.4, 3], vertical_alignment="bottom", gap="small")
+    with st.container(key="answer_line", horizontal=True, vertical_alignment="center"):
+        with st.container(width="stretch"):
+            state.segmented(
+                "Question",
+                "view",
+                list(VIEWS),
+                format_func=lambda name: VIEWS[name][0],
+                label_visibility="collapsed",
+            )
+        tabs.pick()
+    line = st.container(horizontal=True, vertical_alignment="center", gap="medium")
+    places = [line.container(width=300)]
     if runs.empty:
         messages.none_finished()
         return runs
@@ -60,12 +92,12 @@ def show(
                 metrics,
                 default=metric,
                 format_func=lambda name: catalog.metric(name).title,
+                label_visibility="collapsed",
             )
     compared = tuple(chosen or usual) if view == "agreement" else (metric,)
     found = computed(runs, source.name, source.change, chosen_runs, metric, compared)
-    {"ranks": ranks.show, "agreement": agreement.show, "tests": paired_tests.show}[view](
-        found, runs, answers
-    )
+    shown = {"ranks": ranks.show, "agreement": agreement.show, "tests": paired_tests.show}
+    shown[view](found, runs, line)
     show_notes(
         [
             note

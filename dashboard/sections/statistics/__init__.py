@@ -1,0 +1,1 @@
+"""The tab Statistics of Results: average ranks, agreement of metrics, paired tests."""

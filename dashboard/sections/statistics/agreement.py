@@ -1,0 +1,26 @@
+"""Where metrics agree on the order of methods, and where they do not."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import state
+from dashboard.charts import agreement
+from dashboard.frames import tradeoffs as tradeoffs_frames
+from dashboard.sections.statistics import shared
+from dashboard.widgets import figures
+from mucore.statistics import Statistics
+
+
+def show(found: Statistics, runs: pd.DataFrame, line: st.delta_generator.DeltaGenerator) -> None:
+    if found.tau.notna().to_numpy().sum() <= len(found.tau):  # each with itself alone
+        shared.missing(found, runs, "No rank agreement", "Launch more methods")
+        return
+    heads = [tradeoffs_frames.short_name(name) for name in found.tau.columns]
+    info = agreement.agreement_info(
+        heads, found.tau.to_numpy(dtype=float), what="Kendall's τ", signed=True
+    )
+    figure = agreement.draw(info, dark=state.dark())
+    figures.chart(figure, "metric_agreement", alt=agreement.alt_text(info))
+    figures.numbers(tradeoffs_frames.tau_frame(found.tau), "agreement-of-metrics", figure)
