@@ -63,7 +63,9 @@ def put(
                 given: dict[str, Any] = (
                     {} if budget is None else {"scenario_parameters": {"budget": budget}}
                 )
-                count = {} if budget is None else {"forget_count": round(100 * budget)}
+                count: dict[str, Any] = (
+                    {} if budget is None else {"forget_count": round(100 * budget)}
+                )
                 spec = make_spec_row(
                     dataset=dataset, scenario=scenario, method=method, training_seed=seed, **given
                 )
