@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ import plotly.graph_objects as go
 from dashboard import theme
 from dashboard.charts import scatter
 from dashboard.charts.parts import axes
-from dashboard.frames import ResultsTable
+from dashboard.frames import Row
 from dashboard.text import verdicts
 from dashboard.text.labels import number
 
@@ -35,10 +36,11 @@ class CostDistanceInfo:
         return min([FLOOR, *above])
 
 
-def cost_distance_info(table: ResultsTable, apart: float | None = None) -> CostDistanceInfo:
-    """The figure's numbers; `apart` in 0..1."""
+def cost_distance_info(rows: Sequence[Row], apart: float | None = None) -> CostDistanceInfo:
+    """The figure's numbers from lines of a table, of which it needs the cost; `apart` in 0..1."""
+    methods = [row for row in rows if not row.reference]
     dots, missing = [], []
-    for row in table.methods:
+    for row in methods:
         cost, verdict = row.cost, row.verdict
         if row.distance is None or cost is None or verdict is None:
             missing.append(row.title)
@@ -58,13 +60,13 @@ def cost_distance_info(table: ResultsTable, apart: float | None = None) -> CostD
                 told=f"{verdicts.text(verdict)}<br>{said}",
             )
         )
-    original = next((row.away for row in table.rows if row.method == "original"), None)
+    original = next((row.away for row in rows if row.method == "original"), None)
     return CostDistanceInfo(
         dots=tuple(dots),
         original=None if original is None else 100 * original,
         apart=None if apart is None else 100 * apart,
         missing=tuple(missing),
-        work=any("rte_work" in row.cells for row in table.methods),
+        work=any("rte_work" in row.cells for row in methods),
     )
 
 

@@ -73,7 +73,7 @@ def _missing_cells(table: frames.ResultsTable) -> tuple[Block, ...]:
 
 
 def _cost_blocks(place: int, setting: Setting) -> tuple[Block, ...]:
-    found = cost_distance.cost_distance_info(setting.values)
+    found = cost_distance.cost_distance_info(setting.values.rows)
     if not found.dots:
         return (Text("Not drawn: no method has both a distance to Retrain and a cost."),)
     picture = Picture(

@@ -15,7 +15,7 @@ LINES = 13  # of the short table: as high as the figure
 
 def show(table: frames.ResultsTable, apart: float | None) -> go.Figure | None:
     """The figure and, at its right, the short table; None where there is nothing to draw."""
-    found = cost_distance.cost_distance_info(table, apart)
+    found = cost_distance.cost_distance_info(table.rows, apart)
     left, right = st.columns([62, 38], gap="medium")
     figure = None
     with left:

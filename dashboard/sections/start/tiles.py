@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import data, frames, state
-from dashboard.charts import cost_distance, start_tiles
+from dashboard.charts import start_tiles
+from dashboard.charts.cost_distance import CostDistanceInfo, cost_distance_info
 from dashboard.frames import start as start_frames
+from dashboard.frames.rows import metric_rows
 from dashboard.frames.start import Mark
 from dashboard.widgets import figures, messages, run_filters
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
-from mucore import catalog
 from mucore.verdicts import rules_of
 
 AUTHORS = "authors"
-
-
-@dataclass(frozen=True)
-class Found:
-    """What a tile can show of one setting of the methods."""
-
-    distances: tuple[Mark, ...]
-    accuracies: tuple[Mark, ...]
-    costs: cost_distance.CostDistanceInfo
 
 
 def show() -> None:
@@ -39,11 +29,9 @@ def show() -> None:
     source, dark = data.source(), state.dark()
     # what the authors' settings do elsewhere shows best what may go wrong
     authors = run_filters.usual_runs(runs, AUTHORS)
-    first, last = (
-        found(each, source.name, source.change, data.chosen(each)) for each in (authors, usual)
-    )
+    far, scored = marks(authors, source.name, source.change, data.chosen(authors))
+    costs = prices(usual, source.name, source.change, data.chosen(usual))
     query = {"settings": AUTHORS} if len(authors) != len(usual) else {}
-    far, scored, costs = first.distances, first.accuracies, last.costs
     columns = st.columns(3, gap="small")
     if far:
         said, alt = "Distance to it in points", start_tiles.alt_text(far, "Points from Retrain")
@@ -78,23 +66,26 @@ def tile(title: str, said: str, figure: go.Figure, alt: str, **query: str) -> No
         figures.chart(figure, f"{name}-figure", alt=alt)
 
 
-@st.cache_resource(show_spinner=False, max_entries=8)
-def found(_runs: pd.DataFrame, name: str, change: int, chosen: str) -> Found:
-    """`name`, `change` and `chosen` say which runs, so that the frame needs no hashing."""
-    first = _runs.iloc[0]
-    scenario = catalog.scenario(str(first["scenario"]))
-    values = data.metric_values(dataset=str(first["dataset"]), scenario=scenario.id)
-    table = frames.results_table(
-        _runs,
-        values[values["key"].isin(_runs["key"])],
-        view="value",
-        class_wise=scenario.class_wise,
-        judged=data.judged(_runs),
-    )
-    return Found(
-        distances=tuple(start_frames.distances(table.rows, run_filters.KNOWN)),
-        accuracies=tuple(start_frames.accuracies(table.rows)),
-        costs=cost_distance.cost_distance_info(
-            table, frames.apart(_runs, values, rules_of(scenario.id).metrics)
-        ),
-    )
+# In both, `name`, `change` and `chosen` say which runs, so that the frame needs no hashing.
+@st.cache_data(show_spinner=False, max_entries=8)
+def marks(
+    _runs: pd.DataFrame, name: str, change: int, chosen: str
+) -> tuple[list[Mark], list[Mark]]:
+    """Distances and test accuracies of one setting of the methods."""
+    rows = metric_rows(_runs, values_of(_runs), ["ta"], judged=data.judged(_runs))
+    known = run_filters.KNOWN
+    return start_frames.distances(rows, known), start_frames.accuracies(rows)
+
+
+@st.cache_data(show_spinner=False, max_entries=8)
+def prices(_runs: pd.DataFrame, name: str, change: int, chosen: str) -> CostDistanceInfo:
+    scenario = str(_runs.iloc[0]["scenario"])
+    values = values_of(_runs)
+    rows = metric_rows(_runs, values, ["rte", "rte_work"], judged=data.judged(_runs))
+    return cost_distance_info(rows, frames.apart(_runs, values, rules_of(scenario).metrics))
+
+
+def values_of(runs: pd.DataFrame) -> pd.DataFrame:
+    first = runs.iloc[0]
+    every = data.metric_values(dataset=str(first["dataset"]), scenario=str(first["scenario"]))
+    return every[every["key"].isin(runs["key"])]

@@ -43,7 +43,7 @@ def judged(table: frames.ResultsTable) -> frames.ResultsTable:
 
 
 def test_marks_are_in_points_and_a_line_is_drawn_for_indications_alone(judged):
-    info = cost_distance.cost_distance_info(judged, apart=0.004)
+    info = cost_distance.cost_distance_info(judged.rows, apart=0.004)
     found = {dot.title: dot for dot in info.dots}
     assert [dot.x for dot in info.dots] == pytest.approx([10.0] * 4) and info.work
     assert found["SCRUB"].y == pytest.approx(2.0) and not found["SCRUB"].shown
@@ -54,7 +54,7 @@ def test_marks_are_in_points_and_a_line_is_drawn_for_indications_alone(judged):
 
 
 def test_on_a_log_axis_no_distance_stands_on_the_floor_where_retrain_does(judged):
-    info = cost_distance.cost_distance_info(judged, apart=0.004)
+    info = cost_distance.cost_distance_info(judged.rows, apart=0.004)
     assert info.floor == 0.1
     figure = cost_distance.draw(info, dark=False)
     traces = {trace.name: trace for trace in figure.data}

@@ -25,9 +25,11 @@ VIEWS: dict[str, list[dict[str, Any]]] = {
         {"dataset": "digits", "way": name}
         for name in ("scenario", "class", "images", "map", "list")
     ],
-    "glossary": [{"kind": name} for name in ("metric", "method", "setting", "idea")],
     "lessons": [{"lesson": name} for name in LESSONS],
-    "papers": [{"paper": paper.id} for paper in PAPERS],
+    "reference": [
+        *({"tab": "words", "kind": name} for name in ("metric", "method", "setting", "idea")),
+        *({"tab": "papers", "paper": paper.id} for paper in PAPERS),
+    ],
     "representation": [
         {"tab": tab, "measures": name}
         for tab in ("map", "scatter", "layers", "last")
