@@ -15,7 +15,7 @@ from dashboard.sections.compare.selection import Chosen, pick_common
 from dashboard.widgets import figures
 from dashboard.widgets.markdown import escape
 
-IMAGES = 12
+IMAGES = 6
 ACROSS = 6
 
 
@@ -50,7 +50,7 @@ def show_card(line: pd.Series, titles: Sequence[str], picture: np.ndarray | None
     if picture is not None:
         st.image(large(picture), width="stretch")
     true = str(line["True label"])
-    said = [f"**{escape(true)}** is true"]
+    said = [f"True: **{escape(true)}**"]
     for title in titles:
         text = escape(str(line[title]))
         right = str(line[title]).rpartition(", ")[0] == true or str(line[title]) == true

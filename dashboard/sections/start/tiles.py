@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import data, frames, state
-from dashboard.charts import start_tiles
+from dashboard.charts import cost_distance, start_tiles
 from dashboard.charts.cost_distance import CostDistanceInfo, cost_distance_info
 from dashboard.frames import start as start_frames
 from dashboard.frames.rows import metric_rows

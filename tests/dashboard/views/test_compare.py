@@ -353,7 +353,7 @@ def test_disputed_images_lead_to_their_card(home):
     keep(home)
     at = opened(view="images")
     words = words_on(at)
-    assert "**3** is true" in words and ":orange[**5, " in words and ":orange[**4, " in words
+    assert "True: **3**" in words and ":orange[**5, " in words and ":orange[**4, " in words
     assert len(at.get("image")) == 1
     row = int(datasets.load("digits").train.rows[103])
     assert row != 103

@@ -1,23 +1,13 @@
-"""Interval bars: all of them while marks are few, those of the selected method in a crowd."""
+"""Intervals as they are drawn and said."""
 
 from __future__ import annotations
 
 from dashboard.charts.parts import intervals
 
-CROWD = intervals.MOST + 1
 
-
-def test_bars_of_a_crowd_are_those_of_the_selected_mark():
-    halves = [1.0, None, 2.0]
-    chosen = [False, False, True]
-    assert intervals.sparing(halves, "red", chosen=chosen, marks=intervals.MOST)["array"] == [
-        1.0,
-        0.0,
-        2.0,
-    ]
-    assert intervals.sparing(halves, "red", chosen=chosen, marks=CROWD)["array"] == [0.0, 0.0, 2.0]
-    assert not intervals.sparing(halves, "red", chosen=[False] * 3, marks=CROWD)["visible"]
+def test_no_bar_is_drawn_where_no_mark_has_an_interval():
     assert intervals.bars([None, None], "red")["visible"] is False
+    assert intervals.bars([1.0, None], "red")["array"] == [1.0, 0.0]
 
 
 def test_an_interval_in_words():
