@@ -15,11 +15,11 @@ from dashboard.sections.compare import (
     confusion,
     images,
     predictions,
+    replay,
     requests,
     runs,
     sample,
 )
-from dashboard.sections.replay import player as replay
 from dashboard.widgets import header, messages, run_drawer, run_filters
 from dashboard.widgets.provenance import provenance
 

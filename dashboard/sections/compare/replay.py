@@ -17,7 +17,7 @@ from dashboard.frames import budget as budget_frames
 from dashboard.frames import compare as compare_frames
 from dashboard.frames import replay as replay_frames
 from dashboard.frames.replay import Clock, Replay
-from dashboard.sections.replay import choose
+from dashboard.sections.compare import replay_choice as choose
 from dashboard.text import labels
 from dashboard.widgets import figures, messages, run_drawer, run_filters
 from dashboard.widgets.background_analysis import analysed

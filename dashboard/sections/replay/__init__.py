@@ -1,1 +1,0 @@
-"""The parts of the page Replay: the choice of runs, and the player."""
