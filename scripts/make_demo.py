@@ -71,6 +71,8 @@ REPLAYED = ("neggrad_plus", "scrub", "delete", "pseudo_labels", "finetune", "sal
 EPOCHS: tuple[dict[str, Any], ...] = ({"epochs": 5}, {"epochs": 20})  # beside the authors' ten
 SEEDS = tuple(load("mucore-bench-1").training_seeds)  # of its tasks, so that Board has them
 SAMPLES = 100  # of each split that travel with a run
+MAPS = {"dataset": "fashion-mnist-10k", "scenario": "class_wise"}  # of these t-SNE maps travel
+MAPPED = 10  # methods in one file of maps
 
 
 @dataclass(frozen=True)
@@ -313,6 +315,7 @@ def main() -> None:
         chosen = [part for part in PARTS if part.name in given.only]
         short = [part.name for part in chosen if not make(part, store, before)]
         packed = pack(store, given.out, fresh=given.fresh)
+    draw_maps(given.out)
     print(f"{packed} runs in {given.out}")
     if short:
         sys.exit(f"Runs are missing in {', '.join(short)}; see the jobs of {given.home}.")
@@ -443,6 +446,30 @@ def look_inside(spec: RunSpec, store: Store) -> None:
             analysis.compute(kind, parameters_of(kind, spec.key), store, store.home)
         except MucoreError as error:  # an ensemble or another network has no layers to compare
             print(f"No {kind} of {spec.method}: {error}", flush=True)
+
+
+def draw_maps(out: Path) -> None:
+    """The t-SNE maps that t-SNE and CKA opens on: Original, Retrain and every tuned method that
+    forgot a whole class and whose features travel, `MAPPED` methods a file.
+    """
+    with open_pack(out) as packed:
+        runs = packed.summaries(dataset=MAPS["dataset"], scenario=MAPS["scenario"])
+        runs = runs[(runs["training_seed"] == 0) & runs["method_preset"].isin(["tuned", "authors"])]
+        first, retrain = (
+            runs.loc[runs["method"] == name, "key"].iloc[0] for name in ("original", "retrain")
+        )
+        methods = []
+        for key in runs.loc[runs["method_preset"] == "tuned"].sort_values("method")["key"]:
+            result = packed.get_result(key)
+            kept = None if result is None or result.outputs is None else result.outputs
+            if kept is not None and packed.artifacts.exists(kept):
+                split = packed.artifacts.get_outputs(kept)["forget"]
+                methods += [key] * (split.features is not None)
+        for start in range(0, len(methods), MAPPED):
+            keys = [first, retrain, *methods[start : start + MAPPED]]
+            asked = {"keys": keys, "split": "train", "samples": 50, "classes": None, "seed": 0}
+            if analysis.find(out, "tsne", asked) is None:
+                analysis.compute("tsne", asked, packed, out)
 
 
 def parameters_of(kind: str, key: str) -> dict[str, str]:
