@@ -8,9 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data, frames, state
-from dashboard.sections.board import page as board
 from dashboard.sections.results import figure, methods_table, tabs
-from dashboard.sections.statistics import page as statistics
+from dashboard.sections.results.board import page as board
+from dashboard.sections.results.statistics import page as statistics
 from dashboard.text import labels, units
 from dashboard.widgets import figures, header, messages, revised_verdicts, run_drawer, run_filters
 from dashboard.widgets.markdown import escape
@@ -23,6 +23,9 @@ from mucore.verdicts import rules_of
 def page() -> None:
     source = data.source()
     top = st.container()
+    if tabs.now() == "board":
+        board.show(source, top)
+        return
     runs = data.unlearning_runs()
     if runs.empty:
         messages.no_results(
@@ -30,9 +33,8 @@ def page() -> None:
             "The table of a comparison: methods in rows, what they keep and forget in columns.",
         )
         return
-    elsewhere = {"board": board.show, "statistics": statistics.show}.get(tabs.now())
-    if elsewhere:
-        elsewhere(source, top)
+    if tabs.now() == "statistics":
+        statistics.show(source, top)
         return
     runs = run_filters.pick_runs(runs, first=run_filters.OPENS_ON)
     if runs.empty:

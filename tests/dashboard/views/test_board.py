@@ -45,7 +45,8 @@ def numbers_of(at):
 def test_without_runs_the_page_names_the_command(home):
     at = opened()
     assert not at.exception
-    assert at.code[0].value == (f"python -m mucore suite run {QUICK} --division authors --jobs 2")
+    command = f"python -m mucore suite run {QUICK} --division authors --jobs 2"
+    assert command in [one.value for one in at.code]
     assert at.selectbox(key="url:suite").options and len(
         at.selectbox(key="url:suite").options
     ) == len(description.names())
@@ -126,9 +127,7 @@ def test_what_is_hidden_leaves_the_board_and_what_is_pinned_leads(ranked):
     assert not at.exception
     assert table(at)["Method"].tolist() == ["SSD", "Fine-tune"]
     assert set(table(at)["Shown in"]) == {"0 of 2"}
-    said = [one.value for one in at.markdown if one.value.startswith(":material/visibility_off")]
-    assert len(said) == 1 and "SCRUB" in said[0]
-    at.button(key="undo_hide").click().run()
+    at.multiselect(key="url:hide").set_value([]).run()
     assert table(at)["Method"].tolist() == ["SSD", "SCRUB", "Fine-tune"]
     at.selectbox(key="url:task").select("one_class").run()
     assert table(at)["Method"].tolist()[-3:] == ["SSD", "SCRUB", "Fine-tune"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.frames import board as board_frames
-from dashboard.sections.board.all_tasks import DISTANCE, MISSING, WORK, words
 from dashboard.sections.results import tabs
+from dashboard.sections.results.board.all_tasks import DISTANCE, MISSING, WORK, words
 from dashboard.text import units
 from dashboard.widgets import clicks, figures, run_filters
 from dashboard.widgets.columns import aligned

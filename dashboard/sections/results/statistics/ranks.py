@@ -8,7 +8,7 @@ import streamlit as st
 from dashboard import data, state
 from dashboard.charts import critical_difference
 from dashboard.frames import tradeoffs as tradeoffs_frames
-from dashboard.sections.statistics import shared
+from dashboard.sections.results.statistics import shared
 from dashboard.widgets import clicks, figures, rank_bars
 from mucore.statistics import Statistics
 

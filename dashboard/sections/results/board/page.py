@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import streamlit as st
 
 from dashboard import data
-from dashboard.sections.board import all_tasks, one_task
 from dashboard.sections.results import tabs
+from dashboard.sections.results.board import all_tasks, one_task
 from dashboard.text import labels
 from dashboard.widgets import header, run_drawer, run_filters
 from dashboard.widgets.markdown import escape

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.frames import tradeoffs as tradeoffs_frames
-from dashboard.sections.statistics import shared
+from dashboard.sections.results.statistics import shared
 from dashboard.widgets import columns, figures, presenting
 from dashboard.widgets.markdown import escape
 from mucore.statistics import Statistics

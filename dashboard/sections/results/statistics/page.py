@@ -12,7 +12,7 @@ from dashboard import data, state
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import tradeoffs as tradeoffs_frames
 from dashboard.sections.results import tabs
-from dashboard.sections.statistics import agreement, paired_tests, ranks, shared
+from dashboard.sections.results.statistics import agreement, paired_tests, ranks, shared
 from dashboard.text import units
 from dashboard.widgets import header, messages, run_drawer, run_filters
 from dashboard.widgets.markdown import escape

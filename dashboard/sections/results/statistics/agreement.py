@@ -8,7 +8,7 @@ import streamlit as st
 from dashboard import state
 from dashboard.charts import agreement
 from dashboard.frames import tradeoffs as tradeoffs_frames
-from dashboard.sections.statistics import shared
+from dashboard.sections.results.statistics import shared
 from dashboard.widgets import figures
 from mucore.statistics import Statistics
 
