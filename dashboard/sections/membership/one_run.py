@@ -50,24 +50,22 @@ def _inside(runs: pd.DataFrame, source: data.Source, judged: Mapping[str, Judged
             "launch",
         )
         return
-    left, middle, right = st.columns([40, 45, 15], vertical_alignment="bottom", gap="small")
+    left, right = st.columns([6, 2], vertical_alignment="bottom", gap="small")
     with left:
         label = {name: run_label(lines.loc[name]) for name in lines.index}
         key = state.select(
             "Run", "run", list(lines.index), default=first, format_func=label.__getitem__
         )
-    with middle:
-        attack = state.segmented(
-            "Attack",
-            "attack",
-            list(ATTACKS),
-            default=ATTACKS[1],
-            format_func=lambda one: catalog.metric(f"mia_{one}").title.removesuffix(
-                " MIA efficacy"
-            ),
-        )
     with right:
         scale = state.segmented("FPR axis", "scale", ["log", "linear"], format_func=str.capitalize)
+    titles = {one: catalog.metric(f"mia_{one}").title for one in ATTACKS}
+    attack = state.segmented(
+        "Attack",
+        "attack",
+        list(ATTACKS),
+        default=ATTACKS[1],
+        format_func=lambda one: titles[one].removesuffix(" MIA efficacy"),
+    )
     asked = state.param("run")
     if asked in set(runs["key"]) - set(lines.index):
         st.caption("The predictions of the run you clicked were not kept; this is another.")
