@@ -21,7 +21,7 @@ from dashboard.frames import playground as frames
 from dashboard.widgets import messages, method_settings
 from mucore import catalog
 from mucore.errors import MucoreError
-from mucore.playground.scene import COLOURS, METHODS, PRESETS
+from mucore.playground.scene import HUES, METHODS, PRESETS
 
 MOST_EVENTS: Final = 80  # in one answer, which come to some hundred kilobytes
 PAUSE: Final = 0.15  # seconds between two questions for events
@@ -250,7 +250,7 @@ def _words(dark: bool) -> dict[str, Any]:
             for card in offered
         ],
         "meanings": [{"id": name, "title": title} for name, title in frames.MEANINGS.items()],
-        "colours": COLOURS,
+        "colours": HUES,
         "help": frames.HELP,
     }
 

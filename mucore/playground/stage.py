@@ -30,8 +30,8 @@ from mucore.errors import BadValue, Cancelled, MucoreError
 from mucore.metrics.membership import attack_is_blind, run_attack, split_attack_data
 from mucore.playground.film import Film, Shot
 from mucore.playground.scene import (
-    COLOURS,
     DATASET,
+    HUES,
     MODEL,
     PRESET,
     SETTINGS,
@@ -180,9 +180,7 @@ class Playing:
         self.stage, self.scene = stage, scene
         self.callbacks = Callbacks(cancelled=cancelled)
         classes = scene.classes
-        self.splits = as_splits(
-            f"points-{scene.points}", *scene.drawn, class_names=COLOURS[:classes]
-        )
+        self.splits = as_splits(f"points-{scene.points}", *scene.drawn, class_names=HUES[:classes])
         self.session = Table(store, self.splits)
         self.spec = self.spec_of("original", {})
         self.data = self._data()

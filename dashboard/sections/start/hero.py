@@ -11,7 +11,7 @@ from typing import Final
 import streamlit as st
 
 from dashboard import assets, state, theme
-from mucore.playground.scene import COLOURS, Scene, points_of
+from mucore.playground.scene import HUES, Scene, points_of
 
 _HTML: Final = assets.text("hero.html")
 _CSS: Final = assets.text("hero.css")
@@ -49,7 +49,7 @@ def _played() -> str:
         "points": points,
         "forget": sorted(forget),
         "classes": scene.classes,
-        "hue": COLOURS[int(points[scene.forget[0]][2])],
+        "hue": HUES[int(points[scene.forget[0]][2])],
         "models": {
             who: [
                 {"grid": each["grid"], "share": each["share"], "left": each["numbers"]["fa"]}
