@@ -126,6 +126,9 @@ def _class_names(dataset: str) -> tuple[str, ...]:
         return ()
 
 
+VALUES = ["key", "metric", "value", "gap", "error"]  # the columns of `Store.metric_values`
+
+
 def budget_blocks(found: Sequence[Setting]) -> tuple[Block, ...]:
     """One figure a scenario of which only the size of the forget set differs between settings."""
     groups: dict[tuple[str, ...], list[Setting]] = {}
@@ -141,7 +144,7 @@ def budget_blocks(found: Sequence[Setting]) -> tuple[Block, ...]:
             continue
         judged = {key: line for one in members for key, line in one.judged.items()}
         curves = budget_frames.curves(
-            budget_frames.alike(runs), pd.DataFrame(columns=["key", "metric"]), (), judged=judged
+            budget_frames.alike(runs), pd.DataFrame(columns=VALUES), (), judged=judged
         )
         title = scenario_title(members[0].scenario)
         panel = budget_curves.distances(curves, title)

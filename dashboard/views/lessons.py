@@ -88,7 +88,7 @@ def show_head(lesson: Lesson, number: int, source: data.Source | None) -> None:
     )
     header.header(lesson.question, f"Step {number} of {lesson.length}.", source, title=lesson.title)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(number / lesson.length, width="stretch")
+        st.progress(number / lesson.length, f"Step {number} of {lesson.length}", width="stretch")
         presenting.switch()
         link("lessons", "All lessons", icon=":material/apps:", **ALL)
     talks.show_bar(lesson, number)

@@ -64,7 +64,7 @@ def test_a_choice_goes_along_and_stays_in_the_address(filled):
     } and "lessons" not in along(at)
     to(at, "tradeoffs")
     assert scenario_of(at) == "one_class" and at.query_params["scenario"] == "one_class"
-    to(at, "glossary")  # a page without filters loses none
+    to(at, "reference")  # a page without filters loses none
     to(at, "compare")
     assert scenario_of(at) == "one_class"
 
@@ -104,7 +104,7 @@ def test_a_lesson_keeps_its_step_while_a_reader_looks_elsewhere(filled):
     to(at, "results")
     assert along(at)["lessons"] == {"lesson": ["one-metric"], "step": ["3"]}
     to(at, "lessons")
-    assert at.query_params["step"] == "3" and "step 3 of" in words_on(at)
+    assert at.query_params["step"] == "3" and "Step 3 of" in words_on(at)
     at.query_params.clear()  # "All lessons"
     at.run()
     assert "lesson" not in at.query_params and "lessons" not in along(at)

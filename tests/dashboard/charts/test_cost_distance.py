@@ -60,7 +60,7 @@ def test_on_a_log_axis_no_distance_stands_on_the_floor_where_retrain_does(judged
     traces = {trace.name: trace for trace in figure.data}
     assert traces["Retrain"].y[0] == traces["forgot"].y[0] == pytest.approx(-1.0)
     assert traces["Retrain"].x[0] == pytest.approx(2.0)  # 100 %
-    assert traces["forgot, indicated"].marker.symbol == "circle-open"
+    assert traces["forgot, indicated"].marker.symbol == ("circle-open",)
     (band,) = [shape for shape in figure.layout.shapes if shape.name == "noise"]
     assert band.y1 == pytest.approx(math.log10(0.4))
 

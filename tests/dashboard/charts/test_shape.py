@@ -16,7 +16,8 @@ import plotly.graph_objects as go
 from dashboard import charts
 from dashboard.charts import parts
 
-NO_FIGURES = ("results_table", "scatter")  # HTML, and what several figures are drawn with
+# HTML, what several figures are drawn with, and modules of several small ones
+NO_FIGURES = ("results_table", "scatter", "start_tiles", "budget_curves")
 FIGURES = [
     each.name
     for each in pkgutil.iter_modules(charts.__path__)

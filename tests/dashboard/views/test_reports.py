@@ -273,16 +273,10 @@ def test_the_answer_and_only_sound_runs_compete(report):
         for setting, lines in answer.groupby("Setting", sort=False)
     }
     some, none = sorted(asked.values(), key=len, reverse=True)
-    assert some == [
-        "What happened",
-        "Nearest to Retrain",
-        "Most accurate",
-        "Cheapest",
-        "Look twice",
-    ]
-    assert none == ["What happened", "Nearest, most accurate, cheapest", "Look twice"]
+    assert some == ["What happened", "Nearest to Retrain", "Most accurate", "Cheapest", "Warnings"]
+    assert none == ["What happened", "Nearest, most accurate, cheapest", "Warnings"]
     assert (answer["Answer"] == "None qualifies").sum() == 1
-    twice = answer.loc[answer["Asked"] == "Look twice", "How it stands"]
+    twice = answer.loc[answer["Asked"] == "Warnings", "How it stands"]
     assert len(twice) == 2 and twice.str.contains("2 with a sanity flag").all()
 
 
@@ -410,10 +404,10 @@ def test_sizes_of_the_forget_set_make_a_figure(tmp_path):
         report = built(store)
         outline = evidence.outline(store.summaries())
     figures = {picture.name for picture in report.pictures}
-    assert {"budget-1", "1-tradeoff", "2-tradeoff"} == figures
+    assert {"budget-1", "1-cost", "2-cost"} == figures
     assert (
         outline["budget"] == "1 figure"
-        and outline["tradeoff"] == "2 figures"
+        and outline["cost"] == "2 figures"
         and outline["results"] == "2 tables, 4 lines"
     )
 
@@ -502,7 +496,7 @@ def test_html_shows_the_tables_cell_by_cell(report):
 
 @pytest.mark.slow
 def test_without_a_browser_figures_draw_themselves(report):
-    text = report_html.html(report.only(["tradeoff"]), {})
+    text = report_html.html(report.only(["cost"]), {})
     read = Reader(text)
     assert read.tags.count("script") == 1 + 2  # the library once, then a figure a scenario
     assert (
@@ -566,7 +560,7 @@ def test_figures_are_drawn_in_every_format(report):
     svg = render.images(figures, "svg")
     assert all(one is not None and one.lstrip().startswith(b"<svg") for one in svg)
     text = report_html.html(
-        report.only(["tradeoff"]), dict(zip(("1-tradeoff", "2-tradeoff"), svg, strict=True))
+        report.only(["cost"]), dict(zip(("1-cost", "2-cost"), svg, strict=True))
     )
     read = Reader(text)
     assert "script" not in read.tags and len(read.ids) == len(set(read.ids))
@@ -747,10 +741,8 @@ def test_figures_without_a_browser_are_pages_in_the_archive(home, no_browser, mo
             next(content for label, content in files if label.startswith("Download Figures"))
         )
     )
-    assert {"1-tradeoff.html", "plotly.min.js", "README.txt", "figures.txt"} <= set(
-        archive.namelist()
-    )
-    assert b'src="plotly.min.js"' in archive.read("1-tradeoff.html")
+    assert {"1-cost.html", "plotly.min.js", "README.txt", "figures.txt"} <= set(archive.namelist())
+    assert b'src="plotly.min.js"' in archive.read("1-cost.html")
 
 
 @pytest.mark.slow

@@ -45,13 +45,13 @@ def openings(monkeypatch) -> list[int]:
 
 @pytest.fixture
 def click(monkeypatch) -> Callable[[str], None]:
-    """Select the mark of a run in the figure of Trade-offs that has all goals."""
+    """Select the mark of a run in the figure of Trade-offs."""
     chosen: list[dict[str, Any]] = []
     draw = chart
 
     def clicked(figure: Any, key: str, **options: Any) -> Any:
         draw(figure, key, **options)
-        return {"selection": {"points": chosen if key == "goals" else []}}
+        return {"selection": {"points": chosen if key == "front" else []}}
 
     monkeypatch.setattr("dashboard.widgets.figures.chart", clicked)
 
@@ -123,8 +123,7 @@ def select_line(monkeypatch) -> dict[str, int]:
 
 
 @pytest.mark.parametrize(
-    ("page", "table", "query"),
-    [("start", "newest_runs", {}), ("method", "method_runs", {"method": "salun"})],
+    ("page", "table", "query"), [("method", "method_runs", {"method": "salun"})]
 )
 def test_a_line_of_a_table_of_runs_opens_its_run(filled, select_line, openings, page, table, query):
     runs = data.summaries().sort_values("finished", ascending=False)
