@@ -16,6 +16,7 @@ from mucore.catalog.points import CLASSES, COUNTS
 from mucore.errors import UnknownName
 from mucore.rng import numpy_rng
 
+HUES = ("amber", "blue", "green", "pink")  # of the classes, by which they are called
 PLACES = 255  # steps from one end of an axis to the other
 NOISE = 0.07  # standard deviation, in coordinates, of the catalogued sets
 MOST_NOISE = 0.4

@@ -21,7 +21,8 @@ from dashboard.frames import playground as frames
 from dashboard.widgets import messages, method_settings
 from mucore import catalog
 from mucore.errors import MucoreError
-from mucore.playground.scene import HUES, METHODS, PRESETS
+from mucore.playground.scene import METHODS, PRESETS
+from mucore.points import HUES
 
 MOST_EVENTS: Final = 80  # in one answer, which come to some hundred kilobytes
 PAUSE: Final = 0.15  # seconds between two questions for events

@@ -25,7 +25,6 @@ from mucore.spec.values import resolve
 
 DATASET, MODEL, PRESET = "points-moons", "mlp-2d", "points"  # of cards that scenes go by
 OWN_POINTS, OWN_CLASSES, MOST_METHODS = (4, 400), (2, 4), 3
-HUES = ("amber", "blue", "green", "pink")  # of the classes, by which they are called
 FEW = 8  # points at most that count as few
 FILE = Path(__file__).with_name("settings.json")
 

@@ -29,17 +29,7 @@ from mucore.engine.run import Callbacks, Run
 from mucore.errors import BadValue, Cancelled, MucoreError
 from mucore.metrics.membership import attack_is_blind, run_attack, split_attack_data
 from mucore.playground.film import Film, Shot
-from mucore.playground.scene import (
-    DATASET,
-    HUES,
-    MODEL,
-    PRESET,
-    SETTINGS,
-    Pick,
-    Scene,
-    Setting,
-    table,
-)
+from mucore.playground.scene import DATASET, MODEL, PRESET, SETTINGS, Pick, Scene, Setting, table
 from mucore.runner.execute import unlearn_recorded
 from mucore.runner.session import Session
 from mucore.spec import RunSpec, make_recipe, make_spec
@@ -180,7 +170,9 @@ class Playing:
         self.stage, self.scene = stage, scene
         self.callbacks = Callbacks(cancelled=cancelled)
         classes = scene.classes
-        self.splits = as_splits(f"points-{scene.points}", *scene.drawn, class_names=HUES[:classes])
+        self.splits = as_splits(
+            f"points-{scene.points}", *scene.drawn, class_names=points.HUES[:classes]
+        )
         self.session = Table(store, self.splits)
         self.spec = self.spec_of("original", {})
         self.data = self._data()

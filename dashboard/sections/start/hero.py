@@ -11,7 +11,8 @@ from typing import Final
 import streamlit as st
 
 from dashboard import assets, state, theme
-from mucore.playground.scene import HUES, Scene, points_of
+from mucore.playground.scene import Scene, points_of
+from mucore.points import HUES
 
 _HTML: Final = assets.text("hero.html")
 _CSS: Final = assets.text("hero.css")
