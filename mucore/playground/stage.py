@@ -170,9 +170,8 @@ class Playing:
         self.stage, self.scene = stage, scene
         self.callbacks = Callbacks(cancelled=cancelled)
         classes = scene.classes
-        self.splits = as_splits(
-            f"points-{scene.points}", *scene.drawn, class_names=points.HUES[:classes]
-        )
+        names = points.HUES[:classes]
+        self.splits = as_splits(f"points-{scene.points}", *scene.drawn, class_names=names)
         self.session = Table(store, self.splits)
         self.spec = self.spec_of("original", {})
         self.data = self._data()
