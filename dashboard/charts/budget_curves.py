@@ -74,7 +74,7 @@ class Ghost:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Panel:
+class BudgetCurvesInfo:
     """One scenario; `sizes` and their share in words. `log` is for distances. `ghosts` are places
     (series, x, y, source); `noise` (size, low, high) of Retrains of other seeds.
     """
@@ -94,7 +94,7 @@ class Panel:
         return [*marks, *(ends if self.log else ()), *(y for _, _, y, _ in self.ghosts)]
 
 
-def distances(found: Curves, title: str) -> Panel:
+def budget_curves_info(found: Curves, title: str) -> BudgetCurvesInfo:
     """Distances to Retrain in points; Retrain itself has none to draw."""
 
     def mark(line: Line, step: Step) -> Mark | None:
@@ -104,14 +104,14 @@ def distances(found: Curves, title: str) -> Panel:
         span = step.spread and (100 * step.spread[0], 100 * step.spread[1])
         return _mark(found, line, step, 100 * step.distance.mean, span, f"{away} points away")
 
-    return Panel(
+    return BudgetCurvesInfo(
         title=title, sizes=found.sizes, unit="percent", log=True, series=_series(found, mark)
     )
 
 
 def values(
     found: Curves, metric: str, title: str, *, view: View = "value", ghosts: Sequence[Ghost] = ()
-) -> Panel:
+) -> BudgetCurvesInfo:
     """Values of a metric, or its gaps to Retrain where it has some, with 95 % intervals over seeds;
     of the `ghosts` those whose method has a line here.
     """
@@ -138,7 +138,7 @@ def values(
         if one.method in lines and not (gap and one.method == "retrain")
         if metric in (content := one.gaps if gap else one.values)
     ]
-    return Panel(
+    return BudgetCurvesInfo(
         title=title,
         sizes=found.sizes,
         unit=unit(metric),
@@ -186,7 +186,7 @@ def _noise(
     return tuple(made) if any(low < high for _, low, high in made) else ()
 
 
-def coloured(panel: Panel) -> list[str]:
+def coloured(panel: BudgetCurvesInfo) -> list[str]:
     """The titles of the methods in colour, of a panel of distances: those whose distance differs
     most from that of the original, which nobody touched.
     """
@@ -202,7 +202,7 @@ def coloured(panel: Panel) -> list[str]:
     return [each.title for each in methods if each in chosen]
 
 
-def up(panels: Sequence[Panel]) -> Axis:
+def up(panels: Sequence[BudgetCurvesInfo]) -> Axis:
     """The axis that panels of one measure share."""
     heights = [height for panel in panels for height in panel.heights]
     if all(panel.log for panel in panels):
@@ -214,7 +214,7 @@ def up(panels: Sequence[Panel]) -> Axis:
 
 
 def draw(
-    panel: Panel,
+    info: BudgetCurvesInfo,
     axis: Axis,
     vivid: Collection[str],
     *,
@@ -228,23 +228,23 @@ def draw(
     """
     look = theme.ground(dark)
     figure = axes.figure(dark=dark)
-    if panel.noise:
-        spans = [(math.log10(x), low, high) for x, low, high in panel.noise]
+    if info.noise:
+        spans = [(math.log10(x), low, high) for x, low, high in info.noise]
         figure.add_trace(noise.ribbon(look, spans, named=False))
-    turns = turns or dashes([panel])
+    turns = turns or dashes([info])
     lines = {title: turns.get(title, "solid") for title in vivid}
     named: list[tuple[float, str, str]] = []
-    shown = sorted(panel.series, key=lambda each: (each.title in vivid, each.reference))
+    shown = sorted(info.series, key=lambda each: (each.title in vivid, each.reference))
     figure.add_traces([_trace(each, axis, lines, dark, selected) for each in shown])
     for each in shown:
         if each.title in lines or each.line == selected or each.reference:
             color = look.text if each.reference else theme.family_style(each.family).color(dark)
             title = f"<b>{each.title}</b>" if each.reference else each.title
             named.append((axis.place(each.marks[-1].y), title, color))
-    _bars(figure, [each for each in shown if each.title in lines], axis, panel, dark)
-    for source in dict.fromkeys(source for _, _, _, source in panel.ghosts):
-        figure.add_trace(_ghosts(panel, source, axis, dark))
-    places = [math.log10(x) for x in panel.sizes]
+    _bars(figure, [each for each in shown if each.title in lines], axis, info, dark)
+    for source in dict.fromkeys(source for _, _, _, source in info.ghosts):
+        figure.add_trace(_ghosts(info, source, axis, dark))
+    places = [math.log10(x) for x in info.sizes]
     room = 0.05 * max(places[-1] - places[0], 0.3)
     titles = [title.removeprefix("<b>").removesuffix("</b>") for _, title, _ in named]
     figure.update_layout(
@@ -257,14 +257,14 @@ def draw(
         zeroline=False,
         showline=False,
         tickvals=places,
-        ticktext=[tick(*pair) for pair in panel.sizes.items()],
+        ticktext=[tick(*pair) for pair in info.sizes.items()],
     )
     figure.update_yaxes(**axis.layout())
     paper: dict[str, Any] = {"xref": "paper", "yref": "paper", "x": 0, "xanchor": "left"}
     head = axes.words(
-        f"<b>{panel.title}</b>", look.text, size=15, y=1, yanchor="bottom", yshift=8, **paper
+        f"<b>{info.title}</b>", look.text, size=15, y=1, yanchor="bottom", yshift=8, **paper
     )
-    foot = axes.words(across(panel), look.muted, size=13, y=0, yanchor="top", yshift=-24, **paper)
+    foot = axes.words(across(info), look.muted, size=13, y=0, yanchor="top", yshift=-24, **paper)
     axes.put(figure, [head, foot])
     end_labels.write(figure, places[-1], named, axis.span, height - TOP - BOTTOM, look)
     return figure
@@ -275,14 +275,14 @@ def tick(count: int, share: str) -> str:
     return share.partition(" of ")[0] or number(count, "count")
 
 
-def across(panel: Panel) -> str:
+def across(panel: BudgetCurvesInfo) -> str:
     """What the x axis says: "Share of the class (log): 20 to 200 images"."""
     low, high = (number(count, "count") for count in (min(panel.sizes), max(panel.sizes)))
     whole = next(iter(panel.sizes.values())).partition(" of ")[2]
     return f"{f'Share of {whole}' if whole else 'Samples'} to forget (log): {low} to {high}"
 
 
-def dashes(panels: Sequence[Panel]) -> dict[str, str]:
+def dashes(panels: Sequence[BudgetCurvesInfo]) -> dict[str, str]:
     """How the line of each method in colour of some panel is dashed, by its title: the second of a
     family is not as the first.
     """
@@ -325,7 +325,9 @@ def _trace(
     )
 
 
-def _bars(figure: go.Figure, shown: Sequence[Series], axis: Axis, panel: Panel, dark: bool) -> None:
+def _bars(
+    figure: go.Figure, shown: Sequence[Series], axis: Axis, panel: BudgetCurvesInfo, dark: bool
+) -> None:
     """A thin upright bar for what several seeds span, those of one size side by side."""
     places = [math.log10(x) for x in panel.sizes]
     step = 0.009 * max(places[-1] - places[0], 0.3)
@@ -347,7 +349,7 @@ def _bars(figure: go.Figure, shown: Sequence[Series], axis: Axis, panel: Panel, 
     ]
 
 
-def _ghosts(panel: Panel, source: str, axis: Axis, dark: bool) -> dict[str, Any]:
+def _ghosts(panel: BudgetCurvesInfo, source: str, axis: Axis, dark: bool) -> dict[str, Any]:
     """Open marks in the colour of the method's line; they belong to no run, so a click opens
     nothing.
     """
@@ -375,13 +377,13 @@ def _ghosts(panel: Panel, source: str, axis: Axis, dark: bool) -> dict[str, Any]
     )
 
 
-def alt_text(panel: Panel) -> str:
-    """The panel in a sentence or two, for a reader who cannot see it."""
-    ends = {each.title: each.marks[-1].y for each in panel.series if not each.reference}
-    scale = SCALES.get(panel.unit, 1.0)
-    said = f"{panel.title}: {words.count(len(ends), 'line')} over {len(panel.sizes)} budgets."
+def alt_text(info: BudgetCurvesInfo) -> str:
+    """The info in a sentence or two, for a reader who cannot see it."""
+    ends = {each.title: each.marks[-1].y for each in info.series if not each.reference}
+    scale = SCALES.get(info.unit, 1.0)
+    said = f"{info.title}: {words.count(len(ends), 'line')} over {len(info.sizes)} budgets."
     if not ends:
         return said
     low, high = min(ends, key=ends.__getitem__), max(ends, key=ends.__getitem__)
-    lowest, highest = (number(ends[name] / scale, panel.unit) for name in (low, high))
+    lowest, highest = (number(ends[name] / scale, info.unit) for name in (low, high))
     return f"{said} At the largest {low} is lowest, {lowest}, and {high} highest, {highest}."

@@ -147,7 +147,7 @@ def budget_blocks(found: Sequence[Setting]) -> tuple[Block, ...]:
             budget_frames.alike(runs), pd.DataFrame(columns=VALUES), (), judged=judged
         )
         title = scenario_title(members[0].scenario)
-        panel = budget_curves.distances(curves, title)
+        panel = budget_curves.budget_curves_info(curves, title)
         vivid = budget_curves.coloured(panel)
         made.append(
             Picture(

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dashboard import state
 from dashboard.charts import budget_curves
-from dashboard.charts.budget_curves import Ghost, Panel
+from dashboard.charts.budget_curves import BudgetCurvesInfo, Ghost
 from dashboard.frames import budget as budget_frames
 from dashboard.papers import tables
 from dashboard.sections.budget import panels
@@ -20,13 +20,15 @@ from dashboard.widgets.markdown import escape, metric_help
 from mucore import catalog
 
 Found = Mapping[str, budget_frames.Curves]
-Panels = Mapping[str, Panel]
+Panels = Mapping[str, BudgetCurvesInfo]
 SAID = "Distance to Retrain, points (log). Lower is better."
 
 
 def distances(found: Found, titles: Mapping[str, str]) -> list[go.Figure]:
     """The panels of distances, and which methods are grey in them."""
-    made = {name: budget_curves.distances(each, titles[name]) for name, each in found.items()}
+    made = {
+        name: budget_curves.budget_curves_info(each, titles[name]) for name, each in found.items()
+    }
     made = {name: panel for name, panel in made.items() if panel.series}
     if not made:
         st.markdown("No method has a distance to Retrain yet.")
@@ -80,7 +82,7 @@ def metric(
         for panel, each in found.items()
     }
     made = {panel: each for panel, each in made.items() if each.series}
-    colours = {panel: budget_curves.distances(each, "") for panel, each in found.items()}
+    colours = {panel: budget_curves.budget_curves_info(each, "") for panel, each in found.items()}
     return draw(made, colours, found, "budget_metric")
 
 

@@ -209,7 +209,7 @@ def test_a_run_is_compared_with_the_retrain_of_its_own_size(home):
 def test_distances_on_a_log_axis_with_eight_in_colour_and_names_at_their_ends():
     methods = [line(f"m{n}", 12 + n, 12 + n, 12 + n) for n in range(9)]
     curves = three_sizes(line("original", 12, 12, 12), line("x", 1.5, 3, 0, spread=1), *methods)
-    panel = budget_curves.distances(curves, "Here")
+    panel = budget_curves.budget_curves_info(curves, "Here")
     marks = {each.title: each.marks for each in panel.series}
     assert [mark.y for mark in marks["X"]] == pytest.approx([1.5, 3, 0])
     assert marks["X"][0].span == pytest.approx((0.5, 2.5)) and marks["M1"][0].span is None
