@@ -17,7 +17,7 @@ from dashboard import charts
 from dashboard.charts import parts
 
 # HTML, what several figures are drawn with, and modules of several small ones
-NO_FIGURES = ("results_table", "scatter", "start_tiles", "budget_curves")
+NO_FIGURES = ("results_table", "scatter", "dots", "start_tiles")
 FIGURES = [
     each.name
     for each in pkgutil.iter_modules(charts.__path__)

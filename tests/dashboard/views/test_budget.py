@@ -521,9 +521,8 @@ def show_tuned_and_authors(made: Path, monkeypatch: pytest.MonkeyPatch, *sizes: 
             spec = make_spec_row(method="ssd", scenario_parameters={"budget": budget})
             changes = {"method_preset": "tuned", "parameters": {**spec.parameters, "alpha": 3.0}}
             spec = spec.model_copy(update=changes)
-            store.put_result(
-                make_result(spec, metrics={"fa": 0.7, "ta": 0.8}, forget_count=COUNTS[budget])
-            )
+            numbers = {"fa": 0.7, "ta": 0.8, "ra": 0.9, "mia_confidence": 0.5}
+            store.put_result(make_result(spec, metrics=numbers, forget_count=COUNTS[budget]))
         write_pack(store, made.parent / "pack")
     monkeypatch.setattr(data, "DEMO", made.parent / "pack")
 
@@ -546,8 +545,9 @@ def test_the_demo_opens_on_the_settings_that_have_curves(home, tmp_path, monkeyp
 @pytest.mark.slow
 def test_the_demo_opens_on_tuned_settings_where_they_have_curves(home, tmp_path, monkeypatch):
     show_tuned_and_authors(tmp_path / "made", monkeypatch, 0.1, 0.2, 0.4)
-    assert sizes_drawn(opened()) == [12, 24, 48]
-    assert sizes_drawn(opened(settings="authors")) == [12, 24]
+    for at, settings in ((opened(), "tuned"), (opened(settings="authors"), "authors'")):
+        labels = [each.proto.popover.label for each in at.get("popover")]
+        assert f"Settings **{settings}**" in labels and sizes_drawn(at) == [12, 24]
 
 
 @pytest.mark.slow

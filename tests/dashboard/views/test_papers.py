@@ -356,7 +356,6 @@ def test_a_link_shows_its_scenario_although_other_data_have_more_runs(demo_home,
     """Most runs of the demo are of Fashion-MNIST, which has none of these scenarios."""
     at = open_page(link.page, **link.query)
     assert not at.exception and not at.error
-    assert not [one for one in at.markdown if "No results here" in one.value]
     if link.page != "budget":  # it shows several, each in a panel
         box = next(box for box in at.selectbox if box.label == "Scenario")
         assert box.value == link.query["scenario"]
