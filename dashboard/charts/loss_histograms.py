@@ -99,7 +99,7 @@ def draw(info: LossHistogramsInfo, *, dark: bool) -> go.Figure:
             col=number,
         )
     figure.update_layout(height=340, bargap=0, margin={"t": 30}, legend=axes.below(-0.25))
-    figure.update_xaxes(title="Loss of an image, nats", rangemode="tozero")
+    figure.update_xaxes(title="Loss, nats", rangemode="tozero")
     figure.update_yaxes(rangemode="tozero")
     figure.update_yaxes(title="Images, %", col=1)
     return figure
