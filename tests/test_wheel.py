@@ -105,7 +105,7 @@ for file in (mucore.__file__, dashboard.__file__, EMBEDDED):
     assert Path(file).is_file() and Path(file).is_relative_to(sys.prefix), file
 opened = AppTest.from_file(str(Path(dashboard.__file__).parent / "app.py"), default_timeout=120)
 opened.run()
-opened.switch_page("views/papers.py").run()
+opened.switch_page("views/reference.py").run()
 assert not opened.exception and not opened.error, [one.value for one in opened.error]
 print(len(opened.markdown))
 """

@@ -133,21 +133,19 @@ def test_a_key_that_is_typed_into_a_field_presents_nothing(
     assert "present" not in page.url
 
 
-def test_arrows_walk_through_the_views_of_a_page_and_on_to_the_next_page(
+def test_arrows_walk_through_the_tabs_of_a_page_and_on_to_the_next_page(
     demo: Application, projector: Page
 ) -> None:
     page = opened(projector, f"{demo.url}/tradeoffs?present=1")
     assert seen(page) == "front"
     page.keyboard.press("ArrowRight")
-    assert seen(page) == "goals"
-    page.keyboard.press("ArrowRight")
-    expect(page).to_have_url(re.compile("view=requests"))
+    expect(page).to_have_url(re.compile("tab=requests"))
     expect(page.locator(f"{SEEN}.st-key-slide-amortised_cost")).to_be_visible()
-    expect(page.locator(".mucore-foot span")).to_have_text(re.compile("step 2 of 5"))
-    page.keyboard.press("ArrowLeft")  # back to the last figure of the view before
-    expect(page.locator(f"{SEEN}.st-key-slide-goals")).to_be_visible()
+    expect(page.locator(".mucore-foot span")).to_have_text(re.compile("step 2 of 2"))
+    page.keyboard.press("ArrowLeft")  # back to the last figure of the tab before
+    expect(page.locator(f"{SEEN}.st-key-slide-front")).to_be_visible()
     page.keyboard.press("Shift+ArrowRight")
-    expect(page).to_have_url(re.compile(r"/compare\?.*present=1"))
+    expect(page).to_have_url(re.compile(r"/depoisoning\?.*present=1"))
     expect(page.locator(SEEN)).to_have_count(1)
 
 

@@ -16,8 +16,9 @@ def test_results_are_found_from_start_and_narrowed_to_a_scenario(
     demo: Application, page: Page
 ) -> None:
     opened(page, demo.url)
-    page.get_by_role("link", name="Read the table").click()
+    page.locator(".st-key-start_line").get_by_role("link", name="Results").click()
     expect(page).to_have_url(re.compile("/results"))
+    page.get_by_role("button", name="Forget the whole class").click()
     page.locator(".st-key-url-scenario").get_by_role("combobox").fill("Part of one class")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("scenario=one_class"))

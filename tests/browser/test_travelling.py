@@ -59,8 +59,8 @@ def test_a_click_on_the_page_list_takes_the_filters_along_in_one_step(
 def test_a_lesson_is_where_it_was_left(demo: Application, page: Page) -> None:
     page.goto(f"{demo.url}/lessons?lesson=forget-one-class&step=2")
     expect(page.get_by_text("step 2 of")).to_be_visible()
-    go(page, "Glossary")
-    expect(page).to_have_url(re.compile("/glossary"))
+    go(page, "Reference")
+    expect(page).to_have_url(re.compile("/reference"))
     expect(page.locator(".st-key-along a").first).to_be_attached()
     go(page, "Lessons")
     expect(page).to_have_url(re.compile("lesson=forget-one-class&step=2"))
