@@ -130,6 +130,7 @@ CUT = """() => [...document.querySelectorAll('[data-testid="stMain"] *')].filter
   const box = e.getBoundingClientRect(), look = getComputedStyle(e);
   const written = [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
   if (!written || !box.width || look.clipPath !== 'none') return false;
+  if (e.closest('.st-key-chips')) return false;  // a chip opens on what it has no room for
   const range = document.createRange();
   range.selectNodeContents(e);
   const right = range.getBoundingClientRect().right;

@@ -39,7 +39,7 @@ def distances(marks: Sequence[Mark], *, dark: bool) -> go.Figure:
         _number(figure, f"{mark.value:.1f}", mark.value, row, look)
     figure.add_vline(x=0, line={"dash": "dash", "width": 2, "color": look.text})
     most = max((mark.value for mark in marks), default=1.0)
-    figure.update_xaxes(range=(-0.03 * most, 1.25 * most), nticks=4, ticksuffix="")
+    figure.update_xaxes(range=(-0.03 * most, 1.4 * most), nticks=4, ticksuffix="")
     return figure
 
 

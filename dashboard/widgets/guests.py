@@ -34,7 +34,9 @@ def not_for_you(page: Page) -> None:
             "forgotten, and starts the runs. You can follow them, and read what comes of them.",
         )
     }
-    header(*doing[page.id])
+    question, how = doing[page.id]
+    header(question, how, title=question)
+    st.markdown(how)
     link("queue", "Follow the runs", icon=":material/list_alt:")
     link("results", "Read the results", icon=":material/table_chart:")
 

@@ -56,7 +56,7 @@ def show(
         )
     selected = found.line_of(state.param("run"))
     figure = poison_bars.draw(info, dark=state.dark(), selected=selected, legend=not said)
-    with st.container(key=f"wide_{count}"):  # a phone scrolls it sideways
+    with st.container(key=f"sideways_{count}"):  # on a phone it scrolls
         clicks.chart(figure, f"poison_bars_{count}", alt=poison_bars.alt_text(info))
     if new := [sentence for sentence in notes(info) if sentence not in said]:
         st.caption(escape(" ".join(new)))

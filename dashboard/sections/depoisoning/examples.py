@@ -120,9 +120,9 @@ def show_images(
         predicted=[(name, answers.tolist()) for name, answers in chosen.predicted.items()],
         names=catalog.dataset(original.spec["dataset"]).class_names,
     )
-    figures.chart(
-        image_row.draw(info, dark=state.dark()), "poisoned_images", alt=image_row.alt_text(info)
-    )
+    figure = image_row.draw(info, dark=state.dark())
+    with st.container(key="sideways_images"):
+        figures.chart(figure, "poisoned_images", alt=image_row.alt_text(info))
     shown, matching = len(chosen.ids), chosen.matching
     st.caption(
         (

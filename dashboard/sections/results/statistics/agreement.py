@@ -22,6 +22,6 @@ def show(found: Statistics, runs: pd.DataFrame, line: st.delta_generator.DeltaGe
         heads, found.tau.to_numpy(dtype=float), what="Kendall's τ", signed=True
     )
     figure = agreement.draw(info, dark=state.dark())
-    with st.container(key="wide_agreement"):  # a phone scrolls it sideways
+    with st.container(key="sideways_agreement"):  # a phone scrolls it sideways
         figures.chart(figure, "metric_agreement", alt=agreement.alt_text(info))
     figures.numbers(tradeoffs_frames.tau_frame(found.tau), "agreement-of-metrics", figure)
