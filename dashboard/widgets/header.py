@@ -80,31 +80,6 @@ def tabs(names: Mapping[str, str], old: Mapping[str, str] | None = None) -> str:
     return tab
 
 
-def pick_view(
-    names: Mapping[str, str],
-    questions: Mapping[str, str],
-    captions: Mapping[str, str],
-    source: data.Source,
-    top: st.delta_generator.DeltaGenerator,
-) -> tuple[str, st.delta_generator.DeltaGenerator]:
-    """The choice among a page's views (`names` by id, parameter `view`); the head of the chosen one
-    goes into `top`.
-
-    Returns its id and a place under the head for its answers.
-    """
-    view = state.segmented(
-        "View",
-        "view",
-        list(names),
-        format_func=lambda name: names[name],
-        label_visibility="collapsed",
-    )
-    course.steps(list(names), view, lambda name: state.set_param("view", name))
-    with top:
-        header(questions[view], captions[view], source)
-        return view, st.container()
-
-
 def filter_row(widths: Sequence[float]) -> list[st.delta_generator.DeltaGenerator]:
     """Columns of these relative widths for a page's filters, of which there is one row; in a narrow
     window the last ones go below.
