@@ -150,10 +150,10 @@ def draw(
     return figure
 
 
-def alt_text(info: EfficacyStripsInfo, title: str) -> str:
+def alt_text(info: EfficacyStripsInfo) -> str:
     parts = [
         f"{panel.line.title} from {min(values):.2f} to {max(values):.2f}"
         for panel in info.panels
         if (values := [value for _, value, _ in panel.runs[0]])
     ]
-    return f"{title}, over {len(info.labels)} forget sets, a panel a method: {'; '.join(parts)}."
+    return f"{len(info.labels)} forget sets, a panel a method: {'; '.join(parts)}."

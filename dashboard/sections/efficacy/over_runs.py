@@ -85,7 +85,9 @@ def show_strips(
 ) -> None:
     info, wide, narrow = drawn(frame, of, names, where, title, state.dark(), state.param("run"))
     key = "efficacy_spread" if of[0] == "efficacy" else "efficacy_probability"
-    clicks.open_run(clicks.stacking(wide, narrow, key, alt=efficacy_strips.alt_text(info, title)))
+    clicks.open_run(
+        clicks.stacking(wide, narrow, key, alt=f"{title}: {efficacy_strips.alt_text(info)}")
+    )
     if info.left_out:
         st.caption(f"First {len(info.panels)} of {len(info.panels) + len(info.left_out)} methods.")
     if of[0] == "probability":
