@@ -25,7 +25,6 @@ from mucore.verdicts import Judged, Verdict
 AMOUNTS = ("budget", "fraction")
 # of Figures 3 and 4; as shares they mean the same on other data
 MUBOX_BUDGETS = (0.02, 0.05, 0.1, 0.2)
-MUBOX_POISONS = (0.05, 0.1)  # of Figures 5 and 6
 UNITS: Mapping[str, Unit] = {
     "fraction": "percent",
     "seconds": "seconds",

@@ -282,10 +282,3 @@ def with_attacks(
     ]
     found = usual([one for one, _ in known], dataset=dataset, model=model, parameters=parameters)
     return next(((one, content) for one, content in known if one == found), None)
-
-
-def of_mubox(scenario: str, *, dataset: str) -> Published | None:
-    """MUBox's table of a scenario, of its data set nearest to ours; None without one."""
-    options = [one for one in printed_tables(scenario) if one.paper == "mubox"]
-    found = usual(options, dataset=dataset, model="", parameters={})
-    return None if found is None else read(found, dataset=dataset, model=found.model)

@@ -151,14 +151,6 @@ def nearest(rows: Sequence[L]) -> list[L]:
     return rule.nearest(qualified(rows), lambda row: row.away)
 
 
-def that_forgot(rows: Sequence[L]) -> str:
-    """What those that lead are called: "that forgot" where they need no telling apart."""
-    unsure = [row.verdict is not None and row.verdict.provisional for row in qualified(rows)]
-    if not any(unsure):
-        return "that forgot"
-    return "that forgot by indication" if all(unsure) else "that demonstrably forgot"
-
-
 def count_sentence(rows: Sequence[Line], ran: int = 0) -> str:
     """What happened to how many of the methods among `rows`, to be read aloud; "" where none has a
     verdict. A baseline that cheats is not counted. `ran` says how many ran, if some are not shown.

@@ -80,14 +80,6 @@ def tabs(names: Mapping[str, str], old: Mapping[str, str] | None = None) -> str:
     return tab
 
 
-def filter_row(widths: Sequence[float]) -> list[st.delta_generator.DeltaGenerator]:
-    """Columns of these relative widths for a page's filters, of which there is one row; in a narrow
-    window the last ones go below.
-    """
-    with st.container(key="filters"):
-        return st.columns(widths, vertical_alignment="bottom", gap="small")
-
-
 def statement(sentence: str, beside: str = "") -> None:
     """A page's answer in a sentence that may be read aloud, above everything else; `beside` is what
     else belongs to it, in plain type.
