@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 
 SIZES = [(1280, 800), (1024, 768), (390, 844), (1920, 1080)]  # width, height
 FIRST = {1280: 300, 1024: 360, 390: 360}  # the first figure begins above this height
-TALL = {"start": 360}  # pixels of it at 1280, else 400: below Start's stand three more pictures
+TALL = 400  # pixels of it at 1280
 BEFORE, WHOLE = 120, 250  # words before the figure ends, and on the page
 # The pages that are measured: those of figures. A page joins as it is rebuilt, and none leaves.
 PAGES = [
@@ -82,9 +82,7 @@ def test_the_figure_comes_first_and_none_of_its_texts_meet(
         still(themed)
         found = themed.evaluate(LOOK, [name])
         assert found is not None
-        if found["top"] > FIRST.get(width, height) or (
-            width == 1280 and found["height"] < TALL.get(name, 400)
-        ):
+        if found["top"] > FIRST.get(width, height) or (width == 1280 and found["height"] < TALL):
             broken.append(f"{width}: the figure is at {found['top']}, {found['height']} high")
         if width == 1280 and (found["before"] > BEFORE or found["whole"] > WHOLE):
             broken.append(
