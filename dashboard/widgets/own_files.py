@@ -11,7 +11,8 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,7 @@ from dashboard.widgets.markdown import escape
 from dashboard.widgets.training_set import pictures, stamp, training_of
 from mucore import catalog
 from mucore.errors import BadFile, MucoreError
-from mucore.spec import Recipe
+from mucore.spec import Recipe, make_recipe
 from mucore.userfiles import weights
 
 if TYPE_CHECKING:
@@ -118,32 +119,45 @@ def _in_turn(classes: Sequence[np.ndarray]) -> list[int]:
     return list(dict.fromkeys(int(each) for each in islice(turns, 4 * ON_WALL)))[:ON_WALL]
 
 
-def check_weights(text: str, dataset: str, model: str, recipe: Recipe, facts: Facts | None) -> None:
+def check_weights(
+    text: str, dataset: str, model: str, preset: str, changes: dict[str, Any], facts: Facts | None
+) -> None:
     """Raise `BadFile` or `BadValue` where the weights in a file, or in the store's copy of one, do
-    not fit the model on this data, as the recipe preprocesses them.
+    not fit the model on this data, preprocessed as the preset with `changes` has it, which must
+    say so where the file does not tell.
     """
     path = str(weights.stored(data.own_store().artifacts, text))
     if facts is None:
         return
-    if problem := _misfit(path, stamp(path), dataset, model, recipe.model_dump_json(), facts):
+    recipe, said = make_recipe(preset, changes), "preprocess" in changes
+    if problem := _misfit(path, stamp(path), dataset, model, recipe.model_dump_json(), facts, said):
         raise BadFile(uploads.named(problem, path))
 
 
 @st.cache_data(show_spinner="Checking the weights", max_entries=32)
 def _misfit(
-    path: str, changed: tuple[int, ...], dataset: str, model: str, recipe: str, facts: Facts
+    path: str,
+    changed: tuple[int, ...],
+    dataset: str,
+    model: str,
+    recipe: str,
+    facts: Facts,
+    said: bool,
 ) -> str:
     """Why the weights do not fit, "" where they do. What the images say is asked where these are on
     this machine.
     """
     from mucore import datasets, models
     from mucore.engine.data import on_device
+    from mucore.models.checkpoints import preprocess_of
     from mucore.runner.preprocessing import recognised, stated
 
     form = {"in_channels": facts.channels, "classes": facts.classes, "image_size": facts.side}
     network = models.build(model, **form, seed=0)
     try:
         found = models.load_checkpoint(path, network)
+        if not said:
+            preprocess_of(Path(path))
     except MucoreError as failure:
         return str(failure)
     chosen = Recipe.model_validate_json(recipe)

@@ -20,7 +20,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from mucore.errors import BadFile
-from mucore.spec.preprocess import written
+from mucore.spec.preprocess import NAMED, USUAL, written
 from mucore.userfiles.weights import is_safetensors
 
 # where trainers keep a state dict in their file, the moving average first: it is what they evaluate
@@ -86,9 +86,17 @@ def _fault(key: str, tensor: Tensor, wanted: Tensor) -> str:
     return ""
 
 
-def layer(path: Path) -> str:
-    """What pixels become by a `normalize` layer in a file; "" without one. Raises `BadFile`."""
-    return fitted(path, read(path), {}).preprocess
+def preprocess_of(path: Path) -> str:
+    """What pixels become by a `normalize` layer in a file; "" without one, where batch norms tell
+    whether pixels come as they should. Raises `BadFile` where nothing in the file tells.
+    """
+    found = fitted(path, read(path), {})
+    if not found.preprocess and not any(key.endswith("running_var") for key in found.tensors):
+        raise BadFile(
+            f"Nothing in {path} tells on which pixels it was trained. Say preprocess: {USUAL} if "
+            f"it was trained here, else {', '.join(NAMED)} or MEAN/STD."
+        )
+    return found.preprocess
 
 
 def fitted(path: Path, found: Checkpoint, wanted: Mapping[str, Tensor]) -> Checkpoint:

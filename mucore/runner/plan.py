@@ -417,15 +417,16 @@ def make_plan(
     grid: Grid, store: Store, *, history: Store | None = None, workers: int | None = None
 ) -> Plan:
     """Expand a grid and set aside what the store has. Where nobody chose how pixels are
-    preprocessed, a `normalize` layer in a file of weights does.
+    preprocessed, a `normalize` layer in a file of weights does. Raises `BadFile` where neither that
+    nor a batch norm in the file can tell.
 
     `history` is a second store to estimate from (the demo's) while this one is young; `workers`
     share the work (None: those that live).
     """
     if "preprocess" not in grid.recipe and (files := uploaded_files(grid)):
-        from mucore.models.checkpoints import layer  # torch, where there is such a file
+        from mucore.models.checkpoints import preprocess_of  # torch, where there is such a file
 
-        said = max(layer(weights.stored(store.artifacts, text)) for text in files)
+        said = max(preprocess_of(weights.stored(store.artifacts, text)) for text in files)
         recipe = grid.recipe | ({"preprocess": said} if said else {})
         grid = grid.model_copy(update={"recipe": recipe})
     return plan_specs(grid, *expand(grid), store, history=history, workers=workers)

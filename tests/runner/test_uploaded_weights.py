@@ -45,7 +45,8 @@ def grid(*methods: str, original: object = "", file: object = "", **recipe: Any)
         for name in methods
     ]
     changes: dict[str, Any] = {"methods": choices, "original": str(original)}
-    return small_grid().model_copy(update=changes | {"recipe": recipe or {"epochs": 1}})
+    changes["recipe"] = {"epochs": 1, "preprocess": "mucore"} | recipe
+    return small_grid().model_copy(update=changes)
 
 
 def stored(session: Session, key: str) -> dict[str, np.ndarray]:
@@ -236,7 +237,7 @@ def test_unusable_files_are_refused_before_anything_is_trained(
     path = tmp_path / "mine.pt"
     weights_file(path, classes=classes) if classes else path.write_bytes(b"nonsense")
     common: dict[str, Any] = {"dataset": "digits", "model": "mlp", "home": store.home}
-    common["preset"] = "quick"
+    common |= {"preset": "quick", "preprocess": "mucore"}
     with pytest.raises(BadFile, match=words):
         mu.compare(**common, methods="uploaded", parameters={"uploaded": {"file": str(path)}})
     with pytest.raises(BadFile, match=words):
@@ -251,7 +252,7 @@ def test_the_command_line_takes_both(tmp_path: Path, monkeypatch: pytest.MonkeyP
         weights_file(tmp_path / "m.safetensors", seed=6),
     )
     common = "--dataset digits --model mlp --preset quick --set recipe.epochs=1".split()
-    common += ["--scenario", "one_class"]
+    common += ["--scenario", "one_class", "--preprocess", "mucore"]
     own = ["--methods", "uploaded", "--set", f"uploaded.file={mine}", "--original", str(original)]
     assert main(["run", *common, *own]) == 0
     with open_store(tmp_path / "home") as store:

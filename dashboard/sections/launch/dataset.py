@@ -122,11 +122,11 @@ def choose_data() -> tuple[Basis, st.delta_generator.DeltaGenerator]:
             "Retrain is, by the recipe.",
         ).strip()
         uploads.weights_field("original")
-        changes |= recipe.recipe_form(preset, beside_weights=True)
-        made = make_recipe(preset, changes)
+        changes |= recipe.preprocess_field(preset)
         if original:
             parts.checked(
-                lambda: own_files.check_weights(original, dataset, model, made, facts), None
+                lambda: own_files.check_weights(original, dataset, model, preset, changes, facts),
+                None,
             )
     recipe.say_recipe(presets[preset], changes)
     return Basis(dataset, model, preset, changes, original, facts), place

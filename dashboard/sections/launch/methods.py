@@ -159,7 +159,12 @@ def method_settings(
                         if given_file := form.values.get(parameter.name):
                             fields.checked(
                                 lambda text=given_file: check_weights(
-                                    text, basis.dataset, basis.model, basis.recipe, basis.facts
+                                    text,
+                                    basis.dataset,
+                                    basis.model,
+                                    basis.preset,
+                                    basis.changes,
+                                    basis.facts,
                                 ),
                                 None,
                             )

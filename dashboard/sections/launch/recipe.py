@@ -110,13 +110,14 @@ def value_text(name: str, values: list[str]) -> str:
 
 def say_recipe(preset: PresetCard, changes: dict[str, Any]) -> None:
     """In which fields the recipe is not the preset's, and the way back."""
-    if not changes:
-        return
     base = make_recipe(preset.id)
     found = [
         f"{field_label(name)} {units.plain(value)} (preset: {units.plain(getattr(base, name))})"
         for name, value in changes.items()
+        if value != getattr(base, name)
     ]
+    if not found:
+        return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
             CHANGED + escape(f"Recipe differs from the preset: {'; '.join(found)}."),
@@ -131,14 +132,27 @@ def say_recipe(preset: PresetCard, changes: dict[str, Any]) -> None:
         )
 
 
-def recipe_form(preset: str, *, beside_weights: bool = False) -> dict[str, Any]:
-    """A field for each field of the recipe, how pixels are preprocessed apart, `beside_weights` of
-    one's own; those that differ from the preset, which are marked.
+def preprocess_field(preset: str) -> dict[str, Any]:
+    """What pixels become, where a person says it; empty leaves it to their files of weights."""
+    typed = state.text(
+        "preprocess",
+        "recipe.preprocess",
+        help=HELP["preprocess"],
+        placeholder="as the file of weights tells, else mucore",
+    ).strip()
+    if not typed:
+        return {}
+    made = parts.checked(lambda: make_recipe(preset, {"preprocess": typed}), None)
+    return {} if made is None else {"preprocess": made.preprocess}
+
+
+def recipe_form(preset: str) -> dict[str, Any]:
+    """A field for each field of the recipe but how pixels are preprocessed; those that differ from
+    the preset, which are marked.
     """
     base = make_recipe(preset)
     changes: dict[str, Any] = {}
-    every = Recipe.model_fields.items()
-    fields = [each for each in every if (each[0] == "preprocess") is beside_weights]
+    fields = [each for each in Recipe.model_fields.items() if each[0] != "preprocess"]
     for start in range(0, len(fields), 3):
         for column, (name, info) in zip(st.columns(3), fields[start : start + 3], strict=False):
             value, told = getattr(base, name), HELP.get(name)

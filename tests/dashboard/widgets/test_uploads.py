@@ -24,6 +24,7 @@ from mucore import catalog, models, titles
 from mucore.store import open_store
 
 SMALL = {"dataset": "digits", "model": "mlp", "preset": "quick", "methods": ["finetune"]}
+SMALL |= {"recipe.preprocess": "mucore"}
 
 
 def bring(at: AppTest, name: str, file: str, content: bytes) -> AppTest:
@@ -157,7 +158,11 @@ def test_weights_are_checked_against_the_model_when_they_come(home, content, say
     assert (
         not at.exception and says in words_on(at) and "mine.pt" in words_on(at) and not started(at)
     )
-    assert started(bring(at, place, "mine.pt", weights()))
+    at = bring(at, place, "mine.pt", weights())
+    assert started(at)
+    (field,) = [each for each in at.text_input if each.label == "preprocess"]
+    field.set_value("").run()
+    assert not started(at) and tells(words_on(at), "Nothing in mine.pt tells", "0..1, -1..1")
 
 
 def test_ids_are_checked_against_the_data(home):
