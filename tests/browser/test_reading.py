@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from applications import CUT, Application, new_page, opened, still
+from applications import Application, new_page, opened, still
 from playwright.sync_api import Browser, Page, expect
 
 
@@ -23,19 +23,6 @@ def test_results_are_found_from_start_and_narrowed_to_a_scenario(
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("scenario=one_class"))
     expect(page.locator("tr[data-row]", has_text="SCRUB").first).to_be_visible()
-    expect(page.get_by_test_id("stAlertContentError")).to_have_count(0)
-
-
-@pytest.mark.parametrize("name", ["launch", "results", "reports"])
-def test_no_label_is_cut_in_a_window_of_1024_pixels_and_figures_have_words(
-    demo: Application, page: Page, name: str
-) -> None:
-    page.set_viewport_size({"width": 1024, "height": 768})
-    opened(page, f"{demo.url}/{name}")
-    assert page.evaluate(CUT) == []
-    figures = page.get_by_test_id("stPlotlyChart")
-    told = figures.evaluate_all("all => all.map(one => one.getAttribute('aria-label') ?? '')")
-    assert [words for words in told if len(words) <= 20] == []
     expect(page.get_by_test_id("stAlertContentError")).to_have_count(0)
 
 
