@@ -114,7 +114,8 @@ def choose_data() -> tuple[Basis, st.delta_generator.DeltaGenerator]:
         if facts is not None and card.takes_path:
             st.caption(escape(f"{uploads.title_of(dataset)}: {own_files.facts_text(facts)}"))
             own_files.show(dataset)
-    with st.expander("Start from weights of your own", expanded=bool(state.param("original"))):
+    own = bool(state.param("original")) or "uploaded" in state.params("methods")
+    with st.expander("Weights of your own", expanded=own):
         original = state.text(
             "Weights of the original",
             "original",
