@@ -158,6 +158,42 @@ def plan_seeds(keys: Sequence[str], count: int) -> Plan:
     return plan_specs(grid, [*specs.values()], (), own_store(), history=_history())
 
 
+def plan_rivals(keys: Sequence[str]) -> Plan:
+    """What it takes to have every method of the program in the setting of a line, the runs `keys`
+    of what pages show, on its seeds; tuned where a search found settings. Raises a `MucoreError`
+    with a sentence.
+    """
+    found = source().store.results(metrics=False, brief=True, keys=keys)
+    runs = [RunSpec.model_validate(dict(result.spec)) for result in found]
+    first = runs[0]
+    rivals = [card for card in catalog.METHODS if not card.needs_file]
+    return plan(
+        Grid(
+            dataset=first.dataset,
+            model=first.model,
+            recipe=first.recipe.model_dump(mode="json"),
+            scenarios=[
+                ScenarioChoice(id=str(each.scenario), parameters=each.scenario_parameters)
+                for each in first.requests
+            ],
+            methods=[
+                MethodChoice(id=card.id, preset="tuned" if is_tuned(card.id) else "authors")
+                for card in rivals
+            ],
+            training_seeds=sorted({run.training_seed for run in runs}),
+            evaluation_seeds=[first.evaluation_seed],
+            mia_samples=first.mia_samples,
+            original=first.original_hash,
+            sequence=first.after is not None,
+        )
+    )
+
+
+def is_tuned(method: str) -> bool:
+    """Whether a search found settings for a method, or its authors did."""
+    return bool(tuning.settings(method) or catalog.method(method).tuned)
+
+
 def time_left(jobs: Sequence[Job], *, keys: Sequence[str] | None = None) -> estimate.Left:
     """Time left of the queued and running jobs of `keys` (None: all), `jobs` being the newest of
     each key; other jobs may be ahead.

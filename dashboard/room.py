@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
+from collections.abc import Mapping
 from typing import Final
 
 from dashboard import access, data, state
@@ -56,8 +57,22 @@ def reveal(question: str) -> None:
     data.own_store().reveal_votes(access.room(), question)
 
 
-def votes(question: str) -> dict[str, int]:
-    return data.own_store().votes(access.room(), question)
+def empty(question: str, hands: Mapping[str, int] = {}) -> None:
+    data.own_store().empty_votes(access.room(), question, hands=hands)
+
+
+def vote_again(question: str) -> None:
+    """After a discussion: what was voted is kept beside what comes now."""
+    data.own_store().vote_again(access.room(), question, _first(question))
+
+
+def votes(question: str, *, first: bool = False) -> dict[str, int]:
+    """How many chose what; `first`: before the room was asked again, empty if it was not."""
+    return data.own_store().votes(access.room(), _first(question) if first else question)
+
+
+def _first(question: str) -> str:
+    return f"{question} first"
 
 
 def cast(lesson: Lesson, question: str, choice: str) -> None:

@@ -7,6 +7,7 @@ Streamlit sees it: messages and requests can be made by hand, whatever pages sho
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -47,6 +48,8 @@ ELSEWHERE: Final = (
     "them with --audience, a login or --open: docs/hosting.md."
 )
 # threads that make files to take home, or wait for their turn at it
+MOST_NAMES: Final = 120  # to vote under, for one address: a room behind a router has one
+_named = Counter[str]()
 _PRESENTERS: Final = CapacityLimiter(8)
 _GUESTS: Final = CapacityLimiter(64)
 _OPERATIONS: Final = ("deferred_file", "dataframe_chunk")  # of backend_operation_request
@@ -87,7 +90,7 @@ class Door:
             await answer(scope, receive, send)
             return
         elif scope["type"] == "http" and _unnamed(HTTPConnection(scope)):
-            send = _naming(send, secure=scope["scheme"] == "https")
+            send = _naming(send, HTTPConnection(scope))
         await self.app(scope, receive, send)
 
 
@@ -167,20 +170,30 @@ def _home(reader: str) -> Response:
 
 
 def _unnamed(connection: HTTPConnection) -> bool:
-    """Whether a page goes to a browser that has no name to vote under yet."""
+    """Whether a page goes to a browser that has no name to vote under yet, from where not too many
+    have come for one.
+    """
     path = str(connection.scope["path"])
     return (
-        access.terms() == "audience"
+        _named[_address(connection)] < MOST_NAMES
+        and access.terms() == "audience"
         and "/_stcore/" not in path
         and "." not in path.rpartition("/")[2]  # a file that belongs to a page
         and not access.is_reader(connection.cookies.get(access.reader_cookie(), ""))
     )
 
 
-def _naming(send: Send, *, secure: bool) -> Send:
+def _address(connection: HTTPConnection) -> str:
+    return connection.client.host if connection.client else ""
+
+
+def _naming(send: Send, connection: HTTPConnection) -> Send:
     """Gives the browser its name, which no script reads. `Lax`: who comes back by a link keeps it,
     or they would vote twice.
     """
+
+    _named[_address(connection)] += 1
+    secure = connection.scope["scheme"] == "https"
 
     async def sent(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":

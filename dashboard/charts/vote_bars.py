@@ -40,6 +40,17 @@ def draw(info: VoteBarsInfo, *, dark: bool, large: bool = False) -> go.Figure:
     titles = [_wrapped(one.title) for one in info.bins]
     counts = [one.count for one in info.bins]
     figure = axes.figure(dark=dark)
+    if any(before := [one.before or 0 for one in info.bins]):
+        figure.add_trace(
+            go.Bar(
+                x=titles if info.upright else before,
+                y=before if info.upright else titles,
+                orientation="v" if info.upright else "h",
+                marker={"color": look.muted, "opacity": 0.3},
+                hovertemplate="%{value} before<extra></extra>",
+                showlegend=False,
+            )
+        )
     figure.add_trace(
         go.Bar(
             x=titles if info.upright else counts,
@@ -62,19 +73,22 @@ def draw(info: VoteBarsInfo, *, dark: bool, large: bool = False) -> go.Figure:
         )
         said = f"{one.count}{_word(one, '<br>' if info.upright else ' · ')}"
         axes.write(figure, said, look.text, size=size, **place)
-    long = {"range": [0, 1.3 * max(max(counts, default=0), 3)], "showticklabels": False}
+    long = {"range": [0, 1.3 * max(*counts, *before, 3)], "showticklabels": False}
     short = {"tickfont": {"size": size, "color": look.text}, "showgrid": False, "type": "category"}
     figure.update_xaxes(short if info.upright else long)
     figure.update_yaxes(long if info.upright else {**short, "autorange": "reversed"})
     row = ROW_LARGE if large else ROW
     height = UPRIGHT + (90 if large else 0) if info.upright else 30 + row * len(titles)
-    figure.update_layout(height=height, bargap=0.3, margin={"t": 8, "b": 8, "r": 8})
+    figure.update_layout(
+        height=height, bargap=0.3, bargroupgap=0.05, margin={"t": 8, "b": 8, "r": 8}
+    )
     return figure
 
 
 def _word(one: Bin, before: str = " · ") -> str:
     """What is to be said of a bar beside its number."""
-    words = [*(["right"] if one.right else []), *(["yours"] if one.mine else [])]
+    words = [] if one.before is None else [f"before {one.before}"]
+    words += [*(["right"] if one.right else []), *(["yours"] if one.mine else [])]
     return "".join(f"{before}{word}" for word in words)
 
 

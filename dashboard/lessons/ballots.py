@@ -35,12 +35,14 @@ class Ballot:
 
 @dataclass(frozen=True)
 class Bin:
-    """One bar of the votes: what it says, how many chose it, whether it was right (None before that
-    is said, and where the runs do not say it), and whether the reader chose it.
+    """One bar of the votes: what it says, how many chose it, and before the room was asked again
+    (None where it was not), whether it was right (None before that is said, and where the runs do
+    not say it), and whether the reader chose it.
     """
 
     title: str
     count: int
+    before: int | None = None
     right: bool | None = None
     mine: bool = False
 
@@ -82,6 +84,7 @@ def tally(
     ballot: Ballot,
     votes: Mapping[str, int],
     *,
+    first: Mapping[str, int] | None = None,
     answers: Collection[str] | None = None,
     mine: str | None = None,
 ) -> list[Bin]:
@@ -100,6 +103,7 @@ def tally(
         Bin(
             title,
             sum(votes.get(name, 0) for name in names),
+            sum(first.get(name, 0) for name in names) if first else None,
             right=any(name in answers for name in names) if answers else None,
             mine=mine in names,
         )

@@ -80,17 +80,6 @@ def tabs(names: Mapping[str, str], old: Mapping[str, str] | None = None) -> str:
     return tab
 
 
-def statement(sentence: str, beside: str = "") -> None:
-    """A page's answer in a sentence that may be read aloud, above everything else; `beside` is what
-    else belongs to it, in plain type.
-    """
-    course.say(sentence, beside)
-    with st.container(gap=None):
-        st.markdown(f"**{escape(sentence)}**")
-        if beside:
-            st.markdown(escape(beside))
-
-
 def answers(found: Sequence[Answer], *, first: str = "") -> None:
     """The answer in a few figures, side by side above a page's chart; nothing where there is none.
     `first` is a sentence above them.

@@ -11,7 +11,7 @@ import streamlit as st
 from dashboard import access, data, state
 from dashboard.charts import class_accuracy, loss_curve
 from dashboard.text import labels, units
-from dashboard.widgets import figures, missing_seeds
+from dashboard.widgets import figures, missing_runs
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.verdict_line import verdict_line
 from mucore import catalog, titles
@@ -50,7 +50,7 @@ def show_verdict(key: str, lines: pd.DataFrame) -> None:
     if judged is None:
         return
     verdict_line(judged)
-    missing_seeds.offer(judged)
+    missing_runs.offer(judged)
     if judged.verdict is not None and len(judged.keys) > 1:
         st.caption(
             f"The verdict is on all {len(judged.keys)} runs of this method with these settings, "

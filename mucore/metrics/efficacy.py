@@ -11,10 +11,8 @@ Source: Becker & Liebig, Evaluating Machine Unlearning via Epistemic Uncertainty
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
-import scipy  # its parts load when they are named
 
 from mucore.errors import BadValue
 
@@ -71,30 +69,3 @@ def _inverse(value: float) -> float:
     # 1 / 1e-320 overflows to infinity, which is what it should be.
     with np.errstate(over="ignore", divide="ignore"):
         return float(np.float64(1.0) / np.float64(value))
-
-
-def log_density(efficacies: Sequence[float], *, points: int = 200) -> tuple[np.ndarray, np.ndarray]:
-    """A smooth density of log10 efficacy for a curve: places (points,) in efficacy, and density
-    (points,) per decade.
-
-    Gaussian kernels of Scott's width over the finite values; infinite ones are for the caller to
-    mention. Needs two different values.
-    """
-    values = _positive(efficacies)
-    logs = np.log10(values[np.isfinite(values)])
-    if np.unique(logs).size < 2:
-        raise BadValue("A density needs two different finite efficacies at least. Run more seeds.")
-    kernel = scipy.stats.gaussian_kde(logs)
-    width = 3 * float(np.sqrt(kernel.covariance[0, 0]))
-    grid = np.linspace(logs.min() - width, logs.max() + width, points)
-    return 10**grid, kernel(grid)
-
-
-def _positive(efficacies: Sequence[float]) -> np.ndarray:
-    values = np.asarray(efficacies, dtype=np.float64)
-    if not values.size or not (values > 0).all():
-        raise BadValue(
-            "A distribution needs one efficacy at least, and each is above 0 by definition, "
-            "infinity included."
-        )
-    return values

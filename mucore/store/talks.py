@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,33 @@ class Talks(Database):
                 told = to_json(sorted(held.revealed | {question}))
                 here = schema.talk.c.room == room
                 connection.execute(sa.update(schema.talk).where(here).values(revealed=told))
+
+    def empty_votes(self, room: str, question: str, *, hands: Mapping[str, int] = {}) -> None:
+        """Delete the votes on a question; `hands` are counted in their place, choices as a room
+        raised hands for them.
+        """
+        table = schema.vote
+        row = {"room": room, "question": question}
+        rows = [
+            row | {"voter": f"{choice} {number}", "choice": choice}
+            for choice, count in hands.items()
+            for number in range(min(count, MOST_VOTES))
+        ]
+        with self.write() as connection:
+            connection.execute(
+                sa.delete(table).where(table.c.room == room, table.c.question == question)
+            )
+            if rows:
+                connection.execute(sa.insert(table), rows)
+
+    def vote_again(self, room: str, question: str, first: str) -> None:
+        """The votes on a question become those on `first`, and each voter has one vote anew."""
+        table = schema.vote
+        here = table.c.room == room
+        with self.write() as connection:
+            connection.execute(sa.delete(table).where(here, table.c.question == first))
+            moved = sa.update(table).where(here, table.c.question == question)
+            connection.execute(moved.values(question=first))
 
     def end_talk(self, room: str) -> None:
         """Delete the talk and all that the room voted."""

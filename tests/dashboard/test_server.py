@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -334,6 +335,11 @@ def test_a_readers_browser_gets_a_name_once():
     assert given("/lessons", f"{name}={value}") == ""
     assert access.is_reader(given("/", f"{name}={value}x").partition("=")[2].partition(";")[0])
     assert given("/lessons") != first
+
+
+def test_one_address_gets_so_many_names(monkeypatch):
+    monkeypatch.setattr(server, "_named", Counter({"": server.MOST_NAMES - 1}))
+    assert given("/") and not given("/")
 
 
 def test_only_pages_give_a_name_and_only_where_an_audience_votes_by_browser(monkeypatch):

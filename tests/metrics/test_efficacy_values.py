@@ -52,15 +52,3 @@ def test_the_bound_is_never_below_the_efficacy(n: int, d: int, seed: int):
 def test_what_is_no_squared_norm_is_refused(norms: list[float], sentence: str):
     with pytest.raises(BadValue, match=sentence):
         efficacy.efficacy(squared_norms=np.array(norms))
-
-
-def test_density_integrates_to_one_over_decades_and_peaks_where_the_runs_are():
-    runs = [10.0**x for x in (2, 2.1, 2.2, 2.1, 7)] + [math.inf]
-    places, density = efficacy.log_density(runs, points=400)
-    assert np.trapezoid(density, np.log10(places)) == pytest.approx(1, abs=0.01)
-    assert 1e1 < places[density.argmax()] < 1e4 and (np.diff(places) > 0).all()
-    with pytest.raises(BadValue, match="two different finite efficacies"):
-        efficacy.log_density([5.0, 5.0, math.inf])
-    for bad in ([], [0.0], [1.0, math.nan]):
-        with pytest.raises(BadValue, match="each is above 0"):
-            efficacy.log_density(bad)

@@ -47,6 +47,30 @@ def test_each_voter_has_one_vote_a_question_and_may_change_it_until_it_is_reveal
     assert store.votes("room", "3") == {"ssd": 1} and store.votes("other", "3") == {}
 
 
+def test_a_question_is_emptied_and_raised_hands_are_counted(store: Store) -> None:
+    store.hold_talk("room", "a", 2)
+    store.cast_vote("room", "a", "2", "x", "duck")
+    store.cast_vote("room", "a", "3", "x", "duck")
+    store.empty_votes("room", "2", hands={"duck": 2, "ssd": 11, "scrub": 0})
+    assert store.votes("room", "2") == {"duck": 2, "ssd": 11}
+    store.cast_vote("room", "a", "2", "x", "ssd")
+    assert store.votes("room", "2")["ssd"] == 12
+    store.empty_votes("room", "2")
+    assert store.votes("room", "2") == {} and store.votes("room", "3") == {"duck": 1}
+
+
+def test_a_room_is_asked_again_and_what_it_said_first_is_kept(store: Store) -> None:
+    store.hold_talk("room", "a", 2)
+    for first, then in (("duck", "ssd"), ("ssd", "ssd")):
+        store.cast_vote("room", "a", "2", "x", first)
+        store.cast_vote("room", "a", "2", "y", "ssd")
+        store.vote_again("room", "2", "2 first")
+        assert store.votes("room", "2") == {} and store.vote_of("room", "2", "x") is None
+        assert sum(store.votes("room", "2 first").values()) == 2
+        store.cast_vote("room", "a", "2", "x", then)
+    assert store.votes("room", "2 first") == {"ssd": 2} and store.votes("room", "2") == {"ssd": 1}
+
+
 def test_votes_go_with_their_lesson(store: Store) -> None:
     store.hold_talk("room", "a", 2)
     store.hold_talk("other", "a", 2)

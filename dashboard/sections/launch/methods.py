@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import state
+from dashboard import queue_data, state
 from dashboard.sections.launch.dataset import Basis
 from dashboard.sections.launch.entrance import entrance
 from dashboard.text import labels, units
@@ -129,7 +129,7 @@ def method_settings(
         card = catalog.method(name)
         choice: dict[str, Any] = {
             "id": name,
-            "preset": "tuned" if settings == "tuned" and _is_tuned(name) else "authors",
+            "preset": "tuned" if settings == "tuned" and queue_data.is_tuned(name) else "authors",
         }
         if settings == "own" or card.needs_file:
             start = method_parameters(card, basis.recipe, {}, scenario=scenario, paper=basis.preset)
@@ -172,7 +172,7 @@ def method_settings(
     if settings == "authors":
         say_preset(names, basis, scenarios)
     if settings == "tuned" and (
-        untuned := [labels.method_names(name)[0] for name in names if not _is_tuned(name)]
+        untuned := [labels.method_names(name)[0] for name in names if not queue_data.is_tuned(name)]
     ):
         st.caption(
             "There are no tuned values yet for these, so the authors' are used: "
@@ -193,11 +193,6 @@ def _say_one_of(names: Sequence[str]) -> None:
                 "most runs. “Parameters to sweep” below runs several."
             )
         )
-
-
-def _is_tuned(name: str) -> bool:
-    card = catalog.method(name)
-    return bool(tuning.settings(card.id) or card.tuned)
 
 
 def _say_borrowed(

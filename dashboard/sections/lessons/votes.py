@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import access, room, state
@@ -71,7 +73,8 @@ def ask(lesson: Lesson, ballot: Ballot, *, ready: bool, large: bool) -> None:
         answer(lesson, ballot)
         return
     watch(lesson, ballot, large)
-    st.button(
+    line = st.container(horizontal=True, vertical_alignment="center")
+    line.button(
         "Reveal",
         type="primary",
         icon=":material/visibility:",
@@ -85,6 +88,36 @@ def ask(lesson: Lesson, ballot: Ballot, *, ready: bool, large: bool) -> None:
         if ready
         else "The answer comes from this story's runs. Run them first.",
     )
+    line.button(
+        "Vote again",
+        icon=":material/replay:",
+        key=f"again:{lesson.id}:{ballot.name}",
+        on_click=again,
+        args=(ballot.name,),
+        help="After a discussion: these votes are kept and shown beside the next ones.",
+    )
+    with line.popover("Raised hands", icon=":material/front_hand:", type="tertiary"):
+        hands(ballot, f"hands:{lesson.id}:{ballot.name}")
+
+
+def hands(ballot: Ballot, name: str) -> None:
+    """Counts in the place of votes, for a room whose phones do not come through; nothing typed
+    empties the question.
+    """
+    with st.form(name, border=False):
+        counts = {
+            choice: st.number_input(title, 0, 500, key=f"{name}:{choice}")
+            for choice, title in ballot.options.items()
+        }
+        label = "Count these instead of the votes" if counts else "Empty the question"
+        if st.form_submit_button(label, icon=":material/restart_alt:"):
+            with messages.kept("talk_problem"):
+                room.empty(ballot.name, counts)
+
+
+def again(question: str) -> None:
+    with messages.kept("talk_problem"):
+        room.vote_again(question)
 
 
 def reveal(question: str) -> None:
@@ -153,7 +186,12 @@ def show_votes(
     """The votes beside the answer; what this reader said."""
     given = None if access.presents() else room.mine(lesson, ballot.name)
     given = given if given is not None and ballot.takes(given) else None
-    draw(lesson, ballot, room.votes(ballot.name), right=right, mine=given, large=large)
+    figure = draw(lesson, ballot, room.votes(ballot.name), right=right, mine=given, large=large)
+    if access.presents():
+        asked = tally(ballot, room.votes(ballot.name), first=room.votes(ballot.name, first=True))
+        rows = [{"Choice": one.title, "Before": one.before, "Votes": one.count} for one in asked]
+        table = pd.DataFrame(rows).dropna(axis="columns")
+        figures.numbers(table, f"votes-{lesson.id}-{ballot.name}", figure, of="choices")
     return given
 
 
@@ -165,11 +203,10 @@ def draw(
     right: Collection[str] | None = None,
     mine: str | None = None,
     large: bool,
-) -> None:
-    bins = tally(ballot, votes, answers=right, mine=mine)
+) -> go.Figure:
+    first = room.votes(ballot.name, first=True)
+    bins = tally(ballot, votes, first=first, answers=right, mine=mine)
     info = vote_bars.vote_bars_info(bins, numbers=not ballot.options)
-    figures.chart(
-        vote_bars.draw(info, dark=state.dark(), large=large),
-        f"votes:{lesson.id}:{ballot.name}",
-        alt=vote_bars.alt_text(info),
-    )
+    figure = vote_bars.draw(info, dark=state.dark(), large=large)
+    figures.chart(figure, f"votes:{lesson.id}:{ballot.name}", alt=vote_bars.alt_text(info))
+    return figure

@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import access, room
 from dashboard.lessons import LESSONS, ballots
+from dashboard.lessons.records import Pick
 from mucore.errors import BadValue, ReadOnly
 from mucore.runner.plan import expand, parse_grid
 from mucore.store import Talk, open_store
@@ -120,6 +121,28 @@ def test_votes_are_counted_in_bars_of_ten_percent_and_the_right_one_is_marked():
 
 
 # --- the room
+
+
+def test_the_presenter_counts_raised_hands(home, be):
+    fill(home)
+    number, options = next(
+        (number, step.guess.options)
+        for number, step in enumerate(FIRST.steps, 1)
+        if isinstance(step.guess, Pick)
+    )
+    at = hold(be, number)
+    asked = [one for one in at.number_input if one.label in options.values()]
+    assert len(asked) == len(options)
+    asked[0].set_value(7)
+    next(one for one in at.button if one.label.startswith("Count these")).click().run()
+    assert votes(home, str(number)) == {next(iter(options)): 7}
+    next(one for one in at.button if one.label == "Vote again").click().run()
+    assert votes(home, str(number)) == {}
+    assert votes(home, f"{number} first") == {next(iter(options)): 7}
+    next(one for one in at.button if one.label == "Reveal").click().run()
+    assert not at.exception
+    (table,) = [one.value for one in at.dataframe if "Before" in one.value]
+    assert table["Before"].tolist()[0] == 7 and table["Votes"].sum() == 0
 
 
 def test_the_presenter_holds_a_lesson_and_takes_the_room_along(home, be):

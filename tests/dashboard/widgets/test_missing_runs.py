@@ -7,12 +7,13 @@ from collections import Counter
 from builders import full_store
 from pages import judged, open_page
 
+from mucore import catalog
 from mucore.store import open_store
 
 
-def offered(key: str) -> list:
+def offered(key: str, name: str = "missing_seeds") -> list:
     at = open_page("start", run=key)
-    return [one for one in at.button if one.key == "missing_seeds"]
+    return [one for one in at.button if one.key == name]
 
 
 def test_a_click_queues_the_missing_seeds_with_their_references(home, started, become):
@@ -36,3 +37,23 @@ def test_a_click_queues_the_missing_seeds_with_their_references(home, started, b
     assert kinds == {("original", None): 2} | {(name, "one_class"): 2 for name in methods}
     assert {one["training_seed"] for one in queued} == {2, 3}
     assert started == [home] and not offered(line.keys[0])
+
+
+def test_a_click_queues_every_other_method_in_the_setting_of_a_run(home, started, become):
+    with full_store(home, methods=("finetune",)) as store:
+        line = next(one for one in judged(store).values() if one.setting[3] == "one_class")
+    become("guest")
+    assert not offered(line.keys[0], "rivals")
+    become("presenter")
+    (button,) = offered(line.keys[0], "rivals")
+    button.click().run()
+    with open_store(home) as store:
+        queued = [job.spec for job in store.jobs(limit=1000)]
+        (setting,) = [one.spec for one in store.results(keys=line.keys[:1])]
+    assert {one["training_seed"] for one in queued} == {0, 1}
+    for name in ("dataset", "model", "recipe", "scenario_parameters"):
+        assert all(one[name] == setting[name] for one in queued if one["scenario"])
+    left = {card.id for card in catalog.METHODS} - {one["method"] for one in queued}
+    # Retrain is stored, a file cannot be guessed, the others' cards refuse the scenario
+    assert left - {"gkt", "scrub_rewind"} == {"retrain", "uploaded", "head_distillation"}
+    assert not offered(line.keys[0], "rivals")
