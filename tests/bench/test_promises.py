@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 
 from mucore import cli
-from mucore.bench import promises
-from mucore.bench.page import Line
 
 
 @pytest.mark.slow
@@ -30,16 +28,3 @@ def test_the_quick_benchmark_measures_every_line(capsys):
     assert "0 runs computed, 4 read" in next(
         line for line in lines if line.startswith("The same comparison")
     )
-
-
-def test_the_page_names_the_machine_and_marks_broken_promises():
-    lines = [
-        Line("Training", "30 s", "at most 45 s", True),
-        Line("Start", "2 s", "under 1 s", False),
-        Line("Retrain", "9 s"),
-    ]
-    page = promises.section(lines, {"CPU cores": "2"})
-    assert "| Training | 30 s | at most 45 s | kept |" in page
-    assert "| Start | 2 s | under 1 s | **not kept** |" in page
-    assert "| Retrain | 9 s |  |  |" in page
-    assert "| CPU cores | 2 |" in page

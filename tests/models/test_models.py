@@ -4,8 +4,6 @@ load or say why not.
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -95,15 +93,11 @@ def test_cards_count_the_multiply_adds_of_a_pixel(name: str) -> None:
 
 def cases() -> list[ParameterSet]:
     """Every network on its smallest images and on 32 pixels; those that train in a moment on
-    more.
+    an odd number.
     """
     found = [case(name, 1, catalog.model(name).min_image_size) for name in NAMES]
     found += [case(name, 3, 32) for name in NAMES if name not in SLOW]
-    return found + [
-        case(name, channels, size, slow=True)
-        for name in SMALL
-        for channels, size in ((3, 15), (1, 72))
-    ]
+    return found + [case(name, 3, 15, slow=True) for name in SMALL]
 
 
 @pytest.mark.parametrize(("name", "in_channels", "size"), cases())
@@ -124,13 +118,10 @@ def test_forward_backward_and_features(name: str, in_channels: int, size: int) -
     assert classifier_layer(model).out_features == 4
 
 
-@pytest.mark.parametrize(
-    ("name", "size"),
-    [case(name, size) for name in LARGE for size in (28, 100) if name not in SLOW or size == 28],
-)
-def test_the_large_ones_take_other_sizes_too(name: str, size: int) -> None:
+@pytest.mark.parametrize("name", [case(name) for name in LARGE])
+def test_the_large_ones_take_other_sizes_too(name: str) -> None:
     with torch.no_grad():
-        logits = build(name, image_size=size).eval()(images(1, 1, size))
+        logits = build(name, image_size=28).eval()(images(1, 1, 28))
     assert logits.shape == (1, 4) and logits.isfinite().all()
 
 
@@ -156,11 +147,8 @@ def test_at_the_published_size_the_published_network_is_built(name: str, size: i
 
 
 @every_network
-@pytest.mark.parametrize("size", [8, 32])
-def test_layers_run_in_order_from_the_stem_to_the_penultimate_features(
-    name: str, size: int
-) -> None:
-    model = build(name, image_size=size).eval()
+def test_layers_run_in_order_from_the_stem_to_the_penultimate_features(name: str) -> None:
+    model = build(name, image_size=8).eval()
     chosen, seen = models.layers(model), {}
     least = {"mlp": 4, "mlp-2d": 3, "resnet9-small": 7}.get(name, 9)
     assert least <= len(chosen) <= 20
@@ -175,7 +163,7 @@ def test_layers_run_in_order_from_the_stem_to_the_penultimate_features(
     for layer, module in chosen.items():
         module.register_forward_hook(keep(layer))
     with torch.no_grad(), penultimate(model) as features:
-        model(images(2, 1, size))
+        model(images(2, 1, 8))
     assert list(seen) == list(chosen)
     assert all(len(output) == 2 for output in seen.values())
     assert torch.equal(seen[list(chosen)[-1]].flatten(1), features[0])
@@ -188,9 +176,7 @@ def test_layers_of_another_network_are_refused() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", [case(name, slow=name not in ("resnet9-small", "allcnn", "vit-tiny")) for name in SMALL]
-)
+@pytest.mark.parametrize("name", ["resnet9-small", "mobilenet-v2", "mobilevit-s", "vit-tiny"])
 def test_forward_and_backward_derivatives_agree(name: str) -> None:
     """Curvature differentiates the backward pass forward, which fused attention and torch's own
     SiLU do not allow.
@@ -250,7 +236,7 @@ def test_parameter_counts() -> None:
     assert 0.35e6 < count(build("resnet9-small", classes=10, image_size=28)) < 0.45e6
 
 
-@every_network
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in LONG])
 def test_the_seed_decides_the_weights_and_global_generators_are_untouched(name: str) -> None:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(4)
@@ -262,24 +248,6 @@ def test_the_seed_decides_the_weights_and_global_generators_are_untouched(name: 
         two, other = build(name).state_dict(), build(name, seed=1).state_dict()
     assert all(torch.equal(one[key], two[key]) for key in one)
     assert any(not torch.equal(one[key], other[key]) for key in one)
-
-
-@pytest.mark.slow
-def test_a_second_process_draws_the_same_weights() -> None:
-    names = ["resnet9-small", "resnet18-0.4", "allcnn", "mobilenet-v2", "vit-tiny"]
-    code = (
-        "import torch; from mucore import models; torch.manual_seed(99)\n"
-        f"for name in {names}:\n"
-        "    model = models.build(name, in_channels=1, classes=4, image_size=8, seed=0)\n"
-        "    print(sum(p.double().abs().sum().item() for p in model.parameters()).hex())"
-    )
-    there = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout.split()
-    assert there == [
-        float(sum(p.double().abs().sum().item() for p in build(name).parameters())).hex()
-        for name in names
-    ]
 
 
 def test_refusals() -> None:
