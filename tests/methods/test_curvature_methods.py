@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,14 +17,11 @@ from torch.func import functional_call, jacrev
 
 from mucore.blocks import curvature, importance, linearised, solvers
 from mucore.blocks.prediction_fisher import fisher_of_predictions
-from mucore.engine.data import Mixture, Samples, UnlearningData, windows
+from mucore.engine.data import Mixture, Samples, UnlearningData
 from mucore.engine.features import classifier_layer
-from mucore.engine.loop import Optimizer
 from mucore.engine.losses import inverse_loss_weights
 from mucore.engine.run import Run
-from mucore.methods import first_order
 
-NOTHING = torch.tensor([], dtype=torch.int64)
 EXACT: dict[str, Any] = {"iterations": 2000, "tolerance": 1e-13, "retain_samples": None}
 
 
@@ -116,59 +112,6 @@ def test_first_order_takes_one_step_up_the_summed_gradient():
     assert run.cost.steps == 1 and run.cost.reads == {"forget/backward": len(data.forget)}
 
 
-def test_first_order_holds_one_vector():
-    data, model = toy.request("mlp"), toy.original("mlp")
-    _, run = toy.unlearn("first_order", data, model)
-    assert run.cost.scratch_bytes == 4 * sum(p.numel() for p in model.parameters())
-
-
-def test_first_order_raises_the_loss_as_its_gradient_says():
-    data, model, tau = toy.in_float64(toy.request("mlp")), smooth(), 1e-6
-    result, _ = toy.on_copy("first_order", data, model, tau=tau)
-    expected = tau * gradient(model, data.forget).square().sum().item() / len(data.forget)
-    assert loss(result, data.forget) - loss(model, data.forget) == pytest.approx(expected, rel=0.05)
-
-
-def test_first_order_with_the_same_labels_in_place_of_the_forget_set_is_no_step():
-    data, model = toy.request("mlp"), toy.original("mlp").eval()
-    every = dict(model.named_parameters())
-    again = data.forget.with_labels(data.forget.labels.clone())
-    v = curvature.replacement_gradient(
-        model,
-        every,
-        data.forget,
-        again,
-        Run(seed=0),
-        batch_size=64,
-        objective=curvature.cross_entropy_sum,
-    )
-    assert not v.any()
-
-
-def test_first_order_on_a_linear_loss_takes_two_half_steps_as_one(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(
-        first_order,
-        "cross_entropy_sum",
-        lambda logits, batch: logits.gather(1, batch.y.unsqueeze(1)).sum(),
-    )
-    data, model = toy.in_float64(toy.request("mlp")), linear()
-    one, _ = toy.on_copy("first_order", data, model, tau=1e-3, steps=1)
-    two, run = toy.on_copy("first_order", data, model, tau=5e-4, steps=2)
-    assert torch.allclose(weights(one), weights(two), atol=1e-13) and run.cost.steps == 2
-    assert not torch.equal(weights(one), weights(model))
-
-
-def test_first_order_computes_each_step_anew():
-    data, model = toy.in_float64(toy.request("mlp")), smooth()
-    once, _ = toy.on_copy("first_order", data, model, tau=1e-2)
-    twice, _ = toy.on_copy("first_order", data, model, tau=1e-2, steps=2)
-    again, _ = toy.on_copy("first_order", data, once, tau=1e-2)
-    assert torch.allclose(weights(twice), weights(again), atol=1e-13)
-    assert not torch.allclose(
-        weights(twice) - weights(model), 2 * (weights(once) - weights(model)), rtol=1e-3
-    )
-
-
 @pytest.mark.parametrize("counterpart", ["random_label", "soft_uniform"])
 def test_first_order_counterparts(counterpart: str):
     data, model, tau = toy.in_float64(toy.request("mlp")), smooth(), 1e-5
@@ -185,13 +128,6 @@ def test_first_order_counterparts(counterpart: str):
     else:
         assert loss(result, data.forget) > loss(model, data.forget)
         assert not torch.allclose(moved, gradient(model, data.forget))
-
-
-@pytest.mark.parametrize("method", ["first_order", "second_order", "ntk"])
-def test_nothing_to_forget_moves_nothing(method: str):
-    data = toy.request("mlp", NOTHING)
-    result, run = toy.unlearn(method, data, "mlp")
-    assert toy.same(result, toy.trained("mlp")) and run.status == "ok"
 
 
 # -- second order
@@ -261,20 +197,6 @@ def test_second_order_by_lissa_comes_near_the_same_solution(
     assert (of(result) - wanted).norm() < 0.05 * (of(model) - wanted).norm()
 
 
-def test_second_order_batch_sum_takes_the_larger_step(
-    regression: tuple[UnlearningData, nn.Module, float],
-):
-    data, model, _ = regression
-    exact, _ = toy.on_copy("second_order", data, model, **NEWTON)
-    larger, _ = toy.on_copy(
-        "second_order", data, model, hessian_scale="batch_sum", hvp_batch_size=90, **NEWTON
-    )
-    ratio = len(data.retain) / 90
-    assert torch.allclose(
-        of(larger) - of(model), ratio * (of(exact) - of(model)), rtol=1e-6, atol=1e-12
-    )
-
-
 def test_second_order_on_a_network_inverts_its_gauss_newton_matrix(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(solvers, "TOLERANCE", 1e-6)
     data, model = small(forget=10, retain=60), smooth()
@@ -327,20 +249,6 @@ def test_a_linear_system_that_was_not_solved_is_a_status(
 # -- Fisher forgetting
 
 
-def test_fisher_without_noise_touches_only_a_class_that_goes_entirely():
-    part, _ = toy.unlearn("fisher", toy.request("mlp", "random"), "mlp", alpha=0.0)
-    assert toy.same(part, toy.trained("mlp"))
-    entire, _ = toy.unlearn("fisher", "mlp", alpha=0.0)
-    before = toy.trained("mlp").state_dict()
-    changed = {
-        name for name, value in entire.state_dict().items() if not torch.equal(value, before[name])
-    }
-    assert changed == {"7.weight", "7.bias"}
-    for name in changed:
-        assert torch.equal(entire.state_dict()[name][1:], before[name][1:])
-        assert entire.state_dict()[name][0].abs().max() < 5 * math.sqrt(1e-3)
-
-
 def test_fisher_of_a_softmax_regression_is_the_closed_form():
     data, model = toy.in_float64(toy.request("mlp")), linear()
     x, _ = inputs(data.retain)
@@ -375,18 +283,6 @@ def test_fisher_of_predictions_is_the_loop_over_samples_and_classes(name: toy.Na
     }
 
 
-def test_fisher_leaves_out_what_hardly_adds():
-    data, model = toy.request("mlp"), toy.original("mlp")
-    run, quick = Run(seed=0), Run(seed=0)
-    whole = fisher_of_predictions(model, data.retain, run, batch_size=64)
-    most = fisher_of_predictions(model, data.retain, quick, batch_size=64, coverage=0.999)
-    assert quick.cost.reads["retain/backward"] < run.cost.reads["retain/backward"]
-    assert all((most[name] <= whole[name] * (1 + 1e-5) + 1e-12).all() for name in whole)
-    assert sum(float(v.sum()) for v in most.values()) == pytest.approx(
-        sum(float(v.sum()) for v in whole.values()), rel=0.01
-    )
-
-
 def test_fisher_noise_has_the_variance_it_should_have():
     model = toy.original("conv")
     information = {name: torch.full_like(p, 1e-2) for name, p in model.named_parameters()}
@@ -412,15 +308,6 @@ def test_fisher_noise_has_the_variance_it_should_have():
     assert torch.allclose(
         torch.stack(draws).square().mean((0, 2)), variance["12.weight"].mean(1), rtol=0.1
     )
-
-
-def test_fisher_hurts_more_with_more_noise():
-    data = toy.request("mlp", "random")
-    kept = [
-        toy.accuracy(toy.unlearn("fisher", data, "mlp", alpha=alpha)[0], data.retain)
-        for alpha in (1e-9, 1e-2)
-    ]
-    assert kept[0] >= 0.99 > kept[1] + 0.2
 
 
 # -- NTK scrubbing
@@ -524,18 +411,6 @@ def test_ntk_without_the_kernel_is_ntk_with_it(monkeypatch: pytest.MonkeyPatch):
     assert one.diagnostics["kappa"] == pytest.approx(other.diagnostics["kappa"], rel=1e-7)
 
 
-def test_ntk_without_the_kernel_holds_no_more_than_a_few_copies_of_the_weights(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    monkeypatch.setattr(linearised, "JACOBIAN_BYTES", 0)
-    data = toy.request("mlp")
-    _, run = toy.unlearn("ntk", data, "mlp")
-    size = sum(p.numel() for p in toy.trained("mlp").parameters())
-    rows = 6 * (len(data.forget) + min(500, len(data.retain)))
-    assert run.cost.scratch_bytes <= 12 * size + (40 * linearised.SKETCH + 40) * rows
-    assert run.cost.persistent_bytes == 0
-
-
 @pytest.mark.slow
 def test_ntk_adds_noise_when_asked():
     data = toy.request("mlp", "random")
@@ -557,50 +432,6 @@ def plain(**changes: Any) -> dict[str, Any]:
         "batch_size": 64,
         **changes,
     }
-
-
-def test_sfron_weights_sum_to_one_and_favour_what_is_fitted():
-    values = torch.tensor([1e-8, 0.1, 1.0, 0.0], dtype=torch.float64)
-    found = inverse_loss_weights(values, 0.5)
-    assert found.sum().item() == pytest.approx(1)
-    assert found[3] > found[0] > found[1] > found[2] > 0
-    assert (found[1] / found[2]).item() == pytest.approx(math.sqrt(10))
-    assert torch.allclose(
-        inverse_loss_weights(values[:3], 0.0), torch.full((3,), 1 / 3, dtype=torch.float64)
-    )
-
-
-def test_sfron_mask_is_everything_where_the_forget_set_matters_as_much():
-    data = toy.request("mlp")
-    same = replace(data, retain=replace(data.forget, role="retain"))
-    assert toy.unlearn("sfron", same, "mlp", gamma=1.0)[1].diagnostics["mask_density"] == 1
-    assert toy.unlearn("sfron", data, "mlp", gamma=0.0)[1].diagnostics["mask_density"] == 1
-    shares = [
-        toy.unlearn("sfron", data, "mlp", gamma=gamma)[1].diagnostics["mask_density"]
-        for gamma in (0.3, 1.0, 3.0)
-    ]
-    assert shares == sorted(shares, reverse=True) and 0 < shares[2] < shares[0] < 1
-
-
-def test_sfron_without_ascent_is_finetuning_on_its_retain_batches():
-    data, rate = toy.request("mlp", "random"), 0.02
-    result, run = toy.unlearn("sfron", data, "mlp", alpha=0.0, lr=rate, **plain())
-    assert run.cost.steps == 12 + 3
-    model, other = toy.original("mlp").train(), Run(seed=0)
-    get = windows(data.retain, other, 4 * 64, 12 * 64)
-    settings, step = Optimizer(lr=rate, schedule="cosine"), 0
-    for number in range(3):
-        step += 1  # the forget step, which does not move a weight
-        for batch in get(number).batches(other, 64, augment=True, shuffle=True, backward=True):
-            slopes = torch.autograd.grad(
-                nn.functional.cross_entropy(model(batch.x), batch.y), list(model.parameters())
-            )
-            with torch.no_grad():
-                for p, slope in zip(model.parameters(), slopes, strict=True):
-                    p -= rate * settings.factor(step, 15, number) * slope
-            step += 1
-    assert torch.allclose(weights(result), weights(model), atol=1e-6)
-    assert not torch.allclose(weights(result), weights(toy.trained("mlp")), rtol=0, atol=1e-4)
 
 
 def test_sfron_ascent_keeps_to_its_mask():
@@ -657,16 +488,6 @@ def test_sfron_clips_the_ascent_alone_and_slows_whole_iterations(monkeypatch: py
     assert torch.allclose(weights(model), start + 1)  # the iteration ends with its retain step
     assert step() == pytest.approx(100.0, rel=1e-4)
     assert torch.allclose(weights(model), start + 0.25 * 2)
-
-
-def test_sfron_counts_its_reads():
-    data = toy.request("mlp")
-    _, run = toy.unlearn("sfron", data, "mlp", **plain(iterations=10))
-    wanted: Mapping[str, int] = {
-        "forget/backward": len(data.forget) + 3 * 64,
-        "retain/backward": len(data.retain) + 10 * 64,
-    }
-    assert run.cost.reads == wanted and run.cost.steps == 13
 
 
 def test_sfron_slow_weights_that_never_follow_stay():

@@ -21,7 +21,6 @@ from mucore.engine.ensemble import Ensemble
 from mucore.engine.loop import Optimizer, Phase, fit, is_finite
 from mucore.engine.losses import improbability
 from mucore.engine.run import Run
-from mucore.errors import BadValue
 from mucore.methods import first_order, pgu
 
 ROSTER = [
@@ -165,18 +164,6 @@ def test_first_order_steps_along_the_difference_of_gradients(kind: curvature.Cou
         assert torch.allclose(got, wanted, rtol=0, atol=1e-9)
 
 
-def test_what_is_not_there_gets_a_sentence():
-    for kind, data in (
-        ("true_label", toy.request("mlp")),
-        ("feature_mask", toy.request("mlp_flipped", "poison")),
-    ):
-        with pytest.raises(
-            BadValue,
-            match=f"The counterpart {kind} undoes a poison, but there is none of that kind here",
-        ):
-            curvature.counterpart_of(kind, data, Run(seed=0))
-
-
 def test_a_part_of_a_request_keeps_true_labels_beside_their_samples():
     """RUM forgets in three parts."""
     data, clean = toy.request("mlp_flipped", "poison"), toy.problem("mlp")
@@ -278,37 +265,6 @@ def test_depoisoning_closes_the_backdoor_and_ends_when_clean_accuracy_falls():
     assert (fallen > pgu.DROP) == bool(
         run.stop_reason and "accuracy on what is kept had fallen" in run.stop_reason
     )
-
-
-def test_keeping_the_free_part_of_a_gradient_is_leaving_out_the_protected_one():
-    draw = torch.Generator().manual_seed(3)
-    turn = torch.linalg.qr(torch.randn(5, 5, generator=draw, dtype=torch.float64)).Q
-    start, slope = torch.randn(2, 3, 5, generator=draw, dtype=torch.float64)
-    found = []
-    for basis, free in ((turn[:, :3], False), (turn[:, 3:], True)):
-        layer = nn.Linear(5, 3).double()
-        layer.weight = nn.Parameter(start.clone())
-        edit = confine(nn.Sequential(layer), {"0": basis}, free=free, weight_decay=0.1)
-        layer.weight.grad = slope.clone()
-        edit(layer)
-        found.append(layer.weight.grad)
-    assert torch.allclose(*found, rtol=0, atol=1e-14)
-    wanted = (slope + 0.1 * start) @ turn[:, 3:] @ turn[:, 3:].T
-    assert torch.allclose(found[1], wanted, rtol=0, atol=1e-14) and wanted.norm() > 0.1
-
-
-def test_without_mixing_the_edit_is_that_of_forgetting():
-    layer = nn.Linear(5, 3).double()
-    basis = torch.linalg.qr(
-        torch.randn(5, 2, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-    ).Q
-    grad = torch.randn(3, 5, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
-    edit = confine(nn.Sequential(layer), {"0": basis}, weight_decay=0.5)
-    layer.weight.grad = grad.clone()
-    edit(layer)
-    whole = grad + 0.5 * layer.weight.detach()
-    assert torch.allclose(layer.weight.grad, whole - whole @ basis @ basis.T)
-    assert torch.allclose(layer.weight.grad @ basis, torch.zeros(3, 2, dtype=torch.float64))
 
 
 def test_fit_takes_the_edit():

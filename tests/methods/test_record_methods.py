@@ -17,24 +17,16 @@ from torch import Tensor, nn
 from toy import PLAIN, gradient, smooth
 
 from mucore import catalog
-from mucore.blocks import foci as foci_block
 from mucore.blocks import importance, stopping
-from mucore.blocks.channels import Channels, add, gather, put, taken
+from mucore.blocks.channels import Channels, add, gather
 from mucore.blocks.foci import codec, foci
-from mucore.blocks.layer_moments import groups_of_layers, layer_moments, protected, protected_inputs
+from mucore.blocks.layer_moments import layer_moments, protected, protected_inputs
 from mucore.blocks.stopping import CrossedOver, Dropped
-from mucore.blocks.subset_newton import gradient as gradient_of
-from mucore.blocks.subset_newton import (
-    gradient_at,
-    newton_step,
-    noise_deviation,
-    secant,
-    step_ahead,
-)
+from mucore.blocks.subset_newton import newton_step, noise_deviation, secant
 from mucore.engine.data import Samples, UnlearningData
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.run import Run
-from mucore.errors import BadValue, Cancelled, MucoreError
+from mucore.errors import BadValue, MucoreError
 from mucore.spec import Recipe
 from mucore.training import records, train
 from mucore.training.records import FinalEpochs, PerStep, Recorder, RunningSum, named
@@ -92,13 +84,6 @@ def test_a_recorded_training_ends_in_the_same_bits(name: toy.Name):
         )
 
 
-def test_a_request_knows_the_training_set_in_its_order():
-    data = toy.request("mlp", "random")
-    assert torch.equal(data.everything().labels, toy.problem("mlp").labels)
-    assert torch.equal(data.everything().positions, torch.arange(len(toy.problem("mlp").labels)))
-    assert data.everything().role == "train"
-
-
 def test_the_log_holds_every_step_and_its_batch():
     problem, data = toy.problem("conv"), toy.request("conv")
     log = data.record["per_step"]
@@ -146,18 +131,6 @@ def test_final_epochs_holds_the_gradient_of_full_batches_and_the_weights_between
     assert close(
         {k: (state(third)[k] - end[k]) / 0.1 for k in end}, named(record, "gradient_last"), 1e-10
     )
-
-
-def test_final_epochs_needs_two_of_them():
-    data = toy.request("mlp").retain
-    with pytest.raises(BadValue, match="the recipe has 1"):
-        train(
-            toy.problem("mlp").network(0),
-            data,
-            toy.RECIPE.model_copy(update={"epochs": 1}),
-            Run(seed=0),
-            recorder=FinalEpochs(),
-        )
 
 
 # -- amnesiac
@@ -339,15 +312,6 @@ def test_unrolling_with_nothing_to_add_is_finetune(variant: str):
     assert toy.same(first, second)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("variant", ["init_grad_then_ft", "posthoc", "two_stage"])
-def test_unrolling_of_nothing_adds_nothing(variant: str):
-    data = toy.request("mlp", torch.tensor([], dtype=torch.int64))
-    with_all, run = toy.unlearn("unrolling", data, "mlp", variant=variant, kappa=1e3)
-    without, _ = toy.unlearn("unrolling", data, "mlp", variant=variant, kappa=0.0)
-    assert toy.same(with_all, without) and run.status == "ok"
-
-
 @pytest.mark.parametrize("variant", ["init_grad_then_ft", "posthoc"])
 def test_unrolling_adds_the_gradient_of_the_start_for_every_epoch(variant: str):
     data = replace(
@@ -438,21 +402,6 @@ def test_moments_are_sums_over_patches_and_add_up():
             forget[str(index)], wanted, rtol=1e-4, atol=1e-5 * float(wanted.max())
         )
     assert not [hook for module in model.modules() for hook in module._forward_pre_hooks.values()]
-
-
-def test_layers_in_groups_are_together_no_wider_than_the_widest():
-    model = nn.Sequential(*(nn.Linear(width, 1) for width in (3, 10, 4, 8, 10, 6, 2)))
-    # 100; 100; 64 + 36; 16 + 9 + 4
-    assert groups_of_layers(model) == [["1"], ["4"], ["3", "5"], ["2", "0", "6"]]
-    data, network = toy.request("conv"), toy.original("conv")
-    whole = layer_moments(network, data.forget, Run(seed=0))
-    groups = groups_of_layers(network)
-    assert sorted(sum(groups, [])) == sorted(whole)
-    for names in groups:
-        part = layer_moments(network, data.forget, Run(seed=0), names=names)
-        assert list(part) == names
-        assert all(torch.equal(part[name], whole[name]) for name in names)
-    assert groups_of_layers(nn.Sequential()) == []
 
 
 def test_protected_counts_singular_values_by_their_cumulated_sum():
@@ -552,32 +501,6 @@ def test_pgu_takes_the_step_of_its_loss():
     assert not close(state(result), state(original), 1e-3)
 
 
-def test_pgu_moves_weights_of_layers_alone_and_none_that_is_protected_as_a_whole():
-    start = toy.trained("conv")
-    result, _ = toy.unlearn("pgu", "conv")
-    moved = {
-        name
-        for name, t in result.state_dict().items()
-        if not torch.equal(t, start.state_dict()[name])
-    }
-    assert moved and moved <= {"0.weight", "4.weight", "7.weight", "12.weight"}
-    still, run = toy.unlearn("pgu", "conv", retained_var=1.0)
-    assert toy.same(still, start)
-    assert run.status == "ok" and "every layer is protected" in (run.stop_reason or "")
-
-
-def test_pgu_says_when_there_is_nothing_to_do_from_the_start():
-    data = toy.request("mlp", "random")
-    mistaken = replace(
-        data, forget=data.forget.with_labels((data.forget.labels + 1) % data.classes)
-    )
-    result, run = toy.unlearn("pgu", mistaken, "mlp")
-    assert toy.same(result, toy.trained("mlp")) and run.cost.steps == 0
-    assert "before the first epoch: this is the original" in (run.stop_reason or "")
-    _, idle = toy.unlearn("pgu", mistaken, "mlp", epochs=0)
-    assert idle.stop_reason is None
-
-
 def test_pgu_ends_when_the_forget_set_is_below_the_validation_set():
     data = toy.request("mlp", "random")
     result, run = toy.unlearn("pgu", data, "mlp", epochs=60, lr=0.5, lr_end=0.5, retained_var=0.3)
@@ -664,18 +587,6 @@ def test_codec_matches_the_formulas():
     assert foci(torch.tensor(y), torch.tensor(columns), 2, RUN) == [first, second]
 
 
-def test_codec_is_one_for_a_function_and_zero_for_noise():
-    rng = np.random.default_rng(1)
-    y, other = torch.tensor(rng.normal(size=200)), torch.tensor(rng.normal(size=(200, 1)))
-    assert codec(y, y[:, None], RUN) >= 0.98
-    assert abs(codec(y, other, RUN)) < 0.2
-    assert codec(torch.zeros(50), other[:50], RUN) == 0
-    pair = torch.tensor(rng.uniform(size=(1000, 2)))
-    total = (pair.sum(1)) % 1
-    assert abs(codec(total, pair[:, :1], RUN)) < 0.15
-    assert codec(total, pair, RUN) > 0.7
-
-
 def test_foci_picks_what_the_response_is_made_of():
     rng = np.random.default_rng(2)
     columns = torch.tensor(rng.normal(size=(300, 12)))
@@ -723,77 +634,6 @@ def test_secant_and_noise_by_hand():
     assert torch.equal(secant(torch.tensor([1.0]), torch.tensor([0.0])), torch.tensor([0.0]))
     values = [noise_deviation(50_000, damping, 0.1, 0.01) for damping in (0.01, 1e-3, 5e-4)]
     assert values == pytest.approx([6.2e-3, 6.2, 50], rel=0.01)
-
-
-def test_gradients_ahead_leave_the_weights_alone():
-    data, model = toy.in_float64(toy.request("mlp")), smooth()
-    (batch,) = data.forget.batches(Run(seed=0), len(data.forget))
-    here = gradient_of(model, batch)
-    assert close(here, gradient(smooth(), data.forget), 1e-14)
-    there = step_ahead(model, dict(here), 0.5)
-    assert all(there[name] is here[name] for name in here)  # no further copy of the weights
-    ahead = gradient_at(model, batch, there, ["3.weight", "1.bias"])
-    assert toy.same(model, smooth()) and all(p.grad is None for p in model.parameters())
-    moved, slope = smooth(), gradient(smooth(), data.forget)
-    with torch.no_grad():
-        for name, p in moved.named_parameters():
-            p -= 0.5 * slope[name]
-    assert close(there, dict(moved.named_parameters()), 1e-14)
-    wanted = gradient(moved, data.forget)
-    assert close(ahead, {name: wanted[name] for name in ("3.weight", "1.bias")}, 1e-12)
-
-
-def test_noise_in_parts_is_the_noise_of_one_draw(monkeypatch: pytest.MonkeyPatch):
-    """Losses and values, and with them the chosen channels, do not depend on how many images are
-    looked at together.
-    """
-    model, data = toy.original("conv").eval(), toy.request("conv")
-    channels = Channels(model)
-    for size in (1, 7, 10):
-        (batch,) = data.forget[torch.arange(size)].batches(Run(seed=0), size)
-        draws = torch.randn((50, *batch.x.shape), generator=torch.Generator().manual_seed(4))
-        values, logits = channels.values((batch.x + 0.1 * draws).flatten(0, 1), RUN)
-        each = nn.functional.cross_entropy(
-            logits.double(), torch.cat([batch.y] * 50), reduction="none"
-        )
-        wanted = each.view(50, -1).mean(1), values.unflatten(0, (50, -1)).mean(1)
-        again = torch.Generator().manual_seed(4)
-        found = channels.perturbed(batch, RUN, again, count=50, noise=0.1)
-        for one, other in zip(found, wanted, strict=True):
-            torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-6)
-        assert foci(*found, 3, RUN) == foci(*wanted, 3, RUN)
-
-
-def test_channels_are_looked_for_until_somebody_cancels(monkeypatch: pytest.MonkeyPatch):
-    """Asked before each column of large matrices, and before each part of the noisy images."""
-    asked = []
-
-    def cancelled() -> bool:
-        asked.append(None)
-        return len(asked) > 3
-
-    run = Run(seed=0, cancelled=cancelled)
-    monkeypatch.setattr(foci_block, "CHUNK", 30**2)  # one column at a time
-    columns = torch.randn((30, 8), generator=torch.Generator().manual_seed(0)).double()
-    with pytest.raises(Cancelled):
-        foci(columns.sum(1), columns, 2, run)
-    assert len(asked) == 4
-    asked.clear()
-    channels = Channels(toy.original("mlp").eval())
-    (batch,) = toy.request("mlp").forget[torch.arange(8)].batches(Run(seed=0), 8)
-    with pytest.raises(Cancelled):
-        channels.perturbed(batch, run, torch.Generator().manual_seed(4), count=500, noise=0.1)
-    assert len(asked) == 4
-
-
-def test_rows_are_given_back_bit_by_bit():
-    model = toy.original("conv")
-    weights, rows = dict(model.named_parameters()), Channels(model).rows([3, 11, 41])
-    saved = taken(weights, rows)
-    add(weights, rows, torch.full_like(gather(weights, rows), 0.3))
-    assert not toy.same(model, toy.trained("conv"))
-    put(weights, rows, saved)
-    assert toy.same(model, toy.trained("conv"))
 
 
 def test_channels_and_their_weights():
@@ -845,22 +685,6 @@ def test_l_codec_changes_the_chosen_channels_alone():
     assert run.cost.persistent_bytes == 3 * 4 * weights
 
 
-def test_l_codec_with_endless_damping_does_nothing():
-    result, _ = toy.unlearn("l_codec", toy.request("mlp", 20), "mlp", l2_reg=1e12)
-    assert all(
-        torch.allclose(p, toy.trained("mlp").get_parameter(name), rtol=0, atol=1e-12)
-        for name, p in result.named_parameters()
-    )
-
-
-@pytest.mark.parametrize("curvature", ["finite_difference", "fisher"])
-def test_l_codec_raises_the_loss_of_what_it_forgets(curvature: str):
-    data = toy.request("mlp", "random")
-    options = toy.settings(epsilon=None, l2_reg=0.01, curvature=curvature, val_gap=1.0)
-    result, _ = toy.unlearn("l_codec", data, "mlp", **options)
-    assert toy.loss(result, data.forget) > toy.loss(toy.trained("mlp"), data.forget)
-
-
 def test_l_codec_undoes_what_hurts():
     result, run = toy.unlearn(
         "l_codec", toy.request("conv", 40), "conv", l2_reg=1e-3, val_gap=0.0, cap=20
@@ -868,16 +692,3 @@ def test_l_codec_undoes_what_hurts():
     assert run.diagnostics["noise_deviation"] > 10
     assert run.diagnostics["undone_share"] == 1
     assert toy.same(result, toy.trained("conv"))
-
-
-def test_l_codec_says_when_it_gave_the_original_back():
-    options: dict[str, Any] = {"l2_reg": 1e-3, "cap": 20, "epsilon": None}
-    result, run = toy.unlearn("l_codec", toy.request("conv", 12), "conv", val_gap=-1.0, **options)
-    assert (run.status, run.diagnostics["undone_share"]) == ("reverted", 1.0)
-    assert "undone" in (run.stop_reason or "")
-    for name, tensor in toy.original("conv").state_dict().items():
-        assert torch.equal(result.state_dict()[name], tensor)
-    assert (
-        toy.unlearn("l_codec", toy.request("conv", 12), "conv", val_gap=1.0, **options)[1].status
-        == "ok"
-    )

@@ -160,23 +160,6 @@ def test_one_slice_of_one_shard_is_retrain():
     )
 
 
-def test_the_unlearning_seed_does_not_matter_and_the_training_seed_does():
-    data = toy.request("mlp", 30)
-    first, second = (toy.unlearn("sisa", data, "mlp", seed=seed, **CUT)[0] for seed in (0, 1))
-    assert toy.same(first, second)
-    other = replace(data, training_seed=1)
-    other = replace(
-        other,
-        record={
-            record_name(**CUT): setting(other).train_all(
-                data.retain.joined(data.forget), Run(seed=0)
-            )
-        },
-    )
-    third, _ = toy.unlearn("sisa", other, "mlp", **CUT)
-    assert not toy.same(first, third, buffers=False)
-
-
 # -- votes
 
 
@@ -206,13 +189,6 @@ def test_votes_by_hand(vote: Vote, winner: int):
     torch.testing.assert_close(mean.exp(), torch.tensor(said).mean(0).expand(5, 3))
     torch.testing.assert_close(torch.softmax(ensemble(torch.zeros(5, 1)), 1), mean.exp())
     assert chosen.tolist() == [winner] * 5
-
-
-@pytest.mark.parametrize("vote", ["hard", "proportional"])
-def test_ties_go_to_the_smallest_class(vote: Vote):
-    said = [[0.0, 0.1, 0.9], [0.3, 0.7, 0.0], [0.05, 0.05, 0.9], [0.4, 0.6, 0.0]]
-    ensemble = Ensemble([Fixed(p) for p in said], vote, torch.full((4,), 7))
-    assert ensemble.vote(torch.zeros(2, 1))[1].tolist() == [1, 1]
 
 
 def test_outputs_count_votes_and_keep_mean_probabilities():

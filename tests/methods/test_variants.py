@@ -19,16 +19,15 @@ from mucore import catalog, methods
 from mucore.blocks.importance import output_sensitivity, ratio_quantile
 from mucore.blocks.layer_moments import class_bases, extended, layer_moments
 from mucore.blocks.masks import MaskedStep, density, top_fraction
-from mucore.blocks.memorisation import heldout_score, symmetric_divergence
+from mucore.blocks.memorisation import symmetric_divergence
 from mucore.blocks.pruning import SparseTraining, _kept_shares, cut, magnitudes, synflow_masks
-from mucore.blocks.surrogate_data import COUNT, looking_like, marked, surrogate_samples
+from mucore.blocks.surrogate_data import COUNT
 from mucore.engine.data import Samples, UnlearningData
 from mucore.engine.loop import Optimizer, Phase, fit, is_finite
 from mucore.engine.run import Run, state_bytes
-from mucore.errors import BadValue, Cancelled, Refused
+from mucore.errors import BadValue, Cancelled
 from mucore.methods import scar
-from mucore.spec import Recipe, make_recipe, make_spec
-from mucore.testing.contract import forbid, hooks
+from mucore.testing.contract import hooks
 from mucore.training import records, train
 from mucore.training.records import LearningEvents, named
 
@@ -113,39 +112,6 @@ class NotANumber:
 # -- SCAR-self
 
 
-def test_scar_self_wants_whole_classes_and_made_up_images():
-    with pytest.raises(BadValue, match="surrogate=textures"):
-        toy.unlearn("scar", toy.request("mlp", "random"), "mlp", **SELF)
-    with pytest.raises(BadValue, match="form=forget_set"):
-        toy.unlearn("scar", "mlp", form="self")
-    common: dict[str, Any] = {
-        "dataset": "digits",
-        "model": "mlp",
-        "recipe": make_recipe("standard"),
-        "method": "scar",
-        "parameters": SELF,
-    }
-    assert make_spec(**common, scenario="class_wise").parameters["form"] == "self"
-    with pytest.raises(Refused, match="whole class"):
-        make_spec(**common, scenario="one_class")
-
-
-@pytest.mark.parametrize("name", ["mlp", "conv"])
-def test_scar_self_forgets_a_class_without_its_images(name: toy.Name):
-    data = toy.request(name)
-    blind = replace(data, forget=forbid(data.forget))
-    result, run = toy.unlearn("scar", blind, name, **SELF, epochs=15, lr=5e-3, batch_size=1024)
-    # the images of the toys are no clouds, so the class is lost on those and much less on the true
-    # ones
-    assert run.stop_reason and toy.accuracy(result, data.retain) > 0.98
-    assert toy.accuracy(result, data.forget) < toy.accuracy(toy.trained(name), data.forget) - 0.05
-    assert toy.loss(result, data.forget) > 5 * toy.loss(toy.trained(name), data.forget)
-    assert not [role for role in run.cost.reads if role.startswith("forget")]
-    assert run.cost.reads["retain/forward"] == len(data.retain)
-    assert run.cost.reads["retain/backward"] == 0
-    assert run.cost.reads["surrogate/backward"] == COUNT * len(run.losses)
-
-
 def test_scar_self_shrinks_once_and_moves_to_kept_classes(monkeypatch: pytest.MonkeyPatch):
     shrinkings, phases = [], []
 
@@ -168,38 +134,6 @@ def test_scar_self_shrinks_once_and_moves_to_kept_classes(monkeypatch: pytest.Mo
     assert len(labels) == COUNT and not set(labels.unique().tolist()) & {0, 3}
     said = toy.logits(toy.trained("mlp"), phases[0].at(0)).argmax(1)
     assert torch.equal(labels >= 0, torch.isin(said, torch.tensor([0, 3])))
-
-
-def test_scar_self_with_nothing_to_move_says_so():
-    model = toy.original("mlp")
-    with torch.no_grad():
-        model.get_parameter("7.bias")[0] = -1e6
-    result, run = toy.on_copy("scar", toy.request("mlp"), model, **SELF)
-    assert toy.same(result, model) and "nothing to move" in run.notes[0]
-
-
-def test_stand_ins_look_like_what_the_network_says():
-    like = toy.request("conv").retain
-    samples = surrogate_samples("textures", toy.request("conv"), Run(seed=2))
-    assert len(samples) == COUNT
-    assert samples.role == "surrogate"
-    assert int(samples.ids.max()) < 0
-    assert len(samples.ids.unique()) == COUNT
-    noise = surrogate_samples("noise", toy.request("conv"), Run(seed=2))
-    assert surrogate_samples("retain", toy.request("conv"), Run(seed=0)).role == "retain"
-
-    def roughness(some: Samples) -> float:
-        (batch,) = some.batches(Run(seed=0), COUNT)
-        return float((batch.x.diff(dim=3).square().mean() / batch.x.square().mean()).sqrt())
-
-    assert samples.images.shape == like.images.shape and roughness(samples) < 0.7 * roughness(noise)
-    model = toy.trained("conv")
-    chosen = looking_like(model, samples, (1, 2), Run(seed=0))
-    assert torch.equal(toy.logits(model, chosen).argmax(1), chosen.labels)
-    assert set(chosen.labels.tolist()) <= {1, 2}
-    named_again = marked(samples, chosen.with_labels(torch.full((len(chosen),), 3)))
-    assert (named_again.labels == 3).sum() == len(chosen)
-    assert (named_again.labels == -1).sum() == COUNT - len(chosen)
 
 
 # -- pseudo-labels in the null space (UNSC)
@@ -294,32 +228,6 @@ def test_unsc_does_not_move_along_inputs_of_kept_classes():
         assert torch.equal(once.get_parameter(f"{name}.bias"), start.get_parameter(f"{name}.bias"))
 
 
-def test_unsc_forgets_a_class_and_keeps_biases_norms_and_the_rest():
-    data, start = toy.request("conv"), toy.trained("conv")
-    result, run = toy.unlearn(
-        "pseudo_labels", data, "conv", projection="null_space", null_batch_size=64
-    )
-    moved = {
-        name
-        for name, t in result.state_dict().items()
-        if not torch.equal(t, start.state_dict()[name])
-    }
-    assert moved and moved <= {"0.weight", "4.weight", "7.weight", "12.weight"}
-    assert 0 < run.diagnostics["protected_share"] < 1
-    assert toy.accuracy(result, data.forget) <= 0.05 and toy.accuracy(result, data.retain) >= 0.99
-    plain, _ = toy.unlearn(
-        "pseudo_labels",
-        data,
-        "conv",
-        lr=0.04,
-        epochs=25,
-        momentum=0.0,
-        weight_decay=0.0,
-        batch_size=64,
-    )
-    assert toy.accuracy(plain, data.retain) < toy.accuracy(result, data.retain)
-
-
 # -- sparse originals
 
 
@@ -347,19 +255,6 @@ def test_synflow_scores_a_linear_network_by_its_paths():
     )
 
 
-def test_synflow_leaves_every_layer_a_path_where_magnitude_does_not():
-    model = toy.problem("conv").network(0)
-    with torch.no_grad():
-        model.get_parameter("4.weight").mul_(1e-3)
-        for name, p in model.named_parameters():
-            if name.endswith("bias"):  # beside the weights they feed what comes after them
-                p.zero_()
-    masks = synflow_masks(model, (1, 8, 8), 0.02)
-    assert density(masks) == pytest.approx(0.02, abs=1e-3)
-    assert all(mask.any() for mask in masks.values())
-    assert not all(mask.any() for mask in top_fraction(magnitudes(model), 0.02).values())
-
-
 def test_iterative_pruning_takes_a_fifth_of_the_rest_each_time():
     assert _kept_shares("imp", 0.5) == pytest.approx([0.8, 0.64, 0.512, 0.5])
     assert _kept_shares("imp", 0.36) == pytest.approx([0.8, 0.64])
@@ -369,26 +264,6 @@ def test_iterative_pruning_takes_a_fifth_of_the_rest_each_time():
 
 def everything(name: toy.Name) -> Samples:
     return toy.problem(name).samples(torch.arange(len(toy.problem(name).labels)), "train")
-
-
-@pytest.mark.parametrize("rewind", [0.0, 0.3, 0.99])
-def test_pruning_nothing_gives_the_original_back(rewind: float):
-    # plain SGD, since momentum starts anew where training goes on
-    recipe = Recipe(epochs=4, batch_size=64, lr=0.05, momentum=0.0, schedule="onecycle")
-    data, initial = everything("conv"), toy.problem("conv").network(0)
-    dense = train(toy.problem("conv").network(0), data, recipe, Run(seed=6))
-    run = Run(seed=6)
-    sparse = SparseTraining(kind="omp", share=1e-14, rewind=rewind, recipe=recipe)
-    record = sparse.train(initial, dense, data, run)
-    assert sparse.rewind_epoch == {0.0: 0, 0.3: 1, 0.99: 3}[rewind]
-    assert all(
-        torch.equal(t, dense.state_dict()[name]) for name, t in named(record, "model").items()
-    )
-    assert all(mask.all() for mask in named(record, "mask").values())
-    assert toy.same(initial, toy.problem("conv").network(0))
-    assert run.cost.steps == (4 + sparse.rewind_epoch - sparse.rewind_epoch) * data.steps(
-        64, skip_single=True
-    )
 
 
 def test_one_shot_pruning_is_training_from_the_start_under_the_mask():
@@ -435,27 +310,6 @@ def test_a_sparse_original_is_learned_and_stays_sparse(kind: str):
     result, _ = toy.unlearn("l1_sparse", data, "conv", lr=0.05, **options)
     assert not toy.same(result, sparse)
     assert all(not result.get_parameter(name).detach()[~mask].any() for name, mask in masks.items())
-
-
-def test_the_masks_of_iterative_pruning_lie_in_each_other(monkeypatch: pytest.MonkeyPatch):
-    masks: list[dict[str, Tensor]] = []
-    original = SparseTraining._fit
-
-    def watched(
-        self: SparseTraining, model: nn.Module, given: dict[str, Tensor], *rest: Any
-    ) -> nn.Module:
-        masks.append(given)
-        return original(self, model, given, *rest)
-
-    monkeypatch.setattr(SparseTraining, "_fit", watched)
-    recipe = toy.RECIPE.model_copy(update={"epochs": 2})
-    SparseTraining(kind="imp", share=0.5, rewind=0.5, recipe=recipe).train(
-        toy.problem("conv").network(0), toy.original("conv"), everything("conv"), Run(seed=0)
-    )
-    assert [density(each) for each in masks[1:]] == pytest.approx([0.8, 0.64, 0.512, 0.5], abs=1e-3)
-    assert masks[0] == {}
-    for wider, narrower in zip(masks[1:], masks[2:], strict=False):
-        assert all((narrower[name] <= wider[name]).all() for name in narrower)
 
 
 def test_which_sparse_original_is_needed():
@@ -538,35 +392,6 @@ def test_divergence_by_hand():
     assert torch.isfinite(
         symmetric_divergence(torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]]))
     ).all()
-
-
-def test_held_out_training_moves_a_copy_only():
-    data, model, run = toy.request("mlp", "random"), toy.original("mlp"), Run(seed=0)
-    scores = heldout_score(model, data.forget, data.validation, run, lr=0.1, epochs=3)
-    assert toy.same(model, toy.trained("mlp")) and run.losses == [] and run.status == "ok"
-    assert scores.shape == (len(data.forget),) and (scores >= -1e-6).all() and scores.max() > 0
-    assert run.cost.reads == {
-        "validation/backward": 3 * len(data.validation),
-        "forget/forward": 2 * len(data.forget),
-    }
-    still = heldout_score(model, data.forget, data.validation, Run(seed=0), lr=0.1, epochs=0)
-    assert torch.equal(still, torch.zeros(len(data.forget)))
-    long = Run(seed=0)
-    heldout_score(model, data.forget, data.validation, long, lr=1e-12, epochs=60)
-    assert long.cost.steps < 60 * data.validation.steps(256)  # no loss falls, so it ends by itself
-
-
-def test_rum_by_held_out_training_takes_the_recipes_epochs_unless_told():
-    data = toy.request("mlp", "random")
-    options: dict[str, Any] = {"proxy": "heldout_retrain", "medium": "nothing", "high": "nothing"}
-    _, run = toy.unlearn("rum", data, "mlp", **options, heldout_epochs=2)
-    assert run.cost.reads["validation/backward"] == 2 * len(data.validation)
-    _, run = toy.unlearn("rum", data, "mlp", **options)
-    assert (
-        5 * len(data.validation)
-        <= run.cost.reads["validation/backward"]
-        <= toy.RECIPE.epochs * len(data.validation)
-    )
 
 
 # -- adaptive and loss-free SSD

@@ -8,13 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pytest
 
-from mucore.errors import BadValue
 from mucore.metrics import measure
 from mucore.metrics.depoisoning import attack_success
 from mucore.metrics.sanity import flags
-from mucore.outputs import Outputs, SplitOutputs, confusion
+from mucore.outputs import Outputs, SplitOutputs
 from mucore.store.rows import Measured
 
 # Ten triggered images of three classes. Class 0 (four): three taken for 0. Class 1 (four): one.
@@ -37,17 +35,6 @@ def test_attack_success_by_hand():
     assert attack_success(confusion=TRIGGERED, target=0, others=False) == 0.6
     assert attack_success(confusion=TRIGGERED, target=0, others=True) == 0.5
     assert attack_success(confusion=TRIGGERED, target=2, others=False) == 0.1
-
-
-def test_a_perfect_model_has_the_share_of_the_target_class_and_nothing_of_the_others():
-    perfect = np.diag([1000, 500, 500])
-    assert attack_success(confusion=perfect, target=0, others=False) == 0.5
-    assert attack_success(confusion=perfect, target=0, others=True) == 0.0
-
-
-def test_attack_success_needs_samples():
-    with pytest.raises(BadValue, match="at least one triggered sample"):
-        attack_success(confusion=np.diag([5, 0]), target=0, others=True)
 
 
 def with_poison(make_inputs, poison: Mapping[str, Any], **splits: SplitOutputs):
@@ -86,24 +73,6 @@ def test_a_label_flip_run_has_the_accuracy_of_the_flipped_classes(make_inputs):
     assert not {"asr", "asr_others"} & set(measured)
 
 
-def test_gaps_are_to_retrain(make_inputs):
-    inputs = with_poison(
-        make_inputs,
-        BACKDOOR,
-        triggered=counted(np.pad(TRIGGERED, (0, 1))),
-        forget_true=counted(np.eye(4, dtype=int)),
-    )
-    reference = {"asr": Measured(0.1), "asr_others": Measured(0.0)}
-    changed = {
-        "retrain_metrics": reference,
-        "outputs": inputs.outputs,
-        "poison": BACKDOOR,
-        "forgotten_classes": (),
-    }
-    measured = measure(make_inputs(**changed), scenario="backdoor", method="finetune")
-    assert measured["asr"].gap == pytest.approx(0.5) and measured["asr_others"].gap == 0.5
-
-
 def test_no_other_scenario_has_them_and_outputs_that_were_cleared_away_say_so(make_inputs):
     names = {"asr", "asr_others", "fa_true", "ta_flipped"}
     assert not names & set(measure(make_inputs(), scenario="class_wise", method="finetune"))
@@ -130,24 +99,3 @@ def test_an_attack_that_did_not_take_raises_a_flag_on_the_original_alone(make_in
         in flags(flipped, {**weak, "fa": Measured(0.04)}, method="original")[0]
     )
     assert flags(flipped, weak, method="original") == ()
-
-
-def test_counts_alone_survive_the_store(tmp_path):
-    from mucore.store import open_store
-
-    labels = np.arange(6) % 3
-    logits = np.eye(3, dtype=np.float32)[labels]
-    whole = SplitOutputs(
-        logits=logits, labels=labels, ids=np.arange(6), confusion=confusion(labels, labels, 3)
-    )
-    store = open_store(tmp_path)
-    back = store.artifacts.get_outputs(
-        store.artifacts.put_outputs(
-            Outputs({"forget": whole, "forget_true": counted(TRIGGERED), "test": whole})
-        )
-    )
-    store.close()
-    assert back["forget_true"].confusion.tolist() == TRIGGERED.tolist()
-    assert len(back["forget_true"]) == 0
-    assert back["forget_true"].total == 10
-    assert back["test"].logits.tolist() == logits.tolist()

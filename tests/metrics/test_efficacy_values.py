@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mucore.errors import BadValue
 from mucore.metrics import efficacy
 
 
@@ -38,17 +37,3 @@ def test_the_bound_is_never_below_the_efficacy(n: int, d: int, seed: int):
     assert bound >= value * (1 - 1e-12)
     if n == 1:
         assert bound == pytest.approx(value, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("norms", "sentence"),
-    [
-        ([], "at least one sample"),
-        ([1.0, -1.0], "at least 0"),
-        ([np.inf], "diverged"),
-        ([np.nan], "diverged"),
-    ],
-)
-def test_what_is_no_squared_norm_is_refused(norms: list[float], sentence: str):
-    with pytest.raises(BadValue, match=sentence):
-        efficacy.efficacy(squared_norms=np.array(norms))

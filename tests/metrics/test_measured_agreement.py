@@ -81,39 +81,6 @@ def test_cka_to_the_original_has_a_gap_and_cka_to_retrain_has_none(make_inputs):
     assert measured["cka_retrain_forget"].gap is None
 
 
-@pytest.mark.parametrize("side", ["outputs", "retrained", "original"])
-def test_without_features_cka_says_so(make_inputs, side):
-    bare = Outputs(
-        {
-            name: replace(split, features=None)
-            for name, split in getattr(make_inputs(), side).items()
-        }
-    )
-    measured = measure(make_inputs(**{side: bare}), scenario="one_class", method="finetune")
-    failed = [name for name in CKAS if measured[name].error]
-    assert failed == {"outputs": CKAS, "retrained": CKAS[:3], "original": CKAS[3:]}[side]
-    assert "ensemble" in (measured[failed[0]].error or "")
-    assert measured["js_divergence"].value is not None
-
-
-def test_without_the_other_models_predictions_they_say_so(make_inputs):
-    measured = measure(
-        make_inputs(retrained=None, original=None), scenario="one_class", method="finetune"
-    )
-    assert "Retrain has no result" in (measured["js_divergence"].error or "")
-    assert "the original" in (measured["cka_original_test"].error or "")
-    assert "Run Retrain" in (measured["average_gap"].error or "")
-    one = Outputs(
-        {
-            **make_inputs().outputs,
-            "forget": replace(make_inputs().outputs["forget"], ids=np.arange(90_000, 90_040)),
-        }
-    )
-    strangers = measure(make_inputs(outputs=one), scenario="one_class", method="finetune")
-    assert "no sample in common" in (strangers["js_divergence"].error or "")
-    assert "0 in common" in (strangers["cka_retrain_forget"].error or "")
-
-
 def test_js_divergence_by_hand(make_inputs):
     """Certain of one class against certain of another is 1 bit; half of the samples agree, so the
     mean is one half.
@@ -184,24 +151,6 @@ def test_efficacy_beyond_the_range_of_a_float_is_a_number_and_infinity_a_sentenc
     measured = measure(make_inputs(gradient_norms=tiny), scenario="one_class", method="finetune")
     assert value(measured, "efficacy") == pytest.approx(320, abs=0.1)
     assert "infinite" in (measured["efficacy_bound"].error or "")
-
-
-def test_without_gradients_there_is_a_sentence(make_inputs):
-    forget = make_inputs().outputs["forget"]
-    gone = measure(make_inputs(gradient_norms=None), scenario="one_class", method="finetune")
-    assert all(
-        "weights were removed" in (gone[name].error or "")
-        for name in ("efficacy", "efficacy_bound", "zrf")
-    )
-    ensemble = measure(
-        make_inputs(gradient_norms=GradientNorms(incompetent=forget, missing="It is an ensemble.")),
-        scenario="one_class",
-        method="sisa",
-    )
-    assert ensemble["efficacy"].error == ensemble["efficacy_bound"].error == "It is an ensemble."
-    assert value(ensemble, "zrf") == 1.0, (
-        "the model predicts what the network with random weights does"
-    )
 
 
 def test_zrf_by_hand(make_inputs):

@@ -12,8 +12,6 @@ from mucore.metrics import measure
 from mucore.outputs import Outputs
 from mucore.store.rows import Measured
 
-IDS = ("knn_accuracy", "agr", "h_lr")
-
 
 def with_downstream(outputs: Outputs, wrong: dict[str, int], turn: float = 1.0) -> Outputs:
     """Two classes along two axes, ten training and forty test samples of each set; `wrong` of every
@@ -103,27 +101,3 @@ def test_each_downstream_set_by_itself(make_inputs):
     assert value(found, "cka_original_glyphs-serif") == pytest.approx(likeness(2, 1))
     assert found["cka_original_glyphs-serif"].gap == pytest.approx(likeness(2, 1) - 0.5)
     assert value(found, "knn_accuracy") == pytest.approx((0.75 + 0.5) / 2)
-
-
-def test_retrain_agrees_with_itself(make_inputs):
-    outputs = with_downstream(make_inputs().outputs, {"a": 1})
-    measured = measure(
-        make_inputs(outputs=outputs, retrained=None), scenario="class_wise", method="retrain"
-    )
-    assert measured["knn_accuracy"].value == 0.75
-    assert measured["agr"].value == pytest.approx(1) and measured["h_lr"].value == pytest.approx(1)
-
-
-def test_what_is_missing_says_why_or_is_not_there(make_inputs):
-    inputs = make_inputs()
-    assert not set(IDS) & set(measure(inputs, scenario="class_wise", method="finetune")), (
-        "no downstream set was looked at"
-    )
-    outputs = with_downstream(inputs.outputs, {"a": 0})
-    measured = measure(make_inputs(outputs=outputs), scenario="class_wise", method="finetune")
-    assert measured["knn_accuracy"].value == 1.0 and "Retrain" in (measured["agr"].error or "")
-    bare = Outputs({name: replace(split, features=None) for name, split in outputs.items()})
-    ensemble = measure(
-        make_inputs(outputs=bare, retrained=outputs), scenario="class_wise", method="sisa"
-    )
-    assert all("ensemble" in (ensemble[name].error or "") for name in ("knn_accuracy", "agr"))

@@ -58,8 +58,3 @@ def test_without_unseen_persons_there_is_a_sentence_and_elsewhere_nothing(make_i
     assert "no images of such persons" in (measured["nomus"].error or "")
     assert measured["nomus"].error == measured["forgetting_score"].error
     assert "nomus" not in measure(make_inputs(), scenario="one_class", method="finetune")
-
-
-def test_top_two_holds_at_least_the_first(make_inputs):
-    measured = measure(make_inputs(), scenario="identities", method="finetune")
-    assert value(measured, "ta") < value(measured, "top2") <= 1

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from mucore import catalog
-from mucore.errors import BadValue
 from mucore.metrics.quality_experiment import Assessment, Models, assess, confidences
 from mucore.outputs import SplitOutputs
 
@@ -107,29 +106,6 @@ def test_retrain_against_retrain_is_what_chance_gives():
     assert (shifted.forgetting_quality or 0) < (same.forgetting_quality or 0) / 2
     assert shifted.retrain_quality == same.retrain_quality
     assert shifted.ulira_accuracy > 0.85
-
-
-def test_options_reach_the_quality():
-    rng = np.random.default_rng(1)
-    u, r = rng.normal(size=(2, 40, 60))
-    found = {
-        (bins, intervals): assess(
-            unlearned=models(u), retrained=models(r), bins=bins, intervals=intervals
-        )
-        for bins in ("document", "code")
-        for intervals in ("all", "organisers")
-    }
-    assert len(found["document", "all"].histogram) == 14
-    assert len(found["code", "all"].histogram) == 2 * np.ceil(np.log(39)) + 1
-    assert (found["document", "organisers"].forgetting_quality or 0) > (
-        found["document", "all"].forgetting_quality or 0
-    )
-
-
-@pytest.mark.parametrize(("u", "r"), [(3, 3), (4, 5), (5, 4)])
-def test_kinds_of_other_sizes_are_refused(u: int, r: int):
-    with pytest.raises(BadValue, match=f"got {u} and {r}"):
-        assess(unlearned=models(np.zeros((u, 2))), retrained=models(np.zeros((r, 2))))
 
 
 def test_confidences_are_in_the_order_of_sample_ids():
