@@ -19,7 +19,7 @@ import torch
 from mucore import catalog, datasets
 from mucore.datasets import fashion_mnist
 from mucore.datasets.splits import Part, assemble, hold_out, image_hashes, normalisation
-from mucore.errors import BadFile, UnknownName
+from mucore.errors import BadFile
 
 
 def published(name: str) -> Any:
@@ -86,18 +86,6 @@ def test_digits_are_stratified_and_scaled_to_255() -> None:
     assert set(splits.train.pixels.unique().tolist()) == {
         round(level * 255 / 16) for level in range(17)
     }
-
-
-def test_fashion_mnist_10k_is_balanced_and_without_overlap() -> None:
-    splits = datasets.load("fashion-mnist-10k")
-    assert splits.train.labels.bincount().tolist() == [1000] * 10
-    assert splits.validation.labels.bincount().tolist() == [100] * 10
-    assert splits.test.labels.bincount().tolist() == [200] * 10
-    hashes = [
-        set(image_hashes(part.pixels)) for part in (splits.train, splits.validation, splits.test)
-    ]
-    assert not hashes[0] & hashes[1] and not hashes[0] & hashes[2] and not hashes[1] & hashes[2]
-    assert splits.notes == ()
 
 
 def test_fashion_mnist_10k_content() -> None:
@@ -226,11 +214,6 @@ def test_cifar10_archive_that_is_not_the_published_one_is_never_opened(
 
 
 # -- names, helpers
-
-
-def test_unknown_names_suggest_the_nearest() -> None:
-    with pytest.raises(UnknownName, match="Did you mean fashion-mnist"):
-        datasets.load("fashon-mnist")
 
 
 def test_every_card_has_a_loader_and_says_where_it_is() -> None:

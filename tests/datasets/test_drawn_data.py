@@ -14,7 +14,7 @@ import torch
 
 from mucore import catalog, datasets
 from mucore.catalog.drawn import DOWNSTREAM_SCRIPTS, DRAWN
-from mucore.datasets import drawing, faces, glyphs
+from mucore.datasets import faces, glyphs
 from mucore.datasets.drawing import Draws, ellipse, inside, plane, segment, wave
 
 # Of the first images and labels. A change of the drawing changes them, and then the revisions of
@@ -60,14 +60,6 @@ def test_a_person_is_the_same_whoever_else_is_drawn() -> None:
     for name, values in alone.items():
         np.testing.assert_array_equal(values, among[name][3:6])
     np.testing.assert_array_equal(faces.draw([5], 1)["x"], alone["x"][:1])
-
-
-def test_a_person_does_not_depend_on_how_many_are_drawn_at_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    together = faces.draw(np.arange(9), 2)["x"]
-    monkeypatch.setattr(drawing, "ROWS", 5)
-    np.testing.assert_array_equal(faces.draw(np.arange(9), 2)["x"], together)
 
 
 def test_a_letter_is_the_same_whatever_else_is_drawn() -> None:
@@ -168,24 +160,6 @@ def test_cards_say_what_loads(
 
 
 @pytest.mark.slow
-def test_what_the_labels_say_can_be_seen_in_strangers() -> None:
-    """A linear model on coarse images of some people tells the attributes of others better than
-    chance, and not all of them.
-    """
-    learn, judge = faces.draw(np.arange(240), 2), faces.draw(np.arange(880, 960), 2)
-
-    def coarse(x: np.ndarray) -> np.ndarray:
-        blocks = x.reshape(len(x), 16, 4, 16, 4, 3).mean((2, 4, 5)) / 255  # (n, 16, 16)
-        flat = blocks.reshape(len(x), -1)
-        return np.concatenate([flat - flat.mean(1, keepdims=True), np.ones((len(x), 1))], 1)
-
-    x, y = coarse(learn["x"]), 2.0 * learn["attributes"] - 1
-    weights = np.linalg.solve(x.T @ x + 3.0 * np.eye(x.shape[1]), x.T @ y)
-    right = ((coarse(judge["x"]) @ weights > 0) == (judge["attributes"] > 0)).mean(0)
-    assert (right[:2] > 0.6).all() and (right < 1).all()
-
-
-@pytest.mark.slow
 def test_a_person_is_recognised() -> None:
     """The nearest picture, by colours in the middle of the face, shows the same person far more
     often than chance (1 in 40).
@@ -270,15 +244,6 @@ def test_a_damaged_file_is_drawn_again(few: None, tmp_path: Path, damage: str) -
     assert content(path) == before
     # nothing half-written is left
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
-
-
-def test_a_folder_that_cannot_be_written_costs_a_note_only(few: None, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    splits = datasets.load("glyphs-hand", tmp_path / "file")
-    assert len(splits.train) == 48
-    assert len(splits.notes) == 1
-    assert "could not be kept" in splits.notes[0]
-    assert "drawn again in every process" in splits.notes[0]
 
 
 # -- the tools

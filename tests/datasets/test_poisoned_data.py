@@ -12,7 +12,6 @@ from torch import Tensor
 from mucore import datasets
 from mucore.datasets.poisoned import Stamped, poisoned
 from mucore.engine.data import MaskedImages, on_device
-from mucore.errors import BadValue
 from mucore.scenarios.poison import poisoned_ids
 
 BACKDOOR = {
@@ -155,15 +154,3 @@ def test_masked_images_have_the_training_mean_under_the_mask(clean):
     got, before = masked.take(positions), plain.take(positions)
     assert (got[:, :, 6:, 6:] == round(clean.mean[0] * 255)).all() and got.dtype == torch.uint8
     assert torch.equal(got[:, :, :6], before[:, :, :6]) and masked.shape == plain.shape
-
-
-def test_data_that_do_not_fit_get_a_sentence(clean):
-    with pytest.raises(BadValue, match="smaller than the image, 8 by 8 pixels, but its size is 8"):
-        poisoned(clean, {**BACKDOOR, "size": 8})
-    with pytest.raises(BadValue, match="from 0 to 9, but got 12"):
-        poisoned(clean, {**BACKDOOR, "target": 12})
-    several = replace(
-        clean, train=replace(clean.train, labels=torch.zeros(1200, 2, dtype=torch.int64))
-    )
-    with pytest.raises(BadValue, match="one class a sample, but these data have 2 attributes"):
-        poisoned(several, FLIP)

@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import re
 import urllib.error
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +21,10 @@ from PIL import Image
 from mucore import catalog, datasets
 from mucore.datasets import fashion_mnist, folders
 from mucore.datasets.files import AHEAD, FileImages, decode, decode_all
-from mucore.datasets.splits import Split, Splits, copies_flags, copies_notes
+from mucore.datasets.splits import Split, Splits
 from mucore.engine.data import on_device
 from mucore.engine.run import Run
-from mucore.errors import BadFile, BadValue
+from mucore.errors import BadFile
 
 pytestmark = pytest.mark.slow
 
@@ -252,14 +251,6 @@ def test_tiny_imagenet_and_its_first_fifty_classes(tiny: Path) -> None:
         (known[bytes(image.numpy().tobytes())] - 1_000_000) // 7 for image in whole.train.pixels
     ]
     assert labels == whole.train.labels.tolist()
-
-
-def test_a_refusal_in_words_names_the_rule_the_value_and_a_way_out(tmp_path: Path) -> None:
-    """The one place where whole sentences of loaders stand; other tests ask for what they name."""
-    archives.tiny_imagenet(tmp_path, images=1, classes=7)
-    assert "train holds 7 classes, but TinyImageNet has 200. Unpack the whole archive." in refusal(
-        "tiny-imagenet", tmp_path
-    )
 
 
 # -- ImageNet, streamed
@@ -514,17 +505,6 @@ def test_mufac_divides_by_its_csvs_and_knows_persons(tmp_path: Path) -> None:
     assert splits.unseen.identities[0] == splits.unseen.identities[7] != splits.unseen.identities[8]
 
 
-def test_mufac_images_in_several_parts(tmp_path: Path) -> None:
-    folder = archives.mufac(tmp_path)
-    before = datasets.load("mufac", tmp_path).data_hash
-    (folder / "train_images").rename(folder / "train_images_part1")
-    (folder / "train_images_part2").mkdir()
-    for path in sorted((folder / "train_images_part1").iterdir())[-20:]:
-        path.rename(folder / "train_images_part2" / path.name)
-    datasets._load.cache_clear()
-    assert datasets.load("mufac", tmp_path).data_hash == before
-
-
 def test_mufac_copies_across_families_and_persons_in_two_splits_are_told(tmp_path: Path) -> None:
     folder = archives.mufac(tmp_path, copies=2)
     (note,) = datasets.load("mufac", tmp_path).notes
@@ -650,56 +630,12 @@ def test_persons_are_not_parted_when_validation_comes_from_test(tmp_path: Path) 
     assert sum(map(len, persons)) == len(set.union(*persons)) == 36
 
 
-def test_streamed_sets_are_divided_anew_too(imagenet: Path) -> None:
-    splits = datasets.load("imagenet", imagenet, validation_from="test", per_class=1)
-    assert sizes(splits) == [1000, 500, 500] and splits.train.labels.tolist() == list(range(1000))
-    assert [name.rsplit("_", 1)[1] for name in splits.train.pixels.names] == ["0.JPEG"] * 1000
-    with pytest.raises(BadValue, match="are streamed and stay in colour"):
-        datasets.load("imagenet", imagenet, greyscale=True)
-
-
 def test_a_set_with_validation_data_of_its_own_keeps_it() -> None:
     splits = datasets.load("fashion-mnist-10k", validation_from="test")
     assert sizes(splits) == [10_000, 1_000, 2_000]
 
 
 # -- copies of forgotten images in the retain and test set
-
-
-def counted(flag: str) -> tuple[str, str]:
-    """How many forgotten images a flag of copies counts, and in which set it found them."""
-    found = re.match(r"(\d+ of \d+) forgotten .*?(retain set|test set)", flag)
-    assert found is not None, flag
-    return found[1], found[2]
-
-
-def test_copies_of_forgotten_images_are_flagged(streamed: FileImages) -> None:
-    pixels = torch.arange(6, dtype=torch.uint8).view(6, 1, 1, 1).expand(6, 1, 4, 4).clone()
-    pixels[5] = pixels[0]
-    train = made(pixels).train
-    for forgotten, there in (
-        ([0, 1], [("1 of 2", "retain set")]),
-        ([1, 2, 3, 4], []),
-        ([0, 5], []),
-    ):
-        chosen = np.isin(np.arange(6), forgotten)
-        others = made(pixels + 100).train
-        flags = copies_flags(train, others, forgotten=chosen, retained=~chosen)
-        assert [counted(flag) for flag in flags] == there
-    first = np.arange(6) < 2
-    flags = copies_flags(
-        train, made(pixels[1:4]).train, forgotten=first, retained=np.arange(6) == 4
-    )
-    assert [counted(flag) for flag in flags] == [("1 of 2", "test set")]
-    pixels[4] = pixels[1]
-    flags = copies_flags(made(pixels).train, made(pixels).train, forgotten=first, retained=~first)
-    assert [counted(flag) for flag in flags] == [("2 of 2", "retain set"), ("2 of 2", "test set")]
-    unread = as_splits(streamed)[0].train
-    assert (
-        copies_flags(unread, train, forgotten=np.arange(23) < 2, retained=np.arange(23) >= 2) == []
-    )
-    (note,) = copies_notes(unread)
-    assert tells(note, "retain set", "test set", "streamed") and copies_notes(train) == []
 
 
 def made(pixels: torch.Tensor) -> Splits:
@@ -709,17 +645,3 @@ def made(pixels: torch.Tensor) -> Splits:
     return assemble(
         "made", train=part, validation=part, test=part, class_names=("a", "b"), natural=False
     )
-
-
-LOADERS: dict[str, Callable[..., Path]] = {"mufac": archives.mufac, "mucac": archives.mucac}
-
-
-@pytest.mark.parametrize("name", LOADERS)
-def test_loading_twice_gives_the_same_splits(tmp_path: Path, name: str) -> None:
-    LOADERS[name](tmp_path)
-    one = datasets.load(name, tmp_path)
-    datasets._load.cache_clear()
-    other = datasets.load(name, tmp_path)
-    assert one is not other
-    assert one.data_hash == other.data_hash
-    assert torch.equal(one.train.pixels, other.train.pixels)

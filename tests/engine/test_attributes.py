@@ -5,22 +5,19 @@ attribute is.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import partial
 
-import numpy as np
 import pytest
 import torch
 import toy
 from torch import Tensor, nn
 
-from mucore.blocks import adversarial, curvature, importance, labels, memorisation
+from mucore.blocks import curvature, importance, labels
 from mucore.blocks.prediction_fisher import fisher_of_predictions
 from mucore.engine import losses, predict
 from mucore.engine.batch import Batch
 from mucore.engine.collect import collect
-from mucore.engine.data import Mixture, Samples, UnlearningData
-from mucore.engine.ensemble import Ensemble, Vote, restore
+from mucore.engine.data import Samples
 from mucore.engine.features import classifier_layer
 from mucore.engine.loop import cross_entropy
 from mucore.engine.run import Run
@@ -190,37 +187,6 @@ def test_kinds_number_combinations_alike_in_all_sets_and_leave_classes_alone():
     assert kept is classes.forget.labels and count == 6
 
 
-@pytest.mark.parametrize(
-    ("vote", "wanted"), [("hard", [[0, 1]]), ("soft", [[1, 0]]), ("proportional", [[1, 0]])]
-)
-def test_an_ensemble_votes_on_each_attribute(vote: Vote, wanted: list[list[int]]):
-    class Fixed(nn.Module):
-        def __init__(self, *p: float):
-            super().__init__()
-            self.z = nn.Parameter(torch.tensor([p]).logit())
-
-        def forward(self, x: Tensor) -> Tensor:
-            return self.z.expand(len(x), -1)
-
-    # two of three say no to the first attribute, but the one that says yes is sure and was trained
-    # on most samples
-    members = [Fixed(0.4, 0.6), Fixed(0.4, 0.6), Fixed(0.9, 0.2)]
-    ensemble = Ensemble(members, vote, torch.tensor([1, 1, 5]), "attributes")
-    logits, said = ensemble.vote(torch.zeros(1, 1))
-    assert torch.sigmoid(logits)[0].tolist() == pytest.approx(
-        [(0.4 + 0.4 + 0.9) / 3, (0.6 + 0.6 + 0.2) / 3]
-    )
-    assert said.tolist() == wanted
-    tied = Ensemble([Fixed(0.4), Fixed(0.6)], vote, torch.tensor([3, 3]), "attributes").vote(
-        torch.zeros(1, 1)
-    )[1]
-    assert tied.tolist() == [[0]]
-    again = restore(ensemble.state_dict(), lambda: Fixed(0.5, 0.5), "attributes")
-    assert isinstance(again, Ensemble)
-    assert torch.equal(again.vote(torch.zeros(1, 1))[0], logits)
-    assert torch.equal(again.vote(torch.zeros(1, 1))[1], said)
-
-
 # -- one attribute is two classes
 
 
@@ -239,19 +205,6 @@ def test_one_attribute_gives_the_losses_and_divergences_of_two_classes():
     torch.testing.assert_close(
         unlikely(losses.choices(z, "attributes"), attribute.y.flatten()),
         unlikely(two(classes.x), classes.y),
-    )
-
-
-def test_one_attribute_has_the_memorisation_of_two_classes():
-    attribute, classes = both(20)
-    one, two = single(), WithZero(single())
-    torch.testing.assert_close(
-        memorisation.confidence_score(one, attribute, Run(seed=0)),
-        memorisation.confidence_score(two, classes, Run(seed=0)),
-    )
-    torch.testing.assert_close(
-        memorisation.curvature_score(one, attribute, Run(seed=0)),
-        memorisation.curvature_score(two, classes, Run(seed=0)),
     )
 
 
@@ -322,26 +275,6 @@ def test_the_gauss_newton_product_is_the_jacobian_squared_with_p_times_one_minus
     )
 
 
-def test_the_objective_of_a_uniform_target_is_ln_2_where_the_model_does_not_know():
-    uniform = Batch(
-        torch.zeros(2, 3),
-        torch.full((2, 3), curvature.UNIFORM),
-        torch.arange(2),
-        torch.zeros(2, dtype=torch.int64),
-    )
-    assert curvature.cross_entropy_sum(torch.zeros(2, 3), uniform).item() == pytest.approx(2 * LN2)
-    # half of −ln 3/4 and −ln 1/4 for a logit of ln 3
-    assert curvature.cross_entropy_sum(torch.full((2, 3), LN3), uniform).item() == pytest.approx(
-        math.log(4 / 3) + math.log(4)
-    )
-    known = replace(uniform, y=Y)
-    assert curvature.cross_entropy_sum(Z, known).item() == pytest.approx(
-        2 * losses.cross_entropy(Z, Y).item()
-    )
-    # ±1 as targets: (1 − 0)², (−1 − 0)², ... for logits of zero
-    assert curvature.squared_sum(torch.zeros(2, 3), known).item() == pytest.approx(1.0)
-
-
 def test_a_counterpart_turns_bits_or_is_uniform():
     data = toy.request("attributes", "random")
     assert torch.equal(
@@ -351,44 +284,3 @@ def test_a_counterpart_turns_bits_or_is_uniform():
         curvature.counterpart_of("soft_uniform", data, Run(seed=0)).labels == curvature.UNIFORM
     ).all()
     assert len(curvature.counterpart_of("delete", data, Run(seed=0))) == 0
-
-
-# -- attacks and the data class
-
-
-def test_adversarial_images_change_an_attribute_within_their_ball():
-    data, model = toy.request("attributes", "random"), toy.original("attributes")
-    asked = data.forget[torch.arange(40)]
-    found = adversarial.nearest_adversarial(
-        model, asked, Run(seed=0), radius=0.1, steps=5, doublings=4, batch_size=16
-    )
-    images = adversarial.made_samples(asked.images, found.pixels, found.labels, "adversarial")
-    said = (toy.logits(model, images) > 0).long()
-    changed = (said != asked.labels).any(1)
-    assert found.failed == 0 and changed.all() and torch.equal(said, found.labels)
-    clean = asked.images.take(asked.positions).float() / 255
-    assert ((found.pixels - clean).flatten(1).norm(dim=1) <= found.radii + 1e-5).all()
-    kept = adversarial.nearest_adversarial(
-        model, asked, Run(seed=0), radius=1e-6, steps=1, doublings=0, batch_size=16
-    )
-    wrong = (toy.logits(model, asked) > 0).long() != asked.labels
-    assert kept.failed == int((~wrong.any(1)).sum()) and (kept.labels != asked.labels).any(1).all()
-
-
-def test_options_and_choices_of_the_data_follow_the_task():
-    attributes, classes = toy.request("attributes", "random"), toy.request("mlp")
-    assert (attributes.task, attributes.options, attributes.classes) == ("attributes", 2, 3)
-    assert (classes.task, classes.options, classes.classes) == ("classes", 6, 6)
-    z = torch.randn(4, 3)
-    assert attributes.choices(z).shape == (12, 2) and classes.choices(z) is z
-
-
-def test_a_mixture_and_everything_keep_labels_of_attributes_with_their_samples():
-    data: UnlearningData = toy.request("attributes", "random")
-    everything = data.everything()
-    assert torch.equal(everything.labels, toy.problem("attributes").labels)
-    for batch in Mixture((data.forget, data.retain)).batches(Run(seed=0), 200, shuffle=True):
-        assert torch.equal(batch.y.cpu(), toy.problem("attributes").labels[batch.ids])
-        assert np.array_equal(
-            batch.chunks(2)[0].y.cpu(), toy.problem("attributes").labels[batch.chunks(2)[0].ids]
-        )

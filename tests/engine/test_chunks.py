@@ -64,18 +64,6 @@ def test_a_chunk_is_a_halving_within_the_budget(size, most, budget, wanted):
     assert fitting(size, most, budget) == wanted
 
 
-@pytest.mark.parametrize(
-    ("name", "channels", "size"),
-    [("resnet9-small", 1, 28), ("mlp", 1, 28), ("resnet9-small", 3, 64)],
-)
-def test_small_networks_keep_their_chunks(name, channels, size):
-    network = models.build(name, in_channels=channels, classes=10, image_size=size, seed=0)
-    shape = channels, size, size
-    assert chunk(network, shape, curvature.CHUNK, times=curvature.GRAPHS) == 256
-    assert chunk(network, shape, layer_moments.BATCH, "patches", times=2) == 64
-    assert chunk(network, shape, 512, "passing", times=2) == 512
-
-
 def test_memory_that_is_really_short_makes_chunks_smaller(monkeypatch):
     network = toy.original("conv")
     size = sizes_of(network, (1, 8, 8)).graph

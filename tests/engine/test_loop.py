@@ -353,19 +353,6 @@ def test_progress_rises_to_one_and_carries_the_losses():
     assert [moment.loss for moment in told if moment.loss is not None] == run.losses
 
 
-def test_progress_reaches_one_when_last_batches_of_one_are_left_out():
-    told: list[Progress] = []
-    data = toy.request("mlp").retain[torch.arange(65)]
-    fit(
-        toy.original("mlp"),
-        [Phase(data=data, batch_size=64)],
-        Run(seed=0, on_progress=told.append),
-        epochs=2,
-        optimizer=SGD,
-    )
-    assert told[-1].fraction == 1.0
-
-
 # -- checkpoints
 
 

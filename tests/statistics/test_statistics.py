@@ -17,7 +17,6 @@ import pytest
 from builders import full_store
 from scipy import stats
 
-import mucore.api as mu
 from dashboard.frames import results_table
 from mucore import catalog, cli
 from mucore import statistics as ranking
@@ -112,19 +111,6 @@ def test_a_copy_of_the_original_has_its_numbers_wherever_they_stand_together():
     assert table.noise["fa"] == significance.half_band([1 - gap for gap in apart])
 
 
-def test_a_set_is_named_by_what_it_is_not_by_a_revision():
-    texts = ('{"ids": [1], "revision": 2}', '{"ids": [2], "revision": 2}', '{"ids": [1]}')
-    lines = [
-        run("ssd", {"ta": (0.9, 0.0)}, scenario="ids", scenario_parameters=text) for text in texts
-    ]
-    names = statistics(lines).intervals["setting"].tolist()
-    assert sorted(names) == [
-        "ids · ids [1]",
-        "ids · ids [1], of an earlier version",
-        "ids · ids [2]",
-    ]
-
-
 def test_an_interval_runs_over_training_seeds_alone():
     """Seed 0 ran with two unlearning seeds, 0.7 and 0.9, which make 0.8. 0.8, 0.9, 1.0: mean 0.9,
     deviation 0.1, t · 0.1 / √3.
@@ -158,15 +144,6 @@ def test_one_seed_has_no_interval_and_says_so():
     assert any("there is only one method" in note for note in found.notes)
 
 
-def test_an_interval_past_the_range_is_explained():
-    wide, narrow = (
-        [run("scrub", {"ta": (value, 0.0)}, seed=seed) for seed, value in enumerate(each)]
-        for each in ([0, 1], [0.5, 0.51])
-    )
-    assert any("reach past the range of ta" in note for note in statistics(wide).notes)
-    assert not any("reach past" in note for note in statistics(narrow).notes)
-
-
 def test_what_is_missing_is_named():
     found = statistics(
         [
@@ -180,29 +157,6 @@ def test_what_is_missing_is_named():
         in found.notes
     )
     assert "1 run diverged; the values count like the others'." in found.notes
-
-
-def test_settings_and_variants_get_names_that_tell_them_apart():
-    numbers = {"ta": (0.9, 0.0)}
-    found = statistics(
-        [
-            run("ssd", numbers),
-            run("ssd", numbers, parameters='{"alpha": 5}', method_preset="tuned"),
-            run("salun", numbers, parameters='{"lr": 1}'),
-            run("salun", numbers, parameters='{"lr": 2}'),
-            run("scrub", numbers, scenario_parameters='{"class_id": 3}'),
-            run("scrub", numbers, scenario="class_wise"),
-        ]
-    )
-    names = set(zip(found.intervals["setting"], found.intervals["method"], strict=True))
-    assert {
-        ("one_class · defaults", "ssd (authors)"),
-        ("one_class · defaults", "ssd (tuned)"),
-    } < names
-    assert {("one_class · class_id 3", "scrub"), ("class_wise", "scrub")} < names
-    assert sum("lr 1)" in method or "lr 2)" in method for _, method in names) == 2
-    two = statistics([run("ssd", numbers), run("ssd", numbers, dataset="mnist")])
-    assert list(two.intervals["setting"]) == ["one_class · digits", "one_class · mnist"]
 
 
 def test_the_lines_of_a_sweep_are_named_by_what_differs_alone():
@@ -336,18 +290,6 @@ def test_references_are_shown_and_not_tested():
     assert retrain["mean"] == pytest.approx(0.9) and math.isnan(retrain["gap_mean"])
 
 
-def test_without_retrain_nothing_is_compared():
-    found = statistics(
-        [
-            run(name, {"ta": (0.9, None)}, seed=seed)
-            for name in ("scrub", "salun")
-            for seed in (0, 1)
-        ]
-    )
-    assert found.pairs.empty and found.ranking is None and not found.methods
-    assert any("no method has a gap" in note.lower() for note in found.notes)
-
-
 def test_runs_from_other_weights_or_data_are_no_repeats():
     """Seeds 0 and 1 without a file, and the same seeds from one: two settings of two seeds each."""
     digest = "9c1b5e" + 58 * "0"
@@ -362,14 +304,6 @@ def test_runs_from_other_weights_or_data_are_no_repeats():
         "one_class": (2, pytest.approx(0.0)),
         "one_class · original 9c1b5e": (2, pytest.approx(0.1)),
     }
-
-
-def test_settings_are_told_apart_by_what_differs_alone():
-    a, b, c = ("a" * 64, "b" * 64, "c" * 64)
-    assert ranking.told_apart(
-        ["one_class", "random", "random"],
-        [f"data={a}", f"data={b} original={c}", f"data={a} original={c}"],
-    ) == ["one_class", "random · data bbbbbb", "random · data aaaaaa"]
 
 
 # -- ranks
@@ -394,18 +328,6 @@ def test_average_ranks_by_hand():
     assert found.p == pytest.approx(
         stats.friedmanchisquare([0.1, 0.2], [0.2, 0.1], [0.3, 0.2]).pvalue
     )
-
-
-@pytest.mark.parametrize(
-    ("methods", "scenarios", "says"),
-    [(2, 2, "there are 2 methods and 2 scenarios"), (3, 1, "there are 3 methods and 1 scenario.")],
-)
-def test_too_few_for_ranks(methods, scenarios, says):
-    blocks = {name: [0.1, 0.2] for name in ("one_class", "class_wise")[:scenarios]}
-    found = statistics(
-        [each for name in ("scrub", "salun", "ssd")[:methods] for each in gaps(name, blocks)]
-    )
-    assert found.ranking is None and any(says in note for note in found.notes)
 
 
 def test_what_better_means_follows_the_card():
@@ -466,14 +388,6 @@ def test_agreement_of_metrics_by_hand():
     # one pair agrees, two do not
     assert both.tau.loc["ta", "rte"] == pytest.approx((-1 - 1 / 3) / 2)
     assert len(both.agreement) == 6 and set(both.agreement["methods"]) == {3}
-
-
-def test_two_methods_rank_nothing():
-    found = statistics(
-        [run(name, {"ta": (0.9, 0.1), "fa": (0.9, 0.2)}) for name in ("scrub", "salun")]
-    )
-    assert found.agreement.empty and found.tau.empty
-    assert "No rank agreement in one_class: it needs three methods and two metrics." in found.notes
 
 
 # -- values outside the range of original and Retrain
@@ -660,28 +574,6 @@ def test_the_demo_from_end_to_end(capsys, home, demo, stats_json):
 
 
 @pytest.mark.slow
-def test_the_python_function_gives_the_same(capsys, home, demo, stats_json):
-    found = stats_json(
-        "--metric", "ra", "--scenario", "class_wise", "--methods", "scrub,salun", "ssd"
-    )
-    same = mu.statistics(
-        metric="ra", scenario="class_wise", methods=["scrub", "salun", "ssd"], pack=demo
-    )
-    assert [row["mean"] for row in found["intervals"]] == pytest.approx(
-        same.intervals["mean"].tolist()
-    )
-    # A method with two settings in the pack is named with each: "scrub (tuned)".
-    assert {row["method"].partition(" (")[0] for row in found["intervals"]} == {
-        "original",
-        "retrain",
-        "scrub",
-        "salun",
-        "ssd",
-    }
-    assert tuple(found["methods"]) == same.methods and found["ranking"] is None
-
-
-@pytest.mark.slow
 def test_tables_for_a_reader_and_a_paper(capsys, home, demo):
     common = [
         "stats",
@@ -712,22 +604,3 @@ def test_tables_for_a_reader_and_a_paper(capsys, home, demo):
     for table, in_it in itertools.product(("intervals", "agreement", "tau"), ("markdown",)):
         assert cli.main([*common, "--format", in_it, "--table", table]) == 0
         assert capsys.readouterr().out.startswith("| ")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["--metric", "tta"], "no metric named 'tta'"),
-        ([], "nothing to compare"),
-        (["--pack", "nowhere"], "no pack of results"),
-        (
-            ["--pack", "DEMO", "--method", "scrub", "--table", "ranks", "--format", "csv"],
-            "no table of ranks to write",
-        ),
-    ],
-)
-def test_a_wrong_request_ends_with_code_2(arguments, says, home, demo, capsys):
-    given = [str(demo) if each == "DEMO" else each for each in arguments]
-    assert cli.main(["stats", *given]) == 2
-    captured = capsys.readouterr()
-    assert says in captured.err and captured.out == "" and "Traceback" not in captured.err

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from builders import make_model, make_result, make_spec_row
+from builders import make_result, make_spec_row
 
-from mucore.errors import StoreError
 from mucore.store import Store
 from mucore.store import schema as tables
 
@@ -99,44 +98,3 @@ def test_a_damaged_time_spoils_its_job_alone(
     failed, _ = loose.jobs()
     assert (failed.id, failed.state) == (broken.id, "failed") and NO_TIME in str(failed.error)
     assert loose.retry(broken.id).key == broken.key
-
-
-def test_damaged_times_of_results_models_comparisons_and_workers(
-    loose: Store, caplog: pytest.LogCaptureFixture
-) -> None:
-    time = sa.literal_column(repr(NO_TIME))
-    broken, whole = make_result(training_seed=0), make_result(training_seed=1)
-    loose.put_results([broken, whole])
-    damage(loose, tables.result, tables.result.c.key == broken.key, finished=time)
-    assert loose.results() == [whole] and list(loose.summaries()["key"]) == [whole.key]
-    model = make_model(broken.model_key, spec=broken.spec)
-    loose.put_model(model)
-    assert loose.get_model(model.model_key) == model
-    damage(loose, tables.model, sa.true(), created=time)
-    assert loose.get_model(model.model_key) is None  # trained anew
-    first, second = (loose.create_comparison(name, "", {}, []) for name in "ab")
-    damage(loose, tables.comparison, tables.comparison.c.id == first.id, created=time)
-    assert loose.comparisons() == [second] and loose.damaged_comparisons() == [first.id]
-    with pytest.raises(StoreError):
-        loose.comparison(first.id)
-    worker = loose.register_worker("cpu", 1)
-    damage(loose, tables.worker, sa.true(), heartbeat=time)
-    assert loose.workers() == []
-    loose.beat_worker(worker.id, "idle")  # it lives, and says so
-    assert [each.id for each in loose.workers()] == [worker.id]
-    for what in (f"result {broken.key}", f"comparison {first.id}", f"worker {worker.id}"):
-        assert f"{what}:" in caplog.text
-
-
-def test_damaged_settings_are_left_out_of_tables(
-    store: Store, caplog: pytest.LogCaptureFixture
-) -> None:
-    broken, whole = make_result(training_seed=0), make_result(training_seed=1)
-    store.put_results([broken, whole])
-    damage(store, tables.result, tables.result.c.key == broken.key, parameters="{")
-    assert list(store.summaries()["key"]) == [whole.key]
-    assert f"result {broken.key}:" in caplog.text
-    assert store.damaged_results() == [broken.key]
-    if store.sqlite:  # which takes a text where a number should be
-        damage(store, tables.result, tables.result.c.key == whole.key, training_seed="x")
-        assert store.summaries().empty

@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -121,16 +119,6 @@ def test_predictions_of_chosen_runs_travel_thinned_and_alike(tmp_path: Path) -> 
     assert pack_provenance(tmp_path / "pack")["outputs"] == {"runs": 2, "samples": 5}
 
 
-def test_a_pack_made_again_leaves_no_file_of_the_one_before(tmp_path: Path) -> None:
-    with open_store(tmp_path / "home") as store:
-        store.put_result(make_result(outputs=store.artifacts.put_outputs(make_outputs())))
-        (result,) = store.results()
-        write_pack(store, tmp_path / "pack", outputs=[result.key])
-        assert list((tmp_path / "pack" / "artifacts").rglob("*.parquet"))
-        write_pack(store, tmp_path / "pack")
-    assert not list((tmp_path / "pack").rglob("*.parquet"))
-
-
 def contents(folder: Path) -> dict[str, bytes]:
     """All files but pack.json, which has the moment at which it was written."""
     return {name: (folder / name).read_bytes() for name in files_of(folder) if name != "pack.json"}
@@ -142,24 +130,6 @@ def test_packing_what_a_pack_holds_changes_no_byte(tmp_path: Path) -> None:
     with open_pack(folder) as opened:
         again = write_pack(opened, tmp_path / "again")
     assert contents(folder) == contents(again) != {}
-
-
-def test_a_new_comparison_leaves_the_files_of_the_others_as_they_are(tmp_path: Path) -> None:
-    with open_store(tmp_path / "home") as store:
-        for name, seed in (("First", 1), ("Second!", 2), ("second", 3)):
-            result = make_result(training_seed=seed)
-            store.put_result(result)
-            store.create_comparison(name, "", {}, [result.key, make_result(training_seed=1).key])
-            write_pack(store, tmp_path / name)
-    before, after = contents(tmp_path / "First"), contents(tmp_path / "second")
-    assert sorted(after) == [
-        "comparisons.jsonl",
-        "results/first.jsonl.gz",
-        "results/second-3.jsonl.gz",
-        "results/second.jsonl.gz",
-    ]
-    assert before["results/first.jsonl.gz"] == after["results/first.jsonl.gz"]
-    assert after["comparisons.jsonl"].startswith(before["comparisons.jsonl"])
 
 
 def test_what_is_no_pack(pack: Path, tmp_path: Path) -> None:
@@ -184,20 +154,3 @@ def test_what_is_no_pack(pack: Path, tmp_path: Path) -> None:
     (tmp_path / "pack.json").write_text(json.dumps(about | {"sha256": outside}))
     with pytest.raises(BadFile, match="outside the pack"):
         open_pack(tmp_path)
-
-
-@pytest.mark.slow
-def test_the_store_never_imports_torch(pack: Path) -> None:
-    code = (
-        "import sys; from mucore.store import open_pack; s = open_pack(sys.argv[1])\n"
-        "s.summaries(); s.metric_values(); s.results(); s.close()\n"
-        "print([name for name in ('torch', 'streamlit') if name in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(pack)],
-        capture_output=True,
-        text=True,
-        cwd=Path(__file__).parents[2],
-        timeout=60,
-    )
-    assert done.returncode == 0 and done.stdout.strip() == "[]", done.stderr

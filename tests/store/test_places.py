@@ -4,7 +4,6 @@ own place.
 
 from __future__ import annotations
 
-import errno
 import os
 import time
 from collections.abc import Iterator
@@ -17,9 +16,8 @@ from builders import make_model
 from s3 import running_s3
 
 from mucore.errors import BadFile, MucoreError, StoreError
-from mucore.store import Artifacts, open_store, places
+from mucore.store import Artifacts, open_store
 from mucore.store.places import MARK, Elsewhere, Folder, Place, Unreachable, place_of
-from mucore.store.trouble import DISK, awaited
 
 NAME, OTHER = "ab" * 16 + ".safetensors", "cd" * 16 + ".parquet"
 
@@ -133,24 +131,6 @@ def test_an_address_that_is_none_is_refused(address: str, tmp_path: Path) -> Non
         place_of(tmp_path, address)
 
 
-def test_a_file_without_room_for_its_copy_is_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    url = f"memory://{uuid4().hex}/some"
-    name = Artifacts(place_of(tmp_path / "one", url)).put_given(b"weights of a user")
-    here = Artifacts(place_of(tmp_path / "two", url))
-
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(places, "write_lasting", full)
-    with pytest.raises(StoreError) as problem:
-        here.file(name)
-    assert awaited(problem.value) == DISK and name[:12] in str(problem.value)
-    monkeypatch.undo()
-    assert here.file(name).read_bytes() == b"weights of a user"
-
-
 def test_a_secret_in_an_address_is_not_shown(tmp_path: Path) -> None:
     place = place_of(tmp_path, "memory://name:secret@bucket/prefix?token=secret")
     assert "secret" not in f"{place} {place.address(NAME)}"
@@ -203,15 +183,3 @@ def test_a_database_of_an_earlier_version_takes_the_home_that_has_its_files(
     (tmp_path / "one" / "artifacts" / MARK).unlink()
     with pytest.raises(StoreError, match=str(known)):
         open_store(tmp_path / "one", url=postgres_url)
-
-
-def test_a_home_of_its_own_needs_no_mark(tmp_path: Path) -> None:
-    with open_store(tmp_path) as store:
-        store.artifacts.put_arrays({"w": np.arange(4.0)})
-        assert store.artifacts.place.mark() is None
-    with pytest.raises(StoreError, match="MUCORE_ARTIFACTS"):
-        # files of the home would be missed
-        with open_store(tmp_path) as store:
-            name = store.artifacts.put_arrays({"w": np.arange(4.0)})
-            store.put_model(make_model("m", weights=name))
-        open_store(tmp_path, artifacts=f"memory://{uuid4().hex}")

@@ -348,17 +348,3 @@ def test_a_worker_says_its_versions_and_why_it_is_idle(store: Store) -> None:
     assert store.change_counter() == counter + 1
     store.beat_worker(worker.id, "idle", "Why.")
     assert store.change_counter() == counter + 1
-
-
-# -- seeds
-
-
-def test_seeds_take_64_bits(store: Store) -> None:
-    seed = 2**63 - 1
-    result = make_result(make_spec_row(training_seed=seed, unlearning_seed=seed))
-    store.put_result(result)
-    assert store.get_result(result.key) == result
-    row = store.summaries().iloc[0]
-    assert (row["training_seed"], row["unlearning_seed"]) == (seed, seed)
-    (job,) = store.enqueue([make_spec_row(training_seed=seed).original()])
-    assert claimed(store, "w").spec["training_seed"] == seed == job.spec["training_seed"]

@@ -200,29 +200,6 @@ def test_a_lock_while_the_store_is_made_is_waited_for(
         assert store.results() == [] and told == [LOCK]
 
 
-def test_a_lock_is_waited_for_by_what_starts_and_ends_a_comparison(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("mucore.store.engine.BUSY_SECONDS", 0.05)
-    told: list[str] = []
-
-    def wait(what: str, seconds: float) -> None:
-        told.append(what)
-        holder.close()
-
-    with open_store(tmp_path) as store:
-        for write in (
-            lambda: store.create_comparison("Everything", "", {}, []),
-            lambda: store.enqueue([make_spec_row().original()]),
-            lambda: store.cancel(1),
-        ):
-            holder = sqlite3.connect(tmp_path / "store.sqlite", isolation_level=None)
-            holder.execute("BEGIN IMMEDIATE")
-            with waiting(wait):
-                write()
-    assert told == [LOCK] * 3
-
-
 def test_a_text_that_no_database_keeps_is_not_taken_for_a_damaged_row(store: Store) -> None:
     with pytest.raises(BadValue) as problem:
         store.summaries(dataset="a\udcff")

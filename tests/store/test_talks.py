@@ -71,24 +71,6 @@ def test_a_room_is_asked_again_and_what_it_said_first_is_kept(store: Store) -> N
     assert store.votes("room", "2 first") == {"ssd": 2} and store.votes("room", "2") == {"ssd": 1}
 
 
-def test_votes_go_with_their_lesson(store: Store) -> None:
-    store.hold_talk("room", "a", 2)
-    store.hold_talk("other", "a", 2)
-    for room in ("room", "other"):
-        store.cast_vote(room, "a", "2", "x", "40")
-        store.reveal_votes(room, "2")
-    store.hold_talk("room", "b", 1)
-    held = store.talk("room")
-    assert held is not None and held.lesson == "b" and not held.revealed
-    assert store.votes("room", "2") == {} and store.votes("other", "2") == {"40": 1}
-    store.end_talk("other")
-    assert store.votes("other", "2") == {}
-    with pytest.raises(BadValue, match="Nobody asks"):
-        store.cast_vote("room", "a", "2", "x", "40")
-    with pytest.raises(BadValue, match="Nobody asks"):
-        store.cast_vote("other", "a", "2", "x", "40")
-
-
 def test_a_talk_that_was_left_goes_when_the_next_begins(store: Store) -> None:
     for room, age in (("old", talks.OVER + timedelta(hours=1)), ("new", timedelta(hours=1))):
         store.hold_talk(room, "a", 2)

@@ -5,7 +5,6 @@ import shlex
 from typing import Any
 
 import pytest
-from facts import tells
 
 import mucore.api as mu
 from mucore import cli
@@ -13,9 +12,8 @@ from mucore.catalog import tuning
 from mucore.cli import tuning as command
 from mucore.cli.flags import TaskOptions
 from mucore.store import open_store
-from mucore.tuning import found, judge
+from mucore.tuning import found
 from mucore.tuning.plan import wish_of
-from mucore.tuning.search import claimed
 from mucore.tuning.study import Study, Trial, studies_in
 
 TINY = ["--dataset", "digits", "--model", "mlp", "--preset", "quick", "--set", "recipe.epochs=3"]
@@ -35,17 +33,6 @@ def test_a_plan_says_what_is_left_and_searches_nothing(home, capsys):
     # two methods with 4 settings on three seeds; 3 originals and 3 Retrains
     assert "24 trials" in said and "6 trainings" in said and "sisa is exact" in said
     assert not (home / "studies").exists()
-
-
-def test_the_time_of_a_plan_goes_by_the_studies_that_run_at_once(home, capsys):
-    def time(methods, jobs):
-        asked = [*TASK, "--methods", methods, "--trials", "500", "--plan", "--jobs", str(jobs)]
-        assert cli.main(["tune", *asked]) == 0
-        (line,) = (each for each in capsys.readouterr().err.splitlines() if "trainings" in each)
-        return line
-
-    assert time("ssd", 8) == time("ssd", 1)
-    assert time("ssd,finetune", 8) == time("ssd,finetune", 2) != time("ssd,finetune", 1)
 
 
 @pytest.mark.slow
@@ -102,35 +89,6 @@ def test_ctrl_c_keeps_what_has_ended(home, capsys, monkeypatch):
     assert cli.main(["tune", *TASK, "--methods", "finetune", "--trials", "6"]) == 130
     (study,) = studies_in(home / "studies")
     assert len(study.trials) == 2 and "2 trials" in capsys.readouterr().err
-
-
-@pytest.mark.slow
-def test_what_somebody_else_works_on_is_not_told_as_found(home, capsys):
-    asked = ["tune", *TASK, "--methods", "ssd", "--trials"]
-    assert cli.main([*asked, "2"]) == 0
-    said = capsys.readouterr().err
-    assert "--method-preset tuned" in said and "Somebody else" not in said
-    (file,) = (home / "studies").glob("*/ssd.json")
-    with claimed(file.parent / ".locks" / "ssd.lock"):
-        assert cli.main([*asked, "4"]) == 0
-    said = capsys.readouterr().err
-    assert tells(said, "Somebody else", "ssd", "class_wise")
-    assert "--method-preset tuned" not in said
-
-
-@pytest.mark.slow
-def test_a_study_that_could_not_go_on_is_told_after_the_others(home, capsys, monkeypatch):
-    unlearn = judge.unlearn
-
-    def one_fails(spec, *arguments):
-        if spec.method == "finetune":
-            raise RuntimeError("a defect")
-        return unlearn(spec, *arguments)
-
-    monkeypatch.setattr(judge, "unlearn", one_fails)
-    assert cli.main(["tune", *TASK, "--methods", "finetune,ssd", "--trials", "1"]) == 1
-    shown = capsys.readouterr()
-    assert "ssd" in shown.out and tells(shown.err, "finetune", "class_wise", "a defect")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from mucore.runner.worker import work
 from mucore.store import Store, open_store
 from mucore.store.liveness import process_id
 from mucore.tuning import jobs
-from mucore.tuning.plan import FOLDER, studies_of, wish_of
+from mucore.tuning.plan import FOLDER, wish_of
 from mucore.tuning.study import studies_in
 
 GRID = small_grid(epochs=3, scenarios=["class_wise"], methods=["finetune", "ssd"])
@@ -40,17 +40,6 @@ def test_a_search_is_queued_once_and_taken_by_no_worker(store):
     assert jobs.enqueue(store, GRID, more).key != job.key
     work(store, device="cpu", until_done=True)  # it does not wait for searches either
     assert store.job(job.id).state == "queued" and not list(store.home.rglob("*.json"))
-
-
-@pytest.mark.slow
-def test_it_ends_with_studies_and_settings_in_the_home(store):
-    job = jobs.work_on(store, jobs.enqueue(store, GRID, WISH), device="cpu")
-    assert (job.state, job.progress, job.error) == ("done", 1.0, None)
-    found = dict((study.method, study) for _, study in studies_of(WISH, store.home / FOLDER))
-    assert found.keys() == {"finetune", "ssd"}
-    assert all(study.finished(3) for study in found.values())
-    assert jobs.share(store, WISH) == 1.0
-    assert (store.home / "tuned.json").exists()
 
 
 @pytest.mark.slow
@@ -100,6 +89,5 @@ def test_a_process_of_its_own_searches_and_another_goes_on_when_it_was_killed(st
     apart.STARTED[-1].wait()
     wait_for(lambda: store.reap() or None)
     assert store.job(job.id).state == "queued"
-    jobs.start(store, GRID, WISH)
-    wait_for(lambda: store.job(job.id).state == "done", 120)
+    assert jobs.work_on(store, store.job(job.id), device="cpu").state == "done"
     assert all(study.finished(3) for study in studies_in(store.home / FOLDER))

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import facts
 import tuning_page
 
 from mucore import catalog
@@ -79,15 +78,3 @@ def test_a_parameter_that_is_searched_no_more_has_no_edge():
     assert report.edges(made, known) == ("lr, upper end",)
     recorded = replace(made, space={"gone": Between(0.0, 1.0), "lr": replace(high, high=9.0)})
     assert report.edges(recorded, known) == ()
-
-
-def test_each_setting_that_may_not_be_chosen_is_counted_once():
-    one = Trial(seed=100, values={}, score=60.0, work=0.4, seconds=1.0)
-    ends = [
-        *[replace(one, over=True)] * 2,
-        *[replace(one, over=True, ended="it took more")] * 4,
-        *[replace(one, ended="it diverged")] * 7,
-    ]
-    ends = [replace(end, values={"alpha": float(n)}) for n, end in enumerate(ends)]
-    made = Study({}, "ssd", "1", 100, 1 / 3, False, tuple(ends))
-    assert facts.numbers(report.why_none(made)) == ["6", "7"]

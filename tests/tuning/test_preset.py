@@ -105,41 +105,6 @@ def test_a_run_takes_it_with_the_authors_values_beside_it(home):
         assert given.key == tuned.key != authors.key
 
 
-def test_a_run_says_whether_its_settings_were_sought_for_its_task(home):
-    def label(method="finetune", **changes: Any):
-        asked: dict[str, Any] = (
-            USUAL | {"scenario": "one_class", "method_preset": "tuned"} | changes
-        )
-        return make_spec(**asked, method=method, recipe=make_recipe("standard")).method_preset
-
-    home(setting(0.1, "one_class"), setting(0.2, "all_classes"))
-    assert label() == "tuned" and label(method_preset="authors") == "authors"
-    assert label(parameters={"lr": 0.3}) == "tuned"  # changes show in the parameters
-    for scenario in ("worst_case", "class_wise"):
-        assert label(scenario=scenario) == "tuned_elsewhere"
-    assert label(model="mlp") == label(dataset="digits") == "tuned_elsewhere"
-    # no search adds noise or trains the last layer alone
-    assert label(noise=0.1) == label(scope="classifier") == "tuned_elsewhere"
-    assert {label(method=name) for name in ("retrain", "sisa")} == {"tuned"}  # nothing is sought
-
-
-def test_what_is_taken_from_another_task_is_said(home, capsys):
-    home(setting(0.1, "one_class"), setting(0.2, "class_wise"))
-    tasks = [task_of(name) for name in ("one_class", "worst_case")]
-    (found,) = tuning.borrowed(["finetune", "scrub"], tasks)
-    assert (found.scenario, found.methods, found.source.scenario, found.parts) == (
-        "worst_case",
-        ("finetune",),
-        "one_class",
-        ("scenario",),
-    )
-    flags = ["--model", "mlp", "--methods", "finetune", "--method-preset", "tuned"]
-    assert cli.main(["plan", "--dataset", "digits", "--scenario", "class_wise", *flags]) == 0
-    said = capsys.readouterr().err
-    assert "class_wise on fashion-mnist-10k, resnet9-small" in said
-    assert not tuning.borrowed(["finetune"], [task_of("class_wise")])
-
-
 def test_another_amount_or_recipe_is_another_task(home, capsys):
     home(
         setting(0.5, "one_class", budget=0.5),
@@ -225,16 +190,6 @@ def test_a_broken_file_is_named(home, tmp_path):
             tuning.settings("finetune")
 
 
-def test_what_is_written_replaces_that_of_its_own_task_alone(home, tmp_path):
-    home(setting(0.1, "one_class"), setting(0.2, "class_wise"))
-    before = tuning.own()
-    found.write(tmp_path / tuning.FILE, [], beside=before)
-    assert tuning.own() == before
-    content = tuning.content([setting(0.5, "one_class"), *before])
-    (tmp_path / tuning.FILE).write_text(json.dumps(content))
-    assert [each.values["lr"] for each in tuning.own()] == [0.5, 0.2]
-
-
 def test_what_ships_is_a_setting_that_its_study_judged():
     """Chosen by the score of an earlier version until the searches have come to their end again."""
     studies = studies_in(make_tuned.STUDIES)
@@ -268,20 +223,6 @@ def test_a_setting_ships_until_a_study_has_come_to_its_end(home):
     assert none.choice() is None and not make_tuned.kept([none])
     elsewhere = replace(growing, task={**task, "dataset": "digits"})
     assert not make_tuned.kept([elsewhere])
-
-
-def test_a_setting_goes_when_its_study_has_no_candidate_any_more(home, tmp_path):
-    home(setting(0.1, "one_class"), setting(0.2, "class_wise"), setting(0.3, "one_class", "digits"))
-    before = tuning.own()
-    whole = task_of("one_class")
-    task = {"scenario": "one_class", **USUAL, "data_hash": "", "preset": "standard"}
-    task |= {"recipe": whole.recipe, "scenario_parameters": whole.scenario_parameters}
-    out = Trial(seed=100, values={}, score=1.0, work=0.1, seconds=1.0, over=True)
-    for count, left in ((23, before), (24, before[1:])):
-        trials = tuple(replace(out, values={"lr": float(number)}) for number in range(count))
-        study = Study(task, "finetune", "1", 100, 1 / 3, False, trials)
-        found.write(tmp_path / tuning.FILE, [study], beside=before)
-        assert {each.values["lr"] for each in tuning.own()} == {e.values["lr"] for e in left}
 
 
 def test_shipped_settings_are_legal_where_they_were_found():

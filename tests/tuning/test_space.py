@@ -97,8 +97,8 @@ def test_the_next_setting_follows_from_what_was_tried():
 
 @pytest.mark.slow
 def test_every_method_gets_its_trials_within_the_cap():
-    for method, scenario in SPACES:
-        follows(method, scenario, STARTUP + 3)
+    for method in SEARCHED:
+        follows(method, tasks(method)[-1], STARTUP + 2)
 
 
 def test_ssd_is_searched_where_it_selects_something():
@@ -138,34 +138,6 @@ def test_nothing_is_drawn_that_is_known_to_cost_too_much():
     assert max(space.predicted(each) for each in found if each) > whole / 15
     # one epoch of the cheapest kind takes a fifteenth of it
     assert draw(space, [], seed=0, most=whole / 100) is None
-
-
-def test_settings_of_another_space_are_not_taken_for_its_own():
-    space = space_of("ssd")
-    inside = {"selection": "alpha", "alpha": 5.0, "lam": 0.5, "fisher": "batch", "order": "mixed"}
-    assert space.holds(inside) and space.holds(space.authors())
-    for change in (
-        {"alpha": 500.0},
-        {"selection": "percentile"},
-        {"order": "sorted"},
-        {"fisher": "sample"},
-        {"beta": 1.0},
-    ):
-        assert not space.holds(inside | change)
-    assert not space.holds({name: inside[name] for name in inside if name != "order"})
-    wide = [(inside | {"alpha": 500.0}, 0.1), (inside, 1.0)]
-    assert draw(space, wide, seed=3, most=1e12) is not None
-
-
-def test_no_setting_is_drawn_twice(monkeypatch):
-    values = (0.1, 0.5, 1.0, 2.0)
-    monkeypatch.setattr(Space, "search", {"lam": Among(values)})
-    space, tried = space_of("ssd"), []
-    for number in range(STARTUP + 4):
-        found = draw(space, tried, seed=100, most=1e12)
-        assert (found is None) == (number >= len(values))
-        tried += [(found, found["lam"])] if found else []
-    assert sorted(each["lam"] for each, _ in tried) == [*values]
 
 
 def test_edges_are_the_ends_behind_which_there_is_more():

@@ -150,14 +150,6 @@ def of_code(folder, revision, trials):
     return replace(made, task=folder.task.content(), revision=revision)
 
 
-def test_who_only_reads_moves_no_study_of_other_code(folder):
-    folder.write(of_code(folder, "a", 24))
-    assert folder.study("finetune", revision="b") is None
-    assert folder.aside("finetune", revision="b") is None
-    assert folder.study("finetune", revision="a") == of_code(folder, "a", 24)
-    assert [path.name for path in folder.path.iterdir()] == ["finetune.json"]
-
-
 def test_a_study_of_other_code_is_put_aside_and_goes_on_when_that_code_is_back(folder, caplog):
     folder.write(of_code(folder, "a", 24))
     assert folder.take_up("finetune", revision="b") is None
@@ -261,24 +253,3 @@ def test_each_set_of_parameters_of_a_scenario_is_a_task():
     tasks = tasks_of(parse_grid(grid))
     assert [task.changed for task in tasks] == [{}, *asked[1:3]]
     assert len({task.name for task in tasks}) == 3
-
-
-def test_a_tasks_name_says_what_is_not_as_usual():
-    def name(**changes):
-        grid = {
-            "dataset": "digits",
-            "model": "mlp",
-            "scenarios": [{"id": "one_class", "parameters": changes.pop("parameters", {})}],
-            "methods": [],
-        }
-        (task,) = tasks_of(parse_grid(grid | changes))
-        return task.name
-
-    assert name() == "digits-mlp-standard-one_class"
-    others = {
-        name(parameters={"class_id": 3}),
-        name(parameters={"budget": 0.5}),
-        name(recipe={"epochs": 7}),
-    }
-    assert len(others) == 3
-    assert all(each.startswith("digits-mlp-standard-one_class-") for each in others)
