@@ -165,18 +165,6 @@ def make_model(model_key: str, **changes: Any) -> Model:
     return Model(model_key=model_key, **fields | changes)
 
 
-def queue_done(store: Store, specs: Sequence[RunSpec]) -> None:
-    """Let runs pass through the queue, each to a result."""
-    store.enqueue(specs)
-    worker = store.register_worker("cpu", 1)
-    for _ in specs:
-        job = store.claim(worker.id)
-        assert job is not None
-        store.finish_job(job.id, "done", worker_id=worker.id)
-        store.put_result(make_result(next(spec for spec in specs if spec.key == job.key)))
-    store.remove_worker(worker.id)
-
-
 def execute_all(home: Path, specs: Iterable[RunSpec]) -> None:
     """Compute runs, references first, into the store of a home."""
     from mucore.runner.execute import execute

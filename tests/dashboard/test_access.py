@@ -58,7 +58,7 @@ def test_who_loses_the_key_reads_from_then_on(home, become):
     assert not at.run().get("file_uploader")
 
 
-@pytest.mark.parametrize("page", ["papers?paper=mubox", "method?method=gkt", "results"])
+@pytest.mark.parametrize("page", ["papers?paper=mubox", "results"])
 def test_guests_are_shown_no_way_to_a_page_on_which_they_may_do_nothing(home, become, page):
     name, _, query = page.partition("?")
     chosen = dict(part.split("=") for part in query.split("&") if part)
@@ -105,11 +105,8 @@ def test_who_logs_in_reads_and_who_is_named_presents(user, sees, home, monkeypat
     [
         ("own", "127.0.0.1", True, True),
         ("own", "::1", False, True),
-        ("own", "localhost", False, True),
         ("own", "0.0.0.0", True, False),
-        ("own", "", True, False),
         ("own", "192.0.2.7", True, False),
-        ("own", "example.org", True, False),
         ("audience", "0.0.0.0", True, True),
         ("audience", "0.0.0.0", False, False),
         ("open", "0.0.0.0", False, False),

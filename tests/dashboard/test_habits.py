@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from builders import full_results, make_result, make_spec_row
-from pages import open_page, table_html, words_on
+from pages import open_page, table_html
 from streamlit.testing.v1 import AppTest
 
 from mucore import catalog
@@ -88,15 +88,6 @@ def tagged(filled: Path) -> Path:
     return filled
 
 
-def test_tags_find_comparisons_on_results_and_queue(tagged: Path) -> None:
-    at = open_page("results", scenario="one_class", tag="talk")
-    assert offered(at) == {catalog.method("finetune").title}
-    assert at.selectbox(key="url:comparison").options == ["All runs", "finetune"]
-    to(at, "queue")
-    at = open_page("queue", tag="paper")
-    assert at.selectbox(key="url:comparison").options == ["All runs", "salun"]
-
-
 def test_name_note_and_tags_are_changed_on_queue(tagged: Path) -> None:
     at = open_page("queue", comparison="1")
     at.text_input(key="comparison_name:1").input("Renamed")
@@ -114,10 +105,3 @@ def test_name_note_and_tags_are_changed_on_queue(tagged: Path) -> None:
     with open_store(tagged) as store:
         assert [one.id for one in store.comparisons()] == [2]
         assert store.count_results() > 2
-
-
-def test_guests_read_notes_and_change_none(tagged: Path, become) -> None:
-    become("guest")
-    at = open_page("queue", comparison="1")
-    assert "#talk one" in words_on(at)
-    assert not [one for one in at.button if str(one.key).startswith("comparison_")]

@@ -13,7 +13,7 @@ import pytest
 
 from dashboard.playroom import Room
 from mucore.errors import BadValue
-from mucore.playground import PRESETS, Scene
+from mucore.playground import Scene
 
 pytestmark = pytest.mark.timeout(280)
 LIMIT = 240.0  # seconds that a busy machine may take
@@ -83,29 +83,6 @@ def room() -> Iterator[Room]:
     room = acting()
     yield room
     room.close()
-
-
-@pytest.mark.slow
-def test_the_real_process_plays_a_scene_once_for_all_who_ask_and_outlives_its_own_death() -> None:
-    room = Room()
-    try:
-        tickets = {room.submit(FIELD, f"reader {number}") for number in range(30)}
-        assert len(tickets) == 1
-        events = whole(room, tickets.pop())
-        assert [e["kind"] for e in events if e["kind"] != "frame"] == ["scene", "done", "end"]
-        assert {e["who"] for e in events if e["kind"] == "frame"} == {"original"}
-        first = room._process
-        assert first is not None
-        first.kill()
-        first.wait()
-        ticket = room.submit(PRESETS[0].at(1).model_copy(update={"methods": ()}), "reader 0")
-        assert [e["who"] for e in whole(room, ticket) if e["kind"] == "done"] == [
-            "original",
-            "retrain",
-        ]
-        assert room._process is not None and room._process.pid != first.pid
-    finally:
-        room.close()
 
 
 def test_events_come_from_a_number_on_and_stay(room: Room) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,13 +23,6 @@ def test_a_view_is_kept_whole_and_found_again(tmp_path: Path) -> None:
     first, second = saved_views.every(tmp_path)
     assert (first.name, first.page, first.query) == ("A first one", "draw", {})
     assert (second.name, second.page, second.query) == ("two methods", "results", QUERY)
-
-
-def test_the_same_name_in_other_letters_is_the_same_view(tmp_path: Path) -> None:
-    saved_views.save(tmp_path, "Mine", "results", QUERY)
-    saved_views.save(tmp_path, "mine", "compare", {})
-    (only,) = saved_views.every(tmp_path)
-    assert (only.name, only.page) == ("mine", "compare")
 
 
 def test_views_are_renamed_and_deleted(tmp_path: Path) -> None:
@@ -58,20 +50,6 @@ def test_what_cannot_be_kept_is_refused(
     with pytest.raises(BadValue):
         saved_views.save(tmp_path, name, page, query)
     assert saved_views.every(tmp_path) == ()
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        "no json",
-        json.dumps({"name": "x", "page": "nowhere", "query": {}}),
-        json.dumps({"name": "x", "page": "results", "query": {}, "more": 1}),
-    ],
-)
-def test_files_that_are_no_view_are_left_out(tmp_path: Path, content: str) -> None:
-    saved_views.save(tmp_path, "good", "results", {})
-    (tmp_path / saved_views.FOLDER / "bad.json").write_text(content, encoding="utf-8")
-    assert [view.name for view in saved_views.every(tmp_path)] == ["good"]
 
 
 def pressed(at: AppTest, key: str) -> AppTest:

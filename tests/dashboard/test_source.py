@@ -52,33 +52,7 @@ def test_a_reader_with_results_of_their_own_can_look_at_the_demo(both):
     assert shown(at) == "own"
 
 
-def test_an_address_says_whose_results_it_means(both):
-    assert shown(open_page("results", source="demo")) == "demo"
-    at = open_page("results", source="nobody's")
-    assert not at.exception and shown(at) == "own"
-
-
-def test_a_comparison_stays_with_the_store_that_numbered_it(both):
-    with open_store(data.own_store().home) as store:
-        (key,) = [one.key for one in store.results()]
-        number = store.create_comparison("Mine", "#a", {}, [key]).id
-    at = open_page("results", comparison=str(number), tag="a")
-    assert not at.exception and str(number) in at.query_params["comparison"]
-    switch(at).set_value("demo").run()
-    assert not at.exception and not {"comparison", "tag"} & set(at.query_params)
-    at.query_params.clear()
-    at.switch_page("views/attacks.py").run()
-    assert not {"comparison", "tag"} & set(at.query_params)
-
-
 def test_a_page_that_own_runs_do_not_answer_leads_to_the_demo(both):
     at = open_page("depoisoning")
     button(at, "Look at the demo's").click().run()
     assert not at.exception and shown(at) == "demo"
-
-
-@pytest.mark.parametrize("amount", ["empty", "one"])
-def test_where_there_is_no_choice_there_is_no_switch(home, amount):
-    fill(home, amount)
-    at = open_page("results", source="demo")
-    assert switch(at) is None and not at.exception

@@ -179,26 +179,6 @@ def test_another_page_starts_afresh():
     assert at.session_state["got"] == "two's"
 
 
-def test_choice_without_a_widget():
-    def reader():
-        import streamlit as st
-
-        from dashboard import state
-
-        st.session_state["got"] = (
-            state.choice("a", ["x", "y"], "y"),
-            state.choice("b", ["x", "y"], "y"),
-            state.choice("c", []),
-            state.choices("d", ["x", "y"], ["y"]),
-            state.params("missing"),
-        )
-
-    at = AppTest.from_function(reader)
-    at.query_params.update({"a": "x", "b": "nonsense", "d": ["y", "nonsense", "x"]})
-    at.run()
-    assert at.session_state["got"] == ("x", "y", "", ["y", "x"], [])
-
-
 def test_a_span_follows_the_address_and_writes_to_it():
     def reader():
         import streamlit as st
@@ -303,30 +283,3 @@ def test_a_choice_stays_where_it_becomes_the_default(kind):
     both = following(kind, defaults)
     follower(both, kind).set_value(defaults["b"])
     assert lead(both, "c").session_state["got"] == defaults["b"]
-
-
-def test_a_group_of_check_boxes_follows_its_default_until_one_is_ticked():
-    def page():
-        import streamlit as st
-
-        from dashboard import state
-
-        allowed = {"a": ["p", "q", "r"], "b": ["q", "r"]}[state.select("Lead", "lead", ["a", "b"])]
-        default = [name for name in ("p", "q") if name in allowed]
-        chosen = state.choices("group", allowed, default=default)
-        ticked = [name for name in allowed if state.tick(name, "group", name, name in chosen)]
-        state.set_ticked("group", ticked, default)
-        st.session_state["ticked"] = ticked
-
-    at = AppTest.from_function(page).run()
-    for name, ticked in (("b", ["q"]), ("a", ["p", "q"]), ("b", ["q"])):
-        assert lead(at, name).session_state["ticked"] == ticked and "group" not in at.query_params
-    next(one for one in at.checkbox if one.label == "r").check().run()
-    assert at.session_state["ticked"] == ["q", "r"] and lead(at, "a").session_state["ticked"] == [
-        "q",
-        "r",
-    ]
-    for name, ticked in (("r", ["q"]), ("p", ["p", "q"]), ("p", ["q"]), ("q", [])):
-        box = next(one for one in at.checkbox if one.label == name)
-        box.set_value(not box.value).run()
-        assert at.session_state["ticked"] == ticked

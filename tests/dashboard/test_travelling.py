@@ -81,14 +81,6 @@ def test_a_page_says_what_it_cannot_show_and_passes_it_on(filled):
     assert scenario_of(at) == "label_flip"
 
 
-def test_a_link_with_parameters_wins(filled):
-    at = open_page("results", scenario="class_wise", settings="authors")
-    at.query_params.clear()
-    at.query_params["scenario"] = "label_flip"
-    at.switch_page("views/tradeoffs.py").run()
-    assert scenario_of(at) == "label_flip" and "settings" not in at.query_params
-
-
 def test_filters_are_reset_where_they_stand(filled):
     at = open_page("results")
     usual = scenario_of(at)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import asdict, replace
 
 import pytest
 from builders import full_store
-from facts import numbers, tells
+from facts import tells
 from pages import open_page, words_on
 
 from dashboard.charts import search_progress
 from dashboard.frames import method as frames
-from mucore import shipped
 from mucore.tuning.objective import REVISION
-from mucore.tuning.study import Study, Trial, load
+from mucore.tuning.study import Study, Trial
 
 TASK = {"scenario": "one_class", "dataset": "digits", "model": "mlp", "preset": "standard"}
 SCORES = (5.0, 60.0, 0.0, 200.0, 0.4)
@@ -52,35 +50,6 @@ def test_a_search_is_drawn_setting_by_setting():
     assert [list(trace.x) for trace in figure.data[1:4]] == [[1, 3, 5], [2], [4]]
     lined = search_progress.draw(replace(info, original=50.0), dark=True)
     assert [trace.y[0] for trace in lined.data[-2:]] == [1.0, 50.0]
-
-
-def test_the_sentence_counts_what_was_tried_and_names_the_choice():
-    (running,) = frames.found([replace(study(), asked=24)], [])
-    assert not running.done
-    (ended,) = frames.found([study()], [])
-    assert ended.done and ended.mean == 0.0
-    assert numbers(frames.sentence(ended)) == ["5", "0"]
-    assert len(frames.frame(ended)) == 5
-    single = replace(running, tried=running.tried[:1])
-    assert numbers(frames.sentence(single))[0] == "1"
-
-
-def test_a_search_that_goes_on_does_not_hide_the_one_that_the_preset_goes_by(tmp_path, monkeypatch):
-    home = tmp_path / "home"
-    monkeypatch.setenv("MUCORE_HOME", str(home))
-    full_store(home)
-    (path,) = (shipped.DATA / "studies").glob("*one_class/finetune.json")
-    known = load(path)
-    assert known is not None and (choice := known.choice()) is not None
-    content = json.loads(path.read_text())
-    content["trials"] = content["trials"][:3]
-    folder = home / "studies" / path.parent.name
-    folder.mkdir(parents=True)
-    shutil.copy(path.parent / "task.json", folder)
-    (folder / path.name).write_text(json.dumps(content))
-    place = f"one_class-{known.task['dataset']}-{known.task['model']}"
-    words = words_on(open_page("method", method="finetune", searched=place))
-    assert tells(words, f"{choice.score:.2g}")
 
 
 def test_the_page_shows_the_readers_search_and_names_a_damaged_one(tmp_path, monkeypatch):

@@ -188,36 +188,6 @@ def test_a_reading_has_shares_and_the_nearest_images() -> None:
     assert [each.id for each in itself.neighbours[:2]] == [11, 12]
 
 
-def says(title: str, top: int, *forgotten: bool) -> reading.Reading:
-    shares = tuple(0.8 if place == top else 0.1 for place in range(3))
-    near = tuple(reading.Neighbour(at, 0, flag, 0.9) for at, flag in enumerate(forgotten))
-    return reading.Reading(title, shares, near)
-
-
-@pytest.mark.parametrize(("method", "word"), [(2, "still"), (1, "no longer")])
-def test_the_answer_says_who_knows_a_forgotten_class(method: int, word: str) -> None:
-    readings = [says("Original", 2), says("Retrain", 1), says("DELETE", method)]
-    told = reading.said(readings, "abc", {2})
-    assert told.startswith(
-        f"Original says c (80%), Retrain b (80%) and DELETE {'abc'[method]} (80%)"
-    )
-    assert word in told
-    kept = reading.said(readings, "abc", set())
-    assert "still" not in kept and "no longer" not in kept
-
-
-def test_membership_is_told_of_images_and_of_what_is_new() -> None:
-    original = says("Original", 0, True, True, False)
-
-    def told(found: tuple[str, int] | None, *, forgotten: bool | None = False) -> str:
-        return reading.membership(original, "abc", sample=7, found=found, forgotten=forgotten)
-
-    assert "is in the forget set" in told(("train", 1), forgotten=True)
-    assert "not in the forget set" in told(("train", 1))
-    assert "forget set" not in told(("train", 1), forgotten=None)  # nobody knows
-    assert "3 training images" in told(None) and "2 are in it" in told(None)
-
-
 def album() -> reading.Album:
     ids = np.arange(40)
     pixels = np.zeros((40, 8, 8), np.uint8)

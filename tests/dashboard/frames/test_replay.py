@@ -10,7 +10,6 @@ import pytest
 from builders import replay_value
 
 from dashboard.charts import replay_player
-from dashboard.charts.parts import replay_panels
 from dashboard.frames import replay as replay_frames
 from dashboard.frames.replay import Replay, ticks
 
@@ -92,36 +91,6 @@ def test_the_quicker_one_waits_at_its_end():
     }
     assert first == {1: 1.25, 2: 2.5}  # due after 1.2 and 2.4 s
     assert [tick.frames[0] for tick in found].count(2) == 1
-
-
-def test_a_method_without_steps_has_a_before_and_an_after():
-    one = replay([98.0, 1.0], steps=np.array([0, 0]))
-    assert [(tick.label, tick.frames) for tick in ticks([one], "own")] == [
-        ("before", (0,)),
-        ("after", (1,)),
-    ]
-    traces = [
-        each.trace for each in replay_panels.traces(one, "own", end=100, dark=False, legend=True)
-    ]
-    # nothing between
-    assert [
-        each.line.shape
-        for each in traces
-        if isinstance(each, go.Scatter) and each.name == "Forget set"
-    ] == ["hv"]
-
-
-def test_the_numbers_are_those_of_the_figure():
-    table = replay_frames.table(
-        [replay([98.0, 40.0, 1.0]), replay([98.0, 1.0], title="SSD", seconds=None)]
-    )
-    assert table["Run"].tolist() == ["SCRUB"] * 3 + ["SSD"] * 2
-    assert table["Forget set accuracy (%)"].tolist() == [98.0, 40.0, 1.0, 98.0, 1.0]
-    assert (
-        table["Seconds, about"].tolist()[:3] == [0.0, 3.0, 6.0]
-        and np.isnan(table["Seconds, about"].astype(float)[3:]).all()
-    )
-    assert "Test bag (%)" in table
 
 
 # -- one map for two

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 import pytest
 import similarities
@@ -48,16 +47,6 @@ def test_a_ratio_needs_a_retrain_of_its_seed_and_a_similarity_above_zero():
     assert salun.cells[computed.RATIO].reason != duck.cells[computed.RATIO].reason
 
 
-def test_a_retrain_of_other_settings_is_no_base_of_the_ratio():
-    other = {**line("retrain"), "key": "other-0", "parameters": '{"epochs": 1}'}
-    values = long(cka(retrain_0=(0.5, 1.0), other_0=(0.9, 0.6), duck_0=(1.0, 1.0)))
-    rows = computed.similarity_rows(
-        pd.DataFrame([line("retrain"), other, line("duck")]), values, "test"
-    )
-    (duck,) = [row.cells[computed.RATIO].value for row in rows if row.method == "duck"]
-    assert duck is not None and duck.mean == pytest.approx(0.5)
-
-
 def test_a_closer_look_opens_on_the_nearest_that_forgot_and_has_features():
     lines = pd.DataFrame(
         [line(method) for method in ("retrain", "finetune", "duck", "salun", "sisa")]
@@ -83,18 +72,6 @@ def test_a_closer_look_opens_on_the_nearest_that_forgot_and_has_features():
         "nobody is known to have forgotten"
     )
     assert opened([row for row in rows if row.reference]) is None
-
-
-def test_similarity_frame_says_why_a_number_is_missing(rows):
-    table = computed.similarity_frame(rows, "test").set_index("Method")
-    assert table.loc["DUCK", "cka_retrain_test"] == 0.97 and table.loc[
-        "DUCK", computed.RATIO
-    ] == pytest.approx(0.9 * 0.97 / 0.95)
-    assert (
-        np.isnan(table.loc["SISA", "cka_retrain_test"])
-        and "<ensemble>" in table.loc["SISA", "Missing because"]
-    )
-    assert "h_lr" not in table.columns
 
 
 def test_paper_values_are_those_that_were_printed():
@@ -136,13 +113,6 @@ def test_what_the_paper_does_not_print_is_computed_from_what_it_does():
         and found["original"].agl is None
         and not found["original"].computed
     )
-
-
-def test_similarities_have_three_decimals():
-    texts = [computed.similarity(each) for each in (0.97649, None, float("nan"))]
-    assert texts == ["0.976", "–", "–"]
-    signed = [computed.similarity(each, signed=True) for each in (-0.1, 0.1)]
-    assert signed == ["−0.100", "+0.100"]
 
 
 # --- sensitivity and the last layer
@@ -188,57 +158,6 @@ def test_what_varies_is_found_and_the_rest_held_still():
     )
 
 
-def near(*sets: str) -> pd.DataFrame:
-    """Runs that forgot 1 and 2 classes near each of some downstream sets."""
-    return pd.DataFrame(
-        [
-            {
-                **line("duck"),
-                "key": f"{each}-{n}",
-                "scenario": "top_classes",
-                "scenario_parameters": json.dumps({"n": n, "downstream": each}),
-            }
-            for each in sets
-            for n in (1, 2)
-        ]
-    )
-
-
-def test_runs_that_differ_in_words_are_of_two_kinds():
-    told = computed.kinds(near("glyphs-serif", "glyphs-hand"))
-    assert told == {
-        f"glyphs-{each}-{n}": f"Glyphs, {each}" for each in ("serif", "hand") for n in (1, 2)
-    }
-    assert set(computed.kinds(near("glyphs-serif")).values()) == {""}
-    assert set(
-        computed.kinds(near("glyphs-serif"), always=("forget set.downstream",)).values()
-    ) == {"Glyphs, serif"}
-    places = [
-        {
-            **line("duck"),
-            "key": str(each),
-            "scenario_parameters": json.dumps({"class_id": each, "seed": each}),
-        }
-        for each in (3, 5)
-    ]
-    assert computed.kinds(pd.DataFrame(places)) == {"3": "class 3", "5": "class 5"}, (
-        "a class is a name, a seed a repetition"
-    )
-    assert computed.varied(pd.DataFrame(places)) == ()
-
-
-def test_of_lists_of_classes_equally_long_one_is_taken():
-    lists = {"a": [0], "b": [1], "c": [1], "d": [0, 1]}
-    runs = pd.DataFrame(
-        [
-            {**line("duck"), "key": key, "scenario_parameters": json.dumps({"class_ids": ids})}
-            for key, ids in lists.items()
-        ]
-    )
-    found = computed.varied(runs)
-    assert list(computed.comparable(runs, found[0], found)["key"]) == ["b", "c", "d"]
-
-
 def test_a_switch_that_came_late_is_a_setting():
     """Runs with the default do not name a late parameter."""
     on = [{**line("pseudo_labels"), "key": "on", "parameters": '{"lr": 0.1, "nesterov": true}'}]
@@ -278,13 +197,6 @@ def test_twins_differ_in_scope_alone():
     runs = pd.DataFrame([{**line("duck"), "key": key, "parameters": text} for key, text in both])
     assert computed.twins(runs) == [("full", "last")]
     assert list(computed.whole_network(runs)["key"]) == ["full"]
-
-
-def test_the_cka_of_twins_is_that_to_the_original_where_the_classifier_alone_moved():
-    pairs = [("full", "last"), ("unmeasured", "last"), ("full", "moved"), ("full", "unknown")]
-    assert computed.twin_ckas(pairs, {"full": 0.7, "last": 0.99995, "moved": 0.98}) == {
-        ("full", "last"): 0.7
-    }
 
 
 def test_what_changing_all_layers_gains_is_the_mean_over_pairs(rows):

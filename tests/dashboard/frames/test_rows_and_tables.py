@@ -13,7 +13,7 @@ import own_methods
 import pandas as pd
 import pytest
 from builders import make_result, make_spec_row
-from facts import numbers, tells
+from facts import tells
 from scipy import stats
 
 from dashboard import frames
@@ -21,16 +21,14 @@ from dashboard.charts import results_table
 from dashboard.frames import glossary as glossary_frames
 from dashboard.frames import start as start_frames
 from dashboard.frames.rows import rows_by_setting
-from dashboard.papers import tables as published
 from dashboard.text import labels
 from mucore import catalog
-from mucore.catalog import tuning
 from mucore.cli import GridOptions, build_grid
 from mucore.runner.plan import expand
-from mucore.spec import Recipe, make_recipe
+from mucore.spec import Recipe
 from mucore.store import open_store
 from mucore.store.rows import Measured
-from mucore.verdicts import WORDS, Judged, Verdict, Word, judge
+from mucore.verdicts import Judged, Verdict, Word, judge
 
 VALUES = ["key", "metric", "value", "gap", "error"]
 
@@ -94,14 +92,10 @@ def table_of(
     [
         (0.9342, "percent", False, "93.4"),
         (-0.709, "percent", True, "−70.9"),
-        (-0.0001, "percent", True, "0.0"),
         (8.198, "ratio", False, "8.2"),
         (0.0361, "ratio", False, "0.036"),
-        (0.99, "ratio", False, "0.99"),
-        (0.996, "ratio", False, "1.0"),
         (0.00000801, "ratio", False, "8.0e−6"),
         (427.99e9, "MB", False, "427,990"),
-        (12000, "count", False, "12,000"),
         (None, "percent", False, "–"),
         (math.nan, "ratio", False, "–"),
     ],
@@ -142,29 +136,6 @@ def test_repeats_inside_a_training_are_averaged_before_the_interval():
     assert tells(table.interval, "half", "95 %", "2 training seeds", "unlearning", "evaluation")
 
 
-def test_unequal_seeds_are_named_and_a_single_one_has_no_interval():
-    table = table_of(
-        [(run("finetune", seed=s), {"ta": (0.9, 0.0)}) for s in range(3)]
-        + [(run("ssd"), {"ta": (0.8, -0.1)})]
-    )
-    by_method = {row.method: row.cells["ta"].value for row in table.rows}
-    assert by_method["ssd"] == frames.Estimate(0.8, None, 1)
-    assert by_method["finetune"] is not None and by_method["finetune"].half == pytest.approx(0.0)
-    assert "1 to 3 training seeds" in table.interval
-    one = table_of([(run("ssd"), {"ta": (0.8, -0.1)})]).interval
-    assert tells(one, "One training seed") and numbers(one) == []
-
-
-def test_rows_stand_in_the_papers_order_with_references_on_top():
-    order = (
-        "original retrain neggrad_plus ssd bad_teacher random_labels finetune salun unheard_of"
-    ).split()
-    table = table_of([(run(method), {"ta": (0.9, None)}) for method in sorted(order)])
-    assert [row.method for row in table.rows] == order
-    known = [row.family for row in table.rows if row.family in catalog.FAMILIES]
-    assert known == sorted(known, key=list(catalog.FAMILIES).index)
-
-
 def test_methods_of_ones_own_with_one_title_are_told_apart(home, tmp_path, monkeypatch):
     monkeypatch.setenv("MUCORE_PLUGINS", str(tmp_path))
     for name, title in (("one", "Mine"), ("two", "Mine"), ("three", "SSD"), ("four", "Retrain")):
@@ -177,56 +148,6 @@ def test_methods_of_ones_own_with_one_title_are_told_apart(home, tmp_path, monke
     assert all(titles[name].endswith(f" ({name})") for name in methods[2:])
     (tmp_path / "two.py").unlink()
     assert labels.method_names("one") == ("Mine", "own")
-
-
-def test_columns_follow_the_paper_and_class_wise_adds_two():
-    plain = [column.id for column in frames.columns(class_wise=False)]
-    assert plain == ["ta", "ra", "fa", *frames.MIA, "l2_normalised", "rte", "storage"]
-    # work stands beside the time where results have it
-    timed = [column.id for column in frames.columns(class_wise=False, work=True)]
-    assert timed == [*plain[:-1], "rte_work", "storage"]
-    assert [
-        c for c in (column.id for column in frames.columns(class_wise=True)) if c not in plain
-    ] == ["tfa", "tra"]
-
-
-def test_shade_grows_with_the_distance_and_spares_references_and_cost():
-    table = table_of(
-        [
-            (run("retrain"), {"ta": (0.9, None), "rte": (1.0, None)}),
-            (run("finetune"), {"ta": (0.85, -0.05), "fa": (0.5, 0.4), "rte": (0.5, None)}),
-            (run("ssd"), {"ta": (0.88, -0.02), "fa": (0.0, -0.1), "rte": (5.0, None)}),
-        ]
-    )
-    retrain, ssd, finetune = table.rows
-    # TA's largest gap is 5 points, under the ten that make a full shade: 0.05 / 0.10
-    assert finetune.cells["ta"].distance == pytest.approx(0.5)
-    assert ssd.cells["ta"].distance == pytest.approx(0.2)
-    assert (finetune.cells["fa"].distance, ssd.cells["fa"].distance) == (
-        pytest.approx(1.0),
-        pytest.approx(0.25),
-    )
-    assert all(cell.distance == 0 for cell in retrain.cells.values())
-    assert all(row.cells["rte"].distance == 0 for row in table.rows)
-
-
-def test_an_interval_wider_than_all_percentages_says_just_that():
-    """Two seeds, FA 0 and 1: t(0.975, 1) · 0.7071 / √2 = 635 points; TA 0.9 and 0.8: 63.5
-    points.
-    """
-    table = table_of(
-        [
-            (run("ssd", seed=0), {"fa": (0.0, -0.8), "ta": (0.9, 0.0)}),
-            (run("ssd", seed=1), {"fa": (1.0, 0.2), "ta": (0.8, 0.0)}),
-        ]
-    )
-    texts = {
-        column.id: frames.cell_text(
-            table.rows[0].cells[column.id], column, "value", reference=False
-        )
-        for column in table.columns
-    }
-    assert (texts["fa"], texts["ta"]) == (("50.0", "±>100"), ("85.0", "±63.5"))
 
 
 def test_missing_cells_carry_their_reason():
@@ -292,20 +213,6 @@ def test_variants_of_a_method_are_rows_of_their_own_and_say_how_they_differ():
     assert titles(two, preset="tuned") == ["SSD (authors)", "SSD (tuned)"]
     assert titles(two) == ["SSD (lr 0.01)", "SSD (lr 0.1)"]
     assert titles(noisy) == ["SSD (gradient noise 0)", "SSD (gradient noise 0.5)"]
-
-
-def test_storage_adds_persistent_and_scratch_bytes():
-    table = table_of(
-        [
-            (run("ssd"), {"persistent_bytes": (2e6, None), "scratch_bytes": (3e6, None)}),
-            (run("salun"), {"ta": (0.9, 0.0)}),
-        ]
-    )
-    assert table.row(table.rows[0].id) is table.rows[0]
-    by_method = {row.method: row.cells["storage"].value for row in table.rows}
-    assert by_method["ssd"] == frames.Estimate(5e6, None, 1)
-    assert by_method["salun"] is None
-    assert table.frame.set_index("Method")["Storage (MB)"].to_dict() == {"SSD": "5.0", "SalUn": "–"}
 
 
 def full(ta: float, fa: float, rte: float) -> dict:
@@ -404,25 +311,6 @@ def test_where_no_method_forgot_the_answer_is_none():
     assert frames.best_answers(judged_table({}, {}))[0].value == "None qualifies"
 
 
-def test_a_nearest_that_chance_may_have_chosen_says_so():
-    """Means 0.02 ± 12.7 · 0.001 (two seeds, s = 0.0014): 0.03 ± 12.7 · 0.001 meets it, 0.3 ± 0 does
-    not.
-    """
-    lines = [run(name, seed=seed) for name in ("scrub", "ssd", "salun") for seed in (0, 1)]
-    words: dict[str, Word] = {"scrub": "forgot", "ssd": "forgot", "salun": "forgot"}
-    away = {"scrub": (0.019, 0.021), "ssd": (0.029, 0.031), "salun": (0.3, 0.3)}
-    table = table_of(
-        [(line, full(0.0, 0.0, 0.1)) for line in lines], judged=judged_of(lines, words, away)
-    )
-    assert tells(frames.best_answers(table)[0].detail, "2.0 points", "SSD")
-    sure = table_of(
-        [(line, full(0.0, 0.0, 0.1)) for line in lines],
-        judged=judged_of(lines, words, away | {"scrub": (0.02, 0.02), "ssd": (0.03, 0.03)}),
-    )
-    sure_detail = frames.best_answers(sure)[0].detail
-    assert tells(sure_detail, "2.0 points") and "SSD" not in sure_detail
-
-
 def test_start_shows_who_fell_short_and_the_accuracy_that_hides_it():
     words: dict[str, Word] = {**WORDS_OF, "salun": "too little"}
     rows = judged_table(words, AWAY).rows
@@ -458,63 +346,6 @@ def test_a_click_on_a_head_turns_the_order_round_and_then_back():
     assert frames.next_order("fa", frames.USUAL) is None
 
 
-@pytest.mark.parametrize(
-    ("parameters", "said"),
-    [
-        ({"class_ids": [8, 0]}, "classes Bag, T-shirt/top"),
-        ({"budget": 0.2, "class_id": 3, "seed": 0}, "budget 20 %, class Dress, seed 0"),
-        (
-            {"budget": 0.1, "pairs": [[0, 9], [1, 8]]},
-            "budget 10 %, pairs T-shirt/top and Ankle boot, Trouser and Bag",
-        ),
-        ({"count": 10, "persons": [3, 17], "seed": 1}, "persons 3 17"),
-        ({}, "defaults"),
-    ],
-)
-def test_a_forget_sets_settings_name_their_classes(parameters, said):
-    assert (
-        labels.forget_set_text(json.dumps(parameters), "fashion-mnist-10k").replace(
-            labels.THIN, " "
-        )
-        == said
-    )
-    assert labels.forget_set_text(parameters, "fashion-mnist-10k") == labels.forget_set_text(
-        json.dumps(parameters), "fashion-mnist-10k"
-    )
-
-
-def test_exports_carry_verdict_and_distance():
-    table = judged_table(WORDS_OF, AWAY)
-    line = table.frame.set_index("Method").loc["SCRUB"]
-    assert (line["Verdict"], line["Distance (points)"]) == ("forgot", "2.0")
-    numbers = table.numbers.set_index("method").loc["scrub"]
-    assert numbers["verdict"] == "forgot" and numbers["distance"] == pytest.approx(0.02)
-
-
-@pytest.mark.parametrize(
-    ("scenario", "parameters", "said"),
-    [
-        ("class_wise", {"class_ids": [8]}, "the whole class Bag"),
-        ("one_class", {"class_id": 8, "budget": 0.2, "seed": 0}, "200 samples of class Bag"),
-        ("identities", {"count": 10, "persons": [3, 4], "seed": 0}, "every image of 2 persons"),
-        ("backdoor", {"budget": 0.1}, "200 samples that carry a backdoor"),
-    ],
-)
-def test_what_was_to_be_forgotten_in_words(scenario, parameters, said):
-    assert labels.forgotten_text(scenario, json.dumps(parameters), "fashion-mnist-10k", 200) == said
-    assert (
-        labels.forgotten_text("class_wise", {"class_ids": [3]}, "npz:mine", 200)
-        == "the whole class 3"
-    )
-
-
-def test_every_verdict_and_the_distance_are_in_the_glossary():
-    entries = [entry for entry in glossary_frames.glossary() if entry.kind == "verdict"]
-    ids = {entry.id for entry in entries}
-    assert {word.replace(" ", "_") for word in WORDS} | {"distance", "provisional"} == ids
-    assert {entry.title.lower() for entry in entries} >= set(WORDS)
-
-
 def test_rows_outside_original_and_retrain_are_found_by_their_id():
     """Over three seeds SSD is 0.5 below both ends, SalUn with one of two sets of parameters too,
     Fine-tune is between them.
@@ -535,23 +366,6 @@ def test_rows_outside_original_and_retrain_are_found_by_their_id():
     assert set(found) == {frames.row_id("ssd", "{}"), frames.row_id("salun", '{"lr": 2}')}
     (sentence,) = found[frames.row_id("ssd", "{}")]
     assert "30.0 %, below the range" in sentence
-
-
-def test_published_rows_turn_printed_differences_into_values_and_gaps():
-    def of_mubox(dataset: str) -> published.Published:
-        tables = [one for one in published.printed_tables("one_class") if one.paper == "mubox"]
-        nearest = published.usual(tables, dataset=dataset, model="", parameters={})
-        assert nearest is not None
-        return published.read(nearest, dataset=dataset, model=nearest.model)
-
-    paper = of_mubox("cifar10")  # Table 1 has 6.60 for Bad-T as a difference, Retrain's 93.40
-    assert paper.values["bad_teacher", "fa"] == pytest.approx(1.0)
-    assert paper.gaps["bad_teacher", "fa"] == pytest.approx(0.066)
-    assert paper.gaps["bad_teacher", "ta"] == pytest.approx(0.9253 - 0.9303)
-    assert paper.values["amnesiac", "storage"] == pytest.approx(427.99e9)
-    assert "Another data set" not in paper.caption and "Table 1" in paper.caption
-    assert "Another data set" in of_mubox("digits").caption
-    assert not [one for one in published.printed_tables("ids") if one.paper == "mubox"]
 
 
 def test_command_line_makes_the_same_key():
@@ -686,92 +500,6 @@ def test_versions_of_a_users_own_method_are_lines_of_their_own(home):
     assert sorted(len(line.keys) for line in judged) == [2, 2]
 
 
-def test_a_copy_of_the_original_shows_the_originals_gap_and_distance_to_the_last_digit(home):
-    """It ran on three seeds; Original and Retrain have six, which differ."""
-    with open_store(home) as store:
-        for seed in range(6):
-            retrain = {"fa": 0.8 + 0.017 * seed, "ra": 1.0, "ta": 0.9 - 0.003 * seed}
-            retrain["mia_confidence"] = 0.3 - 0.02 * seed
-            original = {"fa": 1.0, "ra": 1.0, "ta": 0.91, "mia_confidence": 0.1}
-            numbers_of = {"retrain": retrain, "original": original}
-            numbers_of |= {"finetune": original} if seed in (1, 2, 4) else {}
-            for method, numbers in numbers_of.items():
-                metrics = {
-                    name: Measured(value=value, gap=value - retrain[name])
-                    for name, value in numbers.items()
-                }
-                store.put_result(make_result(method=method, training_seed=seed, metrics=metrics))
-        results = store.results()
-        runs, values = store.summaries(), store.metric_values()
-    judged = {key: line for line in judge(results) for key in line.keys}
-    table = frames.results_table(runs, values, view="gap", judged=judged)
-    rows = {row.method: row for row in table.rows}
-    for name in ("fa", "ra", "ta", "mia_confidence"):
-        mine, its = (rows[method].cells[name] for method in ("finetune", "original"))
-        for one, other in ((mine.value, its.value), (mine.gap, its.gap)):
-            assert one and other and one.seeds == other.seeds == 3
-            assert (one.mean, one.half) == pytest.approx((other.mean, other.half), rel=1e-12)
-    mine, its = (rows[method].distance for method in ("finetune", "original"))
-    assert mine and its and mine.mean == pytest.approx(its.mean, rel=1e-12) and its.seeds == 3
-    assert rows["retrain"].training_seeds == (1, 2, 4)
-    # how far Retrains lie apart is said by all six: by five times 0.017 at most
-    assert 0.017 * 4 < table.noise["fa"] < 0.017 * 5
-
-
-def test_a_method_says_in_how_many_settings_it_did_what():
-    lines = [
-        run(
-            "ssd",
-            scenario="one_class",
-            seed=seed,
-            scenario_parameters=json.dumps({"budget": seed / 10}),
-        )
-        for seed in range(1, 5)
-    ]
-    judged = judged_of(lines[:3], {"ssd": "too little"}, {"ssd": (0.05,)}) | judged_of(
-        lines[3:], {"ssd": "forgot"}, {"ssd": (0.01,)}
-    )
-    values = pd.DataFrame([(line["key"], "fa", 0.5, 0.1, None) for line in lines], columns=VALUES)
-    settings = frames.method_settings(pd.DataFrame(lines), values, method="ssd", judged=judged)
-    assert list(frames.settings_frame(settings)["Verdict"]) == ["too little"] * 3 + ["forgot"]
-    assert list(frames.settings_frame(settings)["Distance (points)"]) == ["5.0"] * 3 + ["1.0"]
-
-
-def test_setups_list_the_most_used_first():
-    summaries = pd.DataFrame(
-        [
-            run("ssd"),
-            run("salun"),
-            run("ssd", dataset="faces"),
-            run("original", scenario=None, dataset="ignored"),
-        ]
-    )
-    assert frames.setups(summaries, "dataset") == ["digits", "faces"]
-    assert frames.setups(summaries, "model", dataset="faces") == ["mlp"]
-
-
-def test_glossary_holds_every_card_and_search_prefers_titles():
-    entries = glossary_frames.glossary()
-    ids = {(entry.kind, entry.id) for entry in entries}
-    assert {("metric", card.id) for card in catalog.metrics()} | {
-        ("scenario", card.id) for card in catalog.scenarios()
-    } <= ids
-    assert {("method", card.id) for card in catalog.methods()} | {
-        ("dataset", card.id) for card in catalog.datasets()
-    } <= ids
-    assert {("setting", card.id) for card in catalog.terms()} == {
-        ("setting", name) for name in ("noise", "scope", "sweep")
-    } & ids
-    assert (
-        next(entry for entry in entries if entry.id == "scope").facts["On the command line:"]
-        == "--scope all,classifier"
-    )
-    found = glossary_frames.search(entries, "SCRUB")
-    assert found[0].id == "scrub"
-    assert all("scrub" in entry.text for entry in found)
-    assert glossary_frames.search(entries, "no such word here") == []
-
-
 @pytest.mark.parametrize(
     ("query", "first"),
     [
@@ -795,21 +523,3 @@ def test_parameters_frame_scales_the_authors_epochs():
     ).set_index("Setting")
     assert (frame.loc["epochs", "Authors"], frame.loc["epochs", "On this recipe"]) == ("5", "1")
     assert frame.loc["alpha", "On this recipe"] == "0.5"
-
-
-def test_parameters_frame_keeps_tuned_settings_of_one_scenario_apart(tmp_path, monkeypatch):
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path))
-    where = ("fashion-mnist-10k", "", "resnet9-small", "standard", "one_class")
-    usual = {"class_id": 0, "budget": 0.2, "seed": 0}
-    recipe = make_recipe("standard").model_dump(mode="json")
-    mine = [
-        tuning.Tuned("finetune", {"lr": rate}, *where, recipe=recipe, scenario_parameters=chosen)
-        for rate, chosen in ((0.5, usual | {"budget": 0.5}), (0.7, usual))
-    ]
-    (tmp_path / tuning.FILE).write_text(json.dumps(tuning.content(mine)))
-    frame = glossary_frames.parameters_frame(
-        catalog.method("finetune"), make_recipe("standard")
-    ).set_index("Setting")
-    title = f"Tuned: {catalog.scenario('one_class').title}"
-    assert frame.loc["lr", title] == "0.7"  # the reader's own, which runs take, and not the shipped
-    assert frame.loc["lr", f"{title} (budget 50{labels.THIN}%)"] == "0.5"

@@ -94,12 +94,6 @@ def test_a_method_without_records_prepares_nothing_whoever_counted():
     assert set(found.unknown) == {catalog.method(name).title for name in ("amnesiac", "salun")}
 
 
-def test_without_retrain_nothing_is_drawn():
-    found = tradeoffs_frames.upkeep([row("finetune", rte=0.05)])
-    assert found.lines == () and set(found.unknown) == {"Fine-tune"}
-    assert amortised_cost.amortised_cost_info(found.lines).curves == ()
-
-
 def test_only_what_forgot_is_called_cheapest():
     found, _ = lines(
         row("finetune", rte=0.01, word="did nothing"),

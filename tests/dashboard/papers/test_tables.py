@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from builders import full_store, make_result, make_spec_row
+from builders import make_result, make_spec_row
 from facts import tells
 from pages import open_page, table_html, words_on
 
@@ -142,18 +142,10 @@ def test_lines_by_hand():
     [
         ("one_class", "fashion-mnist-10k", "resnet9-small", {"budget": 0.2}, "mubox-1"),
         ("one_class", "tiny-imagenet-50", "mobilevit-s", {"budget": 0.2}, "mubox-8"),
-        ("random_classes", "imagenet", "resnet50", {"n": 100}, "truly-2"),
         ("random_classes", "imagenet", "swin-t", {"n": 100}, "truly-7-swin-t"),
         # a tenth of the classes, as 100 of 1,000
         ("random_classes", "glyphs", "resnet9-small", {"n": 12}, "truly-2"),
         ("random_classes", "glyphs", "resnet9-small", {"n": 36}, "truly-9-300"),
-        (
-            "top_classes",
-            "imagenet",
-            "resnet50",
-            {"n": 200, "downstream": "cub-200"},
-            "truly-11-200",
-        ),
         (
             "top_classes",
             "glyphs",
@@ -162,9 +154,6 @@ def test_lines_by_hand():
             "truly-10-200",
         ),
         ("class_fraction", "digits", "mlp", {"fraction": 0.01}, "efficacy-0.01"),
-        ("class_fraction", "cifar10", "mlp", {"fraction": 0.2}, "efficacy-cifar10-0.25"),
-        ("class_fraction", "digits", "mlp", {"fraction": 0.8}, "efficacy-0.8"),
-        ("identities", "faces", "resnet18", {"count": 10, "persons": None}, "persons-mufac"),
         ("identities", "faces-attributes", "resnet18", {"count": 10}, "persons-mucac"),
         ("identities", "npz:mine.npz", "resnet18", {}, "persons-mufac"),
         ("label_flip", "cifar10", "resnet18", {"budget": 0.1}, ""),
@@ -172,16 +161,6 @@ def test_lines_by_hand():
 )
 def test_the_nearest_table_comes_first(scenario, dataset, model, parameters, expected):
     assert usual(scenario, dataset, model, **parameters) == expected
-
-
-def test_the_caption_says_what_differs():
-    own = published.read(named("truly-2"), dataset="imagenet", model="resnet50").caption
-    paper = "Are We Truly Forgetting?"
-    assert tells(own, paper, "Tables 2 and 5", "100 of 1,000 classes", "ResNet-50")
-    assert "Another" not in own
-    assert "Another data set than here" in read("truly-2", model="resnet50").caption
-    assert tells(read("truly-2").caption, "Another data set and model")
-    assert "Another model than here" in read("mubox-1", dataset="cifar10").caption
 
 
 def test_points_are_of_one_data_set_and_in_the_order_of_their_share():
@@ -215,18 +194,6 @@ def test_contradictory_cells_carry_a_mark_and_the_caption_says_why():
         assert "contradict each other" in found.caption
 
 
-def test_what_agrees_carries_no_mark():
-    assert (
-        not [place for place, mark in read("mubox-5").marks.items() if mark == "†"]
-        and "contradict" not in read("mubox-5").caption
-    )
-    codec = read("mubox-1")
-    assert (
-        "L-CODEC 22.5 and 13.2" in codec.caption
-        and codec.marks["l_codec", "mia_correctness"] == "†"
-    )
-
-
 def test_blocks_with_an_original_of_their_own_are_compared_with_it():
     """NTK's 81.2 in Table 6 is what its own Original has, though the main block's Retrain is ten
     points higher.
@@ -254,24 +221,6 @@ def test_blocks_with_an_original_of_their_own_are_compared_with_it():
     assert read("mubox-1").gaps["ntk", "fa"] == pytest.approx(0.066)  # printed as a difference
     assert ("sisa", "fa") not in read("mubox-1").gaps  # printed as it is
     assert "‡" not in read("truly-2").caption
-
-
-def test_the_table_with_attacks_is_the_nearest_one_that_prints_any():
-    def nearest(scenario: str, **parameters: object) -> str:
-        found = published.with_attacks(
-            scenario, dataset="glyphs", model="resnet9-small", parameters=parameters
-        )
-        return found[0].id if found else ""
-
-    assert (
-        nearest("random_classes", n=12) == "truly-2"
-        and nearest("random_classes", n=36) == "truly-2"
-    )
-    assert (
-        nearest("one_class", budget=0.2) == "mubox-1"
-        and nearest("one_class", budget=0.4) == "mubox-8"
-    )
-    assert nearest("top_classes", n=12) == "" and nearest("backdoor") == ""
 
 
 # --- on the page
@@ -304,23 +253,3 @@ def test_results_show_the_table_of_the_scenarios_paper(home):
         frame.value for frame in at.dataframe if "FA (%), Kim et al." in frame.value
     ).set_index("Method")
     assert line.loc["DUCK", "FA (%), Kim et al."] == "0.9" and "TA (%), Kim et al." not in line
-
-
-def test_the_address_chooses_among_a_papers_tables(home):
-    fill_classes(home)
-    at = open_page("results", paper="1", table="truly-9-300")
-    assert tells(words_on(at), "Table 9", "300 of 1,000 classes")
-    wrong = open_page("results", paper="1", table="mubox-1")  # of another scenario
-    assert "Tables 2 and 5" in words_on(wrong)
-
-
-def test_gaps_of_the_paper_stand_below_gaps(home):
-    full_store(home).close()
-    at = open_page("results", scenario="one_class", paper="1", view="gap")
-    found = next(frame.value for frame in at.dataframe if "FA (%), MUBox" in frame.value).set_index(
-        "Method"
-    )
-    assert (
-        found.loc[[name for name in found.index if name.startswith("SalUn")][0], "FA (%), MUBox"]
-        == "+6.6"
-    )

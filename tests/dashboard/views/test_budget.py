@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from functools import partial
@@ -17,12 +16,11 @@ from builders import make_result, make_spec_row
 from pages import figures, make_row, open_page
 from streamlit.testing.v1 import AppTest
 
-from dashboard import data, queue_data
+from dashboard import queue_data
 from dashboard.charts import budget_curves
 from dashboard.charts.parts import end_labels
 from dashboard.frames import budget as budget_frames
-from mucore.spec import RunSpec
-from mucore.store import open_store, write_pack
+from mucore.store import open_store
 
 ROOT = Path(__file__).resolve().parents[3]
 opened = partial(open_page, "budget")
@@ -38,16 +36,10 @@ GAPS = {
 }
 
 
-def put(
-    home: Path,
-    budgets: Sequence[float] = (0.1, 0.2, 0.4),
-    *,
-    seeds: Sequence[int] = (0, 1),
-    **parameters: Any,
-) -> None:
+def put(home: Path, budgets: Sequence[float] = (0.1, 0.2, 0.4), **parameters: Any) -> None:
     """A store with the runs of `GAPS` at these budgets of one class."""
     with open_store(home) as store:
-        for seed in seeds:
+        for seed in (0, 1):
             for budget in budgets:
                 lines: list[tuple[str, float, float, dict]] = [
                     (
@@ -282,100 +274,17 @@ def test_launch_query_repeats_the_runs_at_more_budgets(home):
     assert query.keys().isdisjoint(("settings", "unlearning_seeds", "evaluation_seeds"))
 
 
-def test_launch_query_repeats_settings_and_seeds(home):
-    plain = make_spec_row(method="scrub", unlearning_seed=3, evaluation_seed=1)
-    changed = make_spec_row(method="duck", unlearning_seed=3, parameters={"lr": 0.25})
-    searched = plain.model_copy(update={"method_preset": "tuned"})
-    noisy = changed.model_copy(update={"noise": 0.5})
-    with open_store(home) as store:
-        for spec in (plain, changed, make_spec_row(method="retrain"), noisy):
-            store.put_result(make_result(spec))
-        runs = store.summaries()
-    query = budget_frames.launch_query(runs, ())
-    assert (query["unlearning_seeds"], query["evaluation_seeds"]) == ("3", "0,1")
-    own = {"settings": "own", "duck.lr": "0.25"}
-    assert {name: query[name] for name in query if name in own or "duck." in name} == own
-    assert not any(name.startswith("scrub.") for name in query)
-    assert "settings" not in budget_frames.launch_query(runs[runs["method"] == "scrub"], ())
-    both = pd.concat([runs[runs["method"] != "duck"], in_store(home / "other", searched)])
-    assert budget_frames.launch_query(both, ())["settings"] == "tuned"
-    assert "one_of" not in query
-
-
-def test_launch_query_carries_one_of_several_settings_and_names_its_method(home):
-    """The tuned one, or else that of most runs; methods with one setting keep theirs."""
-    many = make_spec_row(method="duck", parameters={"lr": 0.25})
-    others = [
-        make_spec_row(method="duck", parameters={"lr": 0.5}),
-        many.model_copy(update={"training_seed": 1}),
-        make_spec_row(method="scrub", parameters={"lr": 0.125}),
-    ]
-    query = budget_frames.launch_query(in_store(home, many, *others), ())
-    assert {name: query[name] for name in ("settings", "duck.lr", "scrub.lr", "one_of")} == {
-        "settings": "own",
-        "duck.lr": "0.25",
-        "scrub.lr": "0.125",
-        "one_of": ["duck"],
-    }
-    searched = others[0].model_copy(update={"method_preset": "tuned"})
-    query = budget_frames.launch_query(in_store(home / "own", many, *others[1:], searched), ())
-    assert (query["duck.lr"], query["one_of"]) == ("0.5", ["duck"])
-    plain = make_spec_row(method="duck")
-    query = budget_frames.launch_query(in_store(home / "presets", plain, searched), ())
-    assert (query["settings"], query["one_of"]) == ("tuned", ["duck"])
-    at = open_page("launch", **query)
-    assert any("DUCK" in one.value and "several" in one.value for one in at.caption)
-    assert not any("several" in one.value for one in open_page("launch", methods="duck").caption)
-
-
-def in_store(home: Path, *specs: RunSpec) -> pd.DataFrame:
-    with open_store(home) as store:
-        for spec in specs:
-            store.put_result(make_result(spec))
-        return store.summaries()
-
-
-def test_launch_query_of_a_readers_own_data():
-    line = {
-        "dataset": "npz:/data/mine.npz",
-        "model": "mlp",
-        "method": "finetune",
-        "method_preset": "authors",
-        "parameters": "{}",
-        "training_seed": 0,
-        "unlearning_seed": 0,
-        "evaluation_seed": 0,
-        "scenario": "class_fraction",
-    }
-    recipe = {"epochs": 2, "batch_size": 64, "lr": 0.1}
-    line |= {
-        "scenario_parameters": '{"class_id": 0, "fraction": 0.1, "seed": 4}',
-        "recipe": json.dumps(recipe),
-    }
-    query = budget_frames.launch_query(pd.DataFrame([line]), (0.05,))
-    assert (query["dataset"], query["path"]) == ("npz", "/data/mine.npz")
-    assert (
-        query["class_fraction.seed"] == "4"
-        and "class_fraction.budget" not in query
-        and "class_fraction.class_id" not in query
-    )
-
-
 # --- page
 # --------------------------------------------------------------------------------------------------
-
-
-def test_one_budget_leads_to_launch(home):
-    put(home, [0.2])
-    at = opened()
-    assert not at.exception and not at.error and not at.get("plotly_chart")
-    assert launch_link(at)["one_class.budget"] == ["0.02,0.05,0.1,0.2"]
 
 
 def test_the_link_fills_launch(home, monkeypatch):
     monkeypatch.setattr(queue_data, "ensure_workers", lambda store, **options: [])
     put(home, [0.2])
-    query = launch_link(opened())
+    at = opened()
+    assert not at.exception and not at.error and not at.get("plotly_chart")
+    query = launch_link(at)
+    assert query["one_class.budget"] == ["0.02,0.05,0.1,0.2"]
     at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
     at.query_params.update(
         {name: values if len(values) > 1 else values[0] for name, values in query.items()}
@@ -400,42 +309,10 @@ def test_several_budgets_draw_curves(home):
     assert grid.count("<tr>") - 2 == 2 and "too little?" in grid
 
 
-def test_a_panel_for_each_scenario_with_several_budgets(home):
-    put(home)
-    put(home, [0.1], class_id=5)
-    with open_store(home) as store:
-        for budget in (0.05, 0.1):
-            for method, fa in (("original", 0.9), ("retrain", 0.5), ("ssd", 0.6)):
-                spec = make_spec_row(
-                    method=method, scenario="label_flip", scenario_parameters={"budget": budget}
-                )
-                metrics = {"fa": fa, "ta": 0.9, "fa_true": 1 - fa}
-                gaps = {name: value - 0.5 for name, value in metrics.items()}
-                store.put_result(
-                    make_result(
-                        spec,
-                        metrics=metrics,
-                        gaps={} if method == "retrain" else gaps,
-                        forget_count=int(400 * budget),
-                    )
-                )
-        assert list(budget_frames.panels(store.summaries())) == ["one_class", "label_flip"]
-    at = opened()
-    assert not at.exception and len(figures(at)) >= 3
-    assert list(at.multiselect(key="url:panels").value) == ["one_class", "label_flip"]
-    one = opened(panels="label_flip")
-    places = {round(10**x) for trace in figures(one)[0]["data"] for x in trace["x"]}
-    assert places == {20, 40}
-
-
 # --- the papers' numbers
 # --------------------------------------------------------------------------------------------------
 
 SOURCE = "MUBox, Table 1"
-
-
-def ghosts_in(at: AppTest) -> list[dict]:
-    return [trace for trace in figures(at)[-1]["data"] if trace.get("name") == SOURCE]
 
 
 def test_printed_numbers_stand_at_their_share_and_only_for_methods_with_a_line(home):
@@ -462,30 +339,6 @@ def test_printed_numbers_stand_at_their_share_and_only_for_methods_with_a_line(h
     assert [[y for _, _, y, _ in each.ghosts] for each in gaps] == [[], [pytest.approx(-10.0)]]
 
 
-@pytest.mark.slow
-def test_the_papers_table_is_off_and_on(home):
-    put(home)
-    assert not ghosts_in(opened())
-    at = opened(paper="1")
-    assert not at.exception and not at.error
-    (printed,) = ghosts_in(at)  # TA at 20 % of the class
-    assert {round(10**x) for x in printed["x"]} == {24}
-    # SSD's and Retrain's TA, as printed
-    assert {round(y, 2) for y in printed["y"]} >= {82.37, 93.03}
-
-
-@pytest.mark.slow
-def test_a_table_of_several_shares_gives_a_mark_at_each(demo_home):
-    at = opened(scenario="class_fraction", paper="1")
-    assert not at.exception
-    (ta,) = [
-        trace
-        for trace in figures(at)[-1]["data"]
-        if trace.get("name") == "Becker and Liebig, Table 1"
-    ]
-    assert len(set(ta["x"])) == 6
-
-
 def test_only_what_was_run_alike_makes_a_curve(home):
     put(home)
     with open_store(home) as store:
@@ -500,57 +353,6 @@ def test_only_what_was_run_alike_makes_a_curve(home):
 
 
 @pytest.mark.slow
-def test_a_size_of_references_alone_is_none(home):
-    put(home, [0.1, 0.2])
-    with open_store(home) as store:
-        for method in ("original", "retrain"):
-            spec = make_spec_row(method=method, scenario_parameters={"budget": 0.4})
-            store.put_result(make_result(spec, forget_count=48))
-        every = store.summaries()
-    kept = budget_frames.alike(every)
-    assert set(kept["forget_count"]) == {12, 24} and set(kept["training_seed"]) == {0, 1}
-
-
-def show_tuned_and_authors(made: Path, monkeypatch: pytest.MonkeyPatch, *sizes: float) -> None:
-    """A demo of SSD with the authors' settings at budgets 0.1 and 0.2, and with tuned ones at
-    `sizes`.
-    """
-    put(made, [0.1, 0.2], seeds=[0])
-    with open_store(made) as store:
-        for budget in sizes:
-            spec = make_spec_row(method="ssd", scenario_parameters={"budget": budget})
-            changes = {"method_preset": "tuned", "parameters": {**spec.parameters, "alpha": 3.0}}
-            spec = spec.model_copy(update=changes)
-            numbers = {"fa": 0.7, "ta": 0.8, "ra": 0.9, "mia_confidence": 0.5}
-            store.put_result(make_result(spec, metrics=numbers, forget_count=COUNTS[budget]))
-        write_pack(store, made.parent / "pack")
-    monkeypatch.setattr(data, "DEMO", made.parent / "pack")
-
-
-def sizes_drawn(at: AppTest) -> list[float]:
-    """Where the marks of SSD stand."""
-    traces = figures(at)[0]["data"]
-    places = {x for trace in traces if trace.get("name") == "SSD" for x in trace["x"]}
-    return sorted(round(10**x) for x in places)
-
-
-@pytest.mark.slow
-def test_the_demo_opens_on_the_settings_that_have_curves(home, tmp_path, monkeypatch):
-    show_tuned_and_authors(tmp_path / "made", monkeypatch, 0.2)
-    at = opened(settings="tuned")  # which have a point alone
-    assert not at.exception and sizes_drawn(at) == [12, 24]
-    assert not [each for each in at.segmented_control if each.label == "Settings"]
-
-
-@pytest.mark.slow
-def test_the_demo_opens_on_tuned_settings_where_they_have_curves(home, tmp_path, monkeypatch):
-    show_tuned_and_authors(tmp_path / "made", monkeypatch, 0.1, 0.2, 0.4)
-    for at, settings in ((opened(), "tuned"), (opened(settings="authors"), "authors'")):
-        labels = [each.proto.popover.label for each in at.get("popover")]
-        assert f"Settings **{settings}**" in labels and sizes_drawn(at) == [12, 24]
-
-
-@pytest.mark.slow
 def test_a_run_in_the_address_is_drawn_and_opened(home):
     put(home)
     key = make_spec_row(method="ssd", training_seed=0, scenario_parameters=FEW).key
@@ -558,27 +360,3 @@ def test_a_run_in_the_address_is_drawn_and_opened(home):
     assert not at.exception and any("SSD" in one.value for one in at.subheader)
     ssd = next(trace for trace in figures(at)[0]["data"] if trace.get("name") == "SSD")
     assert ssd["line"]["width"] == 3 and ssd["customdata"][0][0] == key
-
-
-@pytest.mark.slow
-def test_a_click_opens_the_run(home, monkeypatch):
-    put(home)
-    key = make_spec_row(method="scrub", training_seed=0, scenario_parameters=SOME).key
-
-    monkeypatch.setattr(
-        "dashboard.widgets.figures.chart",
-        lambda *args, **options: {"selection": {"points": [{"customdata": [key, "scrub"]}]}},
-    )
-    at = opened()
-    assert not at.exception and at.query_params["run"] == key
-    assert any("SCRUB" in one.value for one in at.subheader)
-
-
-@pytest.mark.slow
-def test_the_demo_has_the_papers_budgets(demo_home):
-    at = opened()
-    assert not at.exception and not at.error
-    chosen = list(at.multiselect(key="url:panels").value)
-    assert {"one_class", "all_classes", "label_flip"} <= {*chosen}
-    places = {round(10**x) for trace in figures(at)[0]["data"] for x in trace["x"]}
-    assert {20, 50, 100, 200} <= places

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from builders import full_results, make_result, make_spec_row
-from facts import tells
 from pages import figures, open_page, words_on
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Multiselect
@@ -19,12 +18,10 @@ from streamlit.testing.v1.element_tree import Multiselect
 from dashboard import data
 from dashboard.charts import instance
 from dashboard.frames import compare as compare_frames
-from mucore import catalog, datasets
-from mucore.errors import BadFile
+from mucore import datasets
 from mucore.outputs import Outputs, SplitOutputs
 from mucore.outputs import confusion as count
-from mucore.spec import RunSpec
-from mucore.store import Store, open_store
+from mucore.store import open_store
 
 opened = partial(open_page, "compare")
 CLASSES = 10  # of digits
@@ -71,44 +68,6 @@ def line(key: str, method: str, **changes) -> dict:
         "device": "cpu",
     }
     return usual | changes
-
-
-def test_labels_say_as_much_as_tells_runs_apart():
-    runs = pd.DataFrame(
-        [
-            line("k1", "salun"),
-            line("k2", "salun", training_seed=1),
-            line("k3", "salun", training_seed=1, unlearning_seed=2),
-            line("k4", "ssd"),
-            line("k5", "ssd", scenario="class_wise", scenario_parameters="{}"),
-        ]
-    )
-    short = compare_frames.labels(runs, full=False)
-    assert (
-        short["k1"] == "SalUn, seed 0"
-        and short["k2"] == "SalUn, seed 1, unlearning 0"
-        and short["k3"] == "SalUn, seed 1, unlearning 2"
-    )
-    assert short["k4"] == "SSD, Part of one class" and short["k5"] == "SSD, Whole classes"
-    full = compare_frames.labels(runs, full=True)
-    whole = catalog.scenario("one_class").title
-    assert full["k1"] == f"SalUn, {whole}, seed 0"
-    assert len(set(full.values())) == len(set(short.values())) == 5
-    swept = pd.DataFrame(
-        [
-            line("k1", "ssd", parameters='{"alpha": 5.0}'),
-            line("k2", "ssd", parameters='{"alpha": 10.0}'),
-        ]
-    )
-    assert compare_frames.labels(swept, full=False) == {
-        "k1": "SSD (alpha 5)",
-        "k2": "SSD (alpha 10)",
-    }
-    twins = pd.DataFrame([line("aaaaaaaa", "ssd"), line("bbbbbbbb", "ssd")])
-    assert compare_frames.labels(twins, full=False) == {
-        "aaaaaaaa": "SSD, aaaaaa",
-        "bbbbbbbb": "SSD, bbbbbb",
-    }
 
 
 def test_the_usual_runs_are_the_references_and_the_first_five():
@@ -295,59 +254,6 @@ def test_class_gaps_show_where_a_method_pays(home):
     assert figures(forget)[0]["data"][0]["x"] == ["0"]  # the only class that was forgotten
 
 
-def put_whole_class(home: Path) -> None:
-    """A whole class, by how many of 20 test samples each class gets right, beside more runs of a
-    part of one.
-    """
-    right = {
-        "original": [20] * CLASSES,
-        "retrain": [0, *[20] * 9],
-        "salun": [1, 18, *[20] * 8],  # forgot: 5 points above and 10 below, in 10 classes
-        "scrub": [0, 19, *[20] * 8],  # nearer, but damaged
-        "second_order": [0, *[20] * 9],  # as Retrain, but unsolved
-    }
-    keep(home)
-    with open_store(home) as store:
-        for method, each in right.items():
-            counts = np.diag(each) + np.roll(np.diag([20 - one for one in each]), 1, axis=1)
-            gone = each[0] / 20 if method == "original" else each[0] / 50  # within 3 points
-            metrics = {"ra": 0.5 if method == "scrub" else 1.0, "tra": 1.0, "fa": gone, "tfa": gone}
-            made = make_result(method=method, scenario="class_wise", metrics=metrics)
-            status = "unsolved" if method == "second_order" else "ok"
-            store.put_result(replace(made, confusion={"test": counts.tolist()}, status=status))
-
-
-@pytest.mark.slow
-def test_it_opens_on_a_whole_class_and_the_nearest_runs_that_forgot_and_ended_well(home):
-    put_whole_class(home)
-    at = opened()
-    assert next(each.value for each in at.selectbox if each.label == "Scenario") == "class_wise"
-    chosen = runs_of(at).value
-    assert chosen[:3] == [key_of(name, "class_wise") for name in ("original", "retrain", "salun")]
-    assert key_of("second_order", "class_wise") not in chosen
-
-
-def test_predictions_that_differ(home):
-    keep(home)
-    at = opened(
-        view="predictions", key=[key_of("retrain"), key_of("salun"), key_of("gradient_ascent")]
-    )
-    assert figures(at)[0]["data"][0]["text"][0] == ["100", "95", "100"]
-
-
-def test_confusion_less_retrain_leaves_retrain_out(home):
-    keep(home)
-    keys = [key_of("retrain"), key_of("salun")]
-    plain = opened(view="confusion", key=keys)
-    assert heatmaps(plain) == 2
-    less = opened(view="confusion", key=keys, difference="1")
-    assert heatmaps(less) == 1
-
-
-def heatmaps(at: AppTest) -> int:
-    return sum(trace["type"] == "heatmap" for trace in figures(at)[0]["data"])
-
-
 @pytest.mark.slow
 def test_disputed_images_lead_to_their_card(home):
     keep(home)
@@ -364,109 +270,6 @@ def test_disputed_images_lead_to_their_card(home):
     assert [bar["name"] for bar in bars][:2] == ["Original", "Retrain"] and len(bars) == 5
     next(button for button in at.button if button.label == "Close").click().run()
     assert "sample" not in at.query_params and "True label" not in words_on(at)
-
-
-@pytest.mark.slow
-def test_a_sample_that_nobody_kept_and_images_that_are_not_there(home, monkeypatch):
-    keep(home)
-    for sample in ("999", "x", "9" * 30):
-        at = opened(sample=sample)
-        assert not at.exception and tells(words_on(at), "None", "prediction", "sample")
-        assert "instance_chart" not in {one.key for one in at.get("plotly_chart")}
-
-    why = "The data set is gone."
-
-    def gone(*_, **__):
-        raise BadFile(why)
-
-    monkeypatch.setattr(data, "images", gone)
-    at = opened(view="images", sample=str(datasets.load("digits").train.rows[103]))
-    assert why in words_on(at) and not at.exception and at.get("plotly_chart")
-
-
-@pytest.mark.slow
-def test_runs_without_predictions_are_named(home):
-    keep(home)
-    store = open_store(home)
-    store.put_result(replace(make_result(method="ssd", metrics={"ta": 0.9}), outputs=None))
-    store.close()
-    at = opened(view="predictions", key=[key_of("retrain"), key_of("salun"), key_of("ssd")])
-    assert "their predictions were not kept" in words_on(at) and "SSD" in words_on(at)
-    assert figures(at)[0]["data"][0]["text"][0] == ["100", "95"]
-
-
-def tuned_spec(method: str) -> RunSpec:
-    spec = make_spec_row(scenario="one_class", method=method)
-    return spec.model_copy(
-        update={"method_preset": "tuned", "parameters": {**spec.parameters, "lr": 0.2}}
-    )
-
-
-def put_both_settings(store: Store) -> None:
-    """Retrain, and SCRUB and Fine-tune with the authors' and with tuned settings, of which tuned
-    SCRUB is nearest to Retrain.
-    """
-    ta = {"original": 0.9, "retrain": 0.9, "scrub": 0.8, "finetune": 0.85}
-    made = [(make_spec_row(scenario="one_class", method=name), value) for name, value in ta.items()]
-    for spec, value in [*made, (tuned_spec("scrub"), 0.9), (tuned_spec("finetune"), 0.7)]:
-        right = round(20 * value)
-        counts = {"test": [[right, 20 - right], [0, 20]]}
-        metrics = {"ra": 1.0, "fa": 0.5, "mia_confidence": 0.3, "ta": value}
-        store.put_result(
-            make_result(spec, metrics=metrics, gaps={"ta": value - 0.9}, confusion=counts)
-        )
-
-
-@pytest.mark.slow
-def test_the_filter_of_settings_narrows_the_runs_on_offer(home):
-    with open_store(home) as store:
-        put_both_settings(store)
-    at = opened()
-    assert not at.exception
-    setting = catalog.scenario("one_class").title
-    assert runs_of(at).options[2:] == [
-        f"{name}, {setting}, seed 0"
-        for name in ("Fine-tune (authors)", "Fine-tune (tuned)", "SCRUB (authors)", "SCRUB (tuned)")
-    ]
-    assert runs_of(at).value == [
-        key_of("original"),
-        key_of("retrain"),
-        tuned_spec("scrub").key,
-        key_of("finetune"),
-    ]
-    rows = ["Original", "SCRUB (tuned)", "Fine-tune (authors)"]
-    assert figures(at)[0]["data"][0]["y"] == rows
-    assert [name for name in at.dataframe[-2].value["Run"] if name != "Retrain"] == rows
-    settings = next(each for each in at.segmented_control if each.label == "Settings")
-    settings.set_value("authors").run()
-    assert [name.partition(",")[0] for name in runs_of(at).options] == [
-        "Original",
-        "Retrain",
-        "Fine-tune",
-        "SCRUB",
-    ]
-    assert runs_of(at).value == [
-        key_of(name) for name in ("original", "retrain", "finetune", "scrub")
-    ]
-    assert "key" not in at.query_params
-
-
-@pytest.mark.slow
-def test_a_chosen_run_stays_when_the_filter_is_moved_to_add_another(home):
-    with open_store(home) as store:
-        put_both_settings(store)
-    at = opened(settings="authors", key=[tuned_spec("scrub").key, key_of("finetune")])
-    assert not at.exception and runs_of(at).value == [tuned_spec("scrub").key, key_of("finetune")]
-    assert figures(at)[0]["data"][0]["y"] == ["SCRUB (tuned)", "Fine-tune"]
-    setting = catalog.scenario("one_class").title
-    assert f"SCRUB (authors), {setting}, seed 0" in runs_of(at).options
-    few = opened(methods="finetune")
-    assert [name.partition(",")[0] for name in runs_of(few).options] == [
-        "Original",
-        "Retrain",
-        "Fine-tune (authors)",
-        "Fine-tune (tuned)",
-    ]
 
 
 def test_samples_are_numbered_by_their_rows_and_found_by_them(home, tmp_path, monkeypatch):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from builders import make_result, make_spec_row
 from numpy.typing import ArrayLike
-from pages import figures, judged, lines_with, links, open_page, words_on
+from pages import figures, judged, lines_with, open_page, words_on
 
-from dashboard import data, frames
+from dashboard import frames
 from dashboard.charts import poison_bars
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import depoisoning as depoisoning_frames
@@ -32,13 +32,6 @@ FLIP: Mapping[str, Mapping[str, float]] = {
     "fa": {"original": 0.80, "retrain": 0.02, "scrub": 0.04, "ssd": 0.02, "finetune": 0.50},
     "fa_true": {"original": 0.18, "retrain": 0.97, "scrub": 0.95, "ssd": 0.35, "finetune": 0.45},
 }
-DOOR: Mapping[str, Mapping[str, float]] = {
-    "ta": FLIP["ta"],
-    "asr": {"original": 1.0, "retrain": 0.1, "scrub": 1.0, "ssd": 0.2, "finetune": 1.0},
-    "asr_others": {"original": 1.0, "retrain": 0.01, "scrub": 1.0, "ssd": 0.1, "finetune": 1.0},
-    "fa": {"original": 1.0, "retrain": 0.1, "scrub": 1.0, "ssd": 0.2, "finetune": 1.0},
-    "fa_true": {"original": 0.1, "retrain": 0.95, "scrub": 0.1, "ssd": 0.3, "finetune": 0.1},
-}
 
 
 def put(
@@ -49,13 +42,12 @@ def put(
     count: int = 120,
     budget: float = 0.1,
     outputs: Mapping[str, Outputs] | None = None,
-    methods: Sequence[str] | None = None,
 ) -> None:
     """One run of training seed 0 for each method of `values`, with gaps to Retrain and, where
     `outputs` has them, predictions.
     """
     with open_store(home) as store:
-        for method in methods or values["ta"]:
+        for method in values["ta"]:
             metrics = {name: column[method] for name, column in values.items()}
             gaps = (
                 {name: column[method] - column["retrain"] for name, column in values.items()}
@@ -229,20 +221,6 @@ def test_bars_by_value_and_structure(home):
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["scrub", "original"])
-def test_one_run_has_no_blank_figure(home, method):
-    put(home, "label_flip", FLIP, methods=[method])
-    at = opened()
-    assert not at.exception and not at.error
-    if method == "scrub":
-        assert bars(figures(at)[0]) == {"SCRUB": pytest.approx(95.0)}
-        assert lines_with(at, "No Retrain yet", "Attack success (FA)")  # in that panel, too
-        assert lines_with(at, "Original", "Retrain", "training seed 0,")
-        assert "Watch the queue" in links(at)
-    else:
-        assert not figures(at) and "Launch methods" in links(at)
-
-
 def test_every_poison_size_has_bars_and_one_can_be_chosen(home):
     put(home, "label_flip", FLIP)
     put(home, "label_flip", {**FLIP, "fa": {**FLIP["fa"], "original": 0.05}}, count=60, budget=0.05)
@@ -311,51 +289,6 @@ def test_images_come_with_what_each_model_says(home):
     assert examples.NOT_KEPT.format(what="SSD") in words_on(other) and len(figures(other)) == 1
 
 
-def test_images_open_on_the_nearest_method_that_has_some(home):
-    outputs = flipped_outputs()
-    nearest = {name: {**column, "salun": column["retrain"]} for name, column in FLIP.items()}
-    put(home, "label_flip", nearest, outputs={**outputs, "ssd": outputs["scrub"]})
-    at = opened()
-    chosen = next(one for one in at.selectbox if one.label == "Method")
-    assert "SalUn" in chosen.options and chosen.value == frames.row_id(
-        "scrub", store_parameters(home, "scrub")
-    )
-    assert "SCRUB" in {trace["name"] for trace in figures(at)[1]["data"]}
-
-
 def store_parameters(home: Path, method: str) -> str:
     with open_store(home) as store:
         return str(store.summaries(method=method).iloc[0]["parameters"])
-
-
-def test_none_of_a_kind_and_missing_data_are_sentences(home, monkeypatch):
-    outputs = flipped_outputs()
-    put(home, "label_flip", FLIP, outputs={**outputs, "scrub": outputs["retrain"]})
-    at = opened(images="fooled")
-    assert lines_with(at, "None of 5 images") and len(figures(at)) == 1
-
-    why = "The file of this data set is gone."
-
-    def gone(*args: Any, **options: Any) -> np.ndarray:
-        from mucore.errors import BadFile
-
-        raise BadFile(why)
-
-    monkeypatch.setattr(data, "images", gone)
-    at = opened()
-    assert not at.exception and not at.error
-    assert why in words_on(at) and len(figures(at)) == 1
-
-
-def test_a_click_opens_the_run(home, monkeypatch):
-    put(home, "label_flip", FLIP)
-    key = make_spec_row(
-        scenario="label_flip", method="ssd", scenario_parameters={"budget": 0.1}
-    ).key
-    monkeypatch.setattr(
-        "dashboard.widgets.figures.chart",
-        lambda *args, **options: {"selection": {"points": [{"customdata": [key, "ssd"]}]}},
-    )
-    at = opened()
-    assert not at.exception and at.query_params["run"] == key
-    assert any(one.value.startswith("SSD, training seed 0") for one in at.subheader)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from builders import execute_all, make_spec_row
-from pages import links, open_page, words_on
+from pages import open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data
@@ -126,25 +126,6 @@ def test_a_forgotten_image_is_known_as_one(
     assert "new" in last_of(shown)["answer"]["membership"]
 
 
-def test_images_to_begin_with_belong_where_they_stand(shown: list[dict[str, Any]]) -> None:
-    until_read(shown)
-    splits = load("digits")
-    labels = dict(zip(splits.train.ids.tolist(), splits.train.labels.tolist(), strict=True))
-    test, forget, retain = last_of(shown)["starts"]
-    assert {labels[one["id"]] for one in forget["images"]} == {GONE}
-    assert GONE not in {labels[one["id"]] for one in retain["images"]}
-    assert {one["id"] for one in test["images"]} <= set(splits.test.ids.tolist())
-
-
-@pytest.mark.parametrize("sent", ["x", {"ink": "AAAA", "page": -4}])
-def test_what_no_canvas_sends_changes_nothing(
-    shown: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, sent: object
-) -> None:
-    monkeypatch.setattr(canvas.state, "uploaded", lambda key: SimpleNamespace(drawing=sent))
-    assert not opened().exception
-    assert last_of(shown)["answer"] is None
-
-
 def test_networks_that_need_torch_agree_with_the_stored_logits(shown: list[dict[str, Any]]) -> None:
     """The way of every network but the perceptron, walked with one whose numbers are known."""
     with open_store(data.own_store().home) as store:
@@ -191,14 +172,3 @@ def test_shipped_networks_answer_as_their_stored_logits_say() -> None:
             places = np.searchsorted(splits.test.ids.numpy(), kept.ids)
             ask = networks._build("mlp", 10, 8, (splits.mean[0], splits.std[0]), weights)
             np.testing.assert_allclose(ask(pixels[places])[0], kept.logits, rtol=0.01, atol=0.05)
-
-
-@pytest.mark.parametrize("query", [{"methods": ""}, {"comparison": "1"}])
-def test_without_a_method_to_draw_for_the_page_says_so(
-    shown: list[dict[str, Any]], home: Path, query: dict[str, str]
-) -> None:
-    with open_store(home) as store:
-        store.create_comparison("Not begun", "", {}, ["0" * 64])
-    at = opened(**query)
-    assert not at.exception and not any("starts" in one for one in shown)
-    assert {"Launch", "Watch the queue"} & set(links(at))

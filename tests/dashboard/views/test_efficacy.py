@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -12,9 +11,8 @@ import facts
 import numpy as np
 import pandas as pd
 import pytest
-from builders import full_store, make_outputs, make_result, make_spec_row
-from pages import figure, figures, open_page
-from streamlit.testing.v1 import AppTest
+from builders import make_result, make_spec_row
+from pages import figures, open_page
 
 from dashboard.charts import efficacy_membership, efficacy_strips
 from dashboard.charts.parts.strips import RIDGE
@@ -23,7 +21,7 @@ from dashboard.frames import efficacy_paper
 from mucore.metrics.membership import ATTACKS
 from mucore.store import open_store
 from mucore.store.rows import Measured
-from mucore.verdicts import Judged, Verdict, Word
+from mucore.verdicts import Judged, Verdict
 
 opened = partial(open_page, "efficacy")
 ENSEMBLE = "Efficacy is about one set of weights, but the model is an ensemble."
@@ -33,55 +31,39 @@ ENSEMBLE = "Efficacy is about one set of weights, but the model is an ensemble."
 POWERS = {"original": (1.0, 2.0), "retrain": (-1.0, 0.5), "fisher": (0.8, 1.8), "scrub": (0.9, 2.1)}
 
 
-def fill(home: Path, amount: str) -> None:
+def fill(home: Path) -> None:
     store = open_store(home)
-    if amount == "one":
-        store.put_result(
-            make_result(
-                method="scrub",
-                metrics={"efficacy": 0.5, "efficacy_bound": 1.5, "mia_confidence": 0.25, "ta": 0.9},
-            )
-        )
-    if amount == "measured":
-        for seed in (0, 1):
-            for place, budget in enumerate((0.2, 0.05)):
-                for method, powers in POWERS.items():
-                    value = powers[place] + 0.5 * seed
-                    numbers: dict[str, float | None | Measured] = {
-                        "efficacy": value,
-                        "efficacy_bound": value + 1,
-                        "ta": 0.9,
-                        "ra": 1.0,
-                        "fa": 0.5,
-                    }
-                    numbers |= {f"mia_{attack}": 0.5 - 0.1 * value for attack in ATTACKS}
-                    spec = make_spec_row(
-                        method=method, scenario_parameters={"budget": budget}, training_seed=seed
-                    )
-                    store.put_result(
-                        make_result(spec, metrics=numbers, forget_count=int(1000 * budget))
-                    )
-            broken: dict[str, float | None | Measured] = {
-                "efficacy": Measured(None, error=ENSEMBLE),
-                "ta": 0.9,
-            }
-            store.put_result(
-                make_result(
-                    make_spec_row(
-                        method="sisa", scenario_parameters={"budget": 0.2}, training_seed=seed
-                    ),
-                    metrics=broken,
+    for seed in (0, 1):
+        for place, budget in enumerate((0.2, 0.05)):
+            for method, powers in POWERS.items():
+                value = powers[place] + 0.5 * seed
+                numbers: dict[str, float | None | Measured] = {
+                    "efficacy": value,
+                    "efficacy_bound": value + 1,
+                    "ta": 0.9,
+                    "ra": 1.0,
+                    "fa": 0.5,
+                }
+                numbers |= {f"mia_{attack}": 0.5 - 0.1 * value for attack in ATTACKS}
+                spec = make_spec_row(
+                    method=method, scenario_parameters={"budget": budget}, training_seed=seed
                 )
-            )
-    if amount == "ensemble":
+                store.put_result(
+                    make_result(spec, metrics=numbers, forget_count=int(1000 * budget))
+                )
+        broken: dict[str, float | None | Measured] = {
+            "efficacy": Measured(None, error=ENSEMBLE),
+            "ta": 0.9,
+        }
         store.put_result(
             make_result(
-                method="sisa", metrics={"efficacy": Measured(None, error=ENSEMBLE), "ta": 0.9}
+                make_spec_row(
+                    method="sisa", scenario_parameters={"budget": 0.2}, training_seed=seed
+                ),
+                metrics=broken,
             )
         )
     store.close()
-    if amount == "full":
-        full_store(home).close()
 
 
 # --- numbers by hand
@@ -100,8 +82,8 @@ def run(method: str, seed: int = 0, *, budget: float = 0.2, **numbers: float) ->
     }
 
 
-def frame_of(*lines: Mapping, words: Mapping[str, Word] | None = None) -> pd.DataFrame:
-    """`words` by method; "forgot" for the others, nothing for Retrain."""
+def frame_of(*lines: Mapping) -> pd.DataFrame:
+    """Each line forgot, but Retrain's."""
     runs = pd.DataFrame(
         {
             "key": line["key"],
@@ -129,9 +111,7 @@ def frame_of(*lines: Mapping, words: Mapping[str, Word] | None = None) -> pd.Dat
             method=method,
             parameters="{}",
             keys=(key,),
-            verdict=Verdict(
-                word=(words or {}).get(method, "forgot"), metric="", sentence="", shown=True
-            ),
+            verdict=Verdict(word="forgot", metric="", sentence="", shown=True),
             distances={},
         )
         for key, method in zip(runs["key"], runs["method"], strict=True)
@@ -349,18 +329,9 @@ def test_a_density_stands_where_there_are_eight_seeds():
 # --------------------------------------------------------------------------------------------------
 
 
-def test_one_run_is_shown_and_nothing_is_claimed(home):
-    fill(home, "one")
-    at = opened()
-    assert len(figures(at)) == 2  # the dots, side by side and stacked
-    head = "As in the paper"
-    (claims,) = [one.value[head] for one in at.dataframe if head in one.value]
-    assert set(claims) == {"open"}
-
-
 @pytest.mark.slow
 def test_measured_runs_show_three_figures_in_both_shapes(home):
-    fill(home, "measured")
+    fill(home)
     at = opened()
     assert len(figures(at)) == 6
     assert "20\u202f%" in figures(at)[2]["layout"]["yaxis"]["ticktext"]
@@ -371,77 +342,3 @@ def test_measured_runs_show_three_figures_in_both_shapes(home):
     assert (noise["x0"], noise["x1"]) == pytest.approx((-0.75 - 0.475, -0.75 + 0.475))
     names = figures(at)[0]["layout"]["yaxis"]["ticktext"]
     assert names[0] == "Original" and "Retrain" in names[-1] and "SISA" not in names
-
-
-def test_the_address_chooses_set_attack_and_the_papers_table(home):
-    fill(home, "measured")
-    at = opened(attack="prob", paper="1")
-    assert at.segmented_control(key="url:attack").value == "prob"
-    assert any("TA, paper" in frame.value.columns for frame in at.dataframe)
-    other = at.selectbox(key="url:set").options[0]
-    assert other == "5\u202f%"
-    at.selectbox(key="url:set").select_index(0).run()
-    assert figures(at)[0]["layout"]["shapes"][1]["x0"] == 0.75
-    assert len(at.query_params["set"]) == 8
-
-
-def keep_predictions(home: Path) -> list[str]:
-    """Predictions of the measured runs of seed 0; gives their keys."""
-    kept = []
-    with open_store(home) as store:
-        for number, result in enumerate(store.results()):
-            if result.spec["training_seed"] == 0 and result.spec["method"] != "sisa":
-                store.put_result(
-                    replace(result, outputs=store.artifacts.put_outputs(make_outputs(seed=number)))
-                )
-                kept.append(result.key)
-    return kept
-
-
-def strips_of(at: AppTest) -> list[str]:
-    """The keys of the runs in the strips of mean probabilities."""
-    shown = figure(at, "efficacy_probability")["data"]
-    return sorted(point[0] for trace in shown for point in trace["customdata"])
-
-
-@pytest.mark.slow
-def test_kept_predictions_show_their_mean_probability(home):
-    fill(home, "measured")
-    assert len(figures(opened(height="probability"))) == 4
-    kept = keep_predictions(home)
-    at = opened(height="probability")
-    assert not at.exception and not at.error
-    assert strips_of(at) == sorted(kept)
-    # a panel a method; three runs are too few for a rank correlation
-    assert len(figure(at, "efficacy_membership")["data"]) == 4
-    table = next(frame.value for frame in at.dataframe if "Mean probability" in frame.value)
-    assert table["Mean probability"].between(0, 1).all() and len(table) == len(kept)
-
-
-def test_a_damaged_file_of_predictions_counts_as_missing(home):
-    fill(home, "measured")
-    kept = keep_predictions(home)
-    with open_store(home) as store:
-        result = store.get_result(kept[0])
-        assert result is not None and result.outputs is not None
-        store.artifacts.place.local(result.outputs).write_bytes(b"no parquet")
-    at = opened(height="probability")
-    assert not at.exception and not at.error
-    assert strips_of(at) == sorted(kept[1:])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["efficacy_spread", "efficacy_membership"])
-def test_a_click_opens_the_run(home, name):
-    fill(home, "measured")
-    store = open_store(home)
-    key = str(store.summaries(method="scrub")["key"].iloc[0])
-    store.close()
-    at = opened()
-    point = {"customdata": [key, "", ""]}
-    at.session_state[name] = {
-        "selection": {"points": [point], "point_indices": [0], "box": [], "lasso": []}
-    }
-    at.run()
-    assert at.query_params["run"] == key
-    assert "python -m mucore run" in "\n".join(one.value for one in at.code)

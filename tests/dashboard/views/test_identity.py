@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from builders import make_result, make_spec_row
-from pages import figures, judged, open_page, words_on
+from pages import figures, judged, open_page
 
-from dashboard import data, frames
+from dashboard import frames
 from dashboard.charts import nomus_scatter
 from dashboard.frames import identity as identity_frames
 from dashboard.frames.identity import Face
@@ -51,28 +51,28 @@ def split(seed: int, first: int, count: int) -> SplitOutputs:
     )
 
 
-def outputs(seed: int, *, unseen: bool = True) -> Outputs:
+def outputs(seed: int) -> Outputs:
     made = {"forget": split(seed, 0, 16), "test": split(seed + 100, 100, 16)}
-    return Outputs(made | ({"unseen": split(seed + 200, 200, 16)} if unseen else {}))
+    return Outputs(made | {"unseen": split(seed + 200, 200, 16)})
 
 
-def put_persons(store: Store, *, kept: bool = True, classes: bool = True) -> None:
+def put_persons(store: Store) -> None:
     for number, (method, (accuracy, score)) in enumerate(PERSONS.items()):
         nomus = 0.5 * accuracy + 0.5 * (1 - 2 * score)
         metrics = {"ta": accuracy, "ra": 0.9, "fa": 0.6, "forgetting_score": score, "nomus": nomus}
         spec = make_spec_row(dataset="faces", scenario="identities", method=method)
-        name = store.artifacts.put_outputs(outputs(number)) if kept else None
+        name = store.artifacts.put_outputs(outputs(number))
         store.put_result(make_result(spec, metrics=metrics, outputs=name))
-    for method, (tra, ra, fa) in CLASSES.items() if classes else ():
+    for method, (tra, ra, fa) in CLASSES.items():
         spec = make_spec_row(dataset="faces", scenario="class_wise", method=method)
         store.put_result(
             make_result(spec, metrics={"ta": 0.8, "tra": tra, "ra": ra, "fa": fa, "tfa": fa})
         )
 
 
-def filled(home: Path, **options) -> None:
+def filled(home: Path) -> None:
     store = open_store(home)
-    put_persons(store, **options)
+    put_persons(store)
     store.close()
 
 
@@ -91,21 +91,6 @@ def rows(home: Path, scenario: str, metrics=identity_frames.METRICS) -> tuple[fr
 
 
 # -- the page
-
-
-def test_one_run_without_a_score_shows_its_reason(home):
-    store = open_store(home)
-    spec = make_spec_row(dataset="faces", scenario="identities", method="finetune")
-    made = make_result(spec, metrics={"ta": 0.5, "forgetting_score": None, "nomus": None})
-    store.put_result(made)
-    store.close()
-    at = opened()
-    assert not at.exception and not at.error and not figures(at)
-    text = words_on(at)
-    reason = made.metrics["nomus"].error
-    assert list(at.dataframe[0].value["NoMUS"]) == ["–"] and reason and reason in text
-    assert any("forgetting score" in one.value for one in at.markdown)
-    assert "were not kept" in text
 
 
 def test_table_answers_figures_and_order(home):
@@ -134,70 +119,6 @@ def test_table_answers_figures_and_order(home):
     ]
     behind_losses = next(frame.value for frame in at.dataframe if "Loss from" in frame.value)
     assert behind_losses.groupby("Model")["Unseen (%)"].sum().tolist() == pytest.approx([100.0] * 3)
-
-
-def test_the_papers_numbers_are_a_choice(home):
-    filled(home)
-    assert "Paper: NoMUS" not in opened().dataframe[0].value
-    at = opened(paper="1")
-    table = at.dataframe[0].value.set_index("Method")
-    assert (
-        table.loc["SCRUB", "Paper: NoMUS"] == "0.658"
-        and table.loc["Original", "Paper: top-2, %"] == "88.0"
-    )
-    ghosts = next(trace for trace in figures(at)[0]["data"] if trace.get("name") == "The paper")
-    assert len(ghosts["x"]) == 9
-    alone = [name for name in table.index if table.loc[name, "Seeds"] == "–"]
-    assert {"UNSIR stage 1", "UNSIR stage 2", "CF-3"} <= set(alone)
-    assert "SCRUB" not in alone and len(table) == len(opened().dataframe[0].value) + len(alone)
-    assert table.loc["UNSIR stage 1", ["Seeds", "NoMUS", "Paper: NoMUS"]].tolist() == [
-        "–",
-        "–",
-        "0.586",
-    ]
-    at = opened(paper="1", table="mucac")
-    table = at.dataframe[0].value.set_index("Method")
-    assert table.loc["SCRUB", "Paper: NoMUS"] == "0.906" and "Paper: top-2, %" not in table
-
-
-@pytest.mark.parametrize(
-    ("dataset", "table"), [("faces-attributes", "mucac"), ("faces-attributes-young", "second")]
-)
-def test_the_papers_table_is_that_of_the_data_set(home, dataset, table):
-    filled(home)
-    with open_store(home) as store:
-        store.put_result(
-            make_result(make_spec_row(dataset=dataset, scenario="identities", method="finetune"))
-        )
-    at = opened(dataset=dataset, paper="1")
-    assert (
-        not at.exception
-        and next(box for box in at.selectbox if box.label == "Table of the paper").value == table
-    )
-    printed = identity_frames.paper_table(table)
-    assert f"{printed.title}, ResNet-18" in words_on(at)
-
-
-def test_faces_come_with_what_each_model_says(home, monkeypatch):
-    filled(home)
-    asked = []
-
-    def images(spec, ids):
-        asked.append((spec["dataset"], len(ids)))
-        return np.zeros((len(ids), 4, 4, 3), np.uint8)
-
-    monkeypatch.setattr(data, "images", images)
-    assert not opened().image
-    at = opened(faces="1")
-    assert not at.exception and asked == [("faces", 8)]
-    assert sum(len(one.value) for one in at.image) == 8
-    assert (
-        sum(
-            one.value.startswith("Retrain\\:") or one.value.startswith("Retrain:")
-            for one in at.caption
-        )
-        == 8
-    )
 
 
 # -- frames
@@ -271,16 +192,3 @@ def test_the_scatter_has_lines_of_equal_nomus(home):
         for x, y in ((line.x0, line.y0), (line.x1, line.y1)):
             assert y / 200 + (1 - 2 * x) / 2 == pytest.approx(level)
     assert {note.text for note in figure.layout.annotations} >= {"Retrain", "Original", "SCRUB"}
-
-
-def test_a_click_opens_the_run(home, monkeypatch):
-    filled(home)
-    key = make_spec_row(dataset="faces", scenario="identities", method="finetune").key
-    clicked = {"nomus_scatter": [{"customdata": [key, "Fine-tune", ""]}]}
-    monkeypatch.setattr(
-        "dashboard.widgets.figures.chart",
-        lambda figure, name, **options: {"selection": {"points": clicked.get(name, [])}},
-    )
-    at = opened()
-    assert not at.exception and key in at.query_params["run"]
-    assert any(one.value.startswith("Fine-tune, training seed 0") for one in at.subheader)

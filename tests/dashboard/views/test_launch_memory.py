@@ -20,13 +20,3 @@ def test_the_launch_page_warns_and_lets_start(home, monkeypatch):
     at = open_page("launch", **chosen, methods=["ssd"])
     assert not at.exception and len(at.warning) == 1
     assert "0.3 GB" in at.warning[0].value and not button(at, "Start").disabled
-
-
-def test_what_cannot_fit_starts_only_if_a_person_insists(home, monkeypatch):
-    monkeypatch.setattr("mucore.runner.estimate.jobs.whole_memory", lambda *_: 1.0)
-    at = open_page(
-        "launch", dataset="digits", model="mlp", scenarios=["class_wise"], methods=["ssd"]
-    )
-    assert not at.exception and len(at.warning) == 1 and button(at, "Start").disabled
-    at.checkbox(key="anyway").check().run()
-    assert not at.exception and not button(at, "Start").disabled

@@ -69,11 +69,9 @@ def test_address_and_python_mean_what_the_command_line_means(
 
 
 def test_choosing_presets_one_after_another_gives_the_runs_of_each(planned):
-    """There and back again, so that every preset is chosen after two others, and what it had set is
-    gone.
-    """
+    """And the first one again: what the others had set is gone."""
     at = open_page("launch", methods=METHODS)
-    for preset in [*PRESETS[1:], *reversed(PRESETS)]:
+    for preset in [*PRESETS[1:], PRESETS[0]]:
         choose(at, preset)
         assert keys(planned[-1]) == by_command(preset), preset
         assert set(at.query_params) <= {"preset", "methods"}

@@ -10,7 +10,6 @@ from pages import open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard.text import labels
-from dashboard.text.units import plain
 from mucore import catalog
 
 SMALL: dict[str, str | list[str]] = {
@@ -39,24 +38,14 @@ def method(at: AppTest, title: str):
     ("query", "facts"),
     [
         ({"scenarios": ["identities"]}, (f"“{DIGITS}”", "does not say who")),
-        ({"scenarios": ["competition"]}, (f"“{DIGITS}”", "does not say who")),
-        ({"scenarios": ["top_classes"]}, (f"“{DIGITS}”", "no downstream set")),
         ({"scenarios": ["top_classes"], "top_classes.downstream": "cifar10"}, ("“CIFAR-10”",)),
         ({"scenarios": ["random_classes"], "random_classes.n": "10"}, ("10 of the 10 classes",)),
-        ({"scenarios": ["class_fraction"], "class_fraction.fraction": "2"}, ("fraction must be",)),
         ({"scenarios": ["ids"], "ids.ids": ""}, ("needs the ids",)),
     ],
 )
 def test_what_cannot_run_is_said_and_cannot_be_started(query, facts):
     at = opened(**query)
     assert tells(words_on(at), *facts) and at.button(key="start").disabled
-
-
-def test_a_named_downstream_set_can_be_started():
-    at = opened(
-        scenarios=["top_classes"], **{"top_classes.downstream": "digits", "top_classes.n": "2"}
-    )
-    assert not at.button(key="start").disabled and at.button(key="start").label == "Start 4 runs"
 
 
 def test_methods_that_do_not_go_with_a_scenario_are_greyed_with_their_reason():
@@ -83,28 +72,3 @@ def test_scenarios_can_be_requests_one_after_another():
     assert not any(
         one.label == "One after another" for one in opened(scenarios=["one_class"]).toggle
     )
-
-
-@pytest.mark.parametrize("preset", [card.id for card in catalog.presets() if card.dataset])
-def test_a_papers_preset_brings_its_whole_setting_in_one_click(preset: str):
-    card = catalog.preset(preset)
-    at = opened(preset=preset)  # on data and a model that the address names
-    words = words_on(at)
-    assert f"(preset: {catalog.dataset(card.dataset).title})" in words and card.open_points in words
-    at.button(key="take_setting").click().run()
-    assert not at.exception
-    shown = {one.label: one.value for one in at.selectbox}
-    assert (shown["Data set"], shown["Model"]) == (card.dataset, card.model)
-    (chosen,) = [
-        getattr(one, "value", None)
-        for one in at.get("button_group")
-        if getattr(one, "label", "") in ("Scenario", "Scenarios")
-    ]
-    assert ([chosen] if isinstance(chosen, str) else chosen) == list(card.scenarios)
-    for scenario, values in card.scenarios.items():
-        for name, value in values.items():
-            key = f"url:{scenario}.{name}"
-            assert next(
-                one.value for one in [*at.text_input, *at.selectbox] if one.key == key
-            ) == plain(value)
-    assert not [one for one in at.button if one.key == "take_setting"]

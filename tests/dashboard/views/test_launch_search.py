@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from facts import tells
 from pages import open_page, words_on
 
 from dashboard import data, queue_data
 from mucore.runner import apart
-from mucore.runner.plan import parse_grid
 from mucore.tuning import jobs
-from mucore.tuning.task import tasks_of
 
 TASK: dict[str, Any] = {
     "dataset": "digits",
@@ -50,16 +47,6 @@ def test_a_search_is_planned_started_and_seen_on_the_queue(home, started):
     assert started[1].id == queue_data.jobs(kind="search")[1].id
 
 
-def test_every_budget_of_a_scenario_is_searched(home, started):
-    at = {**TASK, "scenarios": ["one_class"], "one_class.budget": "0.2, 0.5"}
-    page = open_page("launch", **at, search="1", trials="3")
-    assert not page.exception and "36 trials" in words_on(page)
-    page.button(key="start_search").click().run()
-    (job,) = queue_data.jobs(kind="search")
-    grid = parse_grid(job.spec["search"])
-    assert [task.base.scenario_parameters["budget"] for task in tasks_of(grid)] == [0.2, 0.5]
-
-
 def test_what_was_found_stands_below(home, started):
     at = open_page("launch", **TASK, search="1", trials="3")
     at.button(key="start_search").click().run()
@@ -70,19 +57,3 @@ def test_what_was_found_stands_below(home, started):
     frame = at.dataframe[-1].value
     assert len(frame) == 2 and (frame["Settings"] == 3).all()
     assert "start_search" not in {each.key for each in at.button}
-
-
-@pytest.mark.parametrize(
-    "changes", [{"methods": ["sisa"]}, {"trials": "0"}, {"trials": "many"}, {"methods": [""]}]
-)
-def test_what_cannot_be_searched_is_said(home, started, changes):
-    at = open_page("launch", **{**TASK, "search": "1", **changes})
-    assert not at.exception and not started
-
-
-def test_settings_of_another_amount_are_said_before_they_are_taken(home):
-    asked: dict[str, Any] = {"methods": ["finetune"], "settings": "tuned", "scenarios": "one_class"}
-    assert "Nothing was tuned" not in words_on(open_page("launch", **asked))
-    at = open_page("launch", **asked, **{"one_class.budget": "0.4"})
-    assert not at.exception
-    assert tells(words_on(at), "Nothing was tuned", "for this forget set", "Fine-tune")

@@ -30,25 +30,6 @@ def opened(**query: str | list[str]) -> AppTest:
     return at
 
 
-def field(at: AppTest, label: str):
-    return next(one for one in [*at.text_input, *at.multiselect] if one.label == label)
-
-
-def section(at: AppTest):
-    return next(one for one in at.expander if one.label.startswith("Sensitivity"))
-
-
-def test_the_section_is_closed_until_something_in_it_is_set():
-    at = opened()
-    assert not section(at).proto.expanded and at.button(key="start").label == "Start 4 runs"
-    field(at, "Noise on gradients, one or several").set_value("0, 0.001; 0.1,0").run()
-    assert at.button(key="start").label == "Start 6 runs"
-    assert at.query_params["noise"] == "0, 0.001; 0.1,0"
-    field(at, "Noise on gradients, one or several").set_value("0").run()
-    assert section(at).proto.expanded  # it does not close while somebody works in it
-    assert "noise" not in at.query_params and at.button(key="start").label == "Start 4 runs"
-
-
 def test_what_is_launched_has_noise_scopes_and_every_combination(home: Path):
     sweep = {
         "sweep": ["scrub.lr", "scrub.msteps"],
@@ -95,60 +76,3 @@ def test_methods_that_cannot_be_confined_are_named_before_anything_starts():
     assert words.count(reason) == 1 and tells(words, "SSD", "classifier", reason)
     alone = opened(scopes=["classifier"], methods=["ssd"])
     assert alone.button(key="start").label == "Start 3 runs"
-
-
-def test_a_parameter_is_picked_and_starts_at_its_own_value():
-    at = opened()
-    field(at, "Parameters to sweep").set_value(["scrub.lr"]).run()
-    assert (
-        field(at, "SCRUB: lr").value == "0.0005" and at.button(key="start").label == "Start 4 runs"
-    )
-    field(at, "SCRUB: lr").set_value("0.0005,0.005").run()
-    assert at.button(key="start").label == "Start 5 runs"
-    again = opened(**at.query_params)
-    assert again.button(key="start").label == "Start 5 runs" and field(
-        again, "Parameters to sweep"
-    ).value == ["scrub.lr"]
-
-
-def test_choices_are_ticked_and_lists_have_semicolons_between_them():
-    at = opened(
-        sweep=["scrub.milestones", "scrub.break_symmetry"], **{"sweep.scrub.milestones": "1,2; 3"}
-    )
-    assert at.button(key="start").label == "Start 5 runs"
-    field(at, "SCRUB: break symmetry").set_value(["bn_train", "min_first"]).run()
-    assert at.button(key="start").label == "Start 7 runs"
-    field(at, "SCRUB: break symmetry").set_value([]).run()
-    assert at.button(key="start").disabled
-    assert tells(words_on(at), "SCRUB: break symmetry", "needs a value")
-
-
-@pytest.mark.parametrize(
-    ("query", "sentence"),
-    [
-        (
-            {"noise": "-1"},
-            "noise must be in [0, 100], but got -1. Write numbers such as 0,0.001,0.01",
-        ),
-        ({"scopes": ""}, "Methods need something to change"),
-        ({"sweep": "scrub.lr", "sweep.scrub.lr": "0.1,99"}, "lr must be in"),
-        ({"mia_samples": "5"}, "Attack samples goes from 10 to 100,000, but is 5"),
-        (
-            {"sweep": "scrub.lr", "settings": "own", "scrub.lr": "0.002"},
-            "SCRUB: lr is swept and changed above",
-        ),
-        (
-            {"sweep": ["scrub.alpha", "scrub.gamma", "scrub.rho"]}
-            | {
-                f"sweep.scrub.{name}": ",".join(f"0.{n:03}" for n in range(1, 101))
-                for name in ("alpha", "gamma", "rho")
-            },
-            "Choose fewer values",
-        ),
-    ],
-)
-def test_bad_values_are_answered_in_words_and_nothing_else_is_lost(query, sentence):
-    at = opened(**query, training_seeds="0,1")
-    assert at.button(key="start").disabled
-    assert sentence.lower() in words_on(at).lower()
-    assert at.query_params["training_seeds"] == "0,1"

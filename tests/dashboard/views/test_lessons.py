@@ -12,26 +12,15 @@ from pathlib import Path
 import facts
 import numpy as np
 import pytest
-from builders import make_outputs, make_result
+from builders import make_result
 from pages import button, lines_with, links, open_page, words_on
 from playing import QuickRoom
 from streamlit.testing.v1 import AppTest
 
-from dashboard import data
-from dashboard.charts import lesson_bars, lesson_pairs, lesson_scatter
-from dashboard.lessons import (
-    LESSONS,
-    backdoor,
-    encoder,
-    forget_one_class,
-    one_metric,
-    sentences,
-    typical_and_outlier,
-    worst_and_best,
-)
+from dashboard.charts import lesson_bars
+from dashboard.lessons import LESSONS, encoder, forget_one_class, one_metric, sentences
 from dashboard.lessons.records import (
     Bars,
-    Estimate,
     Lesson,
     Neighbours,
     Pairs,
@@ -39,7 +28,6 @@ from dashboard.lessons.records import (
     Played,
     Scatter,
     compare,
-    draws,
     metrics_of,
     of_features,
     shows,
@@ -57,7 +45,7 @@ from mucore import catalog
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.playground.scene import PRESETS
 from mucore.runner.plan import expand, make_plan, parse_grid
-from mucore.store import open_store, write_pack
+from mucore.store import open_store
 
 opened = partial(open_page, "lessons")
 FIRST = LESSONS["forget-one-class"]
@@ -94,28 +82,17 @@ REACHED: Mapping[str, Mapping[str, float]] = {
 }
 
 
-def fill(home: Path, *lessons: Lesson, dataset: str = "", outputs: bool = False) -> None:
-    """Results of all runs of the lessons; `dataset` gives them under another one, as the demo has
-    them.
-    """
+def fill(home: Path, lesson: Lesson) -> None:
+    """Results of all runs of the lesson."""
     with open_store(home) as store:
-        for lesson in lessons:
-            grid = parse_grid({**lesson.grid, **({"dataset": dataset} if dataset else {})})
-            for spec in expand(grid)[0]:
-                reached = REACHED.get(spec.method, {})
-                names = {name for step in lesson.steps for name in metrics_of(step)}
-                made = make_result(spec, metrics={name: reached.get(name, 0.5) for name in names})
-                if spec.scenario is not None and (
-                    outputs or any(of_features(step) for step in lesson.steps)
-                ):
-                    split = "triggered" if spec.scenario == "backdoor" else "forget"
-                    kept = (
-                        with_features()
-                        if split == "forget"
-                        else make_outputs(splits=(split, "test"), classes=10)
-                    )
-                    made = replace(made, outputs=store.artifacts.put_outputs(kept))
-                store.put_result(made)
+        for spec in expand(parse_grid(lesson.grid))[0]:
+            reached = REACHED.get(spec.method, {})
+            names = {name for step in lesson.steps for name in metrics_of(step)}
+            made = make_result(spec, metrics={name: reached.get(name, 0.5) for name in names})
+            if spec.scenario is not None and any(of_features(step) for step in lesson.steps):
+                kept = store.artifacts.put_outputs(with_features())
+                made = replace(made, outputs=kept)
+            store.put_result(made)
 
 
 def with_features(scattered: int = 0) -> Outputs:
@@ -187,14 +164,6 @@ def names_what_is_there(lesson: Lesson) -> None:
         assert 0 <= question.right < len(question.options) and question.why
 
 
-def test_a_metric_is_explained_before_or_where_it_is_first_shown():
-    for lesson in LESSONS.values():
-        known: set[str] = set()
-        for step in lesson.steps:
-            known |= {name for kind, name in step.terms if kind == "metric"}
-            assert set(metrics_of(step)) - {"fa_true"} <= known, (lesson.id, step.title)
-
-
 # --- predictions and sentences
 # --------------------------------------------------------------------------------------------------
 
@@ -221,26 +190,6 @@ def named(text: str) -> set[str]:
     return {title for title in methods if title in text}
 
 
-def test_an_estimate_is_close_within_its_points_and_says_how_far_off_otherwise():
-    guess = Estimate(
-        question="?",
-        of="Retrain's forget accuracy",
-        answer=lambda evidence: evidence.value("retrain", "fa"),
-        near=10,
-    )
-    evidence = made({"retrain": {"fa": 0.30}})
-    assert compare(guess, 40, evidence).right is True
-    assert (
-        "close" in compare(guess, 40, evidence).text
-        and "30.0 %" in compare(guess, 40, evidence).text
-    )
-    high, low = compare(guess, 41, evidence), compare(guess, 5, evidence)
-    assert high.right is False and "11 points too high" in high.text
-    assert low.right is False and "25 points too low" in low.text
-    unknown = compare(guess, 41, made({"retrain": {}}))
-    assert unknown.right is None and "not measured" in unknown.text
-
-
 def test_a_pick_is_right_where_methods_tie_and_named_otherwise():
     options = {"finetune": "Fine-tune", "duck": "DUCK"}
     guess = Pick(
@@ -255,35 +204,6 @@ def test_a_pick_is_right_where_methods_tie_and_named_otherwise():
     tie = made({"retrain": {"fa": 0.5}, "finetune": {"fa": 0.6}, "duck": {"fa": 0.4}})
     assert compare(guess, "finetune", tie).right and compare(guess, "duck", tie).right
     assert compare(guess, "duck", made({"retrain": {}})).right is None
-
-
-def test_lesson_one_says_what_the_numbers_show_either_way():
-    kept = made(
-        {
-            "retrain": {"fa": 0.0, "ra": 0.97},
-            "finetune": {"fa": 0.983},
-            "gradient_ascent": {"fa": 0.0, "ra": 0.9},
-        }
-    )
-    first, second = forget_one_class.naive(kept)
-    left = forget_one_class.left
-    assert facts.numbers(first) == ["0.0", "98.3"] and left(0.983) in first
-    assert facts.numbers(second) == ["0.0", "7.0"] and left(0.0) in second
-    assert named(second) == {"Gradient ascent"}
-    assert len({left(0.983), left(0.5), left(0.0)}) == 3
-    gone = made(
-        {
-            "retrain": {"fa": 0.0, "ra": 0.97},
-            "finetune": {"fa": 0.02},
-            "gradient_ascent": {"fa": 0.5, "ra": 0.97},
-        }
-    )
-    first, second = forget_one_class.naive(gone)
-    assert facts.numbers(first) == ["0.0", "2.0"] and left(0.02) == left(0.0) in first
-    assert facts.numbers(second) == ["50.0"] and left(0.5) in second  # and no loss
-    idle = made({"retrain": {"fa": 0.0, "ra": 0.97}, "gradient_ascent": {"fa": 0.98, "ra": 0.97}})
-    assert len(forget_one_class.naive(idle)) == 2  # what it did, and that its steps were too small
-    assert forget_one_class.naive(made({"retrain": {}})) == []
 
 
 def test_lesson_one_names_the_nearest_method():
@@ -313,27 +233,6 @@ def test_lesson_two_compares_the_best_with_doing_nothing():
     assert (
         len(one_metric.winners(idle)) == len(told) + 1 and "chance" in one_metric.winners(idle)[-1]
     )
-
-
-def test_lesson_three_says_whether_the_door_is_shut():
-    base = {"original": {"asr_others": 1.0, "ta": 0.96}, "retrain": {"asr_others": 0.0, "ta": 0.94}}
-    assert "the door is shut" in backdoor.closed(made(base, "backdoor"))[0]
-    fails = {**base, "retrain": {"asr_others": 0.7, "ta": 0.94}}
-    assert "the patch still works" in backdoor.closed(made(fails, "backdoor"))[0]
-    ajar, shut, _ = backdoor.methods(
-        made(
-            {**base, "finetune": {"asr_others": 1.0}, "duck": {"asr_others": 0.02, "ta": 0.8}},
-            "backdoor",
-        )
-    )
-    assert named(ajar) == {"Fine-tune"} and facts.numbers(ajar) == ["100.0"]
-    assert named(shut) == {"DUCK"} and facts.numbers(shut) == ["14.0"]
-    ajar, between, none, _ = backdoor.methods(
-        made({**base, "finetune": {"asr_others": 0.3, "ta": 0.94}}, "backdoor")
-    )
-    assert named(ajar) == set() and facts.numbers(ajar) == []
-    assert named(between) == {"Fine-tune"} and facts.numbers(between) == ["30.0"]
-    assert named(none) == set() and facts.numbers(none) == ["10"]
 
 
 def test_lesson_four_puts_each_method_on_its_side():
@@ -371,32 +270,6 @@ def test_neighbours_are_counted_on_test_samples_of_the_forgotten_class():
     assert neighbours_say(Outputs({**bare, "test": replace(bare["test"], features=None)})) is None
     nan = np.full_like(bare["test"].features, np.nan)
     assert neighbours_say(Outputs({**bare, "test": replace(bare["test"], features=nan)})) is None
-
-
-def cases(worst: float, best: float) -> LessonResults:
-    """Retrain's forget accuracy in both cases, the original at 100 %."""
-    entries = []
-    for scenario, value in (("worst_case", worst), ("best_case", best)):
-        for entry in made(
-            {"original": {"fa": 1.0}, "retrain": {"fa": value}, "finetune": {"fa": 1.0}}, scenario
-        ).entries:
-            entries.append(replace(entry, scenario=scenario))
-    return LessonResults(tuple(entries), "worst_case")
-
-
-def test_lesson_five_says_where_more_was_learned_by_heart():
-    best, worst, told = worst_and_best.both(cases(1.0, 0.3))
-    assert facts.numbers(best) == [] and facts.numbers(worst) == ["70.0"]
-    assert "worst fitted" in told and "best fitted" not in told
-    best, worst, told = worst_and_best.both(cases(0.3, 1.0))
-    assert facts.numbers(best) == ["70.0"] and facts.numbers(worst) == []
-    assert "best fitted" in told and "worst fitted" not in told
-    assert "fitted" not in worst_and_best.both(cases(0.9, 0.9))[-1]
-    assert worst_and_best.harder(cases(1.0, 0.3)) == {"best_case"}
-    assert worst_and_best.harder(cases(0.5, 0.5)) == {"worst_case", "best_case"}
-    (told,) = worst_and_best.hard(cases(1.0, 0.3))
-    assert named(told) == {"Fine-tune"} and facts.numbers(told) == ["70.0"]
-    assert told.index("best fitted") < told.index("70.0") < told.index("worst fitted")
 
 
 def compared(place: int, given: float | str) -> str:
@@ -451,32 +324,6 @@ def test_a_step_says_the_verdicts_on_the_methods_that_it_shows():
     assert "Gradient ascent did nothing" in said and "DUCK" in said
     # the story is not told yet
     assert judgements(FIRST.steps[1], evidence) == judgements(FIRST.steps[2], evidence) == []
-
-
-def test_each_lesson_gives_its_verdicts_once_and_where_it_shows_methods():
-    for lesson in LAUNCHED:
-        (step,) = (step for step in lesson.steps if step.judged)
-        assert any(draws(step, choice["id"]) for choice in lesson.grid["methods"])
-
-
-def test_a_method_that_did_not_run_is_no_answer_and_is_named(home, tmp_path, monkeypatch):
-    lesson = LESSONS["backdoor"]
-    fewer = replace(
-        lesson,
-        grid={
-            **lesson.grid,
-            "methods": [choice for choice in lesson.grid["methods"] if choice["id"] != "duck"],
-        },
-    )
-    fill(tmp_path / "other", fewer, dataset="fashion-mnist-10k")
-    with open_store(tmp_path / "other") as made_elsewhere:
-        write_pack(made_elsewhere, tmp_path / "demo")
-    monkeypatch.setattr(data, "DEMO", tmp_path / "demo")
-    at = opened(lesson=lesson.id, step="4")
-    assert [*at.radio[0].options] == ["Fine-tune", "Pseudo-labels", "Random labels"]
-    assert any("DUCK" in one.value for one in at.caption)
-    assert [draws(step, "duck") for step in lesson.steps] == [False, False, False, True]
-    assert not any("DUCK" in one.value for one in opened(lesson=lesson.id, step="2").caption)
 
 
 def test_own_evidence_takes_the_very_runs_and_the_demo_those_alike():
@@ -537,61 +384,8 @@ def test_bars_are_the_values_in_percent_and_lines_are_the_references():
     ] == ["original", "retrain"]
 
 
-def test_grey_is_where_retrains_of_other_seeds_stand():
-    """Three Retrains with 0, 0.02 and 0.07 more: of the six differences of every two of them the
-    97.5th percentile is 0.05 + 0.875 * 0.02.
-    """
-    specs = expand(parse_grid(LESSONS["encoder"].grid))[0]
-    base = {"fa": 0.2, "cka_original_forget": 0.6, "cka_retrain_forget": 1.0}
-    results = [make_result(spec, metrics=base) for spec in specs]
-    retrain = next(spec for spec in specs if spec.method == "retrain")
-    others = [
-        make_result(
-            retrain.model_copy(update={"training_seed": seed}),
-            metrics={
-                "fa": 0.2 + step,
-                "cka_original_forget": 0.6 + step,
-                "cka_retrain_forget": 1.0,
-            },
-        )
-        for seed, step in ((1, 0.02), (2, 0.07))
-    ]
-    elsewhere = make_result(retrain.model_copy(update={"scenario_parameters": {"class_ids": [7]}}))
-    evidence = gather(results, specs, retrains=[*others, elsewhere])
-    assert evidence.noise("fa") == pytest.approx(0.0675)
-    assert evidence.noise("cka_retrain_forget") is None  # of each with itself
-    assert gather(results, specs).noise("fa") is None  # one seed
-
-    bars = lesson_bars.lesson_bars_info(evidence, ("fa", "cka_retrain_forget"))
-    assert bars.bands == {0: pytest.approx((13.25, 26.75))}
-    figure = lesson_bars.draw(bars, dark=False)
-    (band,) = (shape for shape in figure.layout.shapes if shape.name == "noise")
-    assert (band.x0, band.x1, band.xref) == (*bars.bands[0], "x")
-    assert "6.8 points" in lesson_bars.alt_text(bars)
-
-    scatter = lesson_scatter.lesson_scatter_info(evidence)
-    (band,) = lesson_scatter.draw(scatter, dark=False).layout.shapes
-    assert (band.x0, band.x1) == pytest.approx((0.5325, 0.6675)) and band.yref == "y domain"
-
-    pairs = lesson_pairs.lesson_pairs_info(evidence, "fa", (evidence.scenario,))
-    (band,) = lesson_pairs.draw(pairs, dark=True).layout.shapes
-    assert (band.x0, band.x1) == pytest.approx((13.25, 26.75)) and band.y1 == lesson_pairs.GREY
-    assert all(not text.endswith("..") for text in map(lesson_pairs.alt_text, [pairs]))
-
-
 # --- the page
 # --------------------------------------------------------------------------------------------------
-
-
-def test_the_overview_shows_six_stories_and_their_states(home):
-    fill(home, FIRST)
-    at = opened()
-    assert not at.exception and not at.error
-    text = words_on(at)
-    assert all(lesson.title in text and lesson.question in text for lesson in LESSONS.values())
-    # the one whose runs are there, and the one that needs none
-    assert text.count(":green-badge[:material/check_circle: Ready]") == 2
-    assert sum(label.startswith("Open “") for label in links(at)) == len(LESSONS)
 
 
 @pytest.mark.parametrize("lesson", LAUNCHED, ids=lambda lesson: lesson.id)
@@ -674,53 +468,6 @@ def results_of_played(room: QuickRoom) -> LessonResults:
     return LessonResults(tuple(entries), "")
 
 
-def of_one_point(original: float, retrain: float, preset: str) -> tuple[Entry, ...]:
-    """A scene in which one point is forgotten, by hand."""
-    done = [
-        {"who": who, "numbers": {"fa": fa, "mia": None}, "difference": away}
-        for who, fa, away in (
-            ("original", original, None),
-            ("retrain", retrain, {"mean": 0.02, "at_forget": 0.9}),
-            ("finetune", 1.0, {"mean": 0.01, "at_forget": 0.75}),
-        )
-    ]
-    scene = {"kind": "scene", "forget": [3]}
-    return played([scene, *({"kind": "done", **each} for each in done)], preset)
-
-
-def test_lesson_six_says_what_became_of_a_point():
-    lonely = LessonResults(of_one_point(1.0, 0.0, typical_and_outlier.OUTLIER), "")
-    was, apart, ends = typical_and_outlier.outcome(typical_and_outlier.OUTLIER)(lonely)
-    assert was.index("right") < was.index("wrong") and facts.numbers(apart) == ["2.0", "90.0"]
-    assert named(ends) == {"Fine-tune"} and facts.numbers(ends) == ["75.0"]
-    assert typical_and_outlier.named_right(typical_and_outlier.OUTLIER)(lonely) == {"wrong"}
-    twin = LessonResults(of_one_point(1.0, 1.0, typical_and_outlier.TWIN), "")
-    was, *_ = typical_and_outlier.outcome(typical_and_outlier.TWIN)(twin)
-    assert "wrong" not in was
-    assert typical_and_outlier.named_right(typical_and_outlier.TWIN)(twin) == {"right"}
-    assert "mia" not in lonely.entries[0].values
-    assert typical_and_outlier.outcome(typical_and_outlier.TWIN)(lonely) == []
-
-
-@pytest.mark.parametrize(("name", "step"), [("backdoor", "3"), ("worst-and-best", "3")])
-def test_images_are_shown_where_predictions_were_kept(home, monkeypatch, name, step):
-    asked = []
-
-    def images(spec: Mapping, ids: list[int], *, triggered: bool = False) -> np.ndarray:
-        asked.append((spec["scenario"], len(ids), triggered))
-        return np.zeros((len(ids), 8, 8, 1), np.uint8)
-
-    monkeypatch.setattr(data, "images", images)
-    fill(home, LESSONS[name], outputs=True)
-    at = button(opened(lesson=name, step=step), "Skip").click().run()
-    assert not at.exception and not at.error
-    assert len(at.get("plotly_chart")) == 2
-    assert [(scenario, triggered) for scenario, _, triggered in asked] == [
-        ("backdoor", True) if name == "backdoor" else ("best_case", False)
-    ]
-    assert 0 < asked[0][1] <= 8
-
-
 def test_a_prediction_is_kept_and_compared(home):
     fill(home, FIRST)
     at = opened(lesson=FIRST.id, step="2")
@@ -744,15 +491,6 @@ def test_a_prediction_is_kept_and_compared(home):
     assert facts.numbers(told) == ["2", "1"]
 
 
-def test_check_yourself_gives_feedback(home):
-    at = opened(lesson=FIRST.id, step=str(FIRST.length))
-    right, wrong, _ = FIRST.check
-    at = at.radio[0].set_value(right.right).run()
-    at = at.radio[1].set_value((wrong.right + 1) % 3).run()
-    text = words_on(at)
-    assert f"Right. {right.why}" in text and f"Not quite. {wrong.why}" in text
-
-
 def test_the_button_launches_an_ordinary_comparison_and_shows_its_progress(home, started):
     at = button(opened(lesson=FIRST.id), "Run it live").click().run()
     assert not at.exception and not at.error
@@ -763,89 +501,3 @@ def test_the_button_launches_an_ordinary_comparison_and_shows_its_progress(home,
         assert {job.state for job in store.jobs()} == {"queued"} and len(store.jobs()) == 6
     assert started == [home]
     assert ":material/hourglass_top: Running]" in words_on(opened())
-
-
-def test_who_runs_a_story_sees_its_results_and_not_the_demos(home, tmp_path, monkeypatch, started):
-    fill(tmp_path / "other", FIRST)
-    with open_store(tmp_path / "other") as made_elsewhere:
-        write_pack(made_elsewhere, tmp_path / "demo")
-    monkeypatch.setattr(data, "DEMO", tmp_path / "demo")
-    with open_store(home) as store:
-        store.put_result(make_result())
-    assert not has_button(opened(lesson=FIRST.id, step="2", source="demo"), "Run it live")
-    at = opened(lesson=FIRST.id, step="1", source="demo")
-    assert "demo's results" in words_on(at)
-    at = button(at, "Run it live").click().run()
-    assert "source" not in at.query_params and at.query_params["step"] == "1"
-    fill(home, FIRST)
-    at = button(button(at.run(), "Next").click().run(), "Skip").click().run()
-    assert lines_with(at, "Your results", plain_name("digits"))
-
-
-def test_next_waits_for_a_guess_or_a_skip(home):
-    fill(home, FIRST)
-    at = opened(lesson=FIRST.id, step="2")
-    waiting = at.button(key="next")
-    assert waiting.label == "Guess first" and waiting.disabled
-    at = button(at, "Skip").click().run()
-    assert at.button(key="next").label == "Next" and not at.button(key="next").disabled
-
-
-def test_a_guest_is_sent_to_no_button_that_only_the_presenter_has(home, become):
-    become("guest")
-    guests = opened(lesson=FIRST.id, step="2")
-    assert not has_button(guests, "Run it live")
-    assert "button" not in words_on(guests) and lines_with(guests, "figure", "presenter")
-    become("presenter")
-    own = opened(lesson=FIRST.id, step="2")
-    assert has_button(own, "Run it live") and lines_with(own, "figure", "button")
-
-
-def test_a_failed_run_says_why_and_can_be_tried_again(home):
-    button(opened(lesson=FIRST.id), "Run it live").click().run()
-    why = "No space is left on the disk."
-    with open_store(home) as store:
-        worker = store.register_worker(device="cpu", threads=1)
-        job = store.claim(worker.id)
-        assert job is not None
-        store.finish_job(job.id, "failed", error=f"Traceback\n{why}", worker_id=worker.id)
-    at = opened(lesson=FIRST.id)
-    assert why in words_on(at) and "Traceback" not in words_on(at)
-    assert ":red-badge[:material/error: Stopped]" in words_on(opened())
-    at = button(at, "Try again").click().run()
-    assert not at.exception and not has_button(at, "Try again")
-    with open_store(home) as store:
-        assert len(store.jobs(states=["queued"])) == 6
-
-
-def test_presenting_a_lesson_hides_the_outcome_until_it_is_revealed(home):
-    fill(home, FIRST)
-    at = opened(lesson=FIRST.id, step="2", present="1")
-    assert not at.slider and not at.get("plotly_chart") and "What do you think?" in words_on(at)
-    at = button(at, "Reveal").click().run()
-    assert at.get("plotly_chart") and at.query_params["present"] == "1"
-    assert lines_with(at, "**Of the forgotten images", "98.0 %", "0.0 %")  # above the figure
-
-
-def test_the_demo_is_read_where_it_has_the_story_and_said_so(home, tmp_path, monkeypatch):
-    fill(tmp_path / "other", FIRST, dataset="fashion-mnist-10k")
-    with open_store(tmp_path / "other") as made_elsewhere:
-        write_pack(made_elsewhere, tmp_path / "demo")
-    monkeypatch.setattr(data, "DEMO", tmp_path / "demo")
-    at = opened()
-    assert words_on(at).count(":gray-badge[:material/science: Demo results]") == 1
-    assert "demo's results" in words_on(opened(lesson=FIRST.id))
-    at = button(opened(lesson=FIRST.id, step="2"), "Skip").click().run()
-    assert at.get("plotly_chart")
-    assert lines_with(at, "demo's results", plain_name("fashion-mnist-10k"), "T-shirt/top")
-    at = opened(lesson=FIRST.id, step=str(FIRST.length))
-    (there,) = [
-        one.proto.query_string
-        for one in at.get("page_link")
-        if one.proto.label == "The whole table of this comparison"
-    ]
-    assert "dataset=fashion-mnist-10k" in there and "scenario=class_wise" in there
-    at = opened(lesson="backdoor", step="2")
-    (said,) = at.info
-    wanted = [catalog.metric(name).short for name in metrics_of(LESSONS["backdoor"].steps[1])]
-    assert not at.exception and all(each in said.value for each in ("demo", *wanted))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,8 +11,8 @@ import facts
 import numpy as np
 import pandas as pd
 import pytest
-from builders import full_results, make_outputs, make_result, make_spec_row
-from pages import figures, fill, open_page, words_on
+from builders import full_results, make_outputs, make_result
+from pages import figures, open_page
 from streamlit.testing.v1 import AppTest
 
 from dashboard import frames
@@ -127,25 +126,6 @@ def test_vulnerable_ranks_by_lead_over_retrain():
         True,
     ]
     assert frame["original"].isna().all()
-
-
-def test_tables_behind_histogram_and_curve():
-    run = scored([3.5, 2.0, 0.2])
-    bins = score_histogram.table(
-        score_histogram.score_histogram_info(run, threshold=1.0, span=(-1.0, 4.0))
-    )
-    assert len(bins) == score_histogram.BINS and bins["Forget (%)"].sum() == pytest.approx(100.0)
-    assert (
-        bins["From, on the axis"].iloc[0] == -1.0
-        and bins["To, on the axis"].iloc[-1] == 4.0
-        and bins["To"].iloc[-1] == "98.2 %"
-    )
-    corners = roc.table(
-        roc.roc_info(run, title="SCRUB", threshold=1.0, references={"Retrain": scored([0.1])})
-    )
-    assert set(corners["Model"]) == {"SCRUB", "Retrain"}
-    mine = corners[corners["Model"] == "SCRUB"]
-    assert tuple(mine.iloc[0, 1:3]) == (0.0, 0.0) and tuple(mine.iloc[-1, 1:3]) == (100.0, 100.0)
 
 
 @pytest.mark.parametrize("attack", membership.ATTACKS)
@@ -379,18 +359,6 @@ def test_marks_guesses_and_printed_numbers_by_value():
     assert "20.0 (SCRUB)" in dots.alt_text([line, reference], panels, "")
 
 
-def test_a_number_goes_beyond_a_tick_that_it_would_cover():
-    panel = dots.Panel(name="a", title="", span=(0.0, 100.0), base=50.0)
-
-    def place(value: float, tick: float) -> float:
-        line = dots.Line(key="x", title="X", fate="forgot", marks=(dots.Mark(value, None, tick),))
-        figure = dots.draw([line], [panel], axis="", dark=False)
-        return next(trace.x[0] for trace in figure.data if trace.mode == "markers+text")
-
-    assert [place(60, 62), place(60, 90), place(60, 55)] == [62, 60, 60]
-    assert [place(40, 38), place(40, 42)] == [38, 40]
-
-
 # --- the page
 # --------------------------------------------------------------------------------------------------
 
@@ -420,20 +388,6 @@ def test_kept_predictions_show_curve_histogram_and_exposed_samples(home):
     assert "python -m mucore run" in "\n".join(one.value for one in at.code)
 
 
-def test_samples_are_scored_only_where_a_reader_asks(home):
-    keep(home)
-    assert len(figures(opened())) == 2  # the dots, side by side and stacked
-    assert len(figures(opened(scale="linear"))) == 4
-
-
-@pytest.mark.slow
-def test_a_guessing_attack_is_called_one(home):
-    keep(home)
-    guess = opened(run=run_key(home, "finetune"), attack="confidence")
-    assert len(guess.warning) == 1
-    assert not opened(run=run_key(home, "salun"), attack="confidence").warning
-
-
 def test_the_threshold_moves_counts_line_and_address(home):
     keep(home)
     at = opened(run=run_key(home, "salun"), attack="correctness", threshold="correctness:-0.50")
@@ -447,93 +401,6 @@ def seen_of(at: AppTest) -> str:
     """How many forgotten samples of the run the threshold calls seen."""
     head = "Forgotten, called seen"
     return next(one.value[head][0] for one in at.dataframe if head in one.value)
-
-
-@pytest.mark.slow
-def test_another_attack_starts_from_its_own_threshold(home):
-    keep(home)
-    at = opened(threshold="correctness:0.50", attack="entropy", scale="linear")
-    assert str(at.select_slider[0].value).startswith("entropy:")
-    assert figures(at)[3]["layout"]["xaxis"].get("type") != "log"
-
-
-# of a whole class, by method: how far from Retrain forget accuracy is, how useful the rest, and how
-# the run ended
-WHOLE_CLASS = {
-    "original": (1.0, 1.0, "ok"),
-    "retrain": (0.0, 1.0, "ok"),
-    "finetune": (0.99, 1.0, "ok"),  # did nothing
-    "salun": (0.02, 1.0, "ok"),  # forgot
-    "scrub": (0.01, 1.0, "ok"),  # forgot, and is nearer
-    "second_order": (0.0, 1.0, "unsolved"),  # forgot, is nearest, and may not count
-    "ssd": (0.0, 0.5, "ok"),  # damaged
-}
-
-
-def keep_whole_class(home: Path, methods: Sequence[str]) -> None:
-    """Runs with predictions of a whole class, beside more of them of a part of one."""
-    keep(home)
-    with open_store(home) as store:
-        for number, method in enumerate(methods):
-            fa, kept, status = WHOLE_CLASS[method]
-            metrics = {"ra": kept, "tra": kept, "fa": fa, "tfa": fa} | {
-                f"mia_{attack}": 1 - fa for attack in membership.ATTACKS
-            }
-            made = make_result(method=method, scenario="class_wise", metrics=metrics, status=status)
-            store.put_result(
-                replace(made, outputs=store.artifacts.put_outputs(make_outputs(seed=number)))
-            )
-
-
-@pytest.mark.slow
-def test_it_opens_on_a_whole_class_and_on_the_nearest_run_that_forgot_and_ended_well(home):
-    keep_whole_class(home, list(WHOLE_CLASS))
-    at = opened(attack="confidence")
-    shown = {each.label: each for each in at.selectbox}
-    assert shown["Scenario"].value == "class_wise"
-    assert "run" not in at.query_params and "SCRUB" in str(
-        shown["Run"].format_func(shown["Run"].value)
-    )
-
-
-@pytest.mark.slow
-def test_the_papers_numbers_on_request(home):
-    fill(home, "full")
-    assert not ticks(opened(scenario="one_class"))
-    at = opened(scenario="one_class", paper="1")
-    assert ticks(at) and "MUBox" in words_on(at)
-    line = next(
-        frame.value for frame in at.dataframe if "correctness, MUBox (%)" in frame.value
-    ).set_index("Method")
-    salun = next(name for name in line.index if name.startswith("SalUn"))
-    assert (
-        line.loc[salun, "correctness, MUBox (%)"] == "0.0"
-        and line.loc[salun, "confidence, MUBox (%)"] == "99.3"
-    )
-
-
-@pytest.mark.slow
-def test_classes_at_random_have_the_attack_and_the_minutes_of_another_paper(home):
-    with open_store(home) as store:
-        for method in ("original", "retrain", "duck"):
-            spec = make_spec_row(
-                method=method, scenario="random_classes", scenario_parameters={"n": 1, "seed": 0}
-            )
-            store.put_result(
-                make_result(spec, metrics={f"mia_{attack}": 0.5 for attack in membership.ATTACKS})
-            )
-    at = opened(paper="1")
-    assert not at.exception and not at.error
-    assert "Kim et al." in words_on(at)
-    assert ticks(at) == [99.0, 100.0]  # one attack is printed, of DUCK and of Retrain
-
-
-def ticks(at: AppTest) -> list[float]:
-    """What a paper prints, in the figure."""
-    marks = figures(at)[0]["data"]
-    return [
-        x for each in marks if each.get("marker", {}).get("symbol") == "line-ns" for x in each["x"]
-    ]
 
 
 @pytest.mark.slow

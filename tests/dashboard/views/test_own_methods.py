@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import own_methods
 import pytest
-from builders import make_result, make_spec_row
+from builders import make_result
 from pages import links, open_page
 
 from dashboard import queue_data
@@ -45,34 +44,6 @@ def test_launch_offers_them_under_their_own_heading():
     assert "broken" in warning and "no Python file" in warning
 
 
-def test_menus_tell_methods_of_one_title_apart(home: Path, own_file: Path):
-    own_methods.write(own_file.parent, "first", "return model.eval()")
-    own_methods.write(own_file.parent, "second", "return model.eval()")
-    at = open_page("launch", dataset="digits", model="mlp", scenario="one_class")
-    ticks = [one.label for one in at.checkbox if one.label.startswith("Mine")]
-    assert sorted(ticks) == ["Mine (first)", "Mine (second)"]
-    names = open_page("method", method="first").selectbox(key="url:method").options
-    assert len(names) == len(set(names))
-    with open_store(home) as store:
-        for method in ("retrain", "finetune"):
-            spec = make_spec_row(scenario="one_class", method=method)
-            store.put_result(make_result(spec))
-            for name in ("first", "second")[: 2 * (method == "finetune")]:
-                update = {"method": name, "parameters": {}, "method_hash": "a" * 16}
-                store.put_result(make_result(spec.model_copy(update=update)))
-    (menu,) = [one for one in open_page("results").multiselect if one.key == "url:methods"]
-    assert {"Mine (first)", "Mine (second)"} <= set(menu.options)
-
-
-def test_the_method_page_shows_the_card():
-    at = open_page("method", method="gaussian_noise")
-    assert not at.exception
-    assert any("Gaussian noise" in one.value for one in at.markdown) or any(
-        "Gaussian noise" in one.value for one in at.title
-    )
-    assert any(catalog.FAMILIES["own"] in one.value for one in [*at.caption, *at.markdown])
-
-
 def test_a_plan_takes_the_method_and_the_tuned_settings_of_now(
     home: Path, own_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,18 +74,15 @@ def test_a_plan_takes_the_method_and_the_tuned_settings_of_now(
     assert calls
 
 
-@pytest.mark.parametrize("page", ["start", "compare"])
-def test_the_runs_of_a_method_that_is_gone_are_still_shown(
-    home: Path, own_file: Path, page: str
-) -> None:
+def test_the_runs_of_a_method_that_is_gone_are_still_shown(home: Path, own_file: Path) -> None:
     with open_store(home) as store:
         for method in ("original", "retrain", "gaussian_noise"):
             result = make_result(method=method)
             store.put_result(result)
     own_file.unlink()
-    at = open_page(page, run=result.key)
+    at = open_page("start", run=result.key)
     assert not at.exception
     assert any(one.value.startswith("# No command") for one in at.code)
     assert "How this method works" not in links(at)
-    at = open_page(page, run=make_result(method="retrain").key)
+    at = open_page("start", run=make_result(method="retrain").key)
     assert "How this method works" in links(at)

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
-from pages import open_page, words_on
+from pages import open_page
 from playing import QuickRoom, Stage, events_of
 from streamlit.testing.v1 import AppTest
 
@@ -19,7 +19,6 @@ from dashboard.widgets import stage
 from mucore.errors import Refused
 from mucore.playground.scene import METHODS, PRESETS
 
-T = TypeVar("T")
 OPENED = frames.preset_draft(frames.OPENS_ON)
 CHOOSING = {"points": "moons"}  # the address of a reader who has chosen nothing yet
 
@@ -100,30 +99,6 @@ def test_original_is_seen_before_anything_is_forgotten(room, ask):
     assert ask(at, {"what": "scene", "scene": own, "revision": 3})["run"] is None
 
 
-def test_the_scene_is_there_again_after_another_page(room, ask):
-    at = open_page("playground", **CHOOSING)
-    scene = {**frames.preset_draft("class"), "preset": None, "methods": ["finetune"]}
-    ask(at, {"what": "forget", "scene": scene, "revision": 1})
-    query = {name: at.query_params[name] for name in frames.to_query(scene, played=True)}
-    at.query_params.clear()  # as a click in the page list does
-    at = at.switch_page("views/reference.py").run()
-    assert "points" not in at.query_params
-    at = at.switch_page("views/playground.py").run()
-    assert not at.exception
-    assert {name: at.query_params[name] for name in query} == query
-    assert len(room.asked) == 1  # and what was played is not played again
-
-
-def test_a_change_moves_the_address_and_plays_nothing(room, ask):
-    at = open_page("playground", preset="twin", played="1")
-    assert len(room.asked) == 1
-    scene = {**frames.preset_draft("class"), "preset": None, "noise": 0.2, "forget": []}
-    data = ask(at, {"what": "scene", "scene": scene, "revision": 1})
-    assert data["scene"] == scene and data["points"] == frames.points_in(scene)
-    assert len(room.asked) == 1 and "played" not in at.query_params
-    assert "preset" not in at.query_params
-
-
 def test_a_scene_that_cannot_be_played_is_told_in_a_sentence(room, ask, monkeypatch):
     at = open_page("playground", **CHOOSING)
     own = [[0.0039, 0.0039, 0], [0.498, 0.498, 1]]
@@ -140,25 +115,6 @@ def test_a_scene_that_cannot_be_played_is_told_in_a_sentence(room, ask, monkeypa
     scene = frames.preset_draft("twin")
     data = ask(at, {"what": "forget", "scene": scene, "revision": 2})
     assert "Many scenes wait" in data["problem"]
-
-
-@pytest.mark.parametrize(
-    "asked",
-    [
-        7,
-        {},
-        {"what": "events", "after": -1},
-        {"what": "scene", "scene": "x", "revision": "y"},
-        {"what": "forget", "scene": {"points": "own", "own": [[5, 5, 9]]}, "revision": 1},
-        {"what": "forget", "scene": {"methods": ["../../etc/passwd"], "forget": [1]}},
-        {"what": "scene", "scene": {"preset": ["twin"], "points": ["moons"]}},
-        {"what": "settings", "method": {"finetune": 1}, "scene": {"seed": 10**40}},
-    ],
-)
-def test_whatever_is_asked_the_page_stays(room, ask, asked):
-    data = ask(open_page("playground"), asked)
-    assert data["scene"] == frames.preset_draft(frames.OPENS_ON) or data["problem"]
-    assert all(scene == frames.scene_of(OPENED) for scene, _ in room.asked)
 
 
 def test_a_guest_plays_and_is_answered_less_often(room, become, ask, opened):
@@ -198,14 +154,3 @@ def test_a_setting_is_changed_in_a_window_and_goes_back(room, ask, playground):
     at = next(one for one in at.button if one.label.startswith("Back to")).click().run()
     assert not at.exception and "finetune.lr" not in at.query_params
     assert float(at.text_input(key="url:finetune.lr").value or "") == usual["lr"]
-
-
-def test_a_bad_setting_is_told_and_takes_nothing_else_with_it(room, opened, ask):
-    data = opened(preset="outlier", **{"finetune.lr": "-3"})
-    assert "Fine-tune: lr" in data["problem"]
-    assert data["scene"] == frames.preset_draft("outlier") and room.asked == []
-    at = open_page("playground", preset="outlier")
-    ask(at, {"what": "settings", "method": "finetune", "scene": data["scene"], "revision": 1})
-    at = at.text_input(key="url:finetune.epochs").set_value("many").run()
-    assert not at.exception
-    assert "Fine-tune: epochs" in words_on(at)

@@ -12,15 +12,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import streamlit as st
 from builders import make_cost, make_spec_row
-from experiments import MODELS, outputs, put_experiment
+from experiments import outputs, put_experiment
 from facts import tells
 from pages import figures, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard.frames import quality as quality_frames
-from mucore import datasets
 from mucore.metrics.forgetting_quality import forgetting_quality
 from mucore.metrics.quality_experiment import Models, assess
 from mucore.runner.quality import Finding
@@ -38,11 +36,6 @@ def filled(
         store, methods=methods or {"finetune": 0.5, "salun": 8.0}, seconds=seconds, kept=kept
     )
     store.close()
-
-
-def keys_of(at: AppTest) -> set[str | None]:
-    """Of the buttons."""
-    return {one.key for one in at.button}
 
 
 def methods_of(at: AppTest) -> pd.DataFrame:
@@ -77,71 +70,6 @@ def confidences(seeds: range, shift: float) -> np.ndarray:
     return np.stack(
         [outputs(seed, shift=shift)["forget"].logits[:, 0].astype(np.float64) for seed in seeds]
     )
-
-
-def test_stored_numbers_show_at_once_and_the_address_chooses_method_and_sample(home):
-    filled(home)
-    opened().button(key="compute").click().run()
-    st.cache_data.clear()
-    st.cache_resource.clear()
-    row = quality_frames.experiments(summaries(home))[0].methods[1].row
-    sample = str(datasets.load("digits").train.rows[13])
-    at = opened(method=row, sample=sample)
-    assert not at.exception and not at.error
-    assert not {"compute", "read"} & keys_of(at)
-    shown = {box.label: box.value for box in at.selectbox}
-    assert (
-        shown["Sample, easiest to tell first"] == sample and shown["Look at the samples of"] == row
-    )
-    curves = figures(at)[3]["data"]
-    ticks = next(
-        trace
-        for trace in curves
-        if trace["mode"] == "markers" and trace["name"] == "Unlearned models"
-    )
-    assert len(ticks["y"]) == MODELS
-    parts = ["samples of SalUn by ε", f"confidences in sample {sample}", "methods"]
-    named = [
-        box.label.removeprefix("Numbers: ")
-        for box in at.expander
-        if box.label.startswith("Numbers")
-    ]
-    assert len(named) == len(parts) and all(
-        any(name.startswith(part) for name in named) for part in parts
-    )
-    models = next(table.value for table in at.dataframe if "Unlearned, nats" in table.value)
-    assert len(models) == MODELS and sorted(models["Unlearned, nats"]) == sorted(ticks["x"])
-
-
-def summaries(home: Path) -> pd.DataFrame:
-    store = open_store(home)
-    try:
-        return store.summaries()
-    finally:
-        store.close()
-
-
-def test_numbers_whose_predictions_are_gone_still_show(home):
-    filled(home)
-    opened().button(key="compute").click().run()
-    for path in (home / "quality").glob("*.npz"):
-        path.unlink()
-    st.cache_data.clear()
-    st.cache_resource.clear()
-    at = opened()
-    assert "compute" not in keys_of(at) and "read" in keys_of(at)
-    assert len(figures(at)) == 3
-    at = at.button(key="read").click().run()
-    assert not at.exception and len(figures(at)) == 4 and "read" not in keys_of(at)
-
-
-def test_a_method_too_slow_for_the_competition_is_rejected(home):
-    filled(home, methods={"finetune": 0.5}, seconds=20.0)
-    at = opened().button(key="compute").click().run()
-    assert list(methods_of(at)["Score"]) == ["rejected"]
-    assert "unlearning took 20 s" in words_on(at)
-    said = [text for each in figures(at)[0]["data"] for text in each.get("text", ())]
-    assert "66.7" in said and figures(at)[0]["layout"]["shapes"][1]["x0"] == 20
 
 
 # -- which experiments there are
@@ -216,9 +144,7 @@ def test_forget_sets_and_originals_are_not_mixed(column):
 # -- what the page says on top
 
 
-def finding(
-    method: str, *, half: float | None, retrain: float | None = 0.1, score: float | None = 0.02
-) -> Finding:
+def finding(method: str, *, half: float | None, score: float | None = 0.02) -> Finding:
     """Of 8 models of each kind, with F of half as many, and of Retrain's halves."""
     models = Models(
         confidences=np.random.default_rng(0).normal(size=(8, 3)),
@@ -228,7 +154,7 @@ def finding(
     )
     changed = {
         "half_quality": half,
-        "retrain_quality": retrain,
+        "retrain_quality": 0.1,
         "forgetting_quality": half,
         "competition_score": score,
     }
@@ -292,44 +218,3 @@ def test_samples_are_ordered_by_how_easily_they_tell():
     assert found.by_epsilon[0] == 5 and found.epsilons[1] == 50.0 and found.at(8) == 2
     hidden = replace(found, epsilons=np.array([np.nan, 1.0, 2.0]))
     assert hidden.by_epsilon == [8, 5, 3]
-
-
-@pytest.mark.slow
-def test_a_click_on_a_mark_opens_its_first_run(home, monkeypatch):
-    filled(home)
-    opened().button(key="compute").click().run()
-    key = quality_frames.experiments(summaries(home))[0].methods[0].keys[0]
-    clicked = {"quality_dots": [{"customdata": [key, ""]}]}
-    monkeypatch.setattr(
-        "dashboard.widgets.figures.chart",
-        lambda figure, name, **options: {"selection": {"points": clicked.get(name, [])}},
-    )
-    at = opened()
-    assert not at.exception and key in at.query_params["run"]
-    assert any(one.value.startswith("Fine-tune, training seed 0") for one in at.subheader)
-
-
-# --- classes of the data
-# --------------------------------------------------------------------------------------------------
-
-
-def test_the_demo_shows_the_classes_of_its_splits(demo_home):
-    at = opened()
-    names = [
-        trace["name"]
-        for figure in figures(at)
-        for trace in figure["data"]
-        if "image" in trace.get("name", "")
-    ]
-    assert [name.partition(",")[0] for name in names] == [
-        "Training",
-        "Validation",
-        "Test",
-        "Retain set",
-        "Forget set",
-    ]
-    forget = next(frame.value for frame in at.dataframe if "Forget set" in frame.value)
-    assert (
-        forget["Training"].sum() == forget["Retain set"].sum() + forget["Forget set"].sum()
-        and (forget["Forget set"] > 0).sum() == 1
-    )

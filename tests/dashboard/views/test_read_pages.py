@@ -11,23 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sqlalchemy as sa
-from builders import full_results, full_store, make_spec_row
+from builders import full_results
 from facts import tells
-from pages import figure, figures, fill, links, open_page, table_html, words_on
+from pages import figure, figures, fill, open_page, table_html, words_on
 
 from dashboard import frames
 from mucore import catalog
 from mucore.store import open_store
 from mucore.store import schema as tables
-
-
-def test_one_run_is_shown_with_what_is_missing(home):
-    fill(home, "one")
-    at = open_page("results")
-    assert catalog.scenario("one_class").question in words_on(at)
-    assert "Fine-tune" in table_html(at) and "Not measured in these runs." in table_html(at)
-    assert tells(words_on(at), "Without a distance", "Fine-tune") and not figures(at)
-    assert tells(words_on(at), "One training seed", "no interval")
 
 
 def test_full_results_show_every_row_and_the_figure(home):
@@ -71,52 +62,16 @@ def test_the_address_chooses_scenario_view_order_and_methods(home):
     assert catalog.scenario("class_wise").question in words_on(at)
 
 
-@pytest.mark.slow
-def test_a_foreign_address_falls_back(home):
-    fill(home, "full")
-    query = {
-        "scenario": "no_such",
-        "set": "00000000",
-        "recipe": "x",
-        "view": "y",
-        "sort": "z",
-        "row": "gone-123456",
-    }
-    at = open_page("results", **query, run="k", comparison="99")
-    assert not at.exception and not at.error
-    assert "Original" in table_html(at)
-
-
-@pytest.mark.parametrize(
-    "damage", [{"parameters": "{"}, {"metric_numbers": "5"}, {"finished": sa.literal("no time")}]
-)
-def test_damaged_results_are_named_where_they_are_left_out(home, damage):
+def test_damaged_results_are_named_where_they_are_left_out(home):
     fill(home, "full")
     with open_store(home) as store:
         broken = store.results(method="salun", scenario="class_wise")[0]
         with store.write("results") as connection:
             row = tables.result.c.key == broken.key
-            connection.execute(sa.update(tables.result).where(row).values(damage))
+            connection.execute(sa.update(tables.result).where(row).values(metric_numbers="5"))
     at = open_page("results", scenario="class_wise")
     assert not at.exception and not at.error
     assert tells(words_on(at), "1 result", "left out", broken.key)
-
-
-@pytest.mark.slow
-def test_damaged_jobs_and_comparisons_are_named_where_they_are_left_out(home):
-    with open_store(home) as store:
-        (job,) = store.enqueue([make_spec_row().original()])
-        first, second = (store.create_comparison(name, "", {}, [job.key]) for name in "ab")
-        with store.write("jobs") as connection:
-            connection.execute(sa.update(tables.job).values(spec="{"))
-            table = tables.comparison
-            mine = sa.update(table).where(table.c.id == first.id)
-            connection.execute(mine.values(created=sa.literal("no time")))
-    at = open_page("queue", comparison=str(second.id))
-    assert not at.exception and not at.error
-    said = words_on(at)
-    assert tells(said, "1 job", "left out", f"{job.id}") and "table “job”" in said
-    assert tells(said, "1 comparison", f"{first.id}") and "table “comparison”" in said
 
 
 def test_a_row_opens_its_run_with_the_command_that_repeats_it(home):
@@ -151,26 +106,6 @@ def full_summaries(home: Path):
     return summaries
 
 
-@pytest.mark.slow
-def test_the_papers_numbers_stand_below_ours_on_request(home):
-    fill(home, "full")
-    assert 'class="paper"' not in table_html(open_page("results", scenario="one_class"))
-    at = open_page("results", scenario="one_class", paper="1")
-    assert 'class="paper"' in table_html(at)
-    assert "MUBox Table 1" in words_on(at) and "Another data set" in words_on(at)
-
-
-@pytest.mark.slow
-def test_a_comparison_without_results_leads_to_the_queue(home):
-    full_store(home).close()
-    store = open_store(home)
-    waiting = store.create_comparison("Waiting", "", {}, ["0" * 24])
-    store.close()
-    at = open_page("results", comparison=str(waiting.id))
-    assert "Watch the queue" in links(at)
-    assert any(box.label == "Comparison" for box in at.selectbox)  # the way back
-
-
 def test_method_page_tells_how_it_works_and_what_it_reached(home):
     fill(home, "full")
     at = open_page("method", method="salun")
@@ -185,49 +120,6 @@ def test_method_page_tells_how_it_works_and_what_it_reached(home):
     ]
     labels = figure(at, "method_settings")["data"][0]["y"]
     assert labels == [catalog.scenario(name).title for name in ("one_class", "class_wise")]
-
-
-@pytest.mark.slow
-def test_a_method_without_runs_leads_to_a_launch_of_it(home):
-    fill(home, "one")
-    (link,) = [
-        one
-        for one in open_page("method", method="scrub").get("page_link")
-        if one.proto.label.startswith("Launch a comparison")
-    ]
-    assert link.proto.query_string == "methods=scrub"
-
-
-@pytest.mark.slow
-def test_every_method_has_its_page(home):
-    fill(home, "one")
-    for card in catalog.methods():
-        at = open_page("method", method=card.id)
-        assert not at.exception and not at.error
-        assert card.id == "finetune" or f"Launch a comparison with {card.title}" in links(at)
-
-
-@pytest.mark.slow
-def test_glossary_searches_and_opens_one_entry(home):
-    fill(home, "empty")
-    everything = open_page("glossary")
-    assert all(card.title in words_on(everything) for card in catalog.metrics())
-    settings = words_on(open_page("glossary", kind="setting"))
-    assert (
-        all(card.title in settings and card.meaning in settings for card in catalog.terms())
-        and "`ssd`" not in settings
-    )
-    found = open_page("glossary", q="SCRUB", kind="method")
-    assert "Metrics" not in "".join(one.value for one in found.subheader)
-    assert "SCRUB" in words_on(found) and "`ssd`" not in words_on(found)
-    misspelt = words_on(open_page("glossary", q="overfiting"))
-    assert "overfitting" in misspelt and "Overfitting and memorising" in misspelt
-    ideas = words_on(open_page("glossary", kind="idea"))
-    assert all(card.title in ideas and card.meaning in ideas for card in catalog.ideas())
-    nothing = open_page("glossary", q="no such word here")
-    assert "Nothing matches" in words_on(nothing)
-    one = open_page("glossary", term="fa", q="zzz")
-    assert catalog.metric("fa").meaning in words_on(one) and "Nothing matches" not in words_on(one)
 
 
 def test_a_store_that_cannot_be_read_is_told_once(home):

@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 from builders import full_store, make_model, make_result, make_spec_row, replay_value
 from facts import tells
-from pages import button, figures, links, open_page, words_on
+from pages import button, figures, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import data
 from mucore import analysis
 from mucore.analysis import Kind, replay
 from mucore.runner import analyses
 from mucore.store import open_store
-from mucore.store.pack import write_pack
 
 opened = partial(open_page, "compare", tab="replay")
 ENDS = {"finetune": 60.0, "scrub": 0.0, "salun": 1.0}
@@ -134,63 +132,3 @@ def test_a_run_with_weights_gets_a_button_that_starts_its_replay(home, monkeypat
     assert tells(words_on(at).replace("**", ""), "Fine-tune", "no replay yet")
     button(at, "Replay Fine-tune (about 44 s)").click().run()
     assert started == [("replay", {"key": keys["finetune"]})]
-
-
-def test_a_failed_replay_says_why(home):
-    keys = put(home, ready=())
-    keep_original(home)
-    with open_store(home) as store:
-        job = analyses.enqueue(store, "replay", {"key": keys["scrub"]})
-        assert job is not None and store.claim("somebody", only=[job.key]) is not None
-        why = "The scenario chooses other samples now."
-        store.finish_job(job.id, "failed", error=why, worker_id="somebody")
-    at = opened(key=keys["scrub"])
-    assert [one.value for one in at.error] == [why]
-    assert button(at, "Try again") is not None
-
-
-def test_without_the_originals_weights_the_run_can_be_launched(home):
-    keys = put(home, ready=("scrub",))
-    at = opened(key=keys["finetune"], other=keys["scrub"])
-    assert tells(words_on(at), "weights", "removed") and len(figures(at)) == 1
-    link = next(one for one in at.get("page_link") if one.proto.label == "Launch this run")
-    assert (
-        "methods=finetune" in link.proto.query_string
-        and "scenarios=class_wise" in link.proto.query_string
-    )
-    # seed 0 is stored, and would not run again
-    assert "training_seeds=1" in link.proto.query_string
-
-
-def test_a_replay_that_came_with_the_demo_is_shown(home, tmp_path, monkeypatch):
-    keys = put(tmp_path / "maker", ready=())
-    with open_store(tmp_path / "maker") as store:
-        pack = write_pack(store, tmp_path / "pack")
-    monkeypatch.setattr(data, "DEMO", pack)
-    at = opened(key=keys["scrub"])
-    assert tells(words_on(at), "demo", "without the weights") and "Launch this run" in links(at)
-    place = tmp_path / "maker"
-    write(place, keys["scrub"], replay_value([98.0, 50.0, 0.0], classes=10))
-    (pack / "analyses").mkdir()
-    for path in (place / "analyses").glob("*.npz"):
-        (pack / "analyses" / path.name).write_bytes(path.read_bytes())
-    at = opened()
-    assert len(figures(at)) == 1 and boxes(at)["Run"].value == keys["scrub"]
-
-
-# -- ways here
-
-
-def test_the_drawer_of_a_run_leads_here(home):
-    keys = put(home, ready=("scrub",))
-    at = open_page("results", scenario="class_wise", run=keys["scrub"], row="")
-    found = [one for one in at.get("page_link") if one.proto.label == "Replay"]
-    at = open_page("representation", scenario="class_wise", run=keys["scrub"])
-    found += [one for one in at.get("page_link") if one.proto.label == "Replay"]
-    assert any(f"key={keys['scrub']}" in one.proto.query_string for one in found)
-    at = open_page("representation", scenario="class_wise", run=keys["original"])
-    assert not [
-        one
-        for one in at.get("page_link")
-        if one.proto.label == "Replay" and "key=" in one.proto.query_string
-    ]

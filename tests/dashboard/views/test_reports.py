@@ -4,37 +4,26 @@ LaTeX and PDF, and its page.
 
 from __future__ import annotations
 
-import io
-import json
 import re
 import shutil
 import subprocess
-import zipfile
 from collections import OrderedDict
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from html.parser import HTMLParser
-from typing import Any
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 import pytest
-import streamlit as st
-from builders import full_results, full_store, make_result, make_spec_row
-from facts import tells
-from pages import as_retrain, judged, open_page, words_on
+from builders import full_results, full_store, make_result
+from pages import as_retrain, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import access
 from dashboard import report as evidence
 from dashboard.report import html as report_html
 from dashboard.report import latex as report_latex
 from dashboard.report import render
-from dashboard.sections.reports import making
-from dashboard.widgets import figures
-from mucore import catalog
 from mucore.errors import BadValue
 from mucore.store import Store, open_store
 
@@ -48,18 +37,6 @@ LOADS = {"src", "srcset", "href", "xlink:href", "action", "data", "poster", "bac
 @pytest.fixture
 def no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(render, "browser", lambda: None)
-
-
-@pytest.fixture
-def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What the page's download buttons hand out, by their labels."""
-    files: dict[str, Any] = {}
-    monkeypatch.setattr(
-        st,
-        "download_button",
-        lambda label, content, *rest, **options: files.update({label: content}),
-    )
-    return files
 
 
 def built(store: Store, **filters) -> evidence.Report:
@@ -88,10 +65,6 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> evidence.Report:
         return built(store)
 
 
-def section(report: evidence.Report, title: str) -> evidence.Section:
-    return next(one for one in report.sections if one.title == title)
-
-
 def tables(report: evidence.Report, part: str) -> list[evidence.Table]:
     return [
         block
@@ -99,15 +72,6 @@ def tables(report: evidence.Report, part: str) -> list[evidence.Table]:
         if one.part == part
         for block in one.blocks
         if isinstance(block, evidence.Table)
-    ]
-
-
-def items(report: evidence.Report, title: str) -> list[str]:
-    return [
-        item
-        for block in section(report, title).blocks
-        if isinstance(block, evidence.Items)
-        for item in block.items
     ]
 
 
@@ -188,98 +152,6 @@ def test_results_hold_the_means_of_the_store(tmp_path):
             assert str(gaps.loc[title, "TFA (%)"]).startswith(gap)
 
 
-def test_the_report_names_what_was_asked(report):
-    asked = section(report, "What was asked").blocks[0]
-    assert isinstance(asked, evidence.Facts)
-    facts = dict(asked.facts)
-    assert (
-        facts["Data set"] == catalog.dataset("digits").title
-        and facts["Model"] == catalog.model("mlp").title
-    )
-    assert "100 samples, hash ffffffffffffffff" in facts["Forget set"]
-    assert tells(facts["Runs"], "20 runs", "2 training seeds", "0-1")
-    methods = ("original", "retrain", "gradient_ascent", "finetune", "salun")
-    assert facts["Methods"].split(", ") == [catalog.method(name).title for name in methods]
-
-
-@pytest.mark.slow
-def test_flags_and_notes_stand_in_full_and_name_their_run(report):
-    flags = [item for item in items(report, "Flags and notes") if "Flag" in item]
-    assert len(flags) == 4 and all(
-        item.endswith(f"Flag {ATTACK}") and item.startswith("SalUn, ") for item in flags
-    )
-    assert {"training seed 0", "training seed 1"} == {
-        re.findall(r"training seed \d", item)[0] for item in flags
-    }
-    assert f"Note {ATTACK} (4 runs: SalUn)" in items(report, "Flags and notes")
-
-
-def test_every_run_is_configured_and_has_a_command(report):
-    runs = section(report, "Configuration of every run")
-    table = next(block for block in runs.blocks if isinstance(block, evidence.Table)).frame
-    assert (
-        len(table) == 20
-        and table["Key"].is_unique
-        and set(table["Seeds"]) == {"0, 0, 0", "1, 0, 0"}
-    )
-    commands = [
-        block
-        for one in report.sections
-        for block in one.blocks
-        if isinstance(block, evidence.Command)
-    ]
-    assert len(commands) == 8  # retrain and three methods, in two scenarios
-    assert all(
-        "python -m mucore run" in one.text and "--seeds 0,1" in one.text and "\n" not in one.text
-        for one in commands
-    )
-    numbers = table.loc[table["Method"] == "SalUn", "Command"].tolist()
-    assert len(set(numbers)) == 2 and all(
-        "--methods salun" in commands[int(one) - 1].text for one in numbers
-    )
-    assert set(table.loc[table["Method"] == "Original", "Command"]) == {"–"}
-
-
-@pytest.mark.slow
-def test_runs_share_a_command_only_where_it_names_just_them(tmp_path):
-    with open_store(tmp_path) as store:
-        for training, unlearning in ((0, 0), (1, 0), (0, 1), (0, 2)):
-            store.put_result(make_result(training_seed=training, unlearning_seed=unlearning))
-        report = built(store)
-    commands = [
-        block.text
-        for one in report.sections
-        for block in one.blocks
-        if isinstance(block, evidence.Command)
-    ]
-    assert [re.findall("--seeds.*(?= --mia)", text)[0] for text in commands] == [
-        "--seeds 0,1",
-        "--seeds 0 --unlearning-seeds 1,2",
-    ]
-    table = tables(report, "configuration")[0].frame
-    assert dict(zip(table["Seeds"], table["Command"], strict=True)) == {
-        "0, 0, 0": "1",
-        "1, 0, 0": "1",
-        "0, 1, 0": "2",
-        "0, 2, 0": "2",
-    }
-
-
-def test_the_answer_and_only_sound_runs_compete(report):
-    answer = tables(report, "answer")[0].frame
-    # the numbers are drawn at random; in one of the two settings SalUn has Retrain's
-    asked = {
-        str(setting): list(lines["Asked"])
-        for setting, lines in answer.groupby("Setting", sort=False)
-    }
-    some, none = sorted(asked.values(), key=len, reverse=True)
-    assert some == ["What happened", "Nearest to Retrain", "Most accurate", "Cheapest", "Warnings"]
-    assert none == ["What happened", "Nearest, most accurate, cheapest", "Warnings"]
-    assert (answer["Answer"] == "None qualifies").sum() == 1
-    twice = answer.loc[answer["Asked"] == "Warnings", "How it stands"]
-    assert len(twice) == 2 and twice.str.contains("2 with a sanity flag").all()
-
-
 def put_judged(store: Store) -> None:
     """Original 100 % on the forget set, Retrain 50 %: SalUn forgot, gradient ascent damaged the
     model, Fine-tune did nothing.
@@ -344,32 +216,6 @@ def test_tables_of_methods_have_verdict_and_distance_behind_the_method(tmp_path)
     assert "did nothing" in answer.loc["What happened", "How it stands"]
 
 
-def test_a_selection_without_all_retrains_is_judged_as_on_the_pages(tmp_path):
-    with open_store(tmp_path) as store:
-        put_judged(store)
-        chosen = tuple(one.key for one in store.results())
-        # Retrains end between 30 and 70 % of the forget set: Original's 100 % is no longer far away
-        for seed, fa in enumerate((0.3, 0.7, 0.35, 0.65), start=1):
-            store.put_result(
-                make_result(
-                    method="retrain",
-                    training_seed=seed,
-                    metrics={"ta": 0.9, "ra": 0.99, "fa": fa, "mia_confidence": 0.5},
-                )
-            )
-        line = judged(store)[next(one.key for one in store.results() if is_salun(one))]
-        alone = tables(built(store, keys=chosen), "verdicts")[0].frame.set_index("Method")
-        report = making.built(store, "own", 0, chosen, "")
-    assert line.verdict is not None and line.verdict.retrains == 5
-    said = tables(report, "verdicts")[0].frame.set_index("Method")
-    assert said["Why"]["SalUn"] == line.verdict.sentence != alone["Why"]["SalUn"]
-    assert [each["Verdict"]["SalUn"] for each in (said, alone)] == ["nothing to forget", "forgot?"]
-
-
-def is_salun(result):
-    return result.spec["method"] == "salun"
-
-
 def test_statistics_hold_the_interval_of_the_seeds(tmp_path):
     with open_store(tmp_path) as store:
         for seed, ta in ((0, 0.80), (1, 0.90)):
@@ -391,23 +237,6 @@ def test_statistics_hold_the_interval_of_the_seeds(tmp_path):
     assert table.loc["Retrain", "FA mean, %"] == "50.0 [50.0, 50.0]"
 
 
-@pytest.mark.slow
-def test_sizes_of_the_forget_set_make_a_figure(tmp_path):
-    with open_store(tmp_path) as store:
-        for budget, count in ((0.1, 10), (0.2, 20)):
-            for method, fa in (("retrain", 0.4), ("finetune", 0.9)):
-                spec = make_spec_row(method=method, scenario_parameters={"budget": budget})
-                gaps = {} if method == "retrain" else {"ta": 0.0, "fa": fa - 0.4}
-                store.put_result(
-                    make_result(spec, metrics={"ta": 0.9, "fa": fa}, gaps=gaps, forget_count=count)
-                )
-        report = built(store)
-        outline = evidence.outline(store.summaries())
-    figures = {picture.name for picture in report.pictures}
-    assert {"budget-1"} == figures
-    assert outline["budget"] == "1 figure" and outline["results"] == "2 tables, 4 lines"
-
-
 def test_nothing_and_too_much_are_refused(tmp_path, monkeypatch):
     with full_store(tmp_path) as store:
         with pytest.raises(BadValue, match="nothing to report"):
@@ -422,10 +251,6 @@ def test_what_a_person_typed_is_cut_and_cleaned(report):
     assert titled.title.startswith("a b") and len(titled.title) == evidence.MAX_TITLE
     assert titled.author == "" and titled.remark == "one\ntwo"
     assert report.titled(" \n", "", "").title == evidence.DEFAULT_TITLE
-
-
-# --- figures
-# --------------------------------------------------------------------------------------------------
 
 
 # --- HTML
@@ -479,29 +304,6 @@ def test_html_escapes_what_people_typed(report):
     assert "<" not in style.removeprefix("<style>") and "\\00003Cscript" in style
 
 
-def test_html_shows_the_tables_cell_by_cell(report):
-    read = "".join(Reader(page_of(report)).text)
-    frame = tables(report, "results")[0].frame
-    noise, *texts = frame["TA (%)"]
-    assert noise.startswith("± ") and noise in read
-    for text in texts:
-        value, _, half = text.partition(" ± ")
-        assert f"{value}±{half}" in read
-    assert all(key in read for key in tables(report, "configuration")[0].frame["Key"])
-
-
-@pytest.mark.slow
-def test_without_a_browser_figures_draw_themselves(report):
-    text = report_html.html(report.only(["cost"]), {})
-    read = Reader(text)
-    assert read.tags.count("script") == 1 + 2  # the library once, then a figure a scenario
-    assert (
-        not any(name == "src" for _, name, _ in read.attributes)
-        and text.count("Plotly.newPlot(") >= 2
-    )
-    assert "script-src 'unsafe-inline'" in text
-
-
 # --- LaTeX and PDF
 # --------------------------------------------------------------------------------------------------
 
@@ -514,15 +316,6 @@ def test_latex_escapes_what_people_typed(report):
     assert text.startswith(r"\documentclass") and text.endswith("\\end{document}\n")
     assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") >= len(report.tables)
     assert "[U+" not in text
-
-
-def test_latex_rows_have_equal_cells():
-    frame = pd.DataFrame({"Name": ["[a", "b & c"], "Long": ["word " * 40, "x"], "N": ["1.0", "−2"]})
-    lines = report_latex.table(evidence.Table("caption", frame)).splitlines()
-    rows = [line for line in lines if line.endswith(r"\\")]
-    assert len(rows) == 3 and all(len(re.findall(r"(?<!\\)&", row)) == 2 for row in rows)
-    assert rows[1].startswith("{}[a") and rows[2].startswith(r"b \& c")
-    assert r"\begin{tabular}{lp{165mm}r}" in "\n".join(lines)
 
 
 @pytest.mark.slow
@@ -551,37 +344,9 @@ def test_pdf_has_pages(report):
 
 @pytest.mark.slow
 @needs_browser
-def test_figures_are_drawn_in_every_format(report):
-    figures = [report.pictures[0].figure, go.Figure(go.Bar(y=[1, 2]))]
-    svg = render.images(figures, "svg")
-    assert all(one is not None and one.lstrip().startswith(b"<svg") for one in svg)
-    text = report_html.html(
-        report.only(["cost"]), dict(zip(("1-cost", "2-cost"), svg, strict=True))
-    )
-    read = Reader(text)
-    assert "script" not in read.tags and len(read.ids) == len(set(read.ids))
-    assert render.image(figures[1], "png").startswith(b"\x89PNG") and render.image(
-        figures[1], "pdf"
-    ).startswith(b"%PDF")
-
-
-def test_figures_of_every_page_come_as_svg_png_and_pdf(monkeypatch):
-    frame, figure = pd.DataFrame({"x": [1]}), go.Figure()
-    monkeypatch.setattr(render, "draws", lambda: True)
-    monkeypatch.setattr(
-        render,
-        "images",
-        lambda figures, kind, width: [f"{kind} {width} {figures[0] is figure}".encode()],
-    )
-    made = {label: (mime, make) for label, mime, make in figures._downloads(frame, figure)}
-    assert [made[label][1]() for label in ("SVG", "PNG", "PDF")] == [
-        b"svg 900 True",
-        b"png 900 True",
-        b"pdf 900 True",
-    ]
-    assert made["PDF"][0] == "application/pdf"
-    monkeypatch.setattr(render, "draws", lambda: False)
-    assert {label for label, _, _ in figures._downloads(frame, figure)} == {"CSV", "LaTeX", "HTML"}
+def test_a_figure_is_drawn_in_another_format():
+    """As SVG it goes home in tests/browser/test_take_home.py."""
+    assert render.image(go.Figure(go.Bar(y=[1, 2])), "png").startswith(b"\x89PNG")
 
 
 DRAWS_BADLY = """
@@ -663,113 +428,3 @@ def test_full_page_makes_files_that_go_when_the_selection_changes(home, no_brows
     )
     at.checkbox(key="url:parts:cost").check().run()
     assert "parts" not in at.query_params
-
-
-def test_the_json_of_a_selection_has_the_verdict_of_every_run(home, no_browser, offered):
-    with open_store(home) as store:
-        put_judged(store)
-    at = opened()
-    assert not at.exception and "1 of 3 lines forgot" in words_on(at)
-    runs = {run["spec"]["method"]: run for run in json.loads(offered["JSON"]())}
-    assert (
-        runs["salun"]["verdict"].keys() >= {"word", "sentence", "metric", "shown"}
-        and runs["salun"]["verdict"]["word"] == "forgot"
-    )
-    assert runs["salun"]["distance"] == pytest.approx(0.005) and runs["retrain"]["verdict"] is None
-
-
-@pytest.mark.slow
-def test_guests_wait_for_their_turn_at_all_numbers_of_a_selection(
-    home, no_browser, offered, monkeypatch, become
-):
-    with open_store(home) as store:
-        put_judged(store)
-    monkeypatch.setattr(access, "PATIENCE", 0.01)
-    become("guest")
-    assert not opened().exception and offered.keys() == {"CSV", "JSON"}
-    for make in offered.values():
-        with access.heavy(), pytest.raises(access.Busy):
-            make()
-        assert "salun" in make()
-
-
-@pytest.mark.slow
-def test_a_file_outlives_a_change_of_the_store_and_says_so(home, no_browser):
-    full_store(home).close()
-    at = press(opened(scenario="one_class"), "LaTeX")
-    with open_store(home) as store:
-        store.put_result(make_result(scenario="all_classes"))
-    at.run()
-    assert downloads(at)[0].startswith("Download LaTeX") and "The store has changed" in words_on(at)
-
-
-def test_the_address_chooses_and_a_wrong_one_falls_back(home, no_browser):
-    full_store(home).close()
-    at = opened(
-        scenario="class_wise",
-        methods="salun",
-        parts=["answer", "cost", "no_such"],
-        title="Mine <b>",
-    )
-    assert [box.key for box in at.checkbox if box.value] == ["url:parts:answer", "url:parts:cost"]
-    assert (
-        "1 setting" in "".join(box.label for box in at.checkbox)
-        and at.text_input(key="url:title").value == "Mine <b>"
-    )
-    at = opened(
-        scenario="no_such", sets="0", methods="x", parts="y", run="z", comparison="99", dataset="q"
-    )
-    assert not at.exception and not at.error and "CSV" in downloads(at)
-
-
-@pytest.mark.slow
-def test_figures_without_a_browser_are_pages_in_the_archive(home, no_browser, monkeypatch):
-    full_store(home).close()
-    files = []
-    monkeypatch.setattr(
-        st,
-        "download_button",
-        lambda label, content, *rest, **options: files.append((label, content)),
-    )
-    press(opened(scenario="one_class"), "Figures")
-    archive = zipfile.ZipFile(
-        io.BytesIO(
-            next(content for label, content in files if label.startswith("Download Figures"))
-        )
-    )
-    assert {"1-cost.html", "plotly.min.js", "README.txt", "figures.txt"} <= set(archive.namelist())
-    assert b'src="plotly.min.js"' in archive.read("1-cost.html")
-
-
-@pytest.mark.slow
-def test_demo_is_named_in_page_and_report(demo_home, monkeypatch, no_browser):
-    files = []
-    monkeypatch.setattr(
-        st,
-        "download_button",
-        lambda label, content, *rest, **options: files.append((label, content)),
-    )
-    at = press(opened(), "LaTeX")
-    assert not at.exception
-    text = next(content for label, content in files if label.startswith("Download LaTeX")).decode()
-    assert "Demo results" in text and r"\toprule" in text
-
-
-def test_a_report_is_of_the_comparison_that_the_filters_show(home, no_browser, monkeypatch):
-    asked = []
-    monkeypatch.setattr(
-        making,
-        "make",
-        lambda kind, source, keys, parts, typed, comparison, say: asked.append(comparison) or b"x",
-    )
-    with full_store(home) as store:
-        key = next(one.key for one in store.results() if one.spec["scenario"] == "one_class")
-        plain = store.create_comparison("Plain", "", {}, [key]).id
-        tagged = store.create_comparison("Tagged", "#talk", {}, [key]).id
-    for query in (
-        {"comparison": str(plain)},
-        {"comparison": str(plain), "tag": "talk"},
-        {"comparison": str(tagged), "tag": "talk"},
-    ):
-        press(opened(**query), "LaTeX")
-    assert asked == ["Plain", "", "Tagged. #talk"]

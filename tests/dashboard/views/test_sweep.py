@@ -1,5 +1,5 @@
 """Every page as it opens: with the demo, on an empty store, for a guest; in the CI tier, also each
-of its views, on one run, and with an address that means nothing.
+of its views on the demo, on one run, and with an address that means nothing.
 """
 
 from __future__ import annotations
@@ -79,9 +79,6 @@ def test_views_one_run_and_foreign_addresses_open(page, demo_home, started, tmp_
     for query in VIEWS.get(page, []):
         whole(open_page(page, **query))
     monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
-    for amount in ("one", "full"):
-        monkeypatch.setenv("MUCORE_HOME", str(tmp_path / amount))
-        fill(tmp_path / amount, amount)
-        for query in VIEWS.get(page, [{}]):
-            whole(open_page(page, **query))
+    fill(demo_home, "one")
+    whole(open_page(page))
     assert not open_page(page, **FOREIGN).exception

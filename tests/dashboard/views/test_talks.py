@@ -32,12 +32,6 @@ def fill(home: Path) -> None:
             store.put_result(make_result(spec, metrics={"fa": 0.1, "ra": 0.9, "ta": 0.8}))
 
 
-def said(at: AppTest, name: str) -> str:
-    """What the address says, which a test page holds as a text or as a list."""
-    value = at.query_params[name]
-    return value if isinstance(value, str) else value[0]
-
-
 def button(at: AppTest, key: str) -> Any:
     return next(one for one in at.button if one.key == key)
 
@@ -161,30 +155,6 @@ def test_the_presenter_holds_a_lesson_and_takes_the_room_along(home, be):
     assert held(home) is None
 
 
-def test_a_reader_follows_if_they_wish(home, be):
-    fill(home)
-    be("ada")
-    waiting = opened(follow="1")
-    assert waiting.toggle[-1].value and "step" not in waiting.query_params
-    hold(be)
-    be("ada")
-    waiting.run()
-    assert said(waiting, "lesson") == FIRST.id and said(waiting, "step") == "2"
-    with open_store(home) as store:
-        store.hold_talk(access.room(), FIRST.id, 4)
-    waiting.run()
-    assert said(waiting, "step") == "4"
-    button(waiting, "back").click().run()
-    assert said(waiting, "step") == "3" and "follow" not in waiting.query_params
-    waiting.run()
-    assert said(waiting, "step") == "3"  # on their own now
-    alone = opened(lesson=FIRST.id, step="1")
-    assert any("step 4" in one.value for one in alone.caption)
-    alone.toggle[-1].set_value(True).run()
-    alone.run()
-    assert said(alone, "step") == "4"
-
-
 def test_a_readers_page_hears_that_the_presenter_moved_and_is_counted_while_it_looks(
     home, be, monkeypatch
 ):
@@ -216,17 +186,6 @@ def test_a_readers_page_hears_that_the_presenter_moved_and_is_counted_while_it_l
     clock[0] += room.OVER + 1
     later = room.arrive()
     assert [*room._seen] == [later] != [page]
-
-
-def test_readers_see_the_results_that_the_presenter_shows(demo_home, started, be):
-    fill(demo_home)
-    be("presenter")
-    at = opened(lesson=FIRST.id, step="2", source="demo")
-    button(at, "hold").click().run()
-    be("ada")
-    at = opened(follow="1")
-    assert [one.value for one in at.segmented_control if one.label == "Results"] == ["demo"]
-    assert held(demo_home) == Talk(lesson=FIRST.id, step=2, source="demo", revealed=frozenset())
 
 
 # --- votes
@@ -270,60 +229,9 @@ def vote_later(at: AppTest, value: int | str) -> AppTest:
     return vote(at, value)
 
 
-def test_a_reader_who_reads_the_page_anew_still_has_one_vote(home, be):
-    fill(home)
-    hold(be)
-    be("ada")
-    vote(opened(follow="1"), 40)
-    again = opened(follow="1")
-    assert any("40 %" in line for line in lines_with(again, "You said"))
-    vote_later(again, 60)
-    assert votes(home, "2") == {"60": 1}
-
-
-def test_a_pick_and_the_questions_at_the_end_are_votes_too(home, be):
-    fill(home)
-    presenter = hold(be, step=4)
-    be("ada")
-    ada = vote(opened(follow="1"), "duck")
-    assert votes(home, "4") == {"duck": 1}
-    be("presenter")
-    button(presenter, "next").click().run()
-    be("ada")
-    ada.run()
-    assert said(ada, "step") == "5"
-    right = str(FIRST.check[0].right + 1)
-    vote_later(ada, right)
-    assert votes(home, "check 1") == {right: 1}
-    be("presenter")
-    presenter.run()
-    button(presenter, f"reveal:{FIRST.id}:check 1").click().run()
-    be("ada")
-    ada.run()
-    assert FIRST.check[0].why in words_on(ada) and FIRST.check[1].why not in words_on(ada)
-
-
 def test_nothing_is_revealed_that_did_not_run(home, be):
     presenter = hold(be)
     assert button(presenter, f"reveal:{FIRST.id}:2").disabled
-
-
-def test_what_was_said_stays_on_a_readers_page_when_the_talk_ends(home, be):
-    fill(home)
-    presenter = hold(be)
-    be("ada")
-    ada = vote(opened(follow="1"), 40)
-    be("presenter")
-    button(presenter.run(), f"reveal:{FIRST.id}:2").click().run()
-    be("ada")
-    ada.run()
-    be("presenter")
-    button(presenter.run(), "end_talk").click().run()
-    assert votes(home, "2") == {}
-    be("ada")
-    ada.run()
-    assert len(ada.get("plotly_chart")) == 1  # without the votes
-    assert any("40 %" in line for line in lines_with(ada, "You said"))
 
 
 # --- what messages cannot do

@@ -11,7 +11,7 @@ from functools import partial
 
 import pandas as pd
 import pytest
-from builders import full_results, make_result, make_spec_row
+from builders import make_result
 from facts import tells
 from pages import as_retrain, figures, fill, links, open_page, words_on
 
@@ -19,7 +19,6 @@ from dashboard.charts import trade_offs
 from dashboard.frames import Estimate, Row
 from dashboard.frames import tradeoffs as tradeoffs_frames
 from dashboard.frames.tradeoffs import Scored
-from mucore.statistics import statistics
 from mucore.store import open_store
 from mucore.verdicts import Verdict, Word
 
@@ -201,19 +200,6 @@ def test_a_limit_leaves_out_what_is_beyond_it_and_never_moves_the_front(rows):
     assert list(tradeoffs_frames.contest_frame(dear)["Beaten by"]) == ["none", "B"]
 
 
-def test_the_fronts_table_names_who_beats_whom(rows):
-    frame = tradeoffs_frames.contest_frame(tradeoffs_frames.contest(rows, GOALS))
-    assert list(frame["Method"]) == ["A", "B", "D", "C"]
-    assert list(frame["Beaten by"]) == ["none", "none", "none", "B"]
-    assert list(frame.columns[4:8]) == [
-        "TA gap (points)",
-        "FA gap (points)",
-        "MIA Conf gap (points)",
-        "RTE",
-    ]
-    assert frame.loc[2, "TA gap (points)"] == "9.0" and frame.loc[2, "RTE"] == "0.050"
-
-
 # --- figures
 
 
@@ -253,48 +239,6 @@ def test_the_front_has_names_and_what_lies_outside_is_an_arrow(rows):
     assert (low, high) == pytest.approx((math.log10(0.05 / 1.6), math.log10(0.2 * 1.6)))
 
 
-# --- ranks, agreement and tests in words
-
-
-def test_pairs_stand_with_the_better_method_first():
-    results = []
-    for seed in range(3):
-        results.append(make_result(method="retrain", training_seed=seed, metrics={"fa": 0.5}))
-        for method, gap in (("salun", 0.01), ("finetune", -0.2), ("ssd", 0.01)):
-            results.append(
-                make_result(
-                    method=method, training_seed=seed, metrics={"fa": 0.5 + gap}, gaps={"fa": gap}
-                )
-            )
-    summaries, values = frames_of(results)
-    first = results[0].spec
-    summaries = summaries.assign(
-        hashes="",
-        dataset="digits",
-        model="mlp",
-        recipe="{}",
-        scenario="one_class",
-        scenario_parameters=json.dumps(first["scenario_parameters"]),
-    )
-    found = statistics(summaries, values, metric="fa", agreement=["fa"])
-    frame = tradeoffs_frames.pairs_frame(found, {"salun": 1, "finetune": 0, "ssd": 1})
-    assert set(zip(frame["Better"], frame["Better forgot in"], strict=True)) >= {
-        ("SalUn", "1 of 1")
-    }
-    pairs = {
-        (a, b): (d, p, said)
-        for a, b, d, p, said in frame[
-            ["Better", "Worse", frame.columns[3], "p", "Differ"]
-        ].itertuples(index=False)
-    }
-    assert tells(frame.columns[3], "Median", "FA gap", "points")
-    # three seeds: p = 2 / 2³
-    assert pairs["SalUn", "Fine-tune"] == (pytest.approx(19.0), pytest.approx(0.25), "not shown")
-    (same,) = [value for names, value in pairs.items() if set(names) == {"SalUn", "SSD"}]
-    assert same == (0.0, 1.0, "equal")
-    assert set(frame["Blocks"]) == {3}
-
-
 # --- the page
 
 
@@ -315,19 +259,6 @@ def test_the_front_is_named_drawn_and_listed(home):
     assert "Retrain" in names and names & {"forgot", "forgot, indicated"}
 
 
-@pytest.mark.slow
-def test_a_switch_lets_every_line_compete(home):
-    fill(home, "full")
-    at = opened(scenario="one_class")
-    at.toggle[0].set_value(True).run()
-    assert at.query_params["compete"] == "1"
-    frame = at.dataframe[0].value
-    front = [
-        name for name, by in zip(frame["Method"], frame["Beaten by"], strict=True) if by == "none"
-    ]
-    assert front and "does not compete" not in set(frame["Beaten by"])
-
-
 def test_the_address_chooses_axes_goals_and_limits(home):
     fill(home, "full")
     tight = opened(scenario="one_class", max_forgetting="0.5")
@@ -338,33 +269,6 @@ def test_the_address_chooses_axes_goals_and_limits(home):
     assert any(text.startswith("RTE") for text in texts)
     assert any(text.startswith("RA gap") for text in texts)
     assert "MIA Conf gap (points)" not in loose.dataframe[0].value.columns
-
-
-@pytest.mark.slow
-def test_a_run_in_the_address_opens_its_drawer(home):
-    fill(home, "full")
-    key = make_spec_row(method="salun").key
-    at = opened(scenario="one_class", run=key)
-    assert any(
-        "SalUn, training seed 0" in one.value for one in at.subheader
-    ) and "--methods salun" in words_on(at)
-    next(button for button in at.button if button.label == "Close").click().run()
-    assert "run" not in at.query_params
-
-
-@pytest.mark.slow
-def test_a_slider_moves_the_address(home):
-    fill(home, "full")
-    at = opened()
-    at.select_slider[3].set_range("0", "1").run()
-    assert at.query_params["max_cost"] == "1" and "min_cost" not in at.query_params
-    at.select_slider[3].set_range("0.5", "1").run()
-    assert at.query_params["min_cost"] == "0.5" and at.select_slider[3].value == ("0.5", "1")
-    at.query_params["max_cost"] = "any"  # a link moved the address
-    at.run()
-    assert at.select_slider[3].value == ("0.5", "any")
-    # ends that cross mean nothing
-    assert opened(min_cost="1", max_cost="0.1").select_slider[3].value == ("0", "any")
 
 
 def test_ranks_agreement_and_tests_of_a_full_store(home):
@@ -383,26 +287,3 @@ def test_ranks_agreement_and_tests_of_a_full_store(home):
     assert figures(agree)[0]["layout"]["xaxis"]["ticktext"] == ["TA", "FA", "RTE"]
     tests = statistics_of(view="tests", metric="fa")
     assert len(tests.dataframe[0].value) == 3
-
-
-@pytest.mark.slow
-def test_a_default_that_nobody_chose_follows_what_there_is(home):
-    """Seven methods in one scenario and more in another: the filter shows all of each, and the
-    address stays silent.
-    """
-    store = open_store(home)
-    for result in [
-        *full_results(scenarios=("one_class",), seeds=(0,)),
-        *full_results(
-            scenarios=("class_wise",),
-            methods=("finetune", "salun", "ssd", "scrub", "gradient_ascent"),
-            seeds=(0,),
-        ),
-    ]:
-        store.put_result(result)
-    store.close()
-    at = opened(scenario="one_class")
-    assert len(at.dataframe[0].value) == 3
-    next(box for box in at.selectbox if box.label == "Scenario").select("class_wise").run()
-    assert "methods" not in at.query_params
-    assert len(at.dataframe[0].value) == 5

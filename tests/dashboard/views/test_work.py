@@ -44,11 +44,6 @@ def test_the_compared_runs_have_their_work_beside_their_time(counted):
     assert "0.12" in set(frame["Work"])
 
 
-def test_the_settings_of_a_method_have_it(counted):
-    frame = frame_with(open_page("method", method="finetune"), "RTE")
-    assert set(frame["Work"]) == {"0.12"}
-
-
 @pytest.mark.parametrize("form", ["csv", "markdown", "latex"])
 def test_exports_have_it(form, counted, capsys):
     assert cli.main(["export", "--format", form, "--scenario", "one_class"]) == 0

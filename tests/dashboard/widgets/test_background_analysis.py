@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from facts import tells
 
 from dashboard import data, queue_data
 from mucore import analysis
@@ -69,18 +68,6 @@ def test_an_analysis_of_own_runs(home):
     assert data.analysis("neighbours", {**parameters, "count": 1}).state == "absent"
 
 
-@pytest.mark.slow
-def test_a_failed_analysis_says_why_and_is_tried_again(home):
-    parameters = fill(home)
-    broken = {**parameters, "keys": [parameters["keys"][0], "0" * 24]}
-    data.start_analysis("neighbours", broken)
-    found = ended(broken)
-    assert found.state == "failed" and tells(found.error, "0" * 24) and found.value is None
-    data.start_analysis("neighbours", broken)
-    assert data.analysis("neighbours", broken).state == "running"
-    assert ended(broken).state == "failed"
-
-
 def test_what_no_analysis_takes_is_a_sentence_and_no_traceback(home):
     fill(home)
     assert (
@@ -90,22 +77,6 @@ def test_what_no_analysis_takes_is_a_sentence_and_no_traceback(home):
     assert data.analysis("nothing", {}).state == "failed"
     with pytest.raises(UnknownName):
         data.start_analysis("nothing", {})
-
-
-@pytest.mark.slow
-def test_the_demo_is_analysed_into_the_readers_own_home(home, tmp_path, monkeypatch):
-    parameters = fill(tmp_path / "maker")
-    with open_store(tmp_path / "maker") as store:
-        pack = write_pack(store, tmp_path / "pack", outputs=parameters["keys"])
-    monkeypatch.setattr(data, "DEMO", pack)
-    before = sorted(pack.rglob("*"))
-    assert data.source().demo and data.analysis("neighbours", parameters).state == "absent"
-    data.start_analysis("neighbours", parameters)
-    assert ended(parameters).state == "ready"
-    assert sorted(pack.rglob("*")) == before
-    # samples of splits are no substitute for a reader's own runs
-    assert analysis.find(home, "neighbours", parameters) is None
-    assert [path.suffix for path in home.rglob("packs/*/analyses/*.npz")] == [".npz"]
 
 
 def test_an_analysis_may_come_with_the_pack(home, tmp_path, monkeypatch):

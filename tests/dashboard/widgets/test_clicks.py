@@ -1,6 +1,4 @@
-"""Cells of heat maps and marks of the critical-difference diagram: each opens the drawer of its
-run.
-"""
+"""Cells of heat maps, each of which opens the drawer of its run, and the lines of runs."""
 
 from __future__ import annotations
 
@@ -13,16 +11,10 @@ from builders import full_results, make_result, make_spec_row
 from pages import open_page, words_on
 
 from dashboard import data
-from dashboard.charts import class_gaps, confusion, critical_difference
+from dashboard.charts import class_gaps
 from dashboard.charts.parts import clickable
-from dashboard.frames import tradeoffs as tradeoffs_frames
-from mucore.outputs import Outputs, SplitOutputs
-from mucore.statistics import label_runs
-from mucore.statistics.significance import average_ranks
 from mucore.store import open_store
 from mucore.verdicts import judge
-
-COUNTS = [[5, 0], [1, 4]]
 
 
 @pytest.fixture
@@ -74,46 +66,6 @@ def test_every_cell_has_an_unseen_mark_with_the_key_of_its_run():
     assert mark.selected.marker.opacity == mark.unselected.marker.opacity == 0
 
 
-def test_each_panel_has_marks_of_its_own_run():
-    info = confusion.confusion_info([("SalUn", COUNTS), ("SSD", COUNTS)], ["cat", "dog"])
-    figure = clickable.selectable(confusion.draw(info, dark=False), lambda panel, *_: "xy"[panel])
-    first, second = marks(figure)
-    assert {each[0] for each in first.customdata} == {"x"} and {
-        each[0] for each in second.customdata
-    } == {"y"}
-    assert (first.xaxis, second.xaxis) == ("x", "x2")
-
-
-def test_a_method_is_selected_at_its_mark_and_at_its_name():
-    ranking = average_ranks({"salun": [1.0, 2.0], "ssd": [2.0, 3.0], "scrub": [3.0, 4.0]})
-    names = {
-        "salun": ("SalUn", "sparsity"),
-        "ssd": ("SSD", "influence"),
-        "scrub": ("SCRUB", "teacher"),
-    }
-    keys = {"salun": "k1", "ssd": "k2"}
-    info = critical_difference.critical_difference_info(ranking, names, keys)
-    figure = critical_difference.draw(info, dark=False, selected="k2")
-    at_names, at_ranks = [trace for trace in figure.data if trace.customdata is not None]
-    for trace in (at_names, at_ranks):
-        assert [list(each) for each in trace.customdata] == [
-            ["k1", "SalUn", 1.0, ""],
-            ["k2", "SSD", 2.0, ""],
-            ["", "SCRUB", 3.0, ""],
-        ]
-    places = {note.text: (note.x, note.y) for note in figure.layout.annotations}
-    assert (at_names.x[1], at_names.y[1]) == places["<b>SSD  2.0</b>"] and "SalUn  1.0" in places
-    assert list(at_ranks.x) == [1.0, 2.0, 3.0] and at_names.marker.opacity == 0
-
-
-def test_a_line_of_the_ranks_stands_for_its_first_run(home):
-    with open_store(home) as store:
-        for result in full_results(seeds=(1, 0)):
-            store.put_result(result)
-    keys = tradeoffs_frames.line_keys(label_runs(data.unlearning_runs()))
-    assert keys["salun"] == make_spec_row(method="salun", scenario="one_class", training_seed=0).key
-
-
 @pytest.mark.parametrize("methods", [["salun", "ssd", "retrain"], ["salun"]])
 def test_verdicts_are_those_of_whole_records(home, methods):
     with open_store(home) as store:
@@ -124,17 +76,6 @@ def test_verdicts_are_those_of_whole_records(home, methods):
     wanted = [one for one in records if one.spec["method"] in (*methods, *data.REFERENCES)]
     found = {key: line for line in judge(wanted) for key in line.keys if key in set(some["key"])}
     assert data.judged(some) == found and any(line.verdict for line in found.values())
-
-
-def test_words_are_those_of_the_verdicts_whatever_runs_are_chosen(home):
-    with open_store(home) as store:
-        store.put_results(full_results(seeds=(1, 0)))
-    runs = data.unlearning_runs()
-    for some in (runs, runs[runs["method"].isin(["salun", "original"])]):
-        lines = {key: line.verdict for key, line in data.judged(some).items()}
-        said = {key: verdict.word for key, verdict in lines.items() if verdict is not None}
-        assert data.judged_words(some) == said and len(set(said.values())) > 1
-    assert data.judged_words(runs.iloc[:0]) == {}
 
 
 # --- pages
@@ -171,80 +112,3 @@ def test_a_cell_of_class_gaps_opens_the_run_of_its_row(home, clicked):
     clicked["class_gaps"] = [cell_of(figure, 0, 10 * row + 4)]  # another cell of the same run
     at.run()
     assert at.query_params["run"] in (keys["finetune"], [keys["finetune"]])
-
-
-def test_a_cell_of_a_confusion_matrix_opens_the_run_of_its_panel(home, clicked):
-    keys = kept(home)
-    query = {
-        "tab": "confusion",
-        "key": [keys["salun"], keys["finetune"]],
-        "left": keys["salun"],
-        "right": keys["finetune"],
-    }
-    open_page("compare", **query)
-    clicked["confusion"] = [cell_of(clicked["drawn confusion"], 1, 0)]
-    at = open_page("compare", **query)
-    assert at.query_params["run"] in (keys["finetune"], [keys["finetune"]]) and at.subheader[
-        0
-    ].value.startswith("Fine-tune")
-
-
-def test_a_cell_of_two_models_opens_the_run_of_its_row(home, clicked):
-    split = SplitOutputs(
-        logits=np.eye(10, dtype=np.float32),
-        labels=np.arange(10),
-        ids=np.arange(10),
-        confusion=np.eye(10, dtype=np.int64),
-    )
-    with open_store(home) as store:
-        for method in ("retrain", "salun", "finetune"):
-            store.put_result(
-                make_result(
-                    method=method, outputs=store.artifacts.put_outputs(Outputs({"test": split}))
-                )
-            )
-    keys = {method: make_spec_row(method=method).key for method in ("salun", "finetune")}
-    query = {"tab": "predictions", "key": list(keys.values())}
-    open_page("compare", **query)
-    # Fine-tune in the second row with SalUn in the first column
-    clicked["predictions"] = [cell_of(clicked["drawn predictions"], 0, 2)]
-    at = open_page("compare", **query)
-    assert at.query_params["run"] in (keys["finetune"], [keys["finetune"]])
-
-
-def test_a_cell_of_layers_opens_the_run(home, clicked, monkeypatch):
-    keys = kept(home)
-    value = {
-        "layers": ["a", "b"],
-        "original": np.eye(2),
-        "retrain": np.eye(2),
-        "original_retrain": np.ones(2),
-        "note": "On 4.",
-    }
-    monkeypatch.setattr(
-        data, "analysis", lambda kind, parameters: data.AnalysisState("ready", value, 1.0)
-    )
-    at = open_page("representation", tab="layers", scenario="one_class")
-    at.selectbox(key="url:of").select("SalUn").run()
-    drawn = marks(clicked["drawn layer_heatmap"])
-    assert {each[0] for mark in drawn for each in mark.customdata} == {keys["salun"]} and len(
-        drawn
-    ) == 2
-    clicked["layer_heatmap"] = [cell_of(clicked["drawn layer_heatmap"], 1, 0)]
-    at.run()
-    assert at.query_params["run"] in (keys["salun"], [keys["salun"]])
-
-
-def test_a_mark_of_the_critical_difference_diagram_opens_the_methods_run(home, clicked):
-    with open_store(home) as store:
-        for result in full_results():
-            store.put_result(result)
-    key = make_spec_row(method="salun", scenario="one_class").key
-    clicked["critical_difference"] = [
-        {"customdata": [key, "SalUn", 1.0], "curve_number": 20, "point_index": 0}
-    ]
-    at = open_page("tradeoffs", view="ranks", metric="fa")
-    assert not at.exception and at.query_params["run"] in (key, [key])
-    assert at.subheader[0].value.startswith("SalUn, training seed 0")
-    notes = [note.text for note in clicked["drawn critical_difference"].layout.annotations]
-    assert any(note.startswith("<b>") and "SalUn" in note for note in notes)

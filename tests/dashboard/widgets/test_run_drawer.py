@@ -1,6 +1,4 @@
-"""The drawer of a run: when it takes the keyboard, which tables and figures open it, and whose
-Retrain stands in it.
-"""
+"""The drawer of a run: when it takes the keyboard, its weights, and the verdict on its line."""
 
 from __future__ import annotations
 
@@ -9,13 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import streamlit as st
-from builders import full_results, make_result, make_spec_row, queue_done
-from pages import APP, figure, open_page, words_on
-from streamlit.testing.v1 import AppTest
+from builders import full_results, make_result, make_spec_row
+from pages import open_page
 
 from dashboard import data
-from dashboard.charts import class_accuracy
 from dashboard.text import verdicts
 from dashboard.widgets import run_drawer
 from dashboard.widgets.figures import chart
@@ -61,16 +56,6 @@ def click(monkeypatch) -> Callable[[str], None]:
     return select
 
 
-def test_an_address_that_is_opened_or_loaded_again_leaves_the_keyboard_with_the_page(
-    filled, openings
-):
-    at = AppTest.from_file(APP, default_timeout=60)
-    at.query_params["run"] = key_of("salun")
-    at.run()
-    at.run()
-    assert openings == [0, 0]
-
-
 def test_a_new_selection_takes_the_keyboard_once(filled, openings, click):
     at = open_page("tradeoffs", scenario="one_class")
     click(key_of("finetune"))
@@ -91,96 +76,6 @@ def test_a_new_selection_takes_the_keyboard_once(filled, openings, click):
     click(key_of("salun"))
     at.run()
     assert openings[-1] > 2 and at.subheader[0].value.startswith("SalUn")
-
-
-def test_a_line_of_results_takes_the_keyboard(filled, openings):
-    at = open_page("results", scenario="one_class")
-    assert not openings
-    at.query_params["row"] = run_drawer.frames.row_id(
-        "salun", data.summaries().set_index("key").loc[key_of("salun"), "parameters"]
-    )
-    at.run()
-    assert openings[-1] == 1
-    at.selectbox(key="url:run").select_index(1).run()  # another seed of the same line
-    assert openings[-1] == 1
-
-
-@pytest.fixture
-def select_line(monkeypatch) -> dict[str, int]:
-    """Which line is selected in the table whose name begins so."""
-    chosen: dict[str, int] = {}
-    draw = st.dataframe
-
-    def selected(frame: Any, **look: Any) -> Any:
-        draw(frame, **look)
-        lines = [
-            line for name, line in chosen.items() if str(look.get("key", "")).startswith(f"{name}:")
-        ]
-        return {"selection": {"rows": lines, "columns": []}}
-
-    monkeypatch.setattr(st, "dataframe", selected)
-    return chosen
-
-
-@pytest.mark.parametrize(
-    ("page", "table", "query"), [("method", "method_runs", {"method": "salun"})]
-)
-def test_a_line_of_a_table_of_runs_opens_its_run(filled, select_line, openings, page, table, query):
-    runs = data.summaries().sort_values("finished", ascending=False)
-    runs = runs[runs["method"] == query["method"]] if query else runs
-    select_line[table] = 1
-    at = open_page(page, **query)
-    assert not at.exception and runs.iloc[1]["key"] in at.query_params["run"]
-    assert runs.iloc[1]["key"] in words_on(at) and openings[-1] == 1
-
-
-def test_a_done_run_of_the_queue_opens(home, select_line):
-    with open_store(home) as store:
-        specs = [
-            make_spec_row(scenario="one_class", method=method) for method in ("finetune", "salun")
-        ]
-        queue_done(store, specs)
-    select_line["done"] = 0
-    at = open_page("queue", show="done")
-    assert not at.exception and not at.error
-    assert key_of("salun") in at.query_params["run"] and any(
-        each.value.startswith("SalUn") for each in at.subheader
-    )
-    assert "Part of one class" in words_on(at)  # the drawer says of what
-
-
-def test_a_mark_of_the_method_page_opens_its_first_run(filled):
-    at = open_page("method", method="salun")
-    shown = figure(at, "method_settings")
-    keys = {each[0] for trace in shown["data"] for each in trace["customdata"]}
-    known = data.summaries()
-    assert keys <= set(known.loc[known["method"] == "salun", "key"]) and keys
-
-
-def test_the_retrain_beside_a_run_is_of_the_same_setting(home, monkeypatch):
-    """Start, Queue and Method give the drawer runs of all settings."""
-    counts = {"test": np.eye(10, dtype=np.int64)}
-    specs = [
-        make_spec_row(method=method, scenario=scenario)
-        for scenario in ("all_classes", "one_class")
-        for method in ("retrain", "salun")
-    ]
-    with open_store(home) as store:
-        for place, spec in enumerate(specs, start=1):
-            store.put_result(
-                make_result(spec, confusion={name: place * count for name, count in counts.items()})
-            )
-    asked: list[int] = []
-    info = class_accuracy.class_accuracy_info
-
-    def seen(own: Any, names: Any = (), retrain: Any = None, halves: Any = ()) -> Any:
-        if retrain is not None:
-            asked.append(int(np.asarray(retrain)[0, 0]))
-        return info(own, names, retrain, halves)
-
-    monkeypatch.setattr(class_accuracy, "class_accuracy_info", seen)
-    at = open_page("start", run=specs[3].key)
-    assert not at.exception and asked == [3]
 
 
 def test_weights_can_be_taken_out_where_they_are(home):

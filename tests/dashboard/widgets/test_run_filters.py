@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -10,13 +9,12 @@ from pathlib import Path
 
 import pytest
 from builders import make_result, make_spec_row
-from pages import figures, open_page
+from pages import open_page
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data
 from dashboard.text import labels
 from dashboard.widgets import run_filters
-from mucore.catalog import tuning
 from mucore.store import open_store, write_pack
 
 opened = partial(open_page, "results")
@@ -68,42 +66,6 @@ def test_own_results_show_all_settings_and_the_address_names_the_chosen(home):
     assert len(titles(opened(settings="nonsense"))) == 3
 
 
-def test_authors_settings_that_no_search_could_better_are_tuned_ones_too(home):
-    fill_with_both(home)
-    spec = make_spec_row(scenario="one_class", method="ssd")
-    found = tuning.Tuned(
-        *("ssd", {"alpha": 7.0}, spec.dataset, "", spec.model, "quick", "one_class"),
-        recipe=spec.recipe.model_dump(mode="json"),
-        scenario_parameters=spec.scenario_parameters,
-    )
-    elsewhere = replace(found, method="fisher", values={"alpha": 3e-7}, model="resnet18")
-    amount = replace(found, method="fcs", values={"lr": 0.3}, scenario_parameters={"budget": 0.5})
-    longer = replace(found, method="salun", values={"lr": 0.3}, recipe={"epochs": 99})
-    every = (found, elsewhere, amount, longer)
-    (home / tuning.FILE).write_text(json.dumps(tuning.content(every)))
-    with open_store(home) as store:
-        for each in every:
-            mine = make_spec_row(scenario="one_class", method=each.method)
-            values = {**mine.parameters, **each.values}
-            store.put_result(make_result(mine.model_copy(update={"parameters": values})))
-    assert titles(opened(settings="tuned")) == ["SCRUB", "SSD"]
-
-
-def test_settings_of_another_task_can_be_looked_at_alone(home):
-    fill_with_both(home)
-    with open_store(home) as store:
-        spec = make_spec_row(scenario="one_class", method="ssd")
-        store.put_result(make_result(spec.model_copy(update={"method_preset": "tuned_elsewhere"})))
-    at = opened()
-    assert len(settings(at).options) == 5
-    for chosen, shown in (
-        ("tuned_elsewhere", ["SSD"]),
-        ("tuned", ["SCRUB"]),
-        ("both", ["Fine-tune", "SCRUB (authors)", "SCRUB (tuned)"]),
-    ):
-        assert titles(opened(settings=chosen)) == shown
-
-
 def show_as_demo(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The store in `made` as the pack that comes with the program."""
     with open_store(made) as store:
@@ -122,60 +84,6 @@ def test_the_demo_opens_on_tuned_settings_and_its_chips_say_so(home, tmp_path, m
     assert titles(opened(settings="authors")) == ["Fine-tune", "SCRUB"]
     assert titles(opened(settings="authors", methods="scrub")) == ["SCRUB"]
     assert "Methods **1 of 2**" in popovers(opened(settings="authors", methods="scrub"))
-
-
-def test_start_opens_on_what_results_opens_on(home, tmp_path, monkeypatch):
-    """Of the demo a whole class: SCRUB forgot it, Fine-tune did nothing and scores highest. The
-    scenario that comes first in the catalogue has neither.
-    """
-    level = {
-        "original": (1.0, 1.0),
-        "retrain": (0.0, 0.9),
-        "scrub": (0.0, 0.9),
-        "finetune": (1.0, 0.95),
-    }
-    with open_store(tmp_path / "made") as store:
-        for scenario in ("class_wise", "one_class"):
-            for method, (forgotten, kept) in level.items():
-                values = dict.fromkeys(("fa", "tfa"), forgotten) | {"rte": 0.2}
-                values |= dict.fromkeys(("ra", "tra", "ta"), kept)
-                store.put_result(make_result(scenario=scenario, method=method, metrics=values))
-    show_as_demo(tmp_path / "made", monkeypatch)
-    at = open_page("start")
-    assert not at.exception
-    far, scored, costs = figures(at)
-    (first,) = scored["data"]
-    assert first["x"] == [100.0, 95.0, 90.0]  # of Original, of the highest, of Retrain
-    assert len(far["data"]) == 4
-    named = [mark[1] for trace in costs["data"] for mark in trace.get("customdata", ())]
-    assert sorted(named) == ["Fine-tune", "SCRUB"]
-
-
-def test_changed_settings_have_a_choice_of_their_own_and_are_not_what_the_demo_opens_on(
-    home, tmp_path, monkeypatch
-):
-    with open_store(tmp_path / "made") as store:
-        for method in ("retrain", "scrub"):
-            store.put_result(
-                make_result(scenario="class_wise", method=method, metrics={"agl": 0.5})
-            )
-        spec = make_spec_row(scenario="class_wise", method="scrub")
-        for changes in (
-            {"parameters": {**spec.parameters, "lr": 0.3}},
-            {"noise": 0.1},
-            {"scope": "classifier"},
-        ):
-            store.put_result(make_result(spec.model_copy(update=changes), metrics={"agl": 0.4}))
-        write_pack(store, tmp_path / "pack")
-    monkeypatch.setattr(data, "DEMO", tmp_path / "pack")
-    assert (
-        titles(opened()) == ["SCRUB"]
-        and len(titles(opened(settings="own"))) == 3
-        and len(titles(opened(settings="all"))) == 4
-    )
-    for tab, usual in (("scatter", "authors"), ("last", "all")):
-        at = open_page("representation", tab=tab)
-        assert not at.exception and settings(at).value == usual
 
 
 def test_other_data_or_weights_of_one_name_are_chosen_and_never_averaged(home):

@@ -13,15 +13,11 @@ from pathlib import Path
 import pandas as pd
 import plotly.graph_objects as go
 import pytest
-import streamlit as st
 from pages import fill, open_page
 
 from dashboard import access
-from dashboard.lessons import LESSONS
-from dashboard.lessons.results import LessonResults
-from dashboard.report import Facts, Picture, Table, render
-from dashboard.sections.lessons import take_home as lesson_file
-from dashboard.widgets import course, guests, take_home
+from dashboard.report import Picture, Table, render
+from dashboard.widgets import course, take_home
 from mucore.errors import BadValue
 
 HERE = "http://127.0.0.1:8501/results?scenario=one_class"
@@ -54,33 +50,6 @@ def test_a_page_goes_home_with_answer_figures_numbers_and_link():
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page)
     assert policy is not None and policy[1].startswith("default-src 'none'")
     assert not re.search(r'<(?:link|img|script)[^>]+(?:src|href)="?https?:', page)
-
-
-def test_a_part_that_is_drawn_each_second_leaves_its_newest_figures_and_numbers(monkeypatch):
-    here, parts = told(), []
-    monkeypatch.setattr(course, "current", lambda: here)
-    monkeypatch.setattr(st, "fragment", lambda part, **_: parts.append(part) or part)
-    running = {"1": [0.9], "2": [0.8]}
-
-    @guests.live(1.0)
-    def live(jobs: dict[str, list[float]]) -> None:
-        for job, losses in jobs.items():
-            course.picture(f"loss:{job}", go.Figure(go.Scatter(y=losses)), job)
-            course.table(f"loss:{job}", job, pd.DataFrame({"loss": losses}))
-
-    live(running)
-    live({"other": [0.1]})  # the same part once more on the page
-    for _ in range(600):
-        running["2"] = [*running["2"], 0.5]
-        parts[0](running)
-    assert [one.name for one in here.pictures] == ["1", "2", "3", "4"]
-    assert [one.alt for one in here.pictures] == ["One mark", "1", "2", "other"]
-    assert len(here.pictures[2].figure.data[0].y) == len(here.tables[2].frame) == 601
-    del running["1"]  # has ended, and another one began
-    running["3"] = [0.7]
-    parts[0](running)
-    assert [one.caption for one in here.tables] == ["Numbers", "2", "other", "3"]
-    assert [one.alt for one in here.pictures] == ["One mark", "2", "other", "3"]
 
 
 def test_of_guests_one_file_is_made_at_a_time(become, monkeypatch):
@@ -116,23 +85,6 @@ def test_of_a_room_that_presses_at_once_everybody_gets_a_file_of_figures_drawn_o
         files = list(room.map(press, range(30)))
     assert written == [1] and all(file.count("<desc>drawn") == 1 for file in files)
     assert all(f"You said {number} %" in file for number, file in enumerate(files))
-
-
-def test_a_lesson_goes_home_with_what_the_reader_said():
-    lesson = LESSONS["forget-one-class"]
-    empty = LessonResults((), "class_wise")
-    found = lesson_file.sections(lesson, empty, {2: 50}, {1: 0}, dark=False)
-    titles = [section.title for section in found]
-    assert titles == [*(step.title for step in lesson.steps), "Check yourself", "To remember"]
-    (check,) = [section for section in found if section.title == "Check yourself"]
-    facts = [dict(block.facts) for block in check.blocks if isinstance(block, Facts)]
-    first = lesson.check[0]
-    assert facts[0] == {
-        "You said": first.options[0],
-        "Answer": first.options[first.right],
-        "Why": first.why,
-    }
-    assert "You said" not in facts[1]
 
 
 def test_the_button_stands_in_the_side_bar_of_a_page_with_something_to_take(home):

@@ -18,7 +18,6 @@ from pages import button, open_page, words_on
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from dashboard import data
 from dashboard.widgets import uploads
 from mucore import catalog, models, titles
 from mucore.store import open_store
@@ -72,32 +71,6 @@ def test_weights_of_the_original_are_kept_and_named_by_their_content(home):
     )
 
 
-def test_weights_of_the_method_that_takes_a_file(home):
-    at = bring(
-        open_page("launch", **SMALL | {"methods": ["uploaded"]}),
-        "uploaded.file",
-        "mine.safetensors",
-        weights(),
-    )
-    button(at, "Start").click().run()
-    with open_store(home) as store:
-        (job,) = [job for job in store.jobs() if job.spec["method"] == "uploaded"]
-        assert job.spec["parameters"]["file"] == hashlib.sha256(weights()).hexdigest()
-
-
-def test_arrays_become_a_data_set(home):
-    at = open_page("launch", **SMALL | {"dataset": "npz"})
-    missing = uploads.missing(catalog.dataset("npz"))
-    assert tells(missing, catalog.dataset("npz").title, "file") and "folder" not in missing
-    assert tells(words_on(at), missing) and not started(at)
-    at = bring(at, "path", "mine.npz", arrays())
-    assert not at.exception and not tells(words_on(at), missing)
-    button(at, "Start").click().run()
-    with open_store(home) as store:
-        (dataset,) = {job.spec["dataset"] for job in store.jobs()}
-    assert dataset == f"npz:{next((home / uploads.FOLDER).glob('*.npz')).resolve()}"
-
-
 def test_arrays_keep_the_name_they_came_with_as_a_title_and_never_as_a_path(home):
     at = bring(
         open_page("launch", **SMALL | {"dataset": "npz"}),
@@ -124,7 +97,6 @@ def test_arrays_keep_the_name_they_came_with_as_a_title_and_never_as_a_path(home
     [
         ({"y_test": None}, "lacks y_test"),
         ({"x_train": np.zeros((39, 8, 8), np.uint8)}, "x_train has 39, y_train has 40"),
-        ({"y_train": np.full(40, 3)}, "must use every class"),
     ],
 )
 def test_arrays_are_checked_when_they_come_and_nothing_starts_until_they_are_well(
@@ -142,44 +114,6 @@ def test_arrays_are_checked_when_they_come_and_nothing_starts_until_they_are_wel
     assert started(at) and says not in words_on(at)
 
 
-@pytest.mark.parametrize(
-    ("place", "content", "says"),
-    [
-        ("original", b"weights", "not a checkpoint of plain tensors"),
-        ("uploaded.file", weights("resnet9-small"), "weights of another network"),
-        ("original", weights(classes=7), "Check the number of classes"),
-    ],
-)
-def test_weights_are_checked_against_the_model_when_they_come(home, content, says, place):
-    at = open_page(
-        "launch", **SMALL | {"methods": ["uploaded" if place == "uploaded.file" else "finetune"]}
-    )
-    at = bring(at, place, "mine.pt", content)
-    assert (
-        not at.exception and says in words_on(at) and "mine.pt" in words_on(at) and not started(at)
-    )
-    at = bring(at, place, "mine.pt", weights())
-    assert started(at)
-    (field,) = [each for each in at.text_input if each.label == "preprocess"]
-    field.set_value("").run()
-    assert not started(at) and tells(words_on(at), "Nothing in mine.pt tells", "0..1, -1..1")
-
-
-def test_ids_are_checked_against_the_data(home):
-    at = bring(
-        open_page("launch", **SMALL, scenarios=["ids"]), "ids.ids", "mine.csv", b"id\n3\n1797\n"
-    )
-    assert tells(words_on(at), "1 of 2", 1797) and not started(at) and not at.exception
-    assert started(bring(at, "ids.ids", "mine.csv", b"id\n3\n1795\n"))
-
-
-def test_the_same_arrays_are_kept_once(home):
-    data.own_store()
-    first, again = (uploads.keep(b"the same", "npz") for _ in range(2))
-    assert first == again != uploads.keep(b"another", "npz")
-    assert len(list((home / uploads.FOLDER).iterdir())) == 2
-
-
 def test_a_disk_that_is_full_says_so_and_nothing_is_planned_with_the_file(home, monkeypatch):
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
@@ -192,15 +126,6 @@ def test_a_disk_that_is_full_says_so_and_nothing_is_planned_with_the_file(home, 
         and "path" not in at.query_params
         and not at.exception
     )
-
-
-def test_a_list_of_ids_that_is_none_is_refused_with_its_reason(home):
-    at = open_page("launch", **SMALL, scenarios=["ids"])
-    at = bring(at, "ids.ids", "mine.csv", b"number\n3\n")
-    assert "column" in words_on(at) and not at.exception and not started(at)
-    assert "column" in words_on(at.run()) and not started(at)  # as long as the file is there
-    at = bring(at, "ids.ids", "mine.csv", b"id\n3\n17\n")
-    assert at.query_params["ids.ids"] in ("3,17", ["3,17"])
 
 
 def folders() -> bytes:

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import re
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pandas as pd
-import plotly.graph_objects as go
 import pytest
-from builders import make_result
-from facts import tells
-from pages import open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import access
 from dashboard.frames import queue as queue_frames
-from dashboard.report import render
-from dashboard.text import labels, units
+from dashboard.text import units
 from dashboard.widgets.figures import _downloads
 from dashboard.widgets.markdown import escape
 from mucore import unforeseen
 from mucore.errors import BadValue
 from mucore.runner.estimate import Left, Span
-from mucore.store import open_store
 from mucore.store.rows import Job, JobState
 
 pytestmark = pytest.mark.smoke
@@ -157,18 +148,6 @@ def test_by_cause_hangs_every_follower_on_the_job_that_failed():
     assert {key: [job.key for job in each] for key, each in followers.items()} == {"t": ["r", "m"]}
 
 
-def test_by_cause_follows_a_chain():
-    causes, followers = queue_frames.by_cause(
-        [
-            make_job(1, "a", "failed", started=NOW),
-            make_job(2, "b", "failed", needs=("a",)),
-            make_job(3, "c", "failed", needs=("b",)),
-        ]
-    )
-    assert [job.key for job in causes] == ["a"]
-    assert {key: [job.key for job in each] for key, each in followers.items()} == {"a": ["b", "c"]}
-
-
 # --- messages, help, downloads
 # --------------------------------------------------------------------------------------------------
 
@@ -184,40 +163,6 @@ def test_downloads_hold_the_frame():
     assert set(made) == {"CSV", "LaTeX", "HTML"}
     assert "<td>2</td>" in made["HTML"]
     assert r"\toprule" in made["LaTeX"]
-
-
-def test_of_guests_few_wait_for_the_files_of_figures_and_the_presenter_does_not(
-    become, monkeypatch
-):
-    drawing, go_on, busy = threading.Semaphore(0), threading.Event(), []
-
-    def image(figure: go.Figure, kind: str) -> bytes:
-        drawing.release()
-        assert kind != "svg" or go_on.wait(10)
-        return kind.encode()
-
-    def press() -> bytes:
-        try:
-            return guests["SVG"]()
-        except access.Busy:
-            busy.append(1)
-            return b""
-
-    monkeypatch.setattr(render, "draws", lambda: True)
-    monkeypatch.setattr(render, "image", image)
-    frame, figure = pd.DataFrame({"x": [1]}), go.Figure()
-    become("guest")
-    guests = {label: make for label, _, make in _downloads(frame, figure)}
-    access._server.presenters.add("")  # this thread, which is no browser's
-    presenters = {label: make for label, _, make in _downloads(frame, figure)}
-    access._server.presenters.clear()
-    with ThreadPoolExecutor(5) as pool:
-        pressed = [pool.submit(press) for _ in range(20)]
-        assert drawing.acquire(timeout=60) and not drawing.acquire(timeout=0.2)
-        assert pool.submit(presenters["PNG"]).result(timeout=60) == b"png"
-        go_on.set()
-        found = [each.result() for each in pressed]
-    assert found.count(b"svg") == access.FILES_AT_ONCE and len(busy) == 17
 
 
 def guarded_page():
@@ -334,38 +279,3 @@ def test_every_card_makes_a_form_that_returns_its_defaults():
     at = AppTest.from_function(cards_page, default_timeout=60).run()
     assert not at.exception and at.session_state["wrong"] == []
     assert at.markdown[-1].value == "the end"
-
-
-# --- answers and provenance
-# --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("texts", "metrics"),
-    [
-        (("Most accurate", "AMUN", "TA 89.5 %, FA +18.0 points from Retrain"), ["ta", "fa"]),
-        (("Highest H-LR", "RTE 0.1", "MIA Conf 5.2"), ["mia_confidence", "h_lr", "rte"]),
-        (("Score of Steps", "SSD", "CT", "DATA", "no run diverged"), []),
-    ],
-)
-def test_metrics_are_found_by_their_short_names(texts, metrics):
-    assert labels.metrics_named(*texts) == metrics
-
-
-def test_provenance_says_when_versions_differ(home):
-    with open_store(home) as store:
-        for place, version in enumerate(("2.1", "2.1", "2.2")):
-            store.put_result(
-                make_result(training_seed=place, versions={"mucore": "0.1.0", "torch": version})
-            )
-    at = open_page("start")
-
-    def script():
-        from dashboard import data
-        from dashboard.widgets.provenance import provenance
-
-        provenance(data.summaries())
-
-    said = words_on(AppTest.from_function(script, default_timeout=60).run()).replace("**", "")
-    assert not at.exception and tells(said, "differ", "in torch", "all have", "mucore 0.1.0")
-    assert tells(said.replace("\n", " "), "torch 2.1", "2 runs", "torch 2.2", "1 run")
