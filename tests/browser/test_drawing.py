@@ -28,8 +28,8 @@ def draw(page: Page, *places: tuple[int, int]) -> None:
 
 
 @pytest.mark.timeout(900)
-def test_a_forgotten_class_is_drawn(application: Application, page: Page) -> None:
-    page.goto(f"{application.url}/draw")
+def test_a_forgotten_class_is_drawn(demo: Application, page: Page) -> None:
+    page.goto(f"{demo.url}/draw")
     expect(page.locator("canvas.ink")).to_be_visible(timeout=10 * MINUTES)
     said, membership = page.locator(".said"), page.locator(".membership")
     rows = page.locator(".board tbody tr")

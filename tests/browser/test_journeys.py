@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from mucore import catalog
 from mucore.store import open_store
 
-METHODS = ["scrub", "finetune"]
+METHODS = ["scrub"]
 
 
 CHOICE = {

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from applications import Application, new_page
+from applications import Application
 from playwright.sync_api import Browser, Locator, Page, expect
 
 PATIENT = 300_000  # milliseconds; a busy machine takes its time to load PyTorch
@@ -60,19 +60,18 @@ def drawn_line(page: Page, stage: Locator, corners: Sequence[tuple[float, float]
 
 
 @pytest.mark.timeout(1200)
-def test_an_example_is_played_and_its_address_opens_the_same(
+def test_an_example_is_played_and_a_phone_opens_the_same(
     demo: Application, page: Page, chromium: Browser
 ) -> None:
     stage = opened(page, f"{demo.url}/playground")
-    # it opens played: references and three methods with four numbers each, without PyTorch
-    played(stage)
-    expect(stage.locator(".card")).to_have_count(5)
     expect(stage.locator(".tools")).to_be_hidden()
     outlier = stage.get_by_role("button", name="An outlier")
     outlier.click()
     expect(outlier).to_have_attribute("aria-pressed", "true")
     expect(page).to_have_url(re.compile("preset=outlier"))
+    # references and three methods with four numbers each, without PyTorch
     played(stage)
+    expect(stage.locator(".card")).to_have_count(5)
     stage.locator("summary").click()
     stage.get_by_role("button", name="Remove SSD").click()
     expect(page).to_have_url(re.compile(r"methods=finetune%2Cneggrad_plus(&|$)"))
@@ -80,7 +79,6 @@ def test_an_example_is_played_and_its_address_opens_the_same(
     first = stage.locator('[data-who="finetune"]')
     stage.get_by_role("button", name="Forget", exact=True).click()
     played(stage)
-    expect(stage.locator(".card")).to_have_count(4)
     for card in ("original", "retrain", "finetune", "neggrad_plus"):
         numbers = stage.locator(f'[data-who="{card}"] .numbers b')
         expect(numbers).to_have_count(4)
@@ -93,7 +91,6 @@ def test_an_example_is_played_and_its_address_opens_the_same(
     # Retrain never saw the outlier, so the two references differ where it lies
     assert picture(stage.locator(".original")) != picture(stage.locator(".retrain"))
 
-    last = picture(first)
     # as slow as can be, so that it still plays when it is looked at
     stage.locator(".speed").select_option("0.25")
     stage.focus()
@@ -102,7 +99,7 @@ def test_an_example_is_played_and_its_address_opens_the_same(
     page.keyboard.press(" ")
     expect(stage.locator(".play")).to_have_text("Play")
     stage.locator(".time").fill("0")
-    assert first.get_attribute("data-step") == "0" and picture(first) != last
+    assert first.get_attribute("data-step") == "0" and picture(first) != field
     page.keyboard.press("ArrowRight")
     once = time(stage)
     page.keyboard.press("ArrowRight")
@@ -111,11 +108,26 @@ def test_an_example_is_played_and_its_address_opens_the_same(
     assert time(stage) == once
 
     expect(page).to_have_url(re.compile("played=1"))
-    other = new_page(chromium, theme="dark")
-    again = opened(other, page.url)
+    context = chromium.new_context(
+        viewport={"width": 360, "height": 740}, has_touch=True, reduced_motion="reduce"
+    )
+    phone = context.new_page()
+    phone.set_default_timeout(PATIENT)
+    again = opened(phone, page.url)
     played(again)
+    # nothing moves by itself: the last frame is there at once
+    assert again.locator(".time").input_value() == "1000"
     assert chosen(again) == chosen(stage) == 1
-    assert again.locator(".status").inner_text() == stage.locator(".status").inner_text()
+    assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    edges = again.locator(".bar :is(button, select):visible").evaluate_all(
+        "all => all.filter(one => !one.closest('.examples'))  // these scroll\n"
+        ".map(one => one.getBoundingClientRect().right)"
+    )
+    assert max(edges) <= 360
+    again.get_by_role("radio", name="Cluster").tap()
+    point = again.evaluate("node => node.playground.points[3]")
+    phone.touchscreen.tap(*place(again, (point[0] + 1) / 2, (1 - point[1]) / 2))
+    assert chosen(again) > 1
 
 
 @pytest.mark.timeout(1200)
@@ -154,28 +166,3 @@ def test_points_are_chosen_by_line_cluster_key_and_drawn(demo: Application, page
     stage.get_by_role("radio", name="Cluster").click()
     page.mouse.click(*place(stage, 0.2, 0.2))
     assert chosen(stage) >= 1
-
-
-def test_a_phone_has_room_for_everything_and_fingers_choose(
-    demo: Application, chromium: Browser
-) -> None:
-    context = chromium.new_context(
-        viewport={"width": 360, "height": 740}, has_touch=True, reduced_motion="reduce"
-    )
-    page = context.new_page()
-    page.set_default_timeout(PATIENT)
-    stage = opened(page, f"{demo.url}/playground?points=moons&forget=1&methods=finetune&played=1")
-    played(stage)
-    # nothing moves by itself: the last frame is there at once
-    assert stage.locator(".time").input_value() == "1000"
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    edges = stage.locator(".bar :is(button, select):visible").evaluate_all(
-        "all => all.filter(one => !one.closest('.examples'))  // these scroll\n"
-        ".map(one => one.getBoundingClientRect().right)"
-    )
-    assert max(edges) <= 360
-    before = chosen(stage)
-    stage.get_by_role("radio", name="Cluster").tap()
-    point = stage.evaluate("node => node.playground.points[3]")
-    page.touchscreen.tap(*place(stage, (point[0] + 1) / 2, (1 - point[1]) / 2))
-    assert chosen(stage) > before

@@ -45,24 +45,10 @@ def test_a_click_on_the_page_list_takes_the_filters_along_in_one_step(
     go(page, "Queue")
     expect(page).to_have_url(re.compile("/queue$"))
     expect(page.get_by_role("button", name="Reset filters")).to_have_count(0)
-    go(page, "Classes and images")
-    expect(page).to_have_url(re.compile(f"/compare{kept}"))
-    for name in ("queue", "tradeoffs", "results"):
+    for name in ("tradeoffs", "results"):
         with turned(page):
             page.go_back()
         expect(page).to_have_url(re.compile(f"/{name}"))
     expect(page).to_have_url(re.compile(f"/results{kept}"))
     page.get_by_role("button", name="Reset filters").click()
     expect(page).to_have_url(re.compile("/results$"))
-
-
-def test_a_lesson_is_where_it_was_left(demo: Application, page: Page) -> None:
-    page.goto(f"{demo.url}/lessons?lesson=forget-one-class&step=2")
-    expect(page.get_by_text("step 2 of")).to_be_visible()
-    go(page, "Reference")
-    expect(page).to_have_url(re.compile("/reference"))
-    expect(page.locator(".st-key-along a").first).to_be_attached()
-    go(page, "Lessons")
-    expect(page).to_have_url(re.compile("lesson=forget-one-class&step=2"))
-    page.reload()
-    expect(page.get_by_text("step 2 of")).to_be_visible()
