@@ -23,10 +23,10 @@ LINKS = json.loads(
 
 
 def fewest() -> list[dict[str, Any]]:
-    """Links that name each page, and each page's parameters, at least once."""
-    found, named = [], set[tuple[str, str]]()
+    """Of the links those that name each page and each filter once, the fullest first."""
+    found, named = [], set[str]()
     for link in sorted(LINKS, key=lambda link: -len(link["query"])):
-        says = {(link["page"], name) for name in ("", *link["query"])}
+        says = {f"/{link['page']}", *({*state.FILTERS} & {*link["query"]})}
         if says - named:
             found.append(link)
             named |= says

@@ -15,6 +15,7 @@ from pages import fill, open_page, words_on, writing
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Element
 
+from dashboard.report import render
 from mucore.store import open_store
 from mucore.tuning.plan import FOLDER
 
@@ -71,8 +72,9 @@ def keys(at: AppTest) -> set[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", ["start", "results", "launch", "queue", "method", "reports"])
-def test_a_guest_presses_what_is_there(page, busy, started, become):
+def test_a_guest_presses_what_is_there(page, busy, started, become, monkeypatch):
     """Each page opens for a guest in test_sweep.py."""
+    monkeypatch.setattr(render, "browser", lambda: None)  # no figures are drawn for reports
     become("guest")
     before = counter(busy), files(busy)
     at = open_page(page)
