@@ -6,13 +6,7 @@ metric, value, gap, error). Values are fractions in 0..1, seconds and bytes; per
 exist only in the text that `number` and `cell_text` make.
 """
 
-from dashboard.frames.answer import (
-    Answer,
-    best_answers,
-    nearest_answer,
-    nearest_sentence,
-    suspicious,
-)
+from dashboard.frames.answer import nearest_sentence, suspicious
 from dashboard.frames.rows import Cell, Estimate, Row, apart, half_width, metric_rows, noise, row_id
 from dashboard.frames.settings import (
     Noises,
@@ -50,7 +44,6 @@ __all__ = [
     "NOISE",
     "USUAL",
     "VERDICT",
-    "Answer",
     "Cell",
     "Column",
     "Estimate",
@@ -60,13 +53,11 @@ __all__ = [
     "Setting",
     "View",
     "apart",
-    "best_answers",
     "cell_text",
     "columns",
     "half_width",
     "method_settings",
     "metric_rows",
-    "nearest_answer",
     "nearest_sentence",
     "next_order",
     "noise",

@@ -1,4 +1,4 @@
-"""An evidence report as one file of HTML: no request leaves it, no script runs in it where its
+"""A report as one file of HTML: no request leaves it, no script runs in it where its
 figures are SVG, and it prints on A4.
 
 The markup is assets/report.html.j2, with a macro for each block in report_blocks.html.j2. They
@@ -41,8 +41,6 @@ def html(report: Report, drawings: Mapping[str, bytes | None], *, dark: bool = F
         {
             "id": f"s{place}",
             "title": section.title,
-            "level": section.level,
-            "wide": section.wide,
             "blocks": [(type(block).__name__, _shown(block, drawings)) for block in section.blocks],
         }
         for place, section in enumerate(report.sections, start=1)
@@ -50,14 +48,14 @@ def html(report: Report, drawings: Mapping[str, bytes | None], *, dark: bool = F
     return assets.template("report.html.j2").render(
         report=report,
         sections=sections,
-        style=_style(report.title, dark),
+        style=_style(dark),
         policy=_SCRIPTED if scripted else _STATIC,
         script=get_plotlyjs() if scripted else "",
     )
 
 
-def _style(title: str, dark: bool) -> str:
-    """The style sheet with the colours of the theme, and the title at the foot of pages."""
+def _style(dark: bool) -> str:
+    """The style sheet with the colours of the theme."""
     look = theme.ground(dark)
     style = STYLE
     for name, colour in {
@@ -70,8 +68,7 @@ def _style(title: str, dark: bool) -> str:
         "SCHEME": "dark" if dark else "light",
     }.items():
         style = style.replace(name, colour)
-    # last, for a title may hold the names of colours
-    return style.replace('string(none) "FOOT"', _css_text(title))
+    return style
 
 
 def _shown(block: object, drawings: Mapping[str, bytes | None]) -> object:
@@ -91,11 +88,8 @@ def _shown(block: object, drawings: Mapping[str, bytes | None]) -> object:
 
 def _table(table: Table) -> dict[str, Any]:
     frame = table.frame.astype(str)
-    bands = frame[table.by].tolist() if table.by else [""] * len(frame)
-    frame = frame.drop(columns=table.by) if table.by else frame
     columns = [str(name) for name in frame.columns]
-    kinds = [_kind(name, frame[name]) for name in columns]
-    rows = zip(bands, frame.itertuples(index=False, name=None), strict=True)
+    kinds = [_kind(frame[name]) for name in columns]
     groups = groupby(table.groups.get(column, "") for column in columns)
     return {
         "caption": table.caption,
@@ -103,46 +97,26 @@ def _table(table: Table) -> dict[str, Any]:
         + (" short" if len(frame) <= SHORT_ROWS else ""),
         "groups": [(name, len(list(members))) for name, members in groups] if table.groups else [],
         "heads": [
-            {"text": table.heads.get(name, name), "kind": kind.removesuffix(" code")}
+            {"text": table.heads.get(name, name), "kind": kind}
             for name, kind in zip(columns, kinds, strict=True)
         ],
-        "bands": [
-            (
-                band,
-                [
-                    [_cell(text, kind) for text, kind in zip(cells, kinds, strict=True)]
-                    for _, cells in members
-                ],
-            )
-            for band, members in groupby(rows, key=lambda pair: pair[0])
+        "rows": [
+            [_cell(text, kind) for text, kind in zip(cells, kinds, strict=True)]
+            for cells in frame.itertuples(index=False, name=None)
         ],
     }
 
 
 def _cell(text: str, kind: str) -> dict[str, str]:
     """A number's interval stands below it, so that columns stay narrow."""
-    below = ""
-    for sign, mark in ((" ± ", "±"), (" [", "[")) if kind == "n" else ():
-        value, found, rest = text.partition(sign)
-        if found:
-            text, below = value, f"{mark}{rest}"
-            break
-    return {"text": text, "below": below, "kind": kind}
+    value, sign, half = text.partition(" ± ") if kind == "n" else (text, "", "")
+    return {"text": value, "below": f"±{half}" if sign else "", "kind": kind}
 
 
-def _kind(name: str, column: pd.Series) -> str:
-    """The class of a column's cells: of numbers, of long texts, of code, or none."""
-    if name in ("Key", "Forget set", "Parameters"):
-        return "long code"
+def _kind(column: pd.Series) -> str:
+    """The class of a column's cells: of numbers, of long texts, or none."""
     texts = [text for text in column if text not in ("", "–")]
-    if (
-        texts
-        and all(
-            re.match(r"[+−-]?(± )?\d", text) and (", " not in text or " [" in text)
-            for text in texts
-        )
-        and "Finished" not in name
-    ):
+    if texts and all(re.match(r"[+−-]?(± )?\d", text) and ", " not in text for text in texts):
         return "n"
     return "long" if any(len(text) > LONG_TEXT for text in texts) else ""
 
@@ -186,16 +160,3 @@ def inline(svg: str, name: str) -> str:
         r"url\(\s*(?:&quot;|['\"])?#([^)'\"&]+)(?:&quot;|['\"])?\s*\)", rf"url(#{name}-\1)", svg
     )
     return re.sub(r'href="#([^"]+)"', rf'href="#{name}-\1"', svg)
-
-
-def _css_text(text: str) -> str:
-    """A CSS string; characters that could end it or the style element are written as code
-    points.
-    """
-    return (
-        '"'
-        + "".join(
-            char if char.isalnum() or char in " .,:;()-" else f"\\{ord(char):06X}" for char in text
-        )
-        + '"'
-    )

@@ -1,6 +1,4 @@
-"""Figures as SVG, PNG and PDF, and pages as PDF, made by the Chromium or Chrome of this machine. No
-Streamlit here.
-"""
+"""Figures as SVG, PNG and PDF, made by the Chromium or Chrome of this machine. No Streamlit."""
 
 from __future__ import annotations
 
@@ -33,26 +31,11 @@ BROWSERS: Final = (
     "google-chrome-stable",
     "chrome",
 )
-FLAGS: Final = (
-    "--headless",
-    # containers have none; what is printed is a file of our own that may run no script
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-    "--hide-scrollbars",
-)
 WIDTH: Final = 760  # pixels of a figure, about the text width of an A4 page
-PDF_SECONDS: Final = 120
 # a figure takes about a second, on a machine that is busy some ten; a browser that hangs takes all
 DRAW_SECONDS: Final = 60  # and as many again as these, for each figure:
 EACH_SECONDS: Final = 15
 DRAW: Final = Path(__file__).with_name("draw.py")
-NO_BROWSER: Final = "PDF needs Chromium or Chrome; open the HTML and print it."
 
 Kind = Literal["svg", "png", "pdf"]
 MOST_KEPT: Final = 32_000_000  # bytes of files of figures
@@ -176,33 +159,3 @@ def _run(command: Sequence[str], seconds: float, said: IO[bytes] | int) -> int |
             with contextlib.suppress(psutil.NoSuchProcess):
                 other.kill()
         process.wait()
-
-
-def pdf(page: str, *, seconds: float = PDF_SECONDS) -> bytes:
-    """A page of HTML printed to PDF. Raises `NotRendered` with a sentence."""
-    program = browser()
-    if program is None:
-        raise NotRendered(NO_BROWSER)
-    with (
-        _one_at_a_time,
-        tempfile.TemporaryDirectory(prefix="mucore-pdf-", ignore_cleanup_errors=True) as folder,
-    ):
-        source, target = Path(folder) / "report.html", Path(folder) / "report.pdf"
-        source.write_text(page, encoding="utf-8")
-        command = [
-            program,
-            *FLAGS,
-            f"--user-data-dir={folder}/profile",
-            "--no-pdf-header-footer",
-            "--generate-pdf-document-outline",
-        ]
-        command += [f"--print-to-pdf={target}", source.as_uri()]
-        if _run(command, seconds, subprocess.DEVNULL) is None:
-            raise NotRendered(
-                f"The browser did not finish the PDF within {seconds:g} s. Open the HTML and "
-                "print it."
-            )
-        content = target.read_bytes() if target.exists() else b""
-    if not content.startswith(b"%PDF"):
-        raise NotRendered("The browser gave no PDF. Open the HTML and print it.")
-    return content

@@ -3,93 +3,114 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 import pandas as pd
 
-from dashboard.report.blocks import PARTS, Items, Report, Section
-from dashboard.report.costs import cost_blocks, meanings
-from dashboard.report.flags import flag_blocks
-from dashboard.report.reproduce import command_blocks, configuration_blocks, repeats
-from dashboard.report.results import budget_blocks, setting_sections
-from dashboard.report.selection import settings
-from dashboard.report.statistics import (
-    computed_statistics,
-    ranking_labels,
-    rows_by_line,
-    statistics_blocks,
-)
-from dashboard.report.summary import answers, asked, caveats
-from dashboard.report.verdicts import method_blocks
-from dashboard.text import units
-from mucore import statistics
-from mucore.errors import BadValue
+from dashboard import frames
+from dashboard.charts import budget_curves
+from dashboard.frames import budget
+from dashboard.report.blocks import Block, Command, Facts, Picture, Report, Section, Text
+from dashboard.report.ranks import ranks
+from dashboard.report.reproduce import script
+from dashboard.report.setting import REFERENCES, Setting, section, settings
+from dashboard.text import labels
+from mucore import catalog
+from mucore.store import Store
 from mucore.store.rows import Result
+from mucore.verdicts import VERDICT_REVISION, Judged, judge_stored
 
-MAX_RUNS = 500  # more than this nobody reads, and a PDF of it takes minutes
+TITLE = "Machine unlearning report"
+REPEAT = "Run them in the project's folder, in any order. Stored runs are not computed again."
+VALUES = ["key", "metric", "value", "gap", "error"]  # the columns of `Store.metric_values`
 
 
-def build(
-    runs: pd.DataFrame,
-    values: pd.DataFrame,
-    results: Sequence[Result],
-    *,
-    made: datetime,
-    references: Sequence[Result] = (),
-    comparison: str = "",
-) -> Report:
-    """The whole report of `runs`. `values` are their metrics, `results` their records; every part
-    is in it, `Report.only` picks some. `references` are what the store has beside them to judge
-    them by (`mucore.verdicts.references_of`). `comparison` is the name and note of the comparison
-    that they were made for.
+def read(store: Store, keys: Sequence[str]) -> tuple[list[Setting], dict[str, Judged]]:
+    """The settings of these runs of one data set, model and recipe, and their verdicts by key."""
+    judged = judge_stored(store, keys=keys)
+    return settings(store.summaries(keys=keys), store.metric_values(keys=keys), judged), judged
 
-    Raises `BadValue` where no run forgets anything, or where there are more runs than a reader can
-    take in.
+
+def build(store: Store, keys: Sequence[str], comparison: str = "") -> Report:
+    """The report of these runs; `comparison` is the name and note of the comparison that they were
+    made for.
     """
-    runs = runs[runs["scenario"].notna()]
-    if runs.empty:
-        raise BadValue("No run of this selection forgets anything, so there is nothing to report.")
-    if len(runs) > MAX_RUNS:
-        raise BadValue(
-            f"{units.count(len(runs), 'run')} are too many for one report; at most {MAX_RUNS}. "
-            "Choose fewer scenarios or methods."
-        )
-    values = values[values["key"].isin(runs["key"])]
-    found = settings(runs, values, results, references)
-    computed, untold = computed_statistics(runs, values)
-    suspicions = next((each.suspicions for each in computed.values()), None)
-    suspicions = statistics.suspicions(runs, values) if suspicions is None else suspicions
-    labels = ranking_labels(found, runs)
-    commands = repeats(found)
+    found, judged = read(store, keys)
+    results = {result.key: result for result in store.results(metrics=False, keys=keys)}
+    runs = pd.concat([each.runs for each in found])
+    values = pd.concat([each.values for each in found])
     sections = [
-        Section("What was asked", (asked(found, runs, comparison),)),
-        Section("The answer", (answers(found, suspicions, labels),), "answer"),
-        Section("Read with care", (Items(caveats(found, runs, values)),)),
-        Section("Results", ()),
+        Section("What was run", (asked(found, runs, [*results.values()], comparison),)),
+        *(section(place, each, results) for place, each in enumerate(found, start=1)),
+        Section("Across forget set sizes", curves(runs, judged)),
+        Section("Average ranks", ranks(runs, values, judged)),
+        Section("Commands", (Text(REPEAT), *(repeats(each, results) for each in found))),
+        Section("Terms", (words(found),)),
     ]
-    for place, setting in enumerate(found, start=1):
-        sections += [replace(section, level=3) for section in setting_sections(place, setting)]
-    sections += [
-        Section("Across forget set sizes", budget_blocks(found), "budget"),
-        Section("Flags and notes", flag_blocks(found, suspicions, labels), "flags"),
-        Section("Cost", cost_blocks(found, values), "cost"),
-        Section("How verdicts are made", method_blocks(found), "verdicts"),
-        Section("What the numbers mean", (meanings(found, values),), "metrics"),
-        Section(
-            "Statistics",
-            statistics_blocks(computed, untold, labels, rows_by_line(found, runs)),
-            "statistics",
-            wide=True,
+    kept = tuple(each for each in sections if each.blocks)
+    return Report(TITLE, kept, bool(runs["demo"].all()), datetime.now(UTC))
+
+
+def asked(
+    found: Sequence[Setting], runs: pd.DataFrame, results: Sequence[Result], comparison: str
+) -> Facts:
+    """Scenarios, data, model, methods, seeds, time and versions."""
+    scenarios = [catalog.scenario(name) for name in dict.fromkeys(one.scenario for one in found)]
+    order = [card.id for card in (catalog.ORIGINAL, *catalog.methods())]
+    methods, tried = set(runs["method"]), runs[~runs["method"].isin(REFERENCES)]
+    methods = [*(each for each in order if each in methods), *sorted(methods - {*order})]
+    versions = {
+        ", ".join(f"{name} {version}" for name, version in one.versions.items()) for one in results
+    }
+
+    def named(column: str) -> str:
+        return "; ".join(sorted(map(str, runs[column].unique())))
+
+    facts = [
+        *([("Comparison", comparison)] if comparison else []),
+        *((card.title, card.meaning) for card in scenarios),
+        *(
+            (title, labels.value_title(column, str(runs.iloc[0][column])))
+            for title, column in (("Data set", "dataset"), ("Model", "model"), ("Recipe", "recipe"))
         ),
-        Section(
-            "Configuration of every run",
-            configuration_blocks(found, commands),
-            "configuration",
-            wide=True,
-        ),
-        Section("Commands that repeat the runs", command_blocks(commands), "commands"),
+        ("Data hash", "; ".join(sorted({one.data_hash for one in results}))),
+        ("Methods", ", ".join(labels.method_names(each)[0] for each in methods)),
+        ("Settings", ", ".join(sorted(map(labels.preset_title, set(tried["method_preset"]))))),
+        ("Training seeds", ", ".join(map(str, sorted(set(runs["training_seed"]))))),
+        ("Runs", f"{len(runs)}, finished by {runs['finished'].max():%Y-%m-%d %H:%M} UTC"),
+        ("Devices", f"{named('device')} ({named('precision')})"),
+        ("Versions", "; ".join(sorted(versions))),
+        ("Rule of verdicts", f"revision {VERDICT_REVISION}"),
     ]
-    return Report(sections=tuple(sections), demo=bool(runs["demo"].all()), made=made).only(
-        list(PARTS)
-    )
+    return Facts(tuple(facts))
+
+
+def curves(runs: pd.DataFrame, judged: dict[str, Judged]) -> tuple[Block, ...]:
+    """Distance against the size of the forget set, a figure a scenario that has several sizes."""
+    made = []
+    for name, mine in budget.panels(runs).items():
+        line, values = mine.iloc[0], pd.DataFrame(columns=VALUES)
+        title = labels.set_title(line["scenario"], line["scenario_parameters"], line["dataset"])
+        found = budget.curves(budget.alike(mine), values, (), judged=judged)
+        panel = budget_curves.budget_curves_info(found, title)
+        if not panel.series:
+            continue
+        vivid, up = budget_curves.coloured(panel), budget_curves.up([panel])
+        figure = budget_curves.draw(panel, up, vivid, dark=False)
+        said = "Distance to Retrain in points; a line near the dotted one did nothing."
+        made.append(Picture(f"budget-{name}", title, said, figure, budget_curves.alt_text(panel)))
+    return tuple(made)
+
+
+def repeats(setting: Setting, results: dict[str, Result]) -> Command:
+    rows = [(row.title, [results[key].spec for key in row.keys]) for row in setting.table.rows]
+    return Command(setting.label, script(rows))
+
+
+def words(found: Sequence[Setting]) -> Facts:
+    """The verdicts, and the columns of the tables."""
+    columns = {column.head: column.help for one in found for column in one.table.columns}
+    verdicts = {
+        card.title: card.meaning for card in catalog.verdicts() if card.id != frames.DISTANCE
+    }
+    return Facts(tuple({**verdicts, **columns}.items()))

@@ -10,7 +10,6 @@ import math
 import re
 import shlex
 from collections.abc import Mapping
-from functools import cache
 from typing import Any, Literal
 
 from mucore import catalog, titles
@@ -108,32 +107,6 @@ def metric_text(metric_id: str) -> tuple[str, str]:
     }[card.ideal]
     parts = (card.meaning, ideal, card.caveat, f"Source: {card.source}" if card.source else "")
     return card.title, " ".join(part for part in parts if part)
-
-
-def metrics_named(*texts: str) -> list[str]:
-    """The metrics that the texts name by their short names ("TA 93 %, RTE 0.2"), in the catalogue's
-    order.
-
-    A name within another one, such as TA in "TA flipped", counts with the longer one alone; names
-    that are plain words do not count.
-    """
-    found = {match for text in texts for match in _short_names().findall(text)}
-    return [card.id for card in catalog.metrics() if card.short in found]
-
-
-@cache
-def _short_names() -> re.Pattern[str]:
-    """Any short name with two capitals, or one capital alone, as a word of its own; the longest
-    that fits.
-    """
-    names = [
-        card.short
-        for card in catalog.metrics()
-        if len(card.short) == 1 or len(re.findall("[A-Z]", card.short)) > 1
-    ]
-    return re.compile(
-        rf"(?<![\w-])(?:{'|'.join(map(re.escape, sorted(names, key=len, reverse=True)))})(?![\w-])"
-    )
 
 
 def scenario_title(scenario: str) -> str:

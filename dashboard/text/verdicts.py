@@ -17,7 +17,6 @@ import pandas as pd
 from dashboard.text.labels import MISSING, number
 from dashboard.text.units import count
 from mucore.verdicts import NAMES, Check, Verdict, Word, rule
-from mucore.verdicts.text import doubt
 
 # Names of Material Symbols, which Streamlit brings along.
 ICONS: Final[Mapping[Word, str]] = {
@@ -149,58 +148,6 @@ def leading(rows: Sequence[L]) -> list[L]:
 def nearest(rows: Sequence[L]) -> list[L]:
     """The rows that compete and have a distance to Retrain, the nearest first."""
     return rule.nearest(qualified(rows), lambda row: row.away)
-
-
-def count_sentence(rows: Sequence[Line], ran: int = 0) -> str:
-    """What happened to how many of the methods among `rows`, to be read aloud; "" where none has a
-    verdict. A baseline that cheats is not counted. `ran` says how many ran, if some are not shown.
-
-    A method with several settings has a row for each, and then settings are counted.
-    """
-    judged = {
-        row.id: row.verdict
-        for row in rows
-        if not row.reference and row.verdict is not None and not row.verdict.cheats
-    }
-    if not judged:
-        return ""
-    unclean = {row.id for row in rows if row.unsound}
-    words = Counter(
-        "unsound" if name in unclean and each.word == "forgot" else each.word
-        for name, each in judged.items()
-    )
-    forgot = [e for name, e in judged.items() if e.word == "forgot" and name not in unclean]
-    unsure = sum(each.provisional for each in forgot)
-    known = sum(each.on_outputs for each in forgot)
-    stayed = [(words[word], VERBS[word]) for word in SHORT if words[word]]
-    how = ", ".join(f"{many} {said}" for many, said in stayed)
-    methods, total = len({row.method for row in rows if row.id in judged}), len(judged)
-    here = " here" if methods == total else ""
-    claims = [
-        (len(forgot), f"forgot{doubt(unsure, len(forgot), known=known)}"),
-        (words["unsound"], "got there in runs that did not all finish cleanly"),
-        (
-            sum(many for many, _ in stayed),
-            f"did not forget{here}: {how}" if len(stayed) > 1 else f"{how.partition(' ')[2]}{here}",
-        ),
-        (words["damaged"], VERBS["damaged"]),
-        (words["too much"], VERBS["too much"]),
-        (words["nothing to forget"], f"{VERBS['nothing to forget']}{here}"),
-        (words["cannot tell"], VERBS["cannot tell"]),
-    ]
-    said = [f"{many} {claim}" for many, claim in claims if many]
-    some = f"{methods} of {count(ran, 'method')} that ran here are shown" if ran > methods else ""
-    if methods == total:
-        first, _, rest = said[0].partition(" ")
-        said[0] = f"{first} of {count(total, 'method')} {rest}"
-        if some:
-            said.insert(0, some)
-    else:
-        head = f"{some}," if some else f"{count(methods, 'method')} ran here"
-        said[0] = f"{head} in {total} settings. Of these settings, {said[0]}"
-    if not words.keys() & {"forgot", "nothing to forget", "cannot tell"}:
-        said.append("None forgot")
-    return ". ".join(said) + "."
 
 
 def why_none(rows: Sequence[Line]) -> str:

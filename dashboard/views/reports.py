@@ -1,47 +1,34 @@
-"""Reports: a selection of runs as an evidence report, tables for LaTeX, figures, and all its
+"""Report: a selection of runs as one file for who must check it, its tables for LaTeX, and all its
 numbers.
 """
 
 from __future__ import annotations
 
-import streamlit as st
-
-from dashboard import access, data
-from dashboard import report as evidence
-from dashboard.sections.reports import files, outline, selection
-from dashboard.widgets import header, messages, run_drawer
+from dashboard import data
+from dashboard.sections.reports import files, selection
+from dashboard.widgets import header, messages
 from dashboard.widgets.provenance import provenance
 
-QUESTION = "What can I hand to somebody who must check it?"
-CAPTION = (
-    "One file with what was asked, the answer, tables, figures, caveats, and the commands "
-    "that repeat the runs. An original needs no command of its own: every comparison trains it."
-)
+QUESTION = "Export a report"
+HOW = """**Report**: what was run, tables with verdicts, figures, warnings and the commands, in one
+file that opens without a network.  
+**Tables**: of Results, a table a forget set, for booktabs.  
+**CSV, JSON**: every run with its key, in full precision."""
 
 
 def page() -> None:
-    source = data.source()
-    header.header(QUESTION, CAPTION, source)
-    runs = data.unlearning_runs()
+    source, runs = data.source(), data.unlearning_runs()
     if runs.empty:
-        messages.empty(
-            f"There are no results to report yet. {messages.LAPTOP * access.presents()}",
-            "Launch a comparison",
-            "launch",
-        )
+        messages.no_results(QUESTION, HOW)
         return
+    header.header(QUESTION, HOW, source)
     runs = selection.pick(runs)
     if runs.empty:
-        messages.empty("No run of this selection has finished yet.", "Watch the queue", "queue")
+        messages.none_finished()
         return
-    header.answers(evidence.standing(runs), first=evidence.counts_sentence(data.judged(runs)))
-    left, right = st.columns([1, 1], gap="large")
-    with left:
-        parts = outline.pick_parts(evidence.outline(runs))
-    with right:
-        typed = outline.heading()
-        files.show(source, runs, parts, typed)
-    run_drawer.run_drawer(runs)
+    if messages.none_chosen(runs):
+        return
+    files.show(source, runs)
     provenance(runs)
 
 

@@ -10,11 +10,10 @@ from typing import Final
 import streamlit as st
 
 from dashboard import access, assets, data, state, theme
-from dashboard.frames import Answer
 from dashboard.pages import BY_ID, TAB
-from dashboard.text import labels, verdicts
+from dashboard.text import verdicts
 from dashboard.widgets import course, presenting
-from dashboard.widgets.markdown import escape, metric_help
+from dashboard.widgets.markdown import escape
 
 # What every page needs beside the theme: the header's line and the chips below it, and labels that
 # break instead of ending in dots.
@@ -78,33 +77,6 @@ def tabs(names: Mapping[str, str], old: Mapping[str, str] | None = None) -> str:
         )
     course.steps(list(names), tab, lambda name: state.set_param(TAB, name))
     return tab
-
-
-def answers(found: Sequence[Answer], *, first: str = "") -> None:
-    """The answer in a few figures, side by side above a page's chart; nothing where there is none.
-    `first` is a sentence above them.
-
-    A tile that is about metrics, or names some by their short names, says under its label what
-    these are.
-    """
-    if first:
-        course.say(first)
-        st.markdown(f"**{escape(first)}**")
-    if not found:
-        return
-    told = course.current()
-    if not told.sentence:
-        course.above(f"{found[0].label}: {found[0].value}", found[0].detail)
-    told.answers += [f"{each.label}: {each.value}; {each.detail}" for each in found]
-    for column, answer in zip(st.columns(len(found), gap="small"), found, strict=True):
-        named = dict.fromkeys(
-            [*answer.metrics, *labels.metrics_named(answer.label, answer.value, answer.detail)]
-        )
-        with column, st.container(gap=None):
-            told = [answer.help, *(metric_help(name) for name in named)]
-            st.caption(answer.label, help="\n\n".join(text for text in told if text) or None)
-            st.markdown(f"#### {escape(answer.value)}")
-            st.caption(escape(answer.detail))
 
 
 def answer(sentence: str) -> None:

@@ -22,5 +22,5 @@ def fill(page: str) -> None:
         st.caption("Link to what you see")
         st.code(state.link_back(), language=None)
         take_home.offer(page)
-        link("reports", "Report with all evidence", icon=":material/description:")
+        link("reports", "Export a report", icon=":material/description:")
         saved_views.show(page)

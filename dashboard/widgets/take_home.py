@@ -144,16 +144,8 @@ def made(told: course.Course, address: str, *, dark: bool, mine: bool) -> bytes:
     """
     with nullcontext() if mine else access.heavy(PATIENCE):
         sections = list(told.instead()) if told.instead is not None else shown(told)
-        report = Report(
-            sections=tuple(
-                [
-                    *sections,
-                    Section("Open it again", (Text(READING), Link("The same page", address))),
-                ]
-            ),
-            demo=told.demo,
-            made=datetime.now(UTC),
-        ).titled(told.question, "", "")
+        again = Section("Open it again", (Text(READING), Link("The same page", address)))
+        report = Report(told.question, (*sections, again), told.demo, datetime.now(UTC))
         pictures = report.pictures
         drawn = render.images([picture.figure for picture in pictures], "svg")
         drawings: Mapping[str, bytes | None] = dict(
@@ -179,7 +171,7 @@ def readable(table: Table) -> Table:
     frame = table.frame.head(MOST_ROWS).map(_text)
     left = len(table.frame) - len(frame)
     rest = f"; {units.count(left, 'further row')} on the page" if left else ""
-    return Table(f"{table.caption}{rest}", frame, wide=True)
+    return Table(f"{table.caption}{rest}", frame)
 
 
 def _text(value: object) -> str:

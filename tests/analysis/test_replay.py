@@ -36,10 +36,7 @@ def spec(method: str, **changes: Any):
     return make_spec(method=method, **given)
 
 
-SPECS = {
-    name: spec(name)
-    for name in ("original", "retrain", "finetune", "scrub", "salun", "ssd")
-}
+SPECS = {name: spec(name) for name in ("original", "retrain", "finetune", "scrub", "salun", "ssd")}
 SPECS["finetune"] = spec("finetune", parameters={"epochs": 3, "lr": 0.1})
 SPECS["noisy"] = SPECS["finetune"].model_copy(update={"noise": 0.01, "unlearning_seed": 3})
 SPECS["confined"] = SPECS["finetune"].model_copy(update={"scope": "classifier"})

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from dashboard import state
 from dashboard.charts import set_classes
-from dashboard.frames import Answer
 from dashboard.sections.forget_sets import image_wall, working_set
 from dashboard.sections.forget_sets.add import pick_class
 from dashboard.sections.forget_sets.links import to_launch
@@ -24,7 +25,13 @@ FEW = 10  # samples below which an attack on the forget set has too little data
 GROUPS = 12  # images with a twin that are listed
 
 
-def facts(training: Training, now: Working, copies: Copies | None) -> list[Answer]:
+class Fact(NamedTuple):
+    label: str
+    value: str
+    detail: str
+
+
+def facts(training: Training, now: Working, copies: Copies | None) -> list[Fact]:
     """The set in four figures."""
     share = 100 * len(now.ids) / len(training)
     counts = training.counts(now.ids)
@@ -37,9 +44,9 @@ def facts(training: Training, now: Working, copies: Copies | None) -> list[Answe
         else "nothing chosen yet"
     )
     if not len(now.ids):
-        twins = Answer("Identical images that stay", "–", "nothing chosen yet")
+        twins = Fact("Identical images that stay", "–", "nothing chosen yet")
     elif copies is None:
-        twins = Answer(
+        twins = Fact(
             "Identical images that stay",
             "not known",
             "images are streamed from their files, so copies are not looked for",
@@ -47,16 +54,16 @@ def facts(training: Training, now: Working, copies: Copies | None) -> list[Answe
     else:
         of_how_many = f"of {units.count(len(copies.forgotten), 'forgotten image')}"
         which = of_how_many if len(copies.twins) else "no forgotten image has a copy that stays"
-        twins = Answer("Identical images that stay", str(len(copies.twins)), which)
+        twins = Fact("Identical images that stay", str(len(copies.twins)), which)
     return [
-        Answer(
+        Fact(
             "Samples to forget",
             units.count(len(now.ids), "sample"),
             f"{share:.3g} % of {units.count(len(training), 'training sample')}",
         ),
-        Answer("Spread", f"{touched} of {spread}", most),
+        Fact("Spread", f"{touched} of {spread}", most),
         twins,
-        Answer("Hash", now.hash or "–", "names these samples, here and in every result on them"),
+        Fact("Hash", now.hash or "–", "names these samples, here and in every result on them"),
     ]
 
 

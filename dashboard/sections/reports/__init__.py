@@ -1,1 +1,1 @@
-"""The parts of the page Reports: what goes in, its outline, the files."""
+"""The parts of the page Report: what goes in, and the files."""

@@ -1,155 +1,72 @@
-"""What comes out: the files, and the buttons that make them."""
+"""What comes out: a file a button, made when it is pressed."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
-from dashboard import access, data, state
-from dashboard import report as evidence
-from dashboard.report import render
-from dashboard.sections.reports import making
+from dashboard import access, data, report
+from dashboard.report import html, render
 from dashboard.text import labels, units
-from dashboard.widgets import messages, run_filters
-from dashboard.widgets.markdown import escape
-from mucore.errors import MucoreError
+from dashboard.widgets import run_filters
 from mucore.export import records, tables
 from mucore.store import Store
 from mucore.verdicts import judge_stored
 
-SUFFIXES = {
-    "HTML": ("html", "text/html"),
-    "PDF": ("pdf", "application/pdf"),
-    "LaTeX": ("tex", "text/x-tex"),
-    "Figures": ("zip", "application/zip"),
-}
+MAX_RUNS = 500  # more than this nobody reads
 
 
-@dataclass(frozen=True)
-class File:
-    """A file that was made: of which selection, at which state of the store."""
-
-    selection: tuple
-    change: int
-    content: bytes
-
-
-def show(
-    source: data.Source, runs: pd.DataFrame, parts: list[str], typed: tuple[str, str, str]
-) -> None:
-    st.subheader("Files", anchor=False)
+def show(source: data.Source, runs: pd.DataFrame) -> None:
     keys = tuple(sorted(runs["key"]))
-    name = f"unlearning-{labels.short_id(' '.join(keys))}"
-    named = run_filters.comparison_shown()
-    comparison = "" if named is None else named.name + (f". {named.note}" if named.note else "")
-    if len(runs) > evidence.MAX_RUNS:
+    shown = run_filters.comparison_shown()
+    named = "" if shown is None else f"{shown.name}. {shown.note}".removesuffix(". ")
+    files: tuple[tuple[str, str, str, Callable[[], str]], ...] = (
+        ("Report (HTML)", "html", "text/html", partial(page, source.store, keys, named)),
+        ("Tables (LaTeX)", "tex", "text/x-tex", partial(latex, source.store, keys)),
+        ("All numbers (CSV)", "csv", "text/csv", partial(csv, source.store, keys)),
+        ("All records (JSON)", "json", "application/json", partial(as_json, source.store, keys)),
+    )
+    many = len(runs) > MAX_RUNS
+    st.markdown(f"{units.count(len(runs), 'run')}.")
+    if many:
         st.warning(
-            f"{units.count(len(runs), 'run')} are too many for one report; at most "
-            f"{evidence.MAX_RUNS}. Choose fewer scenarios, forget sets or methods. CSV and JSON "
-            "have no limit.",
+            f"A report takes at most {MAX_RUNS} runs. Choose fewer forget sets or methods, or take "
+            "CSV or JSON.",
             icon=":material/filter_alt:",
         )
-    else:
-        show_reports(source, keys, parts, typed, name, comparison)
-    st.caption("All numbers of these runs, in full precision")
     with st.container(horizontal=True, gap="small"):
-        st.download_button(
-            "CSV",
-            access.in_turn(lambda: tables.to_csv(tables.comparison_frame(source.store, keys=keys))),
-            f"{name}.csv",
-            "text/csv",
-            key="numbers:csv",
-            on_click="ignore",
-        )
-        st.download_button(
-            "JSON",
-            access.in_turn(lambda: as_json(source.store, keys)),
-            f"{name}.json",
-            "application/json",
-            key="numbers:json",
-            on_click="ignore",
-        )
-
-
-def show_reports(
-    source: data.Source,
-    keys: tuple[str, ...],
-    parts: list[str],
-    typed: tuple[str, str, str],
-    name: str,
-    comparison: str,
-) -> None:
-    """Buttons that make a file; one that is made has its download below, until the selection
-    changes.
-    """
-    kinds = {"HTML": "report", "PDF": "report", "LaTeX": "tables", "Figures": "figures"}
-    helps = {
-        "HTML": "The whole report in one file that opens anywhere and loads nothing from "
-        "elsewhere.",
-        "PDF": "The same, printed by the browser of this machine."
-        if render.browser()
-        else render.NO_BROWSER,
-        "LaTeX": "Every table in one document that compiles on its own (booktabs).",
-        "Figures": "Every figure as SVG, PNG and PDF in one archive."
-        if render.draws()
-        else "Every figure as a page that draws itself.",
-    }
-    asked = ""
-    with st.container(horizontal=True, gap="small"):
-        for kind in kinds:
-            off = kind == "PDF" and not render.browser()
-            if st.button(
-                kind, key=f"make:{kind}", icon=":material/build:", help=helps[kind], disabled=off
-            ):
-                asked = kind
-    if not render.browser():
-        st.caption(render.NO_BROWSER)
-    now = (source.name, keys, tuple(parts), typed)
-    made = {
-        kind: file
-        for kind, file in (state.ticket("reports") or {}).items()
-        if file.selection == now
-    }
-    if asked:
-        with st.status(f"Making {asked}", expanded=False) as progress:
-            try:
-                with access.heavy():
-                    content = making.make(
-                        asked,
-                        source,
-                        keys,
-                        parts,
-                        typed,
-                        comparison,
-                        lambda text: progress.update(label=text),
-                    )
-                made[asked] = File(now, source.change, content)
-                progress.update(label=f"{asked} is ready", state="complete")
-            except MucoreError as failure:
-                messages.error(escape(str(failure)))
-                progress.update(label="Not made", state="error", expanded=True)
-    state.set_ticket("reports", made)
-    with st.container(horizontal=True, gap="small"):
-        for kind in [kind for kind in kinds if kind in made]:
-            suffix, mime = SUFFIXES[kind]
-            content = made[kind].content
+        for label, suffix, mime, make in files:
             st.download_button(
-                f"Download {kind} ({units.size(len(content))})",
-                content,
-                f"{name}-{kinds[kind]}.{suffix}",
+                label,
+                access.in_turn(make),
+                f"unlearning-{labels.short_id(' '.join(keys))}.{suffix}",
                 mime,
-                key=f"get:{kind}",
+                key=f"get:{suffix}",
                 icon=":material/download:",
-                type="primary",
+                type="primary" if suffix == "html" else "secondary",
+                disabled=many and suffix in ("html", "tex"),
                 on_click="ignore",
             )
-    if any(file.change != source.change for file in made.values()):
-        st.caption(
-            "The store has changed since a file was made. Make it again for the newest numbers."
-        )
+
+
+def page(store: Store, keys: tuple[str, ...], comparison: str) -> str:
+    made = report.build(store, keys, comparison)
+    drawn = render.images([picture.figure for picture in made.pictures], "svg")
+    names = [picture.name for picture in made.pictures]
+    return html.html(made, dict(zip(names, drawn, strict=True)))
+
+
+def latex(store: Store, keys: tuple[str, ...]) -> str:
+    found, _ = report.read(store, keys)
+    return report.latex(found)
+
+
+def csv(store: Store, keys: tuple[str, ...]) -> str:
+    return tables.to_csv(tables.comparison_frame(store, keys=keys))
 
 
 def as_json(store: Store, keys: tuple[str, ...]) -> str:

@@ -1,80 +1,42 @@
-"""What goes in: runs of one data set, model and recipe."""
+"""What goes in: runs of one data set, model and recipe, of some of its forget sets."""
 
 from __future__ import annotations
 
 import pandas as pd
-import streamlit as st
 
-from dashboard import frames, state
+from dashboard import state
 from dashboard.text import labels
 from dashboard.widgets import run_filters
-from mucore import catalog
 
 
 def pick(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs of one data set, model and recipe, of any scenarios, forget sets and methods; none
-    chosen means all of them.
-
-    Without anything in the address, those of whole classes, as on other pages, else of the scenario
-    with most runs.
+    """The runs behind the chips. Without forget sets in the address, those of its scenario, or of
+    the one that Results opens on. Parameters: those of the chips, scenario, sets.
     """
-    places = run_filters.chip_line("data", "methods", "settings", "seeds")
+    places = run_filters.chip_line("forget", "data", "methods", "settings", "seeds")
+    asked = state.params("scenario")
     with places["data"]:
-        runs = run_filters.pick_data(runs)
-    left, right = st.columns(2)
-    with left:
-        present = frames.setups(runs, "scenario")
-        order = [card.id for card in catalog.scenarios() if card.id in present]
-        order += [name for name in present if name not in order]
-        usual = next(
-            (name for name in run_filters.OPENS_ON if name in present), next(iter(present), "")
+        runs = run_filters.pick_data(runs, asked or run_filters.OPENS_ON)
+    order = run_filters.scenario_order(runs)
+    found = {
+        labels.short_id(f"{name} {text}"): (name, text)
+        for name in order
+        for text in sorted(set(runs.loc[runs["scenario"] == name, "scenario_parameters"]))
+    }
+    usual = [name for name in asked if name in order]
+    usual = usual or [name for name in (*run_filters.OPENS_ON, *order) if name in order][:1]
+    default = [one for one, (name, _) in found.items() if name in usual]
+    chosen = state.upcoming_choices("sets", [*found], default)
+    names = {one: set_name(*pair, str(runs.iloc[0]["dataset"])) for one, pair in found.items()}
+    said = names[chosen[0]] if len(chosen) == 1 else f"{len(chosen)} forget sets"
+    with places.pop("forget"), run_filters.chip("forget", "Forget", said):
+        state.multiselect(
+            "Forget sets", "sets", [*found], default=default, format_func=names.__getitem__
         )
-        wanted = state.multiselect(
-            "Scenarios",
-            "scenario",
-            order,
-            default=[usual],
-            format_func=title,
-            placeholder="All scenarios",
-        )
-        runs = runs[runs["scenario"].isin(wanted)] if wanted else runs
-    with right:
-        sets = {
-            labels.short_id(f"{name} {text}"): (str(name), str(text))
-            for name, text in forget_sets(runs)
-        }
-        dataset = str(next(iter(runs["dataset"]), ""))
-        label = {
-            name: f"{title(scenario)}: {labels.forget_set_text(text, dataset)}"
-            for name, (scenario, text) in sets.items()
-        }
-        chosen = state.multiselect(
-            "Forget sets",
-            "sets",
-            list(sets),
-            format_func=lambda name: label[name],
-            placeholder="All forget sets",
-        )
-        if chosen:
-            kept = {sets[name] for name in chosen}
-            runs = runs[
-                [
-                    pair in kept
-                    for pair in zip(runs["scenario"], runs["scenario_parameters"], strict=True)
-                ]
-            ]
-    return run_filters.pick_methods(runs, places)
+    kept = {found[one] for one in chosen}
+    pairs = zip(runs["scenario"], runs["scenario_parameters"], strict=True)
+    return run_filters.pick_methods(runs.loc[[pair in kept for pair in pairs]], places)
 
 
-def forget_sets(runs: pd.DataFrame) -> list[tuple[str, str]]:
-    return list(
-        runs[["scenario", "scenario_parameters"]]
-        .drop_duplicates()
-        .sort_values(["scenario", "scenario_parameters"])
-        .itertuples(index=False, name=None)
-    )
-
-
-def title(scenario: str) -> str:
-    known = {card.id: card.title for card in catalog.scenarios()}
-    return known.get(scenario, scenario)
+def set_name(scenario: str, parameters: str, dataset: str) -> str:
+    return f"{labels.scenario_title(scenario)}: {labels.forget_set_text(parameters, dataset)}"

@@ -270,45 +270,25 @@ WORDS_OF: Mapping[str, Word] = {
 AWAY = {"original": (0.3,), "finetune": (0.2,), "scrub": (0.02,), "ssd": (0.01,), "salun": (0.05,)}
 
 
-def test_only_methods_that_forgot_are_called_nearest_most_useful_or_cheapest():
-    near, useful, cheap = frames.best_answers(judged_table(WORDS_OF, AWAY))
-    # SSD is nearer and cheaper and damaged, fine-tuning more useful and cheapest of all and did
-    # nothing
-    assert near.value == "SCRUB" and near.detail.startswith("2.0 points away; one seed")
-    assert useful.value == "SalUn" and tells(useful.detail, "TA 89.0 %", "Retrain's 90.0 %")
-    assert (cheap.value, cheap.detail) == ("SCRUB", "20 % of Retrain's time")
-
-
-@pytest.mark.parametrize("change", [{"shown": False}, {"features": "still know it"}])
-def test_what_forgot_for_certain_and_in_its_features_goes_before_the_others(change):
-    """SCRUB is nearest and cheapest; more seeds may take its word back, or its features still know
-    what it forgot.
-    """
-    table = judged_table(WORDS_OF, AWAY)
-
-    def less(*methods: str) -> frames.ResultsTable:
-        rows = [
-            replace(row, verdict=replace(row.verdict, **change))
-            if row.verdict and row.method in methods
-            else row
-            for row in table.rows
-        ]
-        return replace(table, rows=tuple(rows))
-
-    assert {one.value for one in frames.best_answers(less("scrub"))} == {"SalUn"}
-    both = frames.best_answers(less("scrub", "salun"))
-    assert {one.value for one in both} == {"SCRUB", "SalUn"}
-    told = [tells(one.detail, "its features") for one in both]
-    assert told == len(both) * ["features" in change]
-
-
-def test_where_no_method_forgot_the_answer_is_none():
-    bad: dict[str, Word] = {
-        name: "damaged" if word == "forgot" else word for name, word in WORDS_OF.items()
-    }
-    (none,) = frames.best_answers(judged_table(bad, AWAY))
-    assert none.value == "None qualifies" and none.detail
-    assert frames.best_answers(judged_table({}, {}))[0].value == "None qualifies"
+@pytest.mark.parametrize(
+    ("bad", "facts"),
+    [
+        # SSD is nearer and cheaper and damaged, fine-tuning cheapest of all and did nothing
+        ({}, ("SCRUB", "2.0", "20 %")),
+        ({"scrub": {"shown": False}}, ("SalUn", "5.0", "30 %")),
+        ({"scrub": {"features": "still know it"}}, ("SalUn", "5.0", "30 %")),
+        ({"scrub": {"shown": False}, "salun": {"shown": False}}, ("SCRUB", "may", "2.0")),
+        ({"scrub": {"word": "damaged"}, "salun": {"word": "damaged"}}, ("No method",)),
+    ],
+)
+def test_only_methods_that_forgot_are_called_closest_those_that_did_for_certain_first(bad, facts):
+    rows = [
+        replace(row, verdict=replace(row.verdict, **bad.get(row.method, {})))
+        if row.verdict
+        else row
+        for row in judged_table(WORDS_OF, AWAY).rows
+    ]
+    assert tells(frames.nearest_sentence(rows), *facts)
 
 
 def test_start_shows_who_fell_short_and_the_accuracy_that_hides_it():

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from facts import tells
-
 from dashboard import frames
 from dashboard.text import verdicts
 from mucore.verdicts import WORDS, Check, Verdict, Word
@@ -74,7 +72,6 @@ def test_those_shown_lead_and_indications_where_none_is():
     some = [row("forgot", 0), row("forgot", 1, shown=False), row("damaged", 2)]
     assert [each.id for each in verdicts.leading(some)] == ["forgot-0"]
     assert [each.id for each in verdicts.leading(some[1:])] == ["forgot-1"]
-    assert tells(verdicts.count_sentence(some), "2 of 3", "1 shown", "1 by indication")
 
 
 def shown(judged):
