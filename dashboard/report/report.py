@@ -96,9 +96,15 @@ def curves(runs: pd.DataFrame, judged: dict[str, Judged]) -> tuple[Block, ...]:
         if not panel.series:
             continue
         vivid, up = budget_curves.coloured(panel), budget_curves.up([panel])
-        figure = budget_curves.draw(panel, up, vivid, dark=False)
-        said = "Distance to Retrain in points; a line near the dotted one did nothing."
-        made.append(Picture(f"budget-{name}", title, said, figure, budget_curves.alt_text(panel)))
+        made.append(
+            Picture(
+                name=f"budget-{name}",
+                title="Distance to Retrain against the size of the forget set",
+                sentence="In points. A line near the dotted one did nothing.",
+                figure=budget_curves.draw(panel, up, vivid, dark=False),
+                alt=budget_curves.alt_text(panel),
+            )
+        )
     return tuple(made)
 
 

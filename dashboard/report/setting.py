@@ -29,9 +29,6 @@ from mucore.verdicts import Judged, rules_of
 
 REFERENCES = ("original", "retrain")
 NUMBER = r"\d+(?:\.\d+)?"
-MARKS = "Lower is closer to Retrain, further left is cheaper. Hollow: an indication. " + "; ".join(
-    f"{fate}: {style.symbol.replace('-', ' ')}" for fate, style in theme.FATES.items()
-)
 NOISE = " First line: 95 % band of the differences between two Retrains."
 
 
@@ -81,7 +78,8 @@ def settings(
 
 def section(place: int, setting: Setting, results: Mapping[str, Result]) -> Section:
     """What the report says of its setting number `place`; `results` by key."""
-    blocks: list[Block] = [facts(setting), results_table(setting.table)]
+    parts = [part for part in verdicts.parts(setting.table.rows) if part.count]
+    blocks: list[Block] = [facts(setting, parts), results_table(setting.table)]
     apart = frames.apart(setting.runs, setting.values, rules_of(setting.scenario).metrics)
     found = cost_distance.cost_distance_info(setting.table.rows, apart)
     if found.dots:
@@ -89,7 +87,8 @@ def section(place: int, setting: Setting, results: Mapping[str, Result]) -> Sect
             Picture(
                 name=f"cost-{place}",
                 title="Cost against distance to Retrain",
-                sentence=MARKS,
+                sentence="Lower is closer to Retrain, further left is cheaper. Hollow: an "
+                f"indication. Marks: {', '.join(map(mark, parts))}.",
                 figure=cost_distance.draw(found, dark=False, most=len(found.dots)),
                 alt=cost_distance.alt_text(found),
             )
@@ -99,18 +98,27 @@ def section(place: int, setting: Setting, results: Mapping[str, Result]) -> Sect
     return Section(setting.label, tuple(blocks))
 
 
-def facts(setting: Setting) -> Facts:
+def mark(part: verdicts.Part) -> str:
+    """ "forgot (circle)"."""
+    words = reversed(theme.FATES[part.fate].symbol.split("-"))
+    return f"{part.fate} ({' '.join(words)})"
+
+
+def facts(setting: Setting, parts: Sequence[verdicts.Part]) -> Facts:
     """The forget set, and how near to Retrain a method must come in what decides."""
     counts, hashes = (setting.runs[name].unique() for name in ("forget_count", "forget_hash"))
     checked = (row.verdict.checks for row in setting.table.methods if row.verdict)
     rules, checks = rules_of(setting.scenario), next(filter(None, checked), ())
     margins = [f"{rules.name(e.metric)} {number(e.margin, 'percent')} points" for e in checks]
-    counted = [f"{part.count} {part.fate}" for part in verdicts.parts(setting.table.rows)]
+    counted = [f"{part.count} {part.fate}" for part in parts]
     return Facts(
         (
             ("Verdicts", ", ".join(counted) or MISSING),
-            ("Samples to forget", " or ".join(number(count, "count") for count in sorted(counts))),
-            ("Forget set hash", ", ".join(hashes)),
+            (
+                "Forget set",
+                " or ".join(units.count(int(count), "sample") for count in sorted(counts)),
+            ),
+            ("Its hash", ", ".join(hashes)),
             ("Margins", "; ".join(margins) or MISSING),
             ("Accuracy kept", "; ".join(map(rules.name, rules.utility))),
         )
@@ -140,9 +148,9 @@ def latex(found: Sequence[Setting]) -> str:
 
 
 def warnings(setting: Setting, results: Mapping[str, Result]) -> pd.DataFrame:
-    """How runs ended, their flags, values outside the range from Original to Retrain, notes and
-    missing numbers: a line each, with how many runs of which methods it is about. Sentences that
-    differ in numbers alone are one, as the first run says it.
+    """How runs ended, their flags, values outside the range from Original to Retrain, notes and the
+    table's missing numbers: a line each, with how many runs of which methods it is about. Sentences
+    that differ in numbers alone are one, as the first run says it.
     """
     rows = {row.id: row for row in setting.table.rows}
     mine = [(results[key], row.title) for row in rows.values() for key in row.keys]
@@ -154,7 +162,9 @@ def warnings(setting: Setting, results: Mapping[str, Result]) -> pd.DataFrame:
         said += [(outside, row.title)] * len(row.keys)
     said += [(note_text(note), title) for run, title in mine for note in run.notes]
     titles = {run.key: title for run, title in mine}
-    lost = setting.values[setting.values["error"].notna() & setting.values["key"].isin(titles)]
+    values, shown = setting.values, [column.id for column in setting.table.columns]
+    lost = values[values["error"].notna() & values["metric"].isin(shown)]
+    lost = lost[lost["key"].isin(titles)]
     for key, metric, error in lost[["key", "metric", "error"]].itertuples(index=False):
         said.append((f"{metric_title(metric)} is missing: {error}", titles[key]))
     frame = pd.DataFrame(said, columns=["Warning", "Methods"])
