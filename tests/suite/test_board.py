@@ -105,33 +105,11 @@ def test_what_forgot_stands_first_then_by_distance_and_cost():
     ]
 
 
-def test_a_headline_never_calls_a_method_best_that_did_not_forget():
-    said = site.headline(table(line("salun", (0.1,) * 3, word="did nothing")))
-    assert said.startswith("None of") and "Best" not in said
-    said = site.headline(table(line("ssd", (1.0, 1.1)), line("scrub", (1.05, 1.0))))
-    assert "SSD" in said and "none is called best" in said
-    said = site.headline(table(line("ssd", (1.0, 1.1, 0.9)), line("scrub", (4.0, 4.1, 4.2))))
-    assert "Best: SSD" in said
-
-
 def test_no_method_is_best_for_seeds_that_another_lacks():
     # lower on average, and higher on both seeds that the other has
     uneven = line("ssd", (10.0, 10.1, 0.0, 0.0, 0.0)), line("scrub", (5.0, 5.11))
     assert table(*uneven).best is None and table(*uneven).alike == ("ssd", "scrub")
     assert table(line("ssd", (1.0, 1.1, 0.9)), line("scrub", (4.0, 4.11))).best == "ssd"
-
-
-def test_where_nothing_is_to_forget_a_damaged_model_does_not_hide_it():
-    quiet = [line(name, (0.5,) * 3, word="nothing to forget") for name in ("ssd", "scrub")]
-    said = site.headline(table(*quiet))
-    assert said.startswith("Nothing to forget") and "of" not in said.partition(".")[2]
-    said = site.headline(table(*quiet, line("fisher", (9.0,) * 3, word="damaged")))
-    assert said.startswith("Nothing to forget") and "1 of 3" in said
-    said = site.headline(table(line("fisher", (9.0,) * 3, word="damaged")))
-    assert said.startswith("None of")
-    hidden = line("salun", (0.5,) * 3, word="cannot tell")
-    said = site.headline(table(*quiet, hidden, line("fisher", (9.0,) * 3, word="damaged")))
-    assert "cannot be told" in said and "1 of 4" in said
 
 
 def test_a_board_without_a_method_is_one_that_nobody_ran_it_for():
@@ -266,16 +244,6 @@ def test_a_line_is_over_the_cap_where_a_search_would_have_refused_its_work():
     }
     assert [name for name, each in found.items() if each.marks] == ["ssd"]
     assert works["scrub"] > SUITE.cap and most == pytest.approx(0.35)
-
-
-def test_values_as_people_read_them():
-    assert site.value("ta", 0.9412) == "94.1"
-    assert site.value("fa", -0.02, sign=True) == f"{site.MINUS}2.0"
-    assert (site.number(0.804), site.number(43.2), site.number(None)) == ("0.80", "43", site.NONE)
-    assert site.interval("ta", dict.fromkeys(range(3), 0.9)) == "90.0 ± 0.0"
-    assert site.interval("rte_work", dict.fromkeys(range(5), 0.218)) == "0.218 ± 0"
-    assert site.interval("ta", {0: 0.9, 1: 0.9}) == "90.0"  # of two no interval is drawn
-    assert site.interval("ta", {0: 0.9}) == "90.0" and site.interval("ta", {}) == site.NONE
 
 
 @pytest.mark.slow

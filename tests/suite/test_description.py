@@ -7,7 +7,7 @@ import make_suites
 import pytest
 
 from mucore import cli
-from mucore.errors import BadFile, BadValue, UnknownName
+from mucore.errors import BadFile, BadValue
 from mucore.runner.session import Session
 from mucore.store import open_store
 from mucore.suite import description, lines
@@ -137,27 +137,3 @@ def test_a_line_without_a_tuned_setting_is_missing_and_not_borrowed(monkeypatch)
     runs = lines.runs_of(suite, "tuned", ["ssd"])
     reasons = {m.scenario: m.reason for each in runs for m in each.missing}
     assert reasons.keys() == {"one_class", "backdoor"} and len({*reasons.values()}) == 2
-
-
-WRONG = {
-    "run mucore-bench-2 --division authors": "mucore-bench-1",
-    "run mucore-bench-1-quick --division open": "authors",
-    "run mucore-bench-1-quick --division authors --methods x": "no method",
-    "run mucore-bench-1-quick --division authors --jobs 0": "one process at least and 1024",
-    "run mucore-bench-1-quick --division authors --methods uploaded": "weights",
-    "run mucore-bench-1-quick --division authors --methods retrain": "No line is left",
-    "verify nowhere.zip": "nowhere.zip",
-    "repeat nowhere.zip --key a": "nowhere.zip",
-}
-
-
-@pytest.mark.parametrize(("asked", "says"), WRONG.items())
-def test_a_wrong_request_is_a_sentence(asked, says, tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path))
-    assert cli.main(["suite", *asked.split()]) == 2
-    assert says in capsys.readouterr().err
-
-
-def test_names_that_are_none():
-    with pytest.raises(UnknownName):
-        description.load("../mucore-bench-1")

@@ -343,7 +343,6 @@ def test_a_tuned_method_of_ones_own_ran_with_what_the_pack_says(tampered_tuned):
     [
         ({"training_seed": 77}, "key"),
         ({"training_seed": 77, "key": True}, "not a run that"),
-        ({"recipe.epochs": 3, "key": True}, "not a run that"),
         ({"noise": 0.1, "key": True}, "not run as"),
         ({"method": "nobodys", "key": True}, "nobodys"),
     ],
@@ -410,7 +409,7 @@ def test_rows_of_nonsense(tampered):
     assert cli.main(["suite", "verify", str(tampered.path)]) == 1
 
 
-@pytest.mark.parametrize("part", ["spec", "cost", "confusion", "metrics", "outputs", "ta"])
+@pytest.mark.parametrize("part", ["spec", "outputs", "ta"])
 def test_values_of_nonsense(tampered, part):
     row = tampered.row("finetune")
     place, name = (row["metrics"]["ta"], "value") if part == "ta" else (row, part)
@@ -527,7 +526,7 @@ def test_two_processes_and_a_stop_come_to_the_same(tiny_pack, tiny_folder, tmp_p
     monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
     out = tmp_path / "again.zip"
     asked = ["suite", "run", "tiny", "--division", "authors", "--methods", "finetune"]
-    asked += ["--jobs", "2", "--out", str(out)]
+    asked += ["--out", str(out)]
 
     class Impatient(comparisons.Watch):
         def _finish(self, key, result, job):
@@ -540,7 +539,7 @@ def test_two_processes_and_a_stop_come_to_the_same(tiny_pack, tiny_folder, tmp_p
     with open_store(tmp_path / "home") as store:
         assert 0 < store.count_results() < 12 and not store.jobs(states=ACTIVE)
     assert not out.exists()
-    assert cli.main(asked) == 0
+    assert cli.main([*asked, "--jobs", "2"]) == 0
     with packs.opened(out) as again, packs.opened(tiny_pack) as before:
         assert again.results.keys() == before.results.keys()
         for key, result in again.results.items():

@@ -1,22 +1,19 @@
 """A board from a store whose runs nobody has packed."""
 
-import html
 from dataclasses import replace
 
 import pytest
 from boards import QUICK, fill, tune
 from facts import tells
 
-from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.store import open_store
-from mucore.suite import description, lines, site
+from mucore.suite import description, lines
 from mucore.suite.board import NO_RUN, without
 from mucore.suite.site import write_site
 from mucore.suite.stored import board_of
 
 SUITE = description.load(QUICK)
-METHODS = ("scrub", "finetune", "ssd")  # that `fill` has
 
 
 def test_nothing_of_a_suite_makes_no_board(tmp_path):
@@ -93,24 +90,6 @@ def test_what_no_table_is_of_is_said_with_its_reason(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_method_without_a_score_in_a_task_has_no_rank_and_why(tmp_path):
-    fill(tmp_path, methods=("scrub", "finetune", "ssd", "salun"), lacking=[("backdoor", "salun")])
-    with open_store(tmp_path) as store:
-        found = board_of(SUITE, store)
-    assert found is not None
-    (division,) = found.divisions
-    assert division.ranking is not None and "salun" not in division.ranking.ranks
-    assert [(task.scenario, why) for task, why in division.unscored("salun")] == [
-        ("backdoor", "It was not run.")
-    ]
-    assert division.unscored("ssd") == [] and site.unranked(division, "ssd") == ""
-    assert catalog.scenario("backdoor").title in site.unranked(division, "salun")
-    # the last part of the page is of packs, which a store is none of
-    out = write_site(replace(found, packs=()), tmp_path / "site").read_text(encoding="utf-8")
-    assert site.unranked(division, "salun") in out and "None" not in out
-
-
-@pytest.mark.slow
 def test_a_tuned_line_says_where_its_search_or_its_work_was_another(tmp_path, monkeypatch):
     tune(
         monkeypatch,
@@ -142,23 +121,6 @@ def test_a_tuned_line_says_where_its_search_or_its_work_was_another(tmp_path, mo
         assert tells(mark.sentence, 100, 24)
         settings = [mine[name].setting for name in methods]
         assert [each and each.trials for each in settings] == [24, 100, 24, 20]
-    out = write_site(replace(found, packs=()), tmp_path / "site")
-    page = out.read_text(encoding="utf-8")
-    assert page.count("<small>100 trials</small>") == 2 and "over the cap of work, open" in page
-    for name, words in (
-        ("finetune", ["100 trials of a search", "0.33 of Retrain", mark.sentence]),
-        ("ssd", ["24 trials of a search", "1.00 of Retrain", "0.6 of Retrain"]),
-    ):
-        line = next(x for table in division.tables for x in table.lines if x.method == name)
-        text = html.unescape((out.parent / site.name_of(line)).read_text(encoding="utf-8"))
-        assert [word for word in words if word in text] == words
-    # what the authors set has no search
-    fill(tmp_path, methods=methods, works=works)
-    with open_store(tmp_path) as store:
-        found = board_of(SUITE, store)
-    assert found is not None
-    (division,) = (each for each in found.divisions if each.name == "authors")
-    assert not any(line.marks or line.setting for table in division.tables for line in table.lines)
 
 
 def test_one_retrain_makes_no_distance_and_says_so(tmp_path):
