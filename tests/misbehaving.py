@@ -71,13 +71,6 @@ def fills_memory(folder: Path, say: Say) -> None:
         kept.append(bytearray(os.urandom(1 << 20)) * 16)
 
 
-def lets_others_fill_memory(folder: Path, say: Say) -> None:
-    text = "import time; kept = bytearray(b'x' * 1024) * (150 << 10); time.sleep(600)"
-    others = [subprocess.Popen([sys.executable, "-c", text]) for _ in range(3)]
-    for other in others:
-        other.wait()
-
-
 def multiplies(folder: Path, say: Say) -> None:
     """A slow fork bomb, with an end where nobody stops it."""
     for _ in range(12):
@@ -109,12 +102,6 @@ def prints_and_never_ends(folder: Path, say: Say) -> None:
     print("here I am")
     while True:
         pass
-
-
-def never_stops_talking(folder: Path, say: Say) -> None:
-    for number in range(10**9):
-        say({"number": number})
-        (folder / "said").write_text(str(number), encoding="utf-8")
 
 
 def asks(folder: Path, say: Say) -> None:

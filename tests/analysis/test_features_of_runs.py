@@ -121,15 +121,6 @@ def test_test_samples_search_the_training_samples(store):
     assert value[f"{key}/forgotten"].all() and set(value[key].ravel()) <= set(range(100, 112))
 
 
-def test_a_query_that_was_not_kept_is_refused(store):
-    key = put(store, clusters(0))
-    # one without features
-    with pytest.raises(BadValue, match="Sample 59 is not among the 62 samples"):
-        analysis.KINDS["neighbours"].compute(
-            store, analysis.complete("neighbours", {"keys": [key], "queries": [3, 59]}), quiet
-        )
-
-
 # -- maps
 
 
@@ -172,21 +163,6 @@ def test_clusters_stay_together_and_on_their_side(store):
     assert (moved < 0.1 * apart).all()
 
 
-@pytest.mark.parametrize("kind", [np.float16, np.float32])
-@pytest.mark.parametrize("dead", [slice(0, 0), slice(0, 9), slice(0, 40)])
-def test_features_that_are_zero_are_on_the_map(dead, kind):
-    """Of no direction, they are at a right angle to all others, as neighbours have it."""
-    features = np.random.default_rng(0).normal(size=(40, 6)).astype(kind)
-    start = tsne.principal(features)
-    features[dead] = 0
-    points = tsne.embed(features, start, 0, lambda *_: None)
-    assert points.shape == (40, 2) and np.isfinite(points).all()
-    features[3, 2] = np.inf
-    for refused in (tsne.principal, lambda x: tsne.embed(x, start, 0, lambda *_: None)):
-        with pytest.raises(BadValue, match="has diverged"):
-            refused(features)
-
-
 def test_the_start_is_the_first_two_principal_components():
     """Points on the axes: 3, -3 along x, 1, -1 along y, so that the components are the axes, scaled
     by the spread along x, sqrt(4.5).
@@ -198,12 +174,6 @@ def test_the_start_is_the_first_two_principal_components():
         np.array([[3, 0], [-3, 0], [0, 1], [0, -1]]) / np.sqrt(4.5) * 1e-4
     )
     assert points[:, 0].std() == pytest.approx(1e-4)
-
-
-def test_a_map_is_the_same_when_drawn_again(store):
-    keys = [put(store, clusters(0), method="original"), put(store, clusters(1), method="retrain")]
-    one, other = (tsne.compute(store, tsne.Parameters(keys=keys, seed=3), quiet) for _ in range(2))
-    assert all((one[key] == other[key]).all() for key in keys)
 
 
 # -- which samples are forgotten, and what is refused
@@ -237,21 +207,6 @@ def test_attributes_are_told_apart_by_their_bits(store):
     assert value["labels"].tolist() == [0, 1, 2, 3] * 5
 
 
-@pytest.mark.parametrize("split_name", ["train", "test"])
-def test_predictions_that_were_not_kept_are_said_to_be_missing(store, split_name):
-    key = put(store, None, method="salun")
-    with pytest.raises(BadValue, match=rf"predictions of salun \({key}\) were not kept"):
-        tsne.compute(store, tsne.Parameters(keys=[key], split=split_name), quiet)
-
-
-def test_runs_of_different_requests_share_no_map(store):
-    other = clusters(1)
-    other["forget"], other["retain"] = other["retain"], other["forget"]
-    keys = [put(store, clusters(0), method="original"), put(store, other, method="retrain")]
-    with pytest.raises(BadValue, match="asked to forget different samples"):
-        tsne.compute(store, tsne.Parameters(keys=keys), quiet)
-
-
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
@@ -279,10 +234,3 @@ def test_a_collapsed_run_that_does_not_give_the_start_has_a_map(store):
     }
     keys = [put(store, clusters(0), method="original"), put(store, flat, method="retrain")]
     assert np.isfinite(tsne.compute(store, tsne.Parameters(keys=keys), quiet)[keys[1]]).all()
-
-
-def test_too_few_samples_make_no_map(store):
-    with pytest.raises(
-        BadValue, match="A map needs 10 samples at least, but the runs have 6 in common"
-    ):
-        tsne.compute(store, tsne.Parameters(keys=[put(store, clusters(0))], samples=2), quiet)

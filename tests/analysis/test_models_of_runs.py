@@ -147,12 +147,6 @@ def test_learning_again_is_the_same_twice_and_leaves_the_weights_alone(store):
     assert faster[KEYS["retrain"]].sum() > first[KEYS["retrain"]].sum()
 
 
-def test_slack_moves_the_target(store):
-    """With a slack of 1 less a hair every model is there before it starts."""
-    value = compute("relearn", store, keys=[KEYS["retrain"]], epochs=1, slack=0.999999)
-    assert value["epochs"] == {KEYS["retrain"]: 0}
-
-
 # -- sentences
 
 
@@ -174,8 +168,3 @@ def test_a_pack_has_no_weights(store, tmp_path, kind):
     parameters = {"key": KEYS["finetune"]} if kind == "layers" else {"keys": [KEYS["finetune"]]}
     with open_pack(pack) as packed, pytest.raises(BadValue, match="results came without them"):
         compute(kind, packed, **parameters)
-
-
-def test_the_training_of_an_original_is_no_run_under_a_scenario(store):
-    with pytest.raises(BadValue, match="Choose a run under a scenario"):
-        compute("layers", store, key=SPECS["finetune"].original().key)

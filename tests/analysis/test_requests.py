@@ -10,7 +10,6 @@ from pages import figures, open_page
 from dashboard.charts import request_matrix
 from dashboard.sections.compare import requests as section
 from mucore import analysis
-from mucore.errors import BadValue
 from mucore.spec import RunSpec, make_recipe, make_spec
 
 pytestmark = pytest.mark.slow
@@ -73,22 +72,6 @@ def test_an_earlier_step_is_the_corner_of_a_later_one(store):
         assert np.array_equal(whole[name][:2, :2], two[name], equal_nan=True)
 
 
-def test_a_single_request_has_nothing_after_it(store):
-    with pytest.raises(BadValue, match="single request"):
-        compute(store, METHOD[0].key)
-
-
-def test_the_page_shows_what_became_of_each_request(store, monkeypatch):
-    monkeypatch.setenv("MUCORE_HOME", str(store.home))
-    at = open_page("compare", tab="requests", key=[LAST])
-    assert at.button(key="start:requests").label.startswith("Look")
-    analysis.compute("requests", {"key": LAST}, store, store.home)
-    at = open_page("compare", tab="requests", key=[LAST])
-    assert not at.exception and len(figures(at)) == 1
-    alone = open_page("compare", tab="requests", key=[METHOD[0].key])
-    assert not alone.exception and not figures(alone)
-
-
 def test_the_cells_of_a_matrix():
     nan = np.nan
     info = request_matrix.request_matrix_info(
@@ -104,3 +87,14 @@ def test_the_cells_of_a_matrix():
     assert list(cells.text[0]) == ["100.0", "10.0 (0.0)", "40.0 (5.0)"] and cells.text[1][1] == ""
     assert cells.z[1][1] is None and cells.z[0][0] == 0.0
     assert len(section.table(info)) == 5
+
+
+def test_the_page_shows_what_became_of_each_request(store, monkeypatch):
+    monkeypatch.setenv("MUCORE_HOME", str(store.home))
+    at = open_page("compare", tab="requests", key=[LAST])
+    assert at.button(key="start:requests").label.startswith("Look")
+    analysis.compute("requests", {"key": LAST}, store, store.home)
+    at = open_page("compare", tab="requests", key=[LAST])
+    assert not at.exception and len(figures(at)) == 1
+    alone = open_page("compare", tab="requests", key=[METHOD[0].key])
+    assert not alone.exception and not figures(alone)

@@ -124,12 +124,6 @@ def test_what_cannot_be_used_is_said_in_a_sentence(store, calls, tmp_path):
     assert not list(tmp_path.rglob("*.part"))
 
 
-def test_every_kind_says_what_it_is_of():
-    for kind, card in analysis.KINDS.items():
-        assert card.compute.__doc__ and card.parameters.__doc__, kind
-        assert {"key", "keys", "dataset"} & set(card.parameters.model_fields), kind
-
-
 def test_importing_the_kinds_leaves_torch_alone():
     code = (
         "import sys, mucore.runner.analyses; print(*[name for name in sys.modules if name "
@@ -182,16 +176,3 @@ def test_the_command_prints_the_analysis(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["value"] == content["value"]
     asked[3] = json.dumps({"keys": keys, "queries": [99_999], "k": 3})
     assert cli.main(asked) == 2 and "99999" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["neighbours", "--params", "[1]"], "--params must be a JSON object"),
-        (["neighbours", "--params", '{"keys": ["x"]}'], "There is no run with the key 'x'"),
-        (["nothing", "--params", "{}"], "There is no analysis named 'nothing'"),
-    ],
-)
-def test_the_command_complains_in_sentences(tmp_path, capsys, arguments, sentence):
-    assert cli.main(["analyse", *arguments, "--home", str(tmp_path)]) == 2
-    assert sentence in capsys.readouterr().err

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ import pytest
 
 from mucore import analysis
 from mucore.analysis import Kind, neighbours
-from mucore.errors import BadFile, BadValue, UnknownName
 from mucore.runner import analyses, apart, estimate
 from mucore.runner.worker import work
 from mucore.store import Store, open_store
@@ -57,22 +55,6 @@ def ended(store: Store, key: str) -> analyses.State:
     while (now := analyses.state(store, key)).state == "running" and time.monotonic() < until:
         time.sleep(0.05)
     return now
-
-
-@pytest.mark.slow
-def test_a_process_of_its_own_computes_it(store, parameters):
-    key = analysis.key("neighbours", parameters)
-    assert analyses.state(store, key).state == "absent"
-    analyses.start(store, "neighbours", parameters)
-    analyses.start(store, "neighbours", parameters)  # it is on its way already
-    assert ended(store, key).state == "absent"
-    (job,) = store.jobs()
-    assert (job.kind, job.key, job.state, job.progress) == ("analysis", key, "done", 1.0)
-    found = analysis.find(store.home, "neighbours", parameters)
-    assert found is not None and found.value[parameters["keys"][0]].shape == (2, 3)
-    assert [path.suffix for path in (store.home / "analyses").iterdir()] == [".npz"]
-    assert store.workers() == []  # it was no worker to anybody
-    assert analyses.enqueue(store, "neighbours", parameters) is None
 
 
 def test_it_goes_before_every_queued_run_and_no_page_takes_it_for_one(store, parameters):
@@ -116,16 +98,6 @@ def test_a_failure_is_a_sentence_and_can_be_tried_again(store, parameters):
         assert [job.state for job in store.jobs()] == ["failed"] * tries
 
 
-def test_what_no_analysis_takes_is_not_queued(store, tmp_path):
-    with pytest.raises(UnknownName):
-        analyses.enqueue(store, "nothing", {})
-    with pytest.raises(BadValue):
-        analyses.enqueue(store, "neighbours", {"keys": ["a"], "count": "many"})
-    with pytest.raises(BadFile):
-        analyses.enqueue(store, "neighbours", {"keys": ["a"]}, pack=tmp_path / "nowhere")
-    assert store.jobs() == []
-
-
 def test_a_cancelled_one_stops_at_its_next_step(store, parameters, monkeypatch):
     job = analyses.enqueue(store, "neighbours", parameters)
     assert job is not None
@@ -144,14 +116,6 @@ def test_a_cancelled_one_stops_at_its_next_step(store, parameters, monkeypatch):
     assert done.state == "cancelled" and (done.step, done.progress) == ("thinking", 0.5)
     assert analyses.state(store, job.key).state == "absent"
     assert not (store.home / "analyses").exists()
-
-
-def test_one_that_was_cancelled_before_its_process_came_up_stays_so(store, parameters):
-    job = analyses.enqueue(store, "neighbours", parameters)
-    assert job is not None
-    store.cancel(job.id)
-    assert analyses.work_on(store, job).state == "cancelled"
-    assert [each.id for each in store.jobs()] == [job.id]
 
 
 @pytest.mark.slow
@@ -175,13 +139,3 @@ def test_a_process_that_was_killed_leaves_it_to_the_next(store, parameters):
     analyses.start(store, "neighbours", parameters)
     assert ended(store, job.key).state == "absent"
     assert (store.job(job.id).state, store.job(job.id).attempts) == ("done", 1)
-
-
-@pytest.mark.slow
-def test_one_that_nobody_takes_up_says_so(store, parameters, monkeypatch):
-    job = analyses.enqueue(store, "neighbours", parameters)
-    assert job is not None
-    monkeypatch.setattr(apart, "PATIENCE", timedelta(0))
-    assert analyses.state(store, job.key) == analyses.State("failed", error=apart.UNTAKEN)
-    analyses.start(store, "neighbours", parameters)
-    assert [each.id for each in store.jobs()] == [job.id]

@@ -12,7 +12,7 @@ import pytest
 from builders import make_result, make_spec_row
 
 from mucore.runner import estimate
-from mucore.runner.estimate import WAKING, Expected, Forecast, Span, about, schedule, time_left
+from mucore.runner.estimate import WAKING, Expected, Forecast, schedule, time_left
 from mucore.runner.estimate.remaining import PRIOR
 from mucore.spec import Recipe, RunSpec
 from mucore.store.rows import Job, Result
@@ -166,14 +166,6 @@ def test_runs_that_ended_correct_what_is_expected_of_others():
     assert PRIOR == 5.0 and left.total is not None and left.total.likely == pytest.approx(60.0)
 
 
-def test_a_run_in_hand_that_is_late_corrects_the_others_before_it_ends():
-    jobs = [job(0, "t", "running", took=45.0), job(1, "m", "queued")]
-    expected = {"t": known(20.0, kind=("t",)), "m": known(30.0, kind=("m",))}
-    assert time_left(jobs, expected, workers=1, now=NOW).each["m"].likely == pytest.approx(60.0)
-    early = [job(0, "t", "running", took=5.0), jobs[1]]
-    assert time_left(early, expected, workers=1, now=NOW).each["m"].likely == pytest.approx(30.0)
-
-
 def test_a_running_job_goes_by_the_forecast_at_first_and_soon_by_its_own_rate():
     # 30 s at one half: its rate says 60 s of work, whatever the forecast was; 30 s of it and 6 s of
     # evaluation are left.
@@ -207,30 +199,4 @@ def test_jobs_of_others_that_come_first_count_and_those_behind_do_not():
     assert time_left(jobs, expected, workers=1, now=NOW, keys=["stored"]).total is None
 
 
-def test_what_counts_are_active_jobs_and_those_that_ended_since_the_first_was_queued():
-    long_ago = job(
-        0, "old", "done", took=5.0, queued=NOW - timedelta(days=2), finished=NOW - timedelta(days=1)
-    )
-    jobs = [job(3, "c", "queued"), long_ago, job(1, "a", "done", took=5.0), job(2, "b", "failed")]
-    assert [one.key for one in estimate.counting(jobs)] == ["a", "c"]
-    assert estimate.counting([long_ago]) == []
-
-
 # --- words
-
-
-@pytest.mark.parametrize(
-    ("low", "likely", "high", "text"),
-    [
-        (1, 2, 4, "a few seconds"),
-        (30, 36, 43, "about 35 s"),
-        (80, 100, 125, "about 2 min"),
-        (110, 200, 310, "about 3 min"),
-        (20, 45, 100, "about 45 s"),
-        (20, 60, 180, "about 1 min"),
-        (3000, 5400, 9720, "about 1.5 h"),
-        (1.5 * 86400, 2 * 86400, 4 * 86400, "about 2 d"),
-    ],
-)
-def test_about_is_as_coarse_as_an_estimate_is(low, likely, high, text):
-    assert about(Span(low, likely, high)) == text

@@ -1,6 +1,6 @@
 """One spec to one result, on real digits: references, caching, seeds, reproducibility, resuming."""
 
-import errno
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,7 +12,7 @@ from launching import digits as spec
 
 from mucore import training
 from mucore.engine.run import Callbacks, Progress
-from mucore.errors import BadValue, Cancelled, MucoreError
+from mucore.errors import Cancelled, MucoreError
 from mucore.runner.execute import GRADIENTS, PREDICTING, execute
 from mucore.runner.session import Session
 from mucore.spec import make_recipe, make_spec
@@ -243,35 +243,6 @@ def test_files_of_references_that_are_lost_are_made_again_and_their_numbers_stay
     assert missing(result) > missing(whole)
 
 
-def test_lost_predictions_of_the_untouched_original_cost_nothing(session):
-    untouched = execute(spec("original"), session)
-    assert untouched.outputs is not None
-    whole = execute(spec(), session)
-    harm(session.store.artifacts.place.local(untouched.outputs), "flipped")
-    result = execute(spec(unlearning_seed=1), Session(session.store, "cpu"))
-    assert missing(result) == missing(whole)
-
-
-def test_a_run_without_retrains_predictions_for_a_while_is_not_stored(session, monkeypatch):
-    whole = execute(spec(), session)
-    gone = session.store.get_result(spec().retrained().key).outputs
-    place, wanted = session.store.artifacts.place, spec(unlearning_seed=1)
-    read = place.read
-
-    def asked(name, *, anew=False):
-        if name == gone:
-            raise OSError(errno.ESTALE, "a file server that does not answer")
-        return read(name, anew=anew)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(place, "read", asked)
-        with pytest.raises(MucoreError) as problem:
-            execute(wanted, Session(session.store, "cpu"))
-    assert awaited(problem.value) == FILES
-    assert session.store.known([wanted.key]) == set()
-    assert missing(execute(wanted, Session(session.store, "cpu"))) == missing(whole)
-
-
 @pytest.mark.slow
 def test_files_out_of_reach_are_not_taken_for_lost(tmp_path):
     """As where a shared folder is not mounted."""
@@ -294,23 +265,6 @@ def test_files_out_of_reach_are_not_taken_for_lost(tmp_path):
         assert store.get_result(retrain.key) == retrain
 
 
-def test_a_budget_beyond_the_class_is_refused_with_the_numbers(session):
-    with pytest.raises(BadValue, match="5000"):
-        execute(spec(scenario_parameters={"budget": 5000}), session)
-
-
-def test_worst_and_best_case_order_the_losses(session):
-    worst, best = spec("original", "worst_case"), spec("original", "best_case")
-    execute(worst, session), execute(best, session)
-    low = session.store.artifacts.get_outputs(session.store.get_result(worst.key).outputs)["forget"]
-    high = session.store.artifacts.get_outputs(session.store.get_result(best.key).outputs)["forget"]
-    from mucore.outputs import cross_entropy
-
-    assert (
-        cross_entropy(low.logits, low.labels).max() <= cross_entropy(high.logits, high.labels).min()
-    )
-
-
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_weights_in_another_process(session, tmp_path_factory):
     wanted = spec("scrub", unlearning_seed=3, training_seed=2)
@@ -329,7 +283,10 @@ def test_the_same_seed_gives_the_same_weights_in_another_process(session, tmp_pa
     )
     text = wanted.model_dump_json()
     command = [sys.executable, "-c", code]
-    other = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    around = {**os.environ, "PYTHONHASHSEED": "5"}
+    other = subprocess.run(
+        command, input=text, capture_output=True, text=True, check=True, env=around
+    )
     # files are named by their content
     assert other.stdout.strip() == session.store.get_model(wanted.model_key).weights
 
@@ -365,27 +322,3 @@ def test_the_original_looks_the_same_whether_or_not_its_row_was_there(session):
         [value(without, name) for name in names], rel=1e-6
     )
     assert [value(row, name) for name in names] == pytest.approx([1, 1])
-
-
-def test_the_bound_is_never_below_the_efficacy(session):
-    for method in ("original", "retrain", "finetune"):
-        result = execute(spec(method), session)
-        assert value(result, "efficacy_bound") >= value(result, "efficacy")
-    # What was never learned weighs on the gradient: Retrain knows less of the forgotten samples.
-    reference, before = (
-        session.store.get_result(spec(name).key) for name in ("retrain", "original")
-    )
-    assert value(reference, "efficacy") < value(before, "efficacy")
-    # Before training the loss is that of chance, and its gradients are larger than a fitted
-    # network's.
-    assert (
-        value(before, "efficacy_untrained") < value(before, "efficacy")
-        and "efficacy_untrained" not in reference.metrics
-    )
-
-
-def test_an_ensemble_has_sentences_where_one_encoder_is_needed(session):
-    result = execute(spec("sisa", parameters={"shards": 2, "slices": 1, "epochs": 1}), session)
-    for name in ("cka_retrain_test", "cka_original_test", "efficacy", "efficacy_bound"):
-        assert "ensemble" in (result.metrics[name].error or ""), name
-    assert value(result, "js_divergence") > 0 and 0 <= value(result, "zrf") <= 1

@@ -4,7 +4,6 @@ listed: at every door, with the numbers and a way out.
 
 from __future__ import annotations
 
-import itertools
 import os
 import subprocess
 import sys
@@ -14,20 +13,14 @@ from pathlib import Path
 import pytest
 from facts import numbers
 
-from mucore import api, cli, fitting
+from mucore import api, cli
 from mucore.errors import BadValue
-from mucore.runner.estimate import check_fit, fit_of, machine, whole_memory
+from mucore.runner.estimate import check_fit, fit_of, machine
 from mucore.runner.estimate.memory import SURE
-from mucore.runner.plan import MOST_RUNS, count_runs, parse_grid
+from mucore.runner.plan import MOST_RUNS
 from mucore.spec import make_recipe, make_spec
 
 TINY = ["--dataset", "digits", "--model", "mlp", "--scenario", "one_class"]
-GRID = {
-    "dataset": "digits",
-    "model": "mlp",
-    "scenarios": [{"id": "one_class"}],
-    "methods": [{"id": "finetune"}],
-}
 # Twelve sweeps of ten values each; eighty ranges that are each within the limit of a flag.
 SWEEPS = [
     part
@@ -44,16 +37,6 @@ def numbers_in(text: str) -> list[float]:
 def home(tmp_path, monkeypatch):
     monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
     return tmp_path / "home"
-
-
-def test_the_count_is_that_of_the_plan():
-    from mucore.runner.plan import expand
-
-    grid = parse_grid({**GRID, "training_seeds": [0, 1, 2], "unlearning_seeds": [0, 1]})
-    specs = expand(grid)[0]
-    counts = {"scenarios": 1, "methods": 1, "training_seeds": 3, "unlearning_seeds": 2}
-    # the trainings of the originals are shared by scenarios, so they are not among those counted
-    assert count_runs(counts) == len(specs) - 3 == 12
 
 
 @pytest.mark.parametrize("command", ["plan", "run"])
@@ -77,15 +60,6 @@ def test_quality_refuses_a_hundred_million_models(capsys):
     flags = ["--methods", "finetune", "--models", str(10**8), "--plan"]
     assert cli.main(["quality", *TINY, *flags]) == 2
     assert {3 * 10**8, MOST_RUNS} <= set(numbers_in(capsys.readouterr().err))
-
-
-@pytest.mark.parametrize("seeds", [range(10**8), range(10**18), itertools.count()])
-def test_python_refuses_seeds_without_listing_them(seeds):
-    with pytest.raises(BadValue) as problem:
-        api.compare(
-            dataset="digits", model="mlp", scenario="one_class", methods="finetune", seeds=seeds
-        )
-    assert MOST_RUNS in numbers_in(str(problem.value))
 
 
 @pytest.mark.slow
@@ -142,15 +116,6 @@ def test_a_run_that_may_fit_is_warned_of_and_not_refused():
     assert not roomy.hopeless and check_fit(roomy, anyway=False, insist="") == roomy.warning()
     assert not replace(fit, whole=None).hopeless
     assert check_fit(None, anyway=False, insist="") == ""
-
-
-def test_the_memory_of_a_container_counts(tmp_path, monkeypatch):
-    monkeypatch.setattr(fitting, "CGROUP", tmp_path)
-    alone = whole_memory(tmp_path, "cpu")
-    (tmp_path / "memory.max").write_text("1000000")
-    assert alone is not None and 1e6 <= (whole_memory(tmp_path, "cpu") or 0) < alone
-    machine.remember(tmp_path, "cuda", 5)
-    assert whole_memory(tmp_path, "cuda") == 5 and whole_memory(tmp_path, "mps") is None
 
 
 def test_run_and_python_refuse_it_and_can_be_told_to_try(monkeypatch, capsys):

@@ -4,7 +4,6 @@ training.
 
 from __future__ import annotations
 
-import errno
 from dataclasses import replace
 from typing import Any
 
@@ -19,12 +18,11 @@ from mucore import catalog, datasets, training
 from mucore.engine.data import class_weights, on_device
 from mucore.engine.loop import recipe_loss
 from mucore.engine.run import Run
-from mucore.errors import BadFile, BadValue
+from mucore.errors import BadValue
 from mucore.runner.evaluate import original_outputs, stored_outputs
 from mucore.runner.execute import execute
 from mucore.runner.session import Session
 from mucore.spec import RunSpec, make_recipe, make_spec
-from mucore.store.trouble import FILES, awaited
 from mucore.userfiles.datasets import data_hash
 
 RECIPE = make_recipe("quick", {"epochs": 2, "batch_size": 16})
@@ -225,13 +223,6 @@ def test_a_recipe_without_augmentation_crops_nothing_in_any_part_of_a_run(tmp_pa
     assert seen == {True: {"augment/retain", "augment/train"}, False: set()}
 
 
-def test_recipes_without_the_new_fields_keep_their_keys():
-    assert not {"class_weights", "augment"} & set(RECIPE.model_dump()) and RECIPE == make_recipe(
-        "quick", RECIPE.model_dump()
-    )
-    assert make_recipe("quick", {"augment": "false"}).model_dump()["augment"] is False
-
-
 def test_a_downstream_set_is_looked_at_and_one_that_is_not_there_is_noted(
     session, people, monkeypatch
 ):
@@ -274,26 +265,3 @@ def test_a_downstream_set_is_looked_at_and_one_that_is_not_there_is_noted(
         "Without the downstream set glyphs-serif: Its files are not here." in lacking.notes
         and "agr" not in lacking.metrics
     )
-
-
-def test_a_downstream_set_out_of_reach_is_waited_for(session, people, monkeypatch):
-    plain, load, cards = spec(people, "one_class"), datasets.load, catalog.dataset
-    session.splits(plain)
-    card = replace(cards(people), downstream=("digits",))
-
-    def away(name, **cut):
-        raise BadFile("Its files cannot be read.") from OSError(errno.EIO, "Input/output error")
-
-    monkeypatch.setattr(catalog, "dataset", lambda name: card if name == people else cards(name))
-    monkeypatch.setattr(datasets, "load", away)
-    with pytest.raises(BadFile) as problem:
-        session.downstream(plain)
-    assert awaited(problem.value) == FILES
-    monkeypatch.setattr(datasets, "load", load)
-    found, notes = session.downstream(plain)
-    assert set(found) == {"downstream/digits/train", "downstream/digits/test"} and notes == ()
-
-
-def test_persons_get_nomus_where_the_data_set_shows_unseen_ones(session, people):
-    result = execute(spec(people, "identities", count=4), session)
-    assert "no images of such persons" in (result.metrics["nomus"].error or "")

@@ -10,15 +10,7 @@ from painted import npz
 
 from mucore.errors import BadFile, BadValue, UnknownName
 from mucore.runner.estimate import WAKING
-from mucore.runner.plan import (
-    Grid,
-    MethodChoice,
-    ScenarioChoice,
-    expand,
-    launch,
-    make_plan,
-    parse_grid,
-)
+from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand, launch, make_plan
 
 
 def grid(**changes):
@@ -115,11 +107,6 @@ FASHION = {"dataset": "fashion-mnist-10k"}
 def test_bad_input_gets_a_sentence(changes, error, words):
     with pytest.raises(error, match=words):
         expand(grid(**changes))
-
-
-def test_parse_grid_names_the_first_problem():
-    with pytest.raises(BadValue, match="training_seeds"):
-        parse_grid({**grid().model_dump(mode="json"), "training_seeds": []})
 
 
 def test_plan_sets_aside_what_is_stored_and_estimates_from_the_past(store):

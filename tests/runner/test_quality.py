@@ -127,20 +127,6 @@ def test_models_are_independent(made):
     assert len({r.forget_hash for r in results}) == 1
 
 
-def test_a_second_call_computes_nothing(made, monkeypatch):
-    home, frame = made
-    with open_store(home) as store:
-        jobs = len(store.jobs())
-
-    def never(**_):
-        raise AssertionError("the numbers are stored")
-
-    monkeypatch.setattr(quality, "assess", never)
-    pd.testing.assert_frame_equal(compute(home), frame)
-    with open_store(home) as store:
-        assert len(store.jobs()) == jobs
-
-
 def test_numbers_outlive_the_predictions(home):
     with open_store(home) as store:
         store.gc("numbers", young_seconds=0)
@@ -157,32 +143,6 @@ def test_numbers_outlive_the_predictions(home):
             "of 4 of 4 runs of retrain were removed",
         ):
             quality.find(experiment, store, bins="code", intervals="organisers")
-
-
-def test_confidences_of_the_forget_set_are_read_once(home):
-    with open_store(home) as store:
-        experiment = quality.plan_experiment(grid(), store, models=MODELS)
-        keys = experiment.rows[0].keys
-        for path in (home / "quality").glob("*.npz"):
-            path.unlink()
-        assert quality.forget_confidences(keys, store, stored_only=True) is None
-        told: list[int] = []
-        found = quality.forget_confidences(keys, store, progress=told.append)
-        assert found is not None and told == [1, 2, 3, 4]
-        ids, values = found
-        result = store.get_result(keys[2])
-        assert result is not None and result.outputs is not None
-        split = store.artifacts.get_outputs(result.outputs)["forget"]
-        order = np.argsort(split.ids)
-        assert np.array_equal(ids, split.ids[order]) and values.shape == (MODELS, len(ids))
-        assert np.allclose(
-            values[2],
-            fq.logit_scaled_confidence(logits=split.logits[order], labels=split.labels[order]),
-        )
-        again = quality.forget_confidences(keys, store, stored_only=True)
-        assert again is not None and np.array_equal(again[1], values)
-        with pytest.raises(MucoreError, match="1 of 2 runs"):
-            quality.forget_confidences((keys[0], "0" * 24), store)
 
 
 def test_a_damaged_summary_is_computed_again(home):
@@ -295,16 +255,6 @@ def test_the_command_prints_the_same_numbers(made, monkeypatch, capsys):
     assert cli.main(["quality", *FLAGS, "--models", "4"]) == 0
     out = capsys.readouterr()
     assert "finetune" in out.out and "rough estimate below 64" in out.err
-
-
-def test_the_command_plans_without_computing(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path))
-    assert cli.main(["quality", *FLAGS, "--models", "16", "--plan"]) == 0
-    out = capsys.readouterr()
-    assert out.out == "" and "48 runs, 0 of them in the store, 48 to run" in out.err
-    assert cli.main(["quality", *FLAGS, "--models", "2"]) == 2
-    with open_store(tmp_path) as store:
-        assert store.jobs() == [] and store.comparisons() == []
 
 
 def test_a_method_that_fails_is_left_out_and_said(home, monkeypatch, capsys):

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from torch import nn
 
 from dashboard.text.labels import command_line
@@ -92,18 +91,6 @@ def test_references_depend_on_the_requests_and_not_on_the_method():
         *originals,
         *retrains,
         first["finetune"].key,
-    }
-
-
-def test_a_plan_puts_each_request_behind_the_one_it_follows():
-    specs, refused = expand(grid(ONE, TWO, ("all_classes", {})))
-    assert not refused and len(specs) == 1 + 3 * 2 + 3 * 2
-    position = {spec.key: number for number, spec in enumerate(specs)}
-    assert all(position[need.key] < position[spec.key] for spec in specs for need in spec.needs())
-    assert sorted(len(spec.requests) for spec in specs if spec.method == "ssd") == [1, 2, 3]
-    apart, _ = expand(grid(ONE, TWO, ("all_classes", {}), sequence=False))
-    assert {spec.key for spec in apart} & {spec.key for spec in specs} == {
-        spec.key for spec in specs if spec.after is None
     }
 
 
@@ -281,14 +268,3 @@ def test_a_sample_is_forgotten_once(session):
         execute(step("ids", first, ids=[5, 6]), session)
     with pytest.raises(BadValue, match="class 0 has none"):
         execute(step("one_class", step("class_wise", class_ids=[0]), class_id=0), session)
-
-
-def test_losses_that_order_samples_are_the_originals_at_every_step(session):
-    """So the forget sets, and with them Retrain, are the same for every method."""
-    first = step("worst_case", budget=20)
-    second = step("worst_case", first, budget=20)
-    both = step("worst_case", budget=40)
-    original = session.original(first)[0]
-    run = session.run(first, 0)
-    one, two, all_ = (session.forget_set(each, original, run).ids for each in (first, second, both))
-    assert torch.equal(torch.from_numpy(np.union1d(one, two)), torch.from_numpy(all_))

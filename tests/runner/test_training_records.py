@@ -9,12 +9,9 @@ import torch
 from launching import digits
 
 from mucore import training
-from mucore.engine.run import Callbacks, Progress
-from mucore.errors import BadValue, Cancelled, MucoreError, StoreError
+from mucore.errors import BadValue
 from mucore.runner.execute import execute
 from mucore.spec import make_recipe
-from mucore.store.places import Unreachable
-from mucore.store.trouble import FILES, awaited
 from mucore.training import records
 
 
@@ -126,79 +123,6 @@ def test_a_lost_record_is_made_again(session, trainings):
 
 
 @pytest.mark.slow
-def test_a_record_out_of_reach_is_waited_for(session, trainings, monkeypatch):
-    execute(spec(), session)
-    key = records.key(
-        spec().original().model_key,
-        "running_sum",
-        session.store.get_result(spec().key).forget_hash or "",
-    )
-    files = session.store.artifacts
-    name, get = session.store.get_model(key).weights, files.get_arrays
-
-    def away(asked):
-        if asked == name:
-            raise StoreError("The files cannot be reached.") from Unreachable("no route")
-        return get(asked)
-
-    monkeypatch.setattr(files, "get_arrays", away)
-    with pytest.raises(StoreError) as problem:
-        execute(spec(unlearning_seed=1), session)
-    assert awaited(problem.value) == FILES and len(trainings) == 1
-
-
-def test_a_replay_shows_progress_and_can_be_cancelled(session):
-    execute(spec("finetune"), session)
-    told: list[Progress] = []
-    with pytest.raises(Cancelled):
-        execute(
-            spec(),
-            session,
-            Callbacks(told.append, lambda: any("replaying" in p.step for p in told)),
-        )
-    assert any(p.step.startswith("replaying the training of the original") for p in told)
-    assert session.store.get_result(spec().key) is None
-    assert execute(spec(), session).status == "ok"
-
-
-def test_a_replay_that_ends_elsewhere_makes_no_record(session, monkeypatch):
-    execute(spec("finetune"), session)
-    found = session.load_model
-
-    def altered(wanted):
-        answer = found(wanted)
-        if answer is not None and wanted.method == "original":
-            with torch.no_grad():
-                next(answer[0].parameters()).view(-1)[0] += 1e-5
-        return answer
-
-    monkeypatch.setattr(session, "load_model", altered)
-    with pytest.raises(MucoreError, match="replayed to record it, but ended in other weights"):
-        execute(spec(), session)
-
-
-@pytest.mark.slow
-def test_a_replay_takes_the_threads_of_the_training(session, monkeypatch):
-    execute(spec("finetune"), session)
-    model = session.store.get_model(spec().original().model_key)
-    before, used = torch.get_num_threads(), []
-    train = training.train_original
-
-    def watched(*arguments, **options):
-        used.append(torch.get_num_threads())
-        return train(*arguments, **options)
-
-    monkeypatch.setattr(training, "train_original", watched)
-    torch.set_num_threads(before + 1)
-    try:
-        execute(spec(), session)
-        assert used == [model.cost["threads"]] == [before]
-        assert torch.get_num_threads() == before + 1
-    finally:
-        torch.set_num_threads(before)
-
-
-@pytest.mark.slow
 def test_what_cannot_be_recorded_is_said_before_training(session, trainings):
     with pytest.raises(BadValue, match="takes .* GB, more than the 0.001 GB allowed"):
         execute(spec(parameters={"store": "per_step", "disk_cap": 0.001}), session)
@@ -207,16 +131,3 @@ def test_what_cannot_be_recorded_is_said_before_training(session, trainings):
         BadValue, match="The last two epochs of training are needed, but the recipe has 1"
     ):
         execute(spec("l_codec", recipe=short), session)
-
-
-@pytest.mark.slow
-def test_every_store_of_amnesiac_ends_in_the_same_weights(session):
-    found = [
-        weights(
-            session,
-            execute(spec(parameters={"store": store, "repair_epochs": 1}), session).model_key,
-        )
-        for store in ("running_sum", "replay", "per_step")
-    ]
-    assert all((found[0][name] == array).all() for name, array in found[1].items())
-    assert all(abs(found[0][name] - array).max() < 1e-3 for name, array in found[2].items())

@@ -4,7 +4,6 @@ training.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +16,14 @@ from launching import small_grid
 from safetensors.torch import save_file
 
 import mucore.api as mu
-from mucore import catalog, models
+from mucore import models
 from mucore.cli.commands import main
-from mucore.errors import BadFile, BadValue, Refused
+from mucore.errors import BadFile, Refused
 from mucore.runner.execute import execute
 from mucore.runner.plan import Grid, MethodChoice, expand, launch, make_plan
 from mucore.runner.session import Session
-from mucore.spec import OF_TRAINING, make_recipe
+from mucore.spec import make_recipe
 from mucore.store import Store, open_store
-from mucore.training import records
 from mucore.userfiles import weights
 
 pytestmark = pytest.mark.slow
@@ -88,26 +86,6 @@ def test_without_uploaded_weights_keys_are_what_they_were() -> None:
     )
 
 
-def test_a_changed_file_has_another_hash(tmp_path: Path) -> None:
-    path = weights_file(tmp_path / "a.pt")
-    before = weights.file_hash(str(path), what="A test")
-    weights_file(path, seed=6)
-    os.utime(path, ns=(1, 1))
-    assert weights.file_hash(str(path), what="A test") != before
-
-
-@pytest.mark.parametrize(
-    ("name", "words"), [("nowhere.pt", "cannot be read: No such file"), ("", "is a folder")]
-)
-def test_a_path_without_a_file_is_refused(tmp_path: Path, name: str, words: str) -> None:
-    with pytest.raises(BadFile, match=f"method uploaded: file needs a file, but .*{words}"):
-        spec("uploaded", parameters={"file": str(tmp_path / name)})
-    with pytest.raises(
-        BadFile, match=f"An original that was trained elsewhere needs a file, but .*{words}"
-    ):
-        expand(grid("finetune", original=tmp_path / name))
-
-
 def test_uploaded_needs_a_file() -> None:
     with pytest.raises(
         Refused, match="uploaded needs a file and got none. Set uploaded.file to its path"
@@ -160,16 +138,6 @@ def test_methods_that_need_the_training_of_the_original_refuse_with_a_reason(
         ("unrolling", {"variant": "posthoc"}),
     ):
         assert spec(method, parameters=values, original_hash=digest).original_hash == digest
-
-
-def test_every_record_is_either_of_the_training_or_can_be_made_for_any_original() -> None:
-    assert OF_TRAINING == {"initial", "omp", "imp", *records.REPLAYED}
-    for card in catalog.methods():
-        names = {p.name: p for p in card.parameters}
-        assert all(
-            set(free) <= set(names[name].choices) for name, free in card.no_records_when.items()
-        ), card.id
-        assert not card.no_records_when or OF_TRAINING & set(card.records), card.id
 
 
 # -- as a method
@@ -297,18 +265,3 @@ def test_a_pretrained_start_is_shared_by_original_and_retrain_and_said(
     assert changed.key != base.key
     with pytest.raises(BadFile, match="has changed since this run was planned"):
         execute(base.model_copy(update={"training_seed": 1}), session)
-
-
-def test_pretrained_weights_that_nobody_has_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: Store
-) -> None:
-    monkeypatch.setenv("MUCORE_DATA", str(tmp_path))
-    (base, *_), _ = expand(grid("finetune", epochs=0, pretrained=True))
-    with pytest.raises(
-        BadFile,
-        match=r"Nobody publishes pretrained weights for mlp. Put your own "
-        r"into .*weights/mlp.safetensors",
-    ):
-        execute(base, Session(store, "cpu"))
-    with pytest.raises(BadValue, match="pretrained"):
-        make_recipe("quick", {"pretrained": "perhaps"})
