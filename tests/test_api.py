@@ -99,24 +99,6 @@ def test_an_interrupt_keeps_what_is_finished_and_leaves_nothing_running(tmp_path
     store.close()
 
 
-def test_an_interrupt_leaves_the_jobs_that_another_comparison_queued(tmp_path, monkeypatch):
-    from mucore.runner import worker
-
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(worker, "work", lambda *_, **__: None)
-    compare(tmp_path, methods=["finetune"])
-    monkeypatch.setattr(worker, "work", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        compare(tmp_path, methods=["finetune", "ssd"])
-    with open_store(tmp_path) as store:
-        second, first = store.comparisons()
-        states = [(job.comparison, job.state) for job in store.jobs()]
-    assert set(second.keys) > set(first.keys)
-    assert states == [(first.id, "queued")] * len(first.keys) + [(second.id, "cancelled")]
-
-
 def test_parameters_of_a_method_that_does_not_run_are_refused(tmp_path):
     with pytest.raises(BadValue, match="scrub, which this comparison does not include"):
         compare(tmp_path, methods=["finetune"], parameters={"scrub": {"lr": 0.1}})

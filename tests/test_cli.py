@@ -20,9 +20,9 @@ import pytest
 from builders import make_result, make_spec_row
 
 from mucore import catalog, cli, signals
-from mucore.cli import commands, printing
+from mucore.cli import commands
 from mucore.errors import BadValue, UnknownName
-from mucore.store import ACTIVE, open_store
+from mucore.store import open_store
 from mucore.store.trouble import LOCK
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -73,14 +73,6 @@ def test_catalogue_commands_print_the_cards(kind, capsys):
     assert all(card["title"] in table for card in cards)
 
 
-def test_a_method_says_what_it_reads_and_takes(capsys):
-    cli.main(["methods", "--json"])
-    scrub = next(card for card in json.loads(capsys.readouterr().out) if card["id"] == "scrub")
-    assert scrub["reads"] == ["forget", "retain"]
-    assert scrub["scenarios"] is None
-    assert {"lr", "alpha", "gamma"} <= {parameter["name"] for parameter in scrub["parameters"]}
-
-
 def test_the_catalogue_is_listed_without_what_runs_and_stores():
     code = (
         "import sys; from mucore.cli import main; main(['methods', '--json']); "
@@ -90,20 +82,6 @@ def test_the_catalogue_is_listed_without_what_runs_and_stores():
         subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.DEVNULL).returncode
         == 0
     )
-
-
-def test_the_module_is_the_command_line():
-    done = subprocess.run(
-        [sys.executable, "-m", "mucore", "models", "--json"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert [card["id"] for card in json.loads(done.stdout)] == [
-        card.id for card in catalog.models()
-    ]
-    assert done.stderr == ""
 
 
 # -- flags
@@ -245,17 +223,6 @@ def test_a_wrong_request_is_a_sentence_and_exit_code_2(line, says, home, capsys)
     assert captured.out == ""
 
 
-def test_ids_are_separated_by_commas_or_spaces(home, capsys):
-    common = ["plan", "--dataset", "digits", "--model", "mlp", "--json"]
-    cli.main([*common, "--scenario", "one_class,all_classes", "--methods", "finetune,ssd"])
-    by_commas = json.loads(capsys.readouterr().out)
-    cli.main([*common, "--scenario", "one_class", "all_classes", "--methods", "finetune", "ssd"])
-    by_spaces = json.loads(capsys.readouterr().out)
-    for plan in (by_commas, by_spaces):
-        del plan["estimate"]["memory"]  # what is free changes from one moment to the next
-    assert by_spaces == by_commas and len(by_commas["runs"]) == 1 + 2 * 4
-
-
 def test_a_missing_device_leaves_no_queue_behind(home, capsys):
     assert cli.main(["run", *TINY, "--methods", "finetune", "--device", "cuda:99"]) == 2
     assert "cuda:99" in capsys.readouterr().err
@@ -273,27 +240,6 @@ def test_home_may_stand_anywhere(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "a" / "store.sqlite").exists() and (tmp_path / "b" / "store.sqlite").exists()
     assert not (tmp_path / "other").exists()
     capsys.readouterr()
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0.42, "0.4 s"),
-        (12.4, "12 s"),
-        (59.6, "1 min 0 s"),
-        (200, "3 min 20 s"),
-        (3900, "1 h 5 min"),
-    ],
-)
-def test_duration(seconds, text):
-    assert printing.duration(seconds) == text
-
-
-def test_json_has_no_nan():
-    assert (
-        printing.to_json({"a": float("nan"), "b": (1, float("inf")), "c": frozenset({"y", "x"})})
-        == '{"a": null, "b": [1, null], "c": ["x", "y"]}'
-    )
 
 
 # -- a run
@@ -354,24 +300,6 @@ def test_a_failed_run_is_told_and_fails_the_command(home, capsys):
     assert all("500" in result["error"] for result in results if result["status"] == "failed")
     assert captured.err.count("but got 500") == 1  # one reason, said once
     assert "Traceback" not in captured.err
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
-def test_cancel_names_what_waits_and_wants_a_yes(home, capsys, monkeypatch):
-    spec = make_spec_row(method="scrub")
-    with open_store(home) as store:
-        _, retrain, method = store.enqueue([*spec.needs(), spec])
-    monkeypatch.setattr("sys.stdin", io.StringIO())  # no terminal
-    assert cli.main(["cancel", str(retrain.id)]) == 2
-    refused = capsys.readouterr().err
-    assert "Retrain, seed 0: 1 run waits for it: SCRUB, seed 0." in refused and "--yes" in refused
-    with open_store(home) as store:
-        assert {job.state for job in store.jobs()} == {"queued"}
-    assert cli.main(["cancel", str(retrain.id), "--yes"]) == 0
-    with open_store(home) as store:
-        assert [job.state for job in store.jobs()] == ["queued", "cancelled", "cancelled"]
-    assert f"Job {method.id} is cancelled" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -446,19 +374,6 @@ def test_a_signal_ends_a_command_that_does_not_look_for_it(name, monkeypatch, ca
     assert capsys.readouterr().err == "Interrupted.\n"
 
 
-def test_run_says_that_somebody_cancelled_a_run(home, monkeypatch, capsys):
-    from mucore.runner import worker
-
-    def cancelled(store, **_):
-        for job in reversed(store.jobs()):
-            store.cancel(job.id)
-
-    monkeypatch.setattr(worker, "work", cancelled)
-    assert cli.main(["run", *TINY, "--methods", "finetune", "--seeds", "0"]) == 1
-    reasons = [line for line in capsys.readouterr().err.splitlines() if line.endswith(")")]
-    assert len(reasons) == 1 and "cancelled" in reasons[0] and ".log" not in reasons[0]
-
-
 def test_a_lock_that_is_held_while_run_plans_is_waited_for(home, monkeypatch, capsys):
     monkeypatch.setattr("mucore.store.engine.BUSY_SECONDS", 0.1)
     open_store(home).close()
@@ -504,21 +419,6 @@ def test_what_goes_wrong_in_showing_ends_the_work_and_is_raised(home):
             len(plan.specs) - 1
         )
     assert [signal.getsignal(number) for number in signals.ending()] == handlers
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="a closed pipe is another error there")
-def test_a_run_whose_reader_has_gone_ends_without_a_word_and_leaves_nothing_queued(home):
-    arguments = ["run", *TINY, "--methods", "finetune", "--seeds", "0", "--json"]
-    command = [sys.executable, "-m", "mucore", *arguments, "--device", "cpu"]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
-        assert process.stdout is not None and process.stderr is not None
-        process.stdout.close()
-        said = process.stderr.read()
-    assert process.returncode == 0 and "Traceback" not in said
-    with open_store(home) as store:
-        assert not store.jobs(states=ACTIVE)
 
 
 @pytest.mark.parametrize(

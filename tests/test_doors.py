@@ -35,10 +35,8 @@ from dashboard.pages import PAGES
 from mucore import api, cli, unforeseen
 from mucore.cli.commands import app
 from mucore.errors import MucoreError, Unforeseen
-from mucore.runner.plan import Grid, ScenarioChoice
 from mucore.store import open_store
 from mucore.tuning import objective, search
-from mucore.tuning.task import tasks_of
 
 pytestmark = pytest.mark.slow
 
@@ -370,18 +368,6 @@ def test_calls_that_failed_before(
     assert not taken
 
 
-def test_a_number_with_a_point_is_no_job(quiet: Path) -> None:
-    with open_store(quiet / "home") as store:
-        jobs = store.enqueue([make_spec_row(method=name) for name in ("ssd", "scrub")])
-        assert [job.id for job in jobs] == [1, 2]
-        for text in ("1.5", "2.0", "0x2", "1e0", "2,0", "٢"):
-            assert cli.main(["cancel", text]) == 2
-        assert {job.state for job in store.jobs()} == {"queued"}
-        assert cli.main(["cancel", "1"]) == 0
-        assert [job.state for job in store.jobs()] == ["cancelled", "queued"]
-        assert cli.main(["retry", "1.5"]) == 2 and len(store.jobs()) == 2
-
-
 # -- files and rows that somebody or something damaged
 
 STUDY: dict[str, Any] = {
@@ -409,23 +395,6 @@ DAMAGED = ["", "[]", '"x"', DEEP] + [
 DAMAGED.append(
     json.dumps({"rule": STUDY["rule"], "task": {}, "sizes": {"train": "x"}, "seeds": {}})
 )
-
-
-def test_damaged_files_of_a_search_are_said(quiet: Path, unseen: list[str]) -> None:
-    (task,) = tasks_of(
-        Grid(dataset="digits", model="mlp", scenarios=[ScenarioChoice(id="one_class")], methods=[])
-    )
-    folder = quiet / "studies" / task.name
-    folder.mkdir(parents=True)
-    line = ["tune", *BASE, f"--studies={quiet / 'studies'}"]
-    for content in DAMAGED:
-        for name, more in (("finetune", ["--plan"]), ("finetune", []), ("task", ["--plan"])):
-            (folder / f"{name}.json").write_text(content)
-            give_to_command_line(quiet, [*line, *more], unseen, allowed=(2,))
-            (folder / f"{name}.json").unlink()
-        (quiet / "home" / "tuned.json").write_text(content)
-        give_to_command_line(quiet, line, unseen, allowed=(2,))
-        (quiet / "home" / "tuned.json").unlink()
 
 
 DAMAGES = {
@@ -547,27 +516,3 @@ def test_troubles_of_the_machine_need_no_log(
     assert cli.main(["jobs"]) == code
     assert (tmp_path / "home" / "logs" / unforeseen.FILE).exists() == (code == 3)
     assert 0 < len(capsys.readouterr().err) < 1500
-
-
-class Mine(Exception):
-    """Of somebody's own code."""
-
-
-def test_errors_of_the_callers_code_stay_what_they_are(
-    quiet: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def seeds() -> Generator[int]:
-        yield 0
-        raise Mine("a bug of mine")
-
-    compare: Any = api.compare
-    with pytest.raises(Mine):
-        compare(**USUAL, seeds=seeds())
-    with pytest.raises(TypeError, match="nonsense"):
-        compare(**USUAL, nonsense=1)
-    monkeypatch.setattr("mucore.fitting.free_memory", lambda: 1.0)
-    monkeypatch.setattr("mucore.engine.chunks.free_bytes", lambda _: 1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # a caller's wish, too
-        with pytest.raises(UserWarning, match="memory"):
-            compare(**USUAL)

@@ -85,21 +85,6 @@ def test_certain_are_differences_that_stay_after_the_correction():
     assert findings.compared(pairs) == ["4", "2 (p 1.000)", "1 and 1"]
 
 
-def test_means_are_of_the_methods_with_all_seeds_and_one_that_cheats_is_none():
-    short = replace(line("ssd", 0.5), scores={0: 0.5})
-    cheat = replace(line("fcs", 0.1, "forgot"), cheats=True)
-    made = task("one_class", line("scrub", 1.0), short, cheat)
-    assert set(made.methods) == {"scrub"} and made.forgot() == []
-    assert findings._run(made)[2:4] == ["2", "1 to 3"]
-
-
-def test_where_nothing_is_to_forget_nobody_can_be_told_to_have_forgotten():
-    quiet = [line("ssd", 0.5, "nothing to forget"), line("scrub", 0.5, "cannot tell")]
-    assert task("worst_case", *quiet, line("fisher", 9.0, "damaged")).unclear
-    assert not task("worst_case", *quiet, line("fisher", 9.0)).unclear
-    assert not task("worst_case", line("fisher", 9.0, "damaged")).unclear
-
-
 def test_neighbours_of_equal_spread_need_two_seeds_and_equals_none():
     # differences of neighbours are the same on every seed
     lines = [line("finetune", 1.0), line("scrub", 2.0), line("ssd", 2.0)]
@@ -143,12 +128,6 @@ def test_settings_are_compared_on_the_seeds_that_both_have():
     # every one is nearer by its place, on each seed alike
     assert cells[1:4] == ["6", "6 (p 0.031)", "6 and 0"]
     assert cells[4:] == ["7.1", "3.6", "0", "3"]
-
-
-def test_methods_that_a_paper_names_are_counted():
-    made = task("label_flip", line("scrub", 1.0, "forgot"), line("niu", 2.0), line("pgu", 1.0))
-    assert findings.counted(made, ("scrub", "niu", "fcs")) == "1 of 2 (SCRUB)"
-    assert findings.counted(made, ()) == "–"
 
 
 def test_of_two_settings_of_a_method_the_one_with_more_seeds_counts():

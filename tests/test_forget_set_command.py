@@ -74,27 +74,6 @@ def test_scenarios_that_look_at_the_original_train_it_once(capsys):
     assert tells(capsys.readouterr().err, "top_classes", "original", "--model")
 
 
-WRONG = {
-    "": "Give --dataset and --scenario to choose samples, or --verify FILE",
-    "--dataset digits": "Give --dataset and --scenario",
-    "--dataset digits --scenario one_clas": "Did you mean one_class",
-    "--dataset digits --scenario identities": "digits does not say who is on its images",
-    "--dataset digits --scenario one_class --set scenario.class_id=10": "classes 0 to 9",
-    "--dataset digits --scenario one_class --budget 5000": "must leave something to retain",
-    "--dataset digits --scenario ids --set scenario.ids=3,3": "these are repeated: 3",
-    "--dataset digits --scenario ids --set scenario.ids=1797": "0 to 1796, but 1 of 1 are none",
-    "--dataset digits --scenario ids --set scenario.ids=": "names no sample",
-    "--verify none.csv": "none.csv cannot be read",
-}
-
-
-@pytest.mark.parametrize(("arguments", "sentence"), WRONG.items())
-def test_mistakes_get_a_sentence(arguments, sentence, capsys):
-    assert cli.main(["forget-set", *arguments.split()]) == 2
-    captured = capsys.readouterr()
-    assert sentence in captured.err and "Traceback" not in captured.err
-
-
 def test_a_file_that_repeats_an_id_is_no_set(home, capsys):
     (home / "twice.csv").write_text("id\n4\n7\n4\n")
     assert cli.main(["forget-set", "--verify", str(home / "twice.csv")]) == 2
@@ -137,20 +116,3 @@ def test_a_set_is_saved_by_name_listed_and_used_in_the_place_of_ids(home, capsys
     assert cli.main([*plan, "ids", "--set", "ids.ids=set:my threes"]) == 0
     assert cli.main([*plan, "one_class", "--then", "ids ids=set:other"]) == 2
     assert "no forget set named 'other'" in capsys.readouterr().err
-
-
-def test_saving_needs_a_data_set_and_a_name(home, capsys):
-    (home / "ids.csv").write_text("id\n4\n")
-    assert cli.main(["forget-set", "--verify", str(home / "ids.csv"), "--save", "mine"]) == 2
-    assert tells(capsys.readouterr().err, "--dataset", "--scenario", "--save")
-    assert cli.main([*ONE, "--save", "../mine"]) == 2
-    assert tells(capsys.readouterr().err, "1 to 60", "'../mine'")
-
-
-def test_a_damaged_set_is_told_and_the_others_listed(home, capsys):
-    cli.main([*ONE, "--save", "threes"])
-    (home / "home" / "forget_sets" / "torn.json").write_text("{")
-    capsys.readouterr()
-    assert cli.main(["forget-set", "--list"]) == 1
-    printed = capsys.readouterr()
-    assert "threes" in printed.out and "torn.json is no forget set" in printed.err

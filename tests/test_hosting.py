@@ -59,10 +59,6 @@ def test_a_name_of_several_addresses_is_the_one_that_others_reach():
     assert hosting.decide("both", audience=True).address == "192.0.2.7"
 
 
-def test_localhost_is_the_address_that_browsers_try_first():
-    assert hosting.numeric("localhost") == "127.0.0.1"
-
-
 @pytest.mark.parametrize("host", ["", " ", "a b", "\0", "-1", "%", "1.2.3.4.5", "[", "x" * 300])
 def test_what_is_no_address_is_refused(host):
     with pytest.raises(BadValue, match=r"127\.0\.0\.1"):
@@ -106,11 +102,6 @@ def test_the_key_is_told_once_and_stays_out_of_what_is_printed_by_accident():
     )
 
 
-def test_open_says_what_it_means():
-    (line,) = hosting.decide("0.0.0.0", opened=True).told("http://here")
-    assert all(word in line for word in ("Anyone", "launch", "upload", "delete", "paths"))
-
-
 def test_the_key_goes_to_the_pages_process_and_to_none_that_it_starts():
     served = hosting.decide("0.0.0.0", audience=True)
     environment = served.environment()
@@ -121,11 +112,6 @@ def test_the_key_goes_to_the_pages_process_and_to_none_that_it_starts():
 def test_a_key_that_was_left_in_the_environment_is_not_taken_for_one():
     environment = {hosting.KEY: "left"} | hosting.decide("0.0.0.0", opened=True).environment()
     assert hosting.taken_over(environment) == ("open", "")
-
-
-def test_terms_that_nobody_knows_let_nobody_write():
-    assert hosting.taken_over({}) == ("own", "")
-    assert hosting.taken_over({hosting.TERMS: "everything"}) == ("audience", "")
 
 
 @pytest.mark.parametrize(
@@ -155,11 +141,6 @@ def test_all_networks_are_written_as_one_of_this_machines_numbers(address):
     family = socket.AF_INET6 if ":" in found else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.bind((found, 0))  # it is this machine's
-
-
-def test_web_addresses_keep_colons_of_the_host_apart():
-    assert hosting.web_address("::1", 8501) == "http://[::1]:8501"
-    assert hosting.web_address("192.0.2.7", 80) == "http://192.0.2.7:80"
 
 
 NUMBERS = ["192.0.2.7", "10.0.0.7", "127.0.0.1", "::1", "fe80::1%eth0", "2001:db8::7", "02:42:ac"]

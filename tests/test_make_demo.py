@@ -6,13 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import make_demo
-import numpy as np
 import pytest
 from builders import make_outputs, make_result, make_spec_row
 
-from mucore import analysis
-from mucore.catalog.tuning import shipped
-from mucore.spec import REVISION, RunSpec
 from mucore.store import open_pack, open_store
 
 DEMO = Path(make_demo.__file__).resolve().parents[1] / "data" / "demo"
@@ -104,30 +100,6 @@ def test_the_newest_run_stays_and_what_was_compared_with_another_retrain_leaves(
         assert {one.name: len(one.keys) for one in pack.comparisons()} == {"every": 2, "ten": 4}
 
 
-def test_what_was_begun_elsewhere_is_completed(tmp_path, parts):
-    """A comparison planned whole, half of it in the pack and the rest in a new home, holds both."""
-    first, second = (
-        [("one_class", method, 0) for method in ("retrain", "ssd")],
-        [("one_class", method, 1) for method in ("retrain", "ssd")],
-    )
-    store_of(tmp_path / "old", OLD, {"ten": [*first, *second]})
-    with open_store(tmp_path / "old") as store:
-        for result in store.results():
-            if result.spec["training_seed"]:
-                store.delete_result(result.key)
-    assert set(packed(tmp_path / "old", tmp_path / "out")) == set(first)
-    store_of(tmp_path / "new", NEW, {"ten": [*first, *second]})
-    with open_store(tmp_path / "new") as store:
-        for result in store.results():
-            if not result.spec["training_seed"]:
-                store.delete_result(result.key)
-    assert packed(tmp_path / "new", tmp_path / "out") == dict.fromkeys(first, OLD) | dict.fromkeys(
-        second, NEW
-    )
-    with open_pack(tmp_path / "out") as pack:
-        assert [len(one.keys) for one in pack.comparisons()] == [4]
-
-
 def test_a_retrain_that_agrees_leaves_the_pack_as_it_is(tmp_path, parts):
     """A machine that rounds alike trains the same network again, so what was compared with it
     stays, and what was missing comes beside.
@@ -172,100 +144,6 @@ def test_what_is_missing_is_computed_alone_beside_a_retrain_that_agrees_and_else
         store.put_result(make_result(lacks.retrained()))
         assert make_demo.unfinished(specs, before, store) == {lacks.key}
         assert make_demo.unfinished(specs, before | {lacks.key: make_result(lacks)}, store) == set()
-
-
-def test_what_no_part_asks_for_any_more_leaves_the_pack(tmp_path, parts, monkeypatch):
-    """Settings or code of a method have changed since, so its run is of another time."""
-    retrain, scrub, ssd = (("one_class", method, 0) for method in ("retrain", "scrub", "ssd"))
-    store_of(tmp_path / "old", OLD, {"ten": [retrain, scrub, ssd]}, loss=0.5)
-    packed(tmp_path / "old", tmp_path / "out")
-    today = {
-        make_spec_row(scenario=scenario, method=method).key
-        for scenario, method, _ in (retrain, scrub)
-    }
-    monkeypatch.setattr(make_demo, "asked_for", lambda store: today)
-    with open_store(tmp_path / "empty"):
-        pass
-    assert packed(tmp_path / "empty", tmp_path / "out") == {retrain: OLD, scrub: OLD}
-
-
-def test_runs_of_an_earlier_recipe_stay_until_their_retrain_is_made_anew(tmp_path, parts):
-    def run(scenario: str | None, method: str, revision: int) -> RunSpec:
-        made = make_spec_row(scenario=scenario, method=method)
-        recipe = made.recipe.model_copy(update={"revision": revision})
-        return made.model_copy(update={"recipe": recipe})
-
-    earlier = [
-        run(scenario, method, 1)
-        for scenario in ("one_class", "class_wise")
-        for method in ("retrain", "ssd")
-    ]
-    training = run("one_class", "retrain", 1).original()
-    before = {spec.key: make_result(spec) for spec in (training, *earlier)}
-    with open_store(tmp_path) as store:
-        assert make_demo.staying(before, (), store) == before.keys()
-        store.put_result(make_result(run("class_wise", "ssd", REVISION)))  # not a Retrain
-        assert make_demo.staying(before, (), store) == before.keys()
-        anew = make_result(run("class_wise", "retrain", REVISION), losses=(1.5, 0.25))
-        store.put_result(anew)
-        gone = {spec.key for spec in earlier[2:]}
-        assert make_demo.staying(before, (), store) == before.keys() - gone
-        store.put_result(make_result(run("one_class", "retrain", REVISION), losses=(1.5, 0.25)))
-        store.put_result(make_result(run(None, "original", REVISION), losses=(1.5, 0.25)))
-        assert make_demo.staying(before, (), store) == set()
-
-
-def test_parts_ask_for_each_of_their_runs(tmp_path, monkeypatch):
-    grids = (make_demo.grid(("class_wise",), ("ssd",), (0, 1)),)
-    monkeypatch.setattr(make_demo, "PARTS", (make_demo.Part("one", "", grids),))
-    with open_store(tmp_path) as store:
-        asked = make_demo.asked_for(store)
-    assert len(asked) == 2 * 4  # the training, Original, Retrain and SSD of each seed
-
-
-def test_the_demo_asks_for_each_setting_that_a_search_found():
-    asked = {
-        (choice.id, scenario.id)
-        for part in make_demo.PARTS
-        for grid in part.grids
-        for scenario in grid.scenarios
-        for choice in grid.methods
-        if choice.preset == "tuned"
-    }
-    assert asked == {(each.method, each.scenario) for each in shipped()}
-
-
-def test_analyses_stay_with_the_runs_that_they_are_about(tmp_path, parts):
-    retrain, ssd = (("one_class", method, 0) for method in ("retrain", "ssd"))
-    store_of(tmp_path / "old", OLD, {"ten": [retrain, ssd, ("class_wise", "ssd", 0)]})
-    packed(tmp_path / "old", tmp_path / "out")
-    gone, stays = (
-        make_spec_row(scenario=scenario, method="ssd").key
-        for scenario in ("one_class", "class_wise")
-    )
-    maps = {
-        f"map of {name}.npz": {"ids": np.arange(3), key: np.zeros((3, 2))}
-        for name, key in (("gone", gone), ("stays", stays))
-    }
-    layers = {
-        f"{analysis.key('layers', {'key': key, 'split': 'test'})}.npz": {"original": np.eye(2)}
-        for key in (gone, stays)
-    }
-    (tmp_path / "out" / "analyses").mkdir()
-    replays = {
-        f"{analysis.key('replay', {'key': key})}.npz": {"steps": np.arange(2)}
-        for key in (gone, stays)
-    }
-    for name, arrays in {**maps, **layers, **replays}.items():
-        np.savez(tmp_path / "out" / "analyses" / name, allow_pickle=False, **arrays)
-    # a new Retrain takes ssd of the same scenario away
-    store_of(tmp_path / "new", NEW, {"every": [retrain]})
-    packed(tmp_path / "new", tmp_path / "out")
-    assert {path.name for path in (tmp_path / "out" / "analyses").iterdir()} == {
-        "map of stays.npz",
-        list(layers)[1],
-        list(replays)[1],
-    }
 
 
 def test_predictions_travel_with_the_first_runs_that_pages_open_on(tmp_path, parts):

@@ -14,7 +14,7 @@ from mucore import catalog
 from mucore.cli.flags import GridOptions, build_grid
 from mucore.errors import BadValue, Refused
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand
-from mucore.spec import RunSpec, complete, make_recipe, make_spec, method_parameters
+from mucore.spec import RunSpec, make_recipe, make_spec
 
 RECIPE = make_recipe("standard")
 
@@ -190,42 +190,6 @@ def test_a_value_that_needs_poison_is_refused_without_it(
     specs, refused = expand(grid(scenarios=[scenario, "backdoor"], methods=[choice]))
     assert [(one.method, one.scenario) for one in refused] == [(method, scenario)]
     assert [each.scenario for each in specs if each.method == method] == ["backdoor"]
-
-
-def test_authors_settings_of_a_scenario_are_its_defaults_and_can_be_changed():
-    assert spec(method="first_order").parameters["counterpart"] == "true_label"
-    assert spec(method="first_order", scenario="one_class").parameters["counterpart"] == "delete"
-    assert (
-        spec(
-            method="second_order", scenario="label_flip", parameters={"counterpart": "delete"}
-        ).parameters["counterpart"]
-        == "delete"
-    )
-    official = {
-        "variant": "depoison",
-        "lr": 0.1,
-        "lr_end": 0.05,
-        "offset": 0.1,
-        "retained_var": 0.95,
-        "entropy_weight": 0.2,
-    }
-    assert official.items() <= spec(method="pgu").parameters.items()
-    assert method_parameters(catalog.method("pgu"), RECIPE, {})["lr"] == 0.05
-
-
-def test_a_late_parameter_is_no_part_of_a_spec_while_it_has_its_default():
-    card = catalog.method("pgu")
-    plain, named = (
-        spec(method="pgu", scenario="one_class", parameters=p) for p in ({}, {"variant": "forget"})
-    )
-    assert plain.key == named.key and "variant" not in plain.parameters
-    assert complete(card, plain.parameters)["variant"] == "forget"
-    poisoned, back = (spec(method="pgu", parameters=p) for p in ({}, {"variant": "forget"}))
-    assert (
-        poisoned.parameters["variant"] == "depoison"
-        and "variant" not in back.parameters
-        and poisoned.key != back.key
-    )
 
 
 def test_the_command_that_repeats_a_run_gives_its_key_again():

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import streamlit as st
-from builders import full_store
 from experiments import MODELS, put_experiment
 
-import dashboard
 from dashboard import data, needs
 from dashboard.lessons import LESSONS
 from dashboard.pages import PAGES
@@ -98,23 +93,6 @@ def test_an_analysis_that_fails_leaves_the_others_to_come(home, asked, monkeypat
     assert there["key"] == analysis.key("tsne", {"keys": ["there"]})
 
 
-def test_who_stops_it_is_told_that_it_goes_on(home, asked, monkeypatch, capsys):
-    asked(analyses=[{"page": "map", "kind": "tsne", "parameters": {"keys": ["a"]}, "pack": None}])
-
-    def stop(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("mucore.cli.analyse.compute", stop)
-    assert cli.main(["prepare", "all"]) == 130
-    assert prepare.GOES_ON in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("words", [["lesson"], ["page"], ["all", "compare"]])
-def test_what_is_meant_has_to_be_said(home, words, capsys):
-    assert cli.main(["prepare", *words]) == 2
-    assert "prepare all" in capsys.readouterr().err
-
-
 def test_lessons_and_pages_are_found_by_name():
     assert needs.named("lesson", "backdoor") == (["backdoor"], [])
     assert needs.named("lesson", "all") == ([each.id for each in LESSONS.values() if each.grid], [])
@@ -122,42 +100,6 @@ def test_lessons_and_pages_are_found_by_name():
     assert pages == [page.id for page in PAGES if not page.works]
     with pytest.raises(UnknownName):
         needs.named("page", "no_such_page")
-
-
-@pytest.mark.slow
-def test_of_many_pages_nothing_is_told_but_their_names(home):
-    code = (
-        "from dashboard import needs\n"
-        "needs.named = lambda *_: ([], ['glossary', 'papers', 'glossary'])\n"
-        "needs.main(['page', 'all'])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert len(done.stderr.splitlines()) == 3 and not json.loads(done.stdout)["problems"]
-
-
-@pytest.mark.slow
-def test_pages_are_looked_at_in_any_folder(home, tmp_path):
-    """Where the files are that a server reads, and whom it lets in, is no matter."""
-    code = "from dashboard import needs; needs.main(['page', 'glossary'])"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(Path(dashboard.__file__).parents[1])},
-    )
-    assert json.loads(done.stdout)["problems"] == []
-
-
-@pytest.mark.slow
-def test_a_page_says_which_map_it_would_show(home, monkeypatch):
-    """With predictions kept, the map of the runs that it opens on, of the reader's own."""
-    monkeypatch.setattr(data, "DEMO", home / "no-demo")
-    full_store(home).close()
-    found = needs.drawn("representation", tab="map")
-    assert found.steps and found.now == "map"
-    assert all(one["pack"] is None for one in found.wanted)
 
 
 @pytest.mark.slow
@@ -180,15 +122,6 @@ def test_the_numbers_of_forgetting_quality_are_computed_before_the_page_is_opene
     assert len(list((home / "quality").glob("*.json"))) == 2
     assert wanted("--plan") == []
     assert not needs.drawn("quality").experiments
-
-
-def test_an_experiment_that_fails_says_why_and_fails_once(home, asked, capsys):
-    lost = {"models": 4, "originals": "one", "retrained": ["r"], "methods": [["gone"]]}
-    asked(experiments=[{"page": "quality", **lost}])
-    assert cli.main(["prepare", "page", "quality", "--json"]) == 1
-    said = capsys.readouterr()
-    (told,) = json.loads(said.out)["experiments"]
-    assert told["error"] and said.err.count(told["error"]) == 1
 
 
 def test_a_lesson_tells_its_grid():

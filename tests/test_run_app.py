@@ -187,19 +187,6 @@ def test_secrets_that_cannot_be_read_are_refused(tmp_path):
     assert start_checks.login(tmp_path / "none") == ""
 
 
-def test_later_secrets_win_as_in_streamlit(tmp_path):
-    for name, content in {
-        "user": '[auth]\nclient_id = "x"\n[roles]\npresenters = ["a@b"]',
-        "here": "[roles]\npresenters = []",
-    }.items():
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "secrets.toml").write_text(content)
-    assert start_checks.login(tmp_path / "user") != start_checks.login(
-        tmp_path / "user", tmp_path / "here"
-    )
-    assert "[roles]" in start_checks.login(tmp_path / "user", tmp_path / "here")
-
-
 @pytest.mark.parametrize("terms", ["own", "audience", "login", "open"])
 def test_streamlit_is_told_where_it_is_and_never_asks(terms, tmp_path, monkeypatch):
     started: list[tuple[list[str], dict]] = []

@@ -12,7 +12,7 @@ import pytest
 from dashboard.text import labels
 from mucore import api, catalog, cli
 from mucore.runner.plan import Plan, expand
-from mucore.spec import FIRST, fill, make_recipe, make_spec, method_parameters
+from mucore.spec import FIRST, make_recipe, make_spec, method_parameters
 
 
 def asked(**flags: Any) -> list[dict[str, Any]]:
@@ -48,28 +48,6 @@ def test_a_further_request_has_what_the_preset_sets_for_it():
         preset="mubox-cifar10", scenario=["class_wise"], then=["one_class class_id=3"]
     )
     assert (first["parameters"], second["parameters"]) == ({}, {"budget": 1000, "class_id": "3"})
-
-
-def test_what_nobody_says_is_what_works_at_once():
-    assert fill("quick", otherwise=FIRST) == FIRST
-    assert (
-        fill("quick").scenarios == {} and fill("efficacy-mnist", otherwise=FIRST).dataset == "mnist"
-    )
-    assert fill("efficacy-mnist", dataset="digits", scenarios=["one_class"]).scenarios == {
-        "one_class": {}
-    }
-
-
-def test_becker_and_liebig_repair_nothing_and_add_a_tenth_of_the_official_noise():
-    for preset in ("efficacy-mnist", "efficacy-cifar10"):
-        assert (
-            values(preset, "amnesiac")["repair_epochs"] == 0
-            and values(preset, "fisher")["alpha"] == 1e-7
-        )
-    assert (
-        values("standard", "fisher")["alpha"] == 1e-6
-        and values("standard", "amnesiac")["repair_epochs"] > 0
-    )
 
 
 def test_a_changed_recipe_leaves_what_the_paper_sets_for_methods():

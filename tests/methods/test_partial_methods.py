@@ -121,18 +121,6 @@ def test_cf_k_of_all_layers_is_finetune_bit_for_bit():
     assert toy.same(first, second) and first_run.losses == second_run.losses
 
 
-def test_eu_k_starts_at_the_initial_weights():
-    data, start = toy.request("conv"), toy.trained("conv")
-    result, run = toy.unlearn("eu_k", data, "conv", epochs=0)
-    chosen = tail(start, "block", 1)
-    initial = data.record["initial"]().state_dict()
-    after = result.state_dict()
-    kept = frozen_part(start, chosen)
-    assert all(torch.equal(after[key], start.state_dict()[key]) for key in kept)
-    assert all(torch.equal(after[key], initial[key]) for key in after if key not in kept)
-    assert run.cost.steps == 0
-
-
 def test_eu_k_draws_kaiming_weights_by_its_seed():
     data = toy.request("mlp")
     options: dict[str, Any] = {"epochs": 0, "reset_from": "kaiming", "k": 99}
@@ -185,71 +173,11 @@ def test_advanced_neggrad_steps_along_the_difference_of_gradients():
     assert_moved(result, model, {name: -rate * (retain[name] - forget[name]) for name in retain})
 
 
-@pytest.mark.parametrize("bn_forward", ["two", "concat"])
-def test_advanced_neggrad_on_equal_batches_stands_still(bn_forward: str):
-    data, model = toy.in_float64(toy.request("mlp")), smooth()
-    data = replace(data, forget=data.retain)
-    options = toy.settings(
-        epochs=1, batch_size=len(data.retain), forget_loss_cap=None, bn_forward=bn_forward
-    )
-    result, _ = toy.on_copy("advanced_neggrad", data, model, **options, **PLAIN)
-    assert_moved(
-        result, model, {name: torch.zeros_like(p) for name, p in model.named_parameters()}, 1e-15
-    )
-
-
-@pytest.mark.parametrize("bn_forward", ["two", "concat"])
-def test_advanced_neggrad_is_neggrad_plus_at_half_weight_and_twice_the_rate(bn_forward: str):
-    data = toy.request("mlp")
-    same: dict[str, Any] = {"epochs": 2, "batch_size": 64, "bn_forward": bn_forward, **PLAIN}
-    first, _ = toy.unlearn("advanced_neggrad", data, "mlp", lr=0.005, **same)
-    second, _ = toy.unlearn("neggrad_plus", data, "mlp", lr=0.01, retain_weight=0.5, **same)
-    for p, q in zip(first.parameters(), second.parameters(), strict=True):
-        torch.testing.assert_close(p, q)
-
-
-def test_advanced_neggrad_stops_pushing_above_the_cap():
-    data, model = toy.in_float64(toy.request("mlp")), smooth()
-    rate = 0.01
-    options: dict[str, Any] = {"epochs": 1, "batch_size": len(data.retain)}
-    result, _ = toy.on_copy(
-        "advanced_neggrad", data, model, lr=rate, forget_loss_cap=0.1, **options, **PLAIN
-    )
-    assert_moved(
-        result, model, {name: -rate * g for name, g in gradient(model, data.retain).items()}
-    )
-
-
-def test_the_official_skipping_of_unequal_batches_does_nothing_to_a_small_forget_set():
-    data = toy.request("mlp", 20)
-    result, run = toy.unlearn("advanced_neggrad", data, "mlp", skip_unequal=True)
-    assert run.cost.steps > 0 and toy.same(result, toy.trained("mlp"))
-    result, _ = toy.unlearn("advanced_neggrad", "mlp", skip_unequal=True)
-    assert not toy.same(result, toy.trained("mlp"), buffers=False)  # full batches still step
-
-
 # -- l1-sparse
 
 
 def size(model: nn.Module) -> float:
     return sum(p.detach().abs().sum().item() for p in model.parameters())
-
-
-def test_l1_sparse_without_a_penalty_is_finetune_bit_for_bit():
-    data = toy.request("conv", "random", natural=True)
-    same: dict[str, Any] = {"lr": 0.01, "epochs": 2, "batch_size": 64}
-    first, _ = toy.unlearn("l1_sparse", data, "conv", alpha=0.0, **same)
-    second, _ = toy.unlearn("finetune", data, "conv", **same)
-    assert toy.same(first, second)
-
-
-@pytest.mark.parametrize("name", ["mlp", "conv"])
-def test_l1_sparse_shrinks_the_weights(name: toy.Name):
-    data = toy.request(name)
-    with_penalty, run = toy.unlearn("l1_sparse", data, name, alpha=1e-3)
-    without, plain = toy.unlearn("l1_sparse", data, name, alpha=0.0)
-    assert size(with_penalty) < size(without)
-    assert run.diagnostics["sparsity"] > plain.diagnostics["sparsity"]
 
 
 def test_l1_sparse_takes_the_step_of_the_penalised_loss():
@@ -318,18 +246,6 @@ def test_pruned_convolutions_stay_zero():
     assert run.cost.scratch_bytes == 5 * len(before)
 
 
-def test_a_network_without_convolutions_is_pruned_in_its_linear_layers():
-    result, _ = toy.unlearn("l1_sparse", "mlp", prune=0.5)
-    weights = torch.cat(
-        [
-            module.weight.detach().flatten()
-            for module in result.modules()
-            if isinstance(module, nn.Linear)
-        ]
-    )
-    assert (weights == 0).sum() == math.ceil(len(weights) / 2)
-
-
 # -- SCRUB+R
 
 
@@ -343,31 +259,10 @@ def scrubbing(**changes: Any) -> dict[str, Any]:
     } | changes
 
 
-def test_scrub_rewind_returns_one_of_the_states_of_scrub():
-    data = toy.request("mlp")
-    chosen = set()
-    for validation in (data.forget, data.validation):
-        request = replace(data, validation=replace(validation, role="validation"))
-        result, run = toy.unlearn("scrub_rewind", request, "mlp", **scrubbing())
-        number = int(run.diagnostics["chosen_state"])
-        scrubbed, _ = toy.unlearn("scrub", data, "mlp", **scrubbing(epochs=number))
-        assert toy.same(result, scrubbed)
-        assert abs(run.diagnostics["forget_error"] - (1 - toy.accuracy(result, data.forget))) < 1e-6
-        chosen.add(number)
-    assert chosen != {0}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("granularity", "lr", "reached"),
-    [
-        ("epoch", 1e-9, 0.3),
-        ("epoch", 2e-3, 0.6),
-        ("epoch", 1e-2, 1.0),
-        ("half_epoch", 1e-2, 0.0),
-        ("half_epoch", 1e-2, 0.3),
-        ("half_epoch", 2e-3, 1.0),
-    ],
+    [("epoch", 1e-9, 0.3), ("epoch", 1e-2, 1.0), ("half_epoch", 1e-2, 0.3)],
 )
 def test_scrub_rewind_chooses_among_all_states_and_holds_those_that_differ_in_error(
     granularity: str, lr: float, reached: float
@@ -401,26 +296,6 @@ def test_scrub_rewind_chooses_among_all_states_and_holds_those_that_differ_in_er
     assert run.cost.scratch_bytes == len(set(errors[:-1])) * state_bytes(result)
 
 
-def test_a_constant_forget_error_rewinds_to_the_original():
-    result, run = toy.unlearn(
-        "scrub_rewind", toy.request("mlp", "random"), "mlp", **scrubbing(lr=1e-9)
-    )
-    assert run.diagnostics["chosen_state"] == 0
-    assert toy.same(result, toy.trained("mlp"))
-
-
-def test_scrub_rewind_goes_back_to_the_original_where_unseen_data_say_so():
-    data = toy.request("mlp", "random")
-    right = toy.logits(toy.trained("mlp"), data.forget).argmax(1) == data.forget.labels
-    data = replace(data, forget=data.forget[right])  # the original's error is 0 on these
-    last, _ = toy.unlearn("scrub", data, "mlp", **scrubbing())
-    right = toy.logits(last, data.validation).argmax(1) == data.validation.labels
-    data = replace(data, validation=data.validation[right])  # and so is the last state's on these
-    result, run = toy.unlearn("scrub_rewind", data, "mlp", **scrubbing())
-    assert run.diagnostics == {"target_error": 0, "forget_error": 0, "chosen_state": 0}
-    assert toy.same(result, toy.trained("mlp"))
-
-
 @pytest.mark.parametrize(
     ("reference", "target"), [("reweighted", 0.75 * 0.25 + 0.25 * 1.0), ("filtered", 4 / 10)]
 )
@@ -446,16 +321,6 @@ def test_the_error_to_reach_counts_the_classes_of_the_forget_set(reference: str,
         "scrub_rewind", data, "mlp", **scrubbing(lr=0.0, epochs=0), reference=reference
     )
     assert run.diagnostics["target_error"] == pytest.approx(target)
-
-
-def test_scrub_rewind_without_unseen_samples_of_its_classes_says_so():
-    data = toy.request("mlp", 1)
-    others = data.validation[data.validation.labels != data.forget.labels[0]]
-    result, run = toy.unlearn(
-        "scrub_rewind", replace(data, validation=others), "mlp", **scrubbing()
-    )
-    scrubbed, _ = toy.unlearn("scrub", data, "mlp", **scrubbing())
-    assert toy.same(result, scrubbed) and "no validation sample" in run.notes[-1]
 
 
 # -- RUM
@@ -528,21 +393,6 @@ def test_rum_hands_each_step_its_settings(monkeypatch: pytest.MonkeyPatch):
     assert high["density"] == 0.5 and "retain_weight" not in high
 
 
-def test_rum_that_does_nothing_costs_its_scores_alone():
-    data = toy.request("mlp")
-    result, run = toy.unlearn("rum", data, "mlp", medium="nothing", high="nothing")
-    assert toy.same(result, toy.trained("mlp"))
-    assert run.cost.steps == 0 and run.cost.reads == {"forget/forward": len(data.forget)}
-
-
-def test_rum_says_when_all_of_a_small_forget_set_is_left_alone():
-    """One sample makes one third, the least memorised, which the authors leave alone."""
-    result, run = toy.unlearn("rum", toy.request("mlp", 1), "mlp")
-    assert toy.same(result, toy.trained("mlp")) and any("left alone" in note for note in run.notes)
-    _, run = toy.unlearn("rum", toy.request("mlp", 2), "mlp")
-    assert not any("left alone" in note for note in run.notes)
-
-
 def test_confidence_is_the_loss_of_each_sample():
     data, model = toy.request("mlp", "random"), toy.original("mlp")
     p = torch.softmax(toy.logits(model, data.forget).double(), 1)[
@@ -574,8 +424,3 @@ def test_curvature_of_a_linear_model_follows_its_formula():
         )
         total += (turn @ weight).square().sum(1)
     torch.testing.assert_close(scores.double(), total / DIRECTIONS, rtol=1e-3, atol=1e-9)
-
-
-def test_rum_by_curvature_runs():
-    result, run = toy.unlearn("rum", toy.request("mlp", "random"), "mlp", proxy="curvature")
-    assert run.status == "ok" and not toy.same(result, toy.trained("mlp"))

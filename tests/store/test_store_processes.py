@@ -104,7 +104,7 @@ def _together(
 def test_no_key_is_computed_twice_and_needs_come_first(
     shared_url: str | None, tmp_path: Path
 ) -> None:
-    specs = _grid(seeds=8)
+    specs = _grid(seeds=4)
     with open_store(tmp_path, url=shared_url) as store:
         store.enqueue(specs)
         said = [line for lines in _together("work", tmp_path, shared_url, 2) for line in lines]
@@ -125,8 +125,8 @@ def test_no_key_is_computed_twice_and_needs_come_first(
 def test_read_modify_write_loses_nothing(shared_url: str | None, tmp_path: Path) -> None:
     with open_store(tmp_path, url=shared_url) as store:
         before = store.change_counter()
-        _together("add", tmp_path, shared_url, 3, 100)
-        assert store.change_counter() - before == 300
+        _together("add", tmp_path, shared_url, 2, 50)
+        assert store.change_counter() - before == 100
 
 
 @pytest.mark.slow
@@ -134,9 +134,9 @@ def test_two_processes_may_make_the_same_store_at_once(
     shared_url: str | None, tmp_path: Path
 ) -> None:
     home = tmp_path / "new" / "home"
-    _together("add", home, shared_url, 3, 5)
+    _together("add", home, shared_url, 2, 5)
     with open_store(home, url=shared_url) as store:
-        assert store.change_counter() == 15
+        assert store.change_counter() == 10
 
 
 def test_a_killed_worker_is_found_and_its_job_goes_back(
