@@ -32,7 +32,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 
 from dashboard.lessons import LESSONS
-from dashboard.lessons.records import of_features
 from mucore import analysis, catalog
 from mucore.catalog.tuning import shipped
 from mucore.errors import MucoreError
@@ -563,7 +562,7 @@ def told_by_features() -> frozenset[tuple[str, str]]:
     return frozenset(
         (scenario["id"], method["id"])
         for lesson in LESSONS.values()
-        if any(of_features(step) for step in lesson.steps)
+        if lesson.features
         for scenario in lesson.grid["scenarios"]
         for method in lesson.grid["methods"]
     )

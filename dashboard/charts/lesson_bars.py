@@ -27,7 +27,7 @@ HEADS = {
 }
 LETTERS = 66  # of titles of the size for a projector, side by side over all panels
 ROW, ROW_LARGE = 40, 62
-AGAIN = "Retrain, trained again"  # what a lesson calls Retrains of other seeds
+AGAIN = "Spread of Retrain"  # over other seeds
 
 
 @dataclass(frozen=True)

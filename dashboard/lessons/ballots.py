@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from dashboard.lessons.records import Estimate, Guess, Lesson
-from dashboard.lessons.results import LessonResults
+from dashboard.lessons.records import Lesson
 
 MOST = 100  # percent
 WIDTH = 10  # of a bar, in percent
@@ -50,16 +49,12 @@ class Bin:
 def ballots(lesson: Lesson) -> dict[str, Ballot]:
     """All questions of a lesson by name, in order."""
     found = [
-        of_guess(str(number), step.guess)
+        Ballot(str(number), step.guess.options)
         for number, step in enumerate(lesson.steps, start=1)
         if step.guess is not None
     ]
     found += [of_check(lesson, number) for number in range(1, len(lesson.check) + 1)]
     return {ballot.name: ballot for ballot in found}
-
-
-def of_guess(name: str, guess: Guess) -> Ballot:
-    return Ballot(name, {} if isinstance(guess, Estimate) else guess.options)
 
 
 def of_check(lesson: Lesson, number: int) -> Ballot:
@@ -68,16 +63,6 @@ def of_check(lesson: Lesson, number: int) -> Ballot:
     return Ballot(
         f"check {number}", {str(place): text for place, text in enumerate(options, start=1)}
     )
-
-
-def answers(guess: Guess, results: LessonResults) -> frozenset[str]:
-    """The choices that these runs call right, an estimate's to the nearest percent; none where they
-    do not say.
-    """
-    if not isinstance(guess, Estimate):
-        return guess.answer(results)
-    found = guess.answer(results)
-    return frozenset() if found is None else frozenset({str(round(100 * found))})
 
 
 def tally(

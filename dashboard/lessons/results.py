@@ -23,9 +23,9 @@ from mucore.store.rows import Result
 from mucore.verdicts import Verdict, judge
 
 REFERENCES = ("original", "retrain")
-# `neighbours_say`, among the values; no metric of the catalogue, whose k-NN accuracy is of other
-# data sets
-KNN = "knn_forgotten"
+# `neighbours_say`, among the values, and what one test image adds to it; no metrics of the
+# catalogue, whose k-NN accuracy is of other data sets
+KNN, KNN_IMAGE = "knn_forgotten", "knn_image"
 # of a scene of the playground: share of the probability that lies elsewhere than Retrain's, on
 # average over the picture and over the points to forget; of Retrain, elsewhere than the original's
 AWAY, AT_FORGET = "away", "away_at_forget"
@@ -53,7 +53,6 @@ class Entry:
     forget_count: int
     blind: frozenset[str]  # attacks that are no better than a guess on this model
     spec: Mapping[str, Any]
-    asked: int = 0  # test samples that `KNN` is a share of
     # on the method's line: its runs with these settings, over all seeds that there are
     verdict: Verdict | None = None
 
@@ -276,14 +275,13 @@ def _entry(result: Result, outputs: FindOutputs | None, verdict: Verdict | None)
     }
     reasons = {name: one.error or "" for name, one in result.metrics.items() if one.value is None}
     reasons |= dict.fromkeys(guessed, GUESS)
-    asked = 0
     if outputs is not None:
         kept = outputs(result.key)
         near = None if kept is None else neighbours_say(kept)
         if near is None:
             reasons[KNN] = "The features of this run were not kept."
         else:
-            values[KNN], asked = near
+            values[KNN], values[KNN_IMAGE] = near[0], 1 / near[1]
     return Entry(
         key=result.key,
         method=method,
@@ -295,6 +293,5 @@ def _entry(result: Result, outputs: FindOutputs | None, verdict: Verdict | None)
         forget_count=result.forget_count,
         blind=blind_attacks(result.notes),
         spec=result.spec,
-        asked=asked,
         verdict=verdict,
     )

@@ -110,11 +110,6 @@ VERBS: Final[Mapping[Word, str]] = {
 SHORT: Final[tuple[Word, ...]] = ("did nothing", "too little")
 
 
-def verb(verdict: Verdict) -> str:
-    """What became of a method, with what its word must not be read without."""
-    return VERBS[verdict.word] + verdict.said.removeprefix(verdict.word)
-
-
 def text(verdict: Verdict) -> str:
     """The word, with a question mark where it is an indication. Of a baseline that cheats it says
     that, too.
@@ -161,27 +156,6 @@ def why_none(rows: Sequence[Line]) -> str:
     if 2 * len(open_ends) < len(judged):
         return "No method both forgot without damaging the model and finished cleanly."
     return Counter(each.sentence for each in open_ends).most_common(1)[0][0]
-
-
-def told(named: Sequence[tuple[str, Verdict]]) -> str:
-    """What each of some methods did, by title: "SalUn forgot, SSD did nothing"."""
-    return ", ".join(
-        f"{title} {verb(each)}{' (an indication)' if each.provisional else ''}"
-        for title, each in named
-    )
-
-
-def summary(named: Sequence[tuple[str, Verdict]]) -> str:
-    """The same as sentences for who sees the methods side by side, and where there is none."""
-    judged, untold = (
-        [each for each in named if (each[1].word == "cannot tell") == unknown]
-        for unknown in (False, True)
-    )
-    said = [f"The verdict on all runs of these methods together: {told(judged)}."] * bool(judged)
-    missing = ", ".join(title for title, _ in untold)
-    return " ".join(
-        said + [f"These runs are not enough for a verdict on {missing}."] * bool(untold)
-    )
 
 
 def checks_frame(verdict: Verdict) -> pd.DataFrame:

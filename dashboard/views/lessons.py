@@ -12,7 +12,6 @@ from dashboard.sections.lessons import (
     figures,
     join,
     overview,
-    played,
     quiz,
     runs,
     steps,
@@ -33,10 +32,8 @@ def page() -> None:
         join.show()
     elif lesson is None:
         overview.show()
-    elif lesson.grid:
-        show_lesson(lesson)
     else:
-        show_played(lesson)
+        show_lesson(lesson)
 
 
 def step_number(lesson: Lesson) -> int:
@@ -46,38 +43,24 @@ def step_number(lesson: Lesson) -> int:
 
 
 def show_lesson(lesson: Lesson) -> None:
-    plan = runs.plan_of(lesson)
+    """One step; a lesson without a grid has no runs, its scenes are played in the steps."""
     number = step_number(lesson)
-    results = runs.results_of(lesson, plan)
-    show_head(lesson, number, data.source() if results.entries else None)
+    plan = runs.plan_of(lesson) if lesson.grid else None
+    results = steps.results_of_scenes(lesson) if plan is None else runs.results_of(lesson, plan)
+    mine = plan is not None and bool(results.entries)
+    show_head(lesson, number, data.source() if mine else None)
     if number == lesson.length:
         closing.show_check(lesson, results)
     else:
         steps.show(lesson, number, plan, results)
-    # the cover offers to run it live; what runs, went wrong or is still missing is told everywhere
-    if number == 1 or runs.status(plan) != "not run" or not runs.readable(lesson, plan):
-        runs.run_panel(lesson, plan)
+    if plan is not None:
+        runs.run_panel(lesson, plan, cover=number == 1)
     walk(lesson, number)
     take_home.offer(lesson, results)
     if number == lesson.length:
         closing.show_deeper(lesson, results)
-    if results.entries and number > 1:
+    if mine and number > 1:
         figures.show_provenance(results)
-
-
-def show_played(lesson: Lesson) -> None:
-    """A lesson without runs of its own: its scenes are played in the steps."""
-    number = step_number(lesson)
-    results = played.results_of(lesson)
-    show_head(lesson, number, None)
-    if number == lesson.length:
-        closing.show_check(lesson, results)
-    else:
-        played.show(lesson, number, results)
-    walk(lesson, number)
-    take_home.offer(lesson, results)
-    if number == lesson.length:
-        closing.show_deeper(lesson, results)
 
 
 def show_head(lesson: Lesson, number: int, source: data.Source | None) -> None:

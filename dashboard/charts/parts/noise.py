@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-import plotly.graph_objects as go
-
 from dashboard import theme
 
 SAID: Final = "Grey area: the 95 % band of Retrains of other seeds."
@@ -90,11 +88,6 @@ def key(look: theme.Ground, name: str, *, x: Any = None, y: Any = None) -> dict[
         legendgroup="noise",
         hoverinfo="skip",
     )
-
-
-def drawn(figure: go.Figure) -> bool:
-    """Whether a figure has a band, so that a page says what the grey is."""
-    return any(shape.name == "noise" for shape in figure.layout.shapes)
 
 
 def said(*halves: str) -> str:

@@ -36,21 +36,18 @@ def show_question(lesson: Lesson, number: int, name: str) -> None:
     st.markdown(f"**{number}. {question.text}**")
     if presenting.on():
         opened = bool(state.ticket(f"{name}:open"))
-        st.markdown(
-            "\n".join(
-                f"- **{text}**" if opened and place == question.right else f"- {text}"
-                for place, text in enumerate(question.options)
-            )
-        )
+        marks = ["**" if opened and place == question.right else "" for place in question.places]
+        options = zip(marks, question.options, strict=True)
+        st.markdown("\n".join(f"- {mark}{text}{mark}" for mark, text in options))
         if opened:
-            st.markdown(f":material/check_circle: {question.why}")
+            st.markdown(f"{quiz.ICONS[True]} {question.why}")
         else:
             quiz.show_reveal(name)
         return
     kept = state.ticket(name)
     chosen = st.radio(
         "Your answer",
-        list(range(len(question.options))),
+        question.places,
         index=kept if isinstance(kept, int) else None,
         format_func=question.options.__getitem__,
         key=f"{name}:radio",
@@ -59,24 +56,16 @@ def show_question(lesson: Lesson, number: int, name: str) -> None:
     state.set_ticket(name, chosen)
     if chosen is not None:
         right = chosen == question.right
-        said = ":material/check_circle: Right." if right else ":material/change_circle: Not quite."
-        st.markdown(f"{said} {question.why}")
+        said = "Right." if right else "Not quite."
+        st.markdown(f"{quiz.ICONS[right]} {said} {question.why}")
 
 
 def show_deeper(lesson: Lesson, results: LessonResults) -> None:
-    """Links to other pages; while the demo is shown, to its data and model instead of the lesson's
-    own.
-    """
+    """Links to other pages; to a comparison on the data and the model of what is shown."""
     st.markdown("**Go deeper**")
-    there = (
-        {name: str(results.entries[0].spec[name]) for name in ("dataset", "model")}
-        if results.demo and results.entries
-        else {}
-    )
-    for target, label, query in lesson.deeper:
-        link(
-            target,
-            label,
-            icon=":material/arrow_forward:",
-            **{name: there.get(name, value) for name, value in query.items()},
-        )
+    shown = results.entries[0].spec if results.demo and results.entries else lesson.grid
+    for told in lesson.deeper:
+        query = {name: text for name, text in told.items() if name not in ("page", "label")}
+        if "scenario" in query:
+            query |= {name: str(shown[name]) for name in ("dataset", "model")}
+        link(told["page"], told["label"], icon=":material/arrow_forward:", **query)

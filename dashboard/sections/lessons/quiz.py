@@ -4,44 +4,38 @@ the session.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from dashboard import room, state
-from dashboard.lessons.records import Estimate, Guess, Lesson, compare, shows
+from dashboard.lessons.records import Guess, Lesson
 from dashboard.lessons.results import LessonResults
+from dashboard.lessons.values import compare, title
 from dashboard.widgets import presenting
+
+ICONS = {
+    True: ":material/check_circle:",
+    False: ":material/change_circle:",
+    None: ":material/help:",
+}
 
 
 def show_guess(guess: Guess, name: str, results: LessonResults | None) -> None:
-    """The question; after the answer, the comparison with the runs. The prediction is kept for the
-    session. A room is asked, and sees the outcome when who presents reveals it.
+    """The question; after the answer, the comparison with the runs. A room is asked, and sees the
+    outcome when who presents reveals it.
     """
-    large = presenting.on()
     given, opened = state.ticket(f"{name}:guess"), bool(state.ticket(f"{name}:open"))
     with st.container(border=True):
-        heads = (
-            "What do you think?"
-            if large
-            else "Your prediction first."
-            if given is None and not opened
-            else "The question."
-        )
-        st.markdown(f":material/psychology: **{heads}** {guess.question}")
+        st.markdown(f":material/psychology: **What do you think?** {guess.ask}")
         if opened and results is not None:
             show_verdict(guess, given, results)
-            return
-        if large:
-            if not isinstance(guess, Estimate):
-                st.markdown("\n".join(f"- {title}" for title in guess.options.values()))
+        elif presenting.on():
+            st.markdown("\n".join(f"- {option}" for option in guess.options.values()))
             show_reveal(name, disabled=results is None)
         elif given is not None:
-            said = (
-                f"{given:.0f} %"
-                if isinstance(guess, Estimate)
-                else guess.options.get(str(given), "")
-            )
-            st.markdown(f"You said **{said}**. The figure follows as soon as the runs are done.")
-        else:
+            st.markdown(f"You said **{title(guess, given)}**. The answer comes with the results.")
+        elif not opened:
             answer(guess, name)
 
 
@@ -68,16 +62,7 @@ def show_reveal(name: str, *, disabled: bool = False) -> None:
 
 
 def answer(guess: Guess, name: str) -> None:
-    if isinstance(guess, Estimate):
-        value = st.slider("Your estimate, %", 0, 100, 50, step=1, key=f"{name}:slider")
-    else:
-        value = st.radio(
-            "Your choice",
-            list(guess.options),
-            index=None,
-            format_func=guess.options.__getitem__,
-            key=f"{name}:radio",
-        )
+    value = choose(guess.options, name)
     with st.container(horizontal=True):
         st.button(
             "That is my prediction",
@@ -90,6 +75,19 @@ def answer(guess: Guess, name: str) -> None:
         st.button("Skip", key=f"{name}:skip", type="tertiary", on_click=reveal, args=(name,))
 
 
+def choose(options: Mapping[str, str], name: str) -> str | int | None:
+    """One of the options, or a number of percent where there are none."""
+    if not options:
+        return st.slider("Your estimate, %", 0, 100, 50, step=1, key=f"{name}:slider")
+    return st.radio(
+        "Your choice",
+        list(options),
+        index=None,
+        format_func=options.__getitem__,
+        key=f"{name}:radio",
+    )
+
+
 def say(name: str, value: float | str) -> None:
     state.set_ticket(f"{name}:guess", value)
     reveal(name)
@@ -100,29 +98,19 @@ def reveal(name: str) -> None:
 
 
 def show_verdict(guess: Guess, given: float | str | None, results: LessonResults) -> None:
-    if given is None:
-        return
-    verdict = compare(guess, given, results)
-    icon = {
-        True: ":material/check_circle:",
-        False: ":material/change_circle:",
-        None: ":material/help:",
-    }[verdict.right]
-    st.markdown(f"{icon} {verdict.text}")
+    if given is not None:
+        verdict = compare(guess, given, results)
+        st.markdown(f"{ICONS[verdict.right]} {verdict.text}")
 
 
 def predictions(lesson: Lesson, results: LessonResults) -> str:
-    """How many of the reader's predictions came true, "" where none was made or can be compared."""
+    """How many of the reader's predictions came true, "" where none can be compared."""
     verdicts = [
         compare(step.guess, given, results).right
         for number, step in enumerate(lesson.steps, start=1)
         if step.guess is not None
-        and shows(step, results)
+        and step.shown(results)
         and (given := state.ticket(f"lesson:{lesson.id}:{number}:guess")) is not None
     ]
     judged = [right for right in verdicts if right is not None]
-    if not judged:
-        return ""
-    if len(judged) == 1:
-        return f"Your prediction {'came true' if judged[0] else 'did not come true'} in these runs."
-    return f"Of your {len(judged)} predictions, {sum(judged)} came true in these runs."
+    return f"Predictions that came true: {sum(judged)} of {len(judged)}." if judged else ""

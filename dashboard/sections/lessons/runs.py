@@ -11,7 +11,7 @@ import streamlit as st
 
 from dashboard import access, data, queue_data, state
 from dashboard.frames import queue as queue_frames
-from dashboard.lessons.records import Lesson, of_features, shows
+from dashboard.lessons.records import Lesson
 from dashboard.lessons.results import LessonResults, gather, plain_name
 from dashboard.text import labels, units
 from dashboard.widgets import guests, messages
@@ -72,8 +72,7 @@ def _gathered(
     keys: tuple[str, ...],
     _plan: Plan,
 ) -> LessonResults:
-    features = any(of_features(step) for step in _lesson.steps)
-    outputs = data.outputs if features else None
+    outputs = data.outputs if _lesson.features else None
     if _source.demo:
         specs = _plan.specs
         scenarios = list(dict.fromkeys(spec.scenario for spec in specs if spec.scenario))
@@ -98,7 +97,7 @@ def _gathered(
 def readable(lesson: Lesson, plan: Plan) -> bool:
     """Whether the demo is shown and has all that the lesson's figures need."""
     results = results_of(lesson, plan)
-    return results.demo and all(shows(step, results) for step in lesson.steps)
+    return results.demo and all(step.shown(results) for step in lesson.steps)
 
 
 def standing(lesson: Lesson, plan: Plan) -> str:
@@ -129,14 +128,13 @@ def again(lesson: Lesson) -> None:
         queue_data.start_workers()
 
 
-def run_panel(lesson: Lesson, plan: Plan) -> None:
-    """What a step says of the story's runs: the button, the progress, what went wrong, or, to who
-    watched them, that they are done.
+def run_panel(lesson: Lesson, plan: Plan, *, cover: bool) -> None:
+    """What a step says of the story's runs: the progress, what went wrong, to who watched them that
+    they are done; on the cover, or where the demo lacks them, the button.
     """
     now = status(plan)
     if now == "ready" and state.ticket("lesson_watched") == lesson.id:
-        shown = " The figures show them." * (not data.source().demo)
-        st.success(f"All runs of this story are done.{shown}", icon=":material/check_circle:")
+        st.success("All runs of this story are done.", icon=":material/check_circle:")
         state.set_ticket("lesson_watched", None)
     if problem := state.ticket("lesson_problem"):
         messages.error(escape(str(problem)))
@@ -145,64 +143,53 @@ def run_panel(lesson: Lesson, plan: Plan) -> None:
         watch(lesson)
     elif now == "stopped":
         show_stopped(lesson, plan)
-    elif now == "not run" and guests.may(f"run it live ({about(plan.time)})"):
-        with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            dataset, model = (
-                catalog.dataset(str(lesson.grid["dataset"])),
-                catalog.model(str(lesson.grid["model"])),
-            )
-            offer = (
-                "You can read this story with the demo's results. Or run"
-                if readable(lesson, plan)
-                else "Run"
-            )
-            st.markdown(
-                f"{offer} it live on this machine: {units.count(len(plan.to_run), 'short run')} "
-                f"with {plain_name(dataset.id)}. You can read on while they run.",
-                width="stretch",
-            )
-            label = f"Run it live ({about(plan.time)})"
-            basis = f"{dataset.title}, {model.title}. {plan.basis}"
-            st.button(
-                label,
-                type="primary",
-                icon=":material/play_arrow:",
-                key="begin",
-                on_click=begin,
-                args=(lesson,),
-                help=basis,
-            )
+    elif now == "not run" and (cover or not readable(lesson, plan)):
+        offer(lesson, plan)
+
+
+def offer(lesson: Lesson, plan: Plan) -> None:
+    if not guests.may(f"run it live ({about(plan.time)})"):
+        return
+    dataset, model = (str(lesson.grid[name]) for name in ("dataset", "model"))
+    basis = f"{catalog.dataset(dataset).title}, {catalog.model(model).title}. {plan.basis}"
+    demo = "Read this story with the demo's results, or run" if readable(lesson, plan) else "Run"
+    count = units.count(len(plan.to_run), "short run")
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            f"{demo} it live on this machine: {count} with {plain_name(dataset)}.", width="stretch"
+        )
+        st.button(
+            f"Run it live ({about(plan.time)})",
+            type="primary",
+            icon=":material/play_arrow:",
+            key="begin",
+            on_click=begin,
+            args=(lesson,),
+            help=basis,
+        )
 
 
 def show_stopped(lesson: Lesson, plan: Plan) -> None:
     causes, followers = queue_frames.by_cause(stopped(plan))
     with st.container(border=True):
         for job in causes[:3]:
-            lines = (job.error or "").strip().splitlines()
-            silent = {"cancelled": "It was cancelled.", "lost": "Its worker was lost."}.get(
-                job.state, "It gave no reason."
-            )
-            said = labels.with_titles(lines[-1], *labels.named_in(job.spec)) if lines else silent
+            lines = (job.error or f"The run was {job.state}.").strip().splitlines()
+            said = labels.with_titles(lines[-1], *labels.named_in(job.spec))
             st.markdown(
                 f":red[:material/error: **{escape(titles.who(job.spec))}** stopped: {escape(said)}]"
             )
-        waiting = sum(len(jobs) for jobs in followers.values())
-        if waiting:
-            st.caption(
-                f"{units.count(waiting, 'run')} that {'needs' if waiting == 1 else 'need'} it did "
-                "not run."
-            )
+        if waiting := sum(map(len, followers.values())):
+            st.caption(f"Not run because of it: {units.count(waiting, 'run')}.")
         with st.container(horizontal=True):
             if access.presents():
-                st.button(
-                    "Try again",
-                    type="primary",
-                    icon=":material/replay:",
-                    key="again",
-                    on_click=again,
-                    args=(lesson,),
-                )
+                press_again("Try again", lesson)
             link("queue", "Open the queue", icon=":material/list_alt:")
+
+
+def press_again(label: str, lesson: Lesson) -> None:
+    st.button(
+        label, type="primary", icon=":material/replay:", key="again", on_click=again, args=(lesson,)
+    )
 
 
 @guests.live(1.0)
@@ -213,39 +200,29 @@ def watch(lesson: Lesson) -> None:
         state.set_ticket("lesson_watched", lesson.id)
         if status(plan) != "running":
             st.rerun()
-        now, alive = datetime.now(UTC), queue_data.workers()
         jobs = queue_frames.newest(queue_data.jobs(keys=plan.keys, limit=10 * len(plan.keys)))
         view = queue_frames.overview(
             jobs,
             known=plan.cached,
             keys=plan.keys,
             left=queue_data.time_left(jobs, keys=plan.keys),
-            now=now,
+            now=datetime.now(UTC),
         )
         left = f" · {about(view.left)} left" if view.left is not None else ""
         with st.container(border=True):
-            st.progress(
-                view.share, text=f"**{view.done} of {units.count(view.total, 'run')} done**{left}"
-            )
+            done = f"**{view.done} of {units.count(view.total, 'run')} done**{left}"
+            st.progress(view.share, text=done)
             for job in queue_frames.in_state(jobs, "running")[:2]:
                 st.caption(escape(f"{titles.who(job.spec)}: {job.step or 'starting'}"))
-            if alive:
-                return
-            if queue_data.workers_starting():
-                st.caption(
-                    ":material/hourglass_top: A worker is starting. It loads PyTorch first, which "
-                    "takes a few seconds."
-                )
-            else:
-                reason = queue_data.worker_failure() if access.presents() else ""
-                st.markdown(
-                    f":material/warning: No worker is running, so nothing moves. {escape(reason)}"
-                )
-                if access.presents():
-                    st.button(
-                        "Start a worker",
-                        icon=":material/play_arrow:",
-                        key="start_worker",
-                        on_click=again,
-                        args=(lesson,),
-                    )
+            if not queue_data.workers():
+                show_no_worker(lesson)
+
+
+def show_no_worker(lesson: Lesson) -> None:
+    if queue_data.workers_starting():
+        st.caption(":material/hourglass_top: A worker is starting, which takes a few seconds.")
+        return
+    reason = queue_data.worker_failure() if access.presents() else ""
+    st.markdown(f":material/warning: No worker is running. {escape(reason)}")
+    if access.presents():
+        press_again("Start a worker", lesson)

@@ -1,4 +1,6 @@
-"""One step of a lesson: text, terms, prediction, outcome."""
+"""One step of a lesson: text and terms, guess, see, say. What is seen are figures of the lesson's
+runs, or a scene of the playground that the reader, before a room the presenter, plays on the spot.
+"""
 
 from __future__ import annotations
 
@@ -6,46 +8,78 @@ from contextlib import nullcontext
 
 import streamlit as st
 
-from dashboard import room, state
-from dashboard.lessons.records import Lesson, Step, draws, offered, shows
-from dashboard.lessons.results import LessonResults
+from dashboard import access, playroom, room, state
+from dashboard.lessons.records import Guess, Lesson, Step, offered
+from dashboard.lessons.results import LessonResults, played
 from dashboard.sections.lessons import figures, quiz, votes
-from dashboard.widgets import presenting
+from dashboard.widgets import presenting, stage
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape, metric_help
 from mucore import catalog
 from mucore.runner.plan import Plan
 
 
-def show(lesson: Lesson, number: int, plan: Plan, results: LessonResults) -> None:
-    step = lesson.steps[number - 1]
-    name = f"lesson:{lesson.id}:{number}"
+def results_of_scenes(lesson: Lesson) -> LessonResults:
+    """What came of the scenes that this reader, or before a room anybody, has played."""
+    shared = room.on(lesson) is not None
+    presets = [preset for step in lesson.steps for preset in step.scenarios]
+    entries = [
+        entry
+        for preset in presets
+        if (ticket := stage.ticket_of(preset, shared=shared))
+        for entry in played(playroom.room().events(ticket), preset)
+    ]
+    return LessonResults(tuple(entries), "")
+
+
+def show(lesson: Lesson, number: int, plan: Plan | None, results: LessonResults) -> None:
+    """Without a plan the step's scene is played."""
+    step, name = lesson.steps[number - 1], f"lesson:{lesson.id}:{number}"
     show_text(step, number, name)
     if step.moving is not None:
         with presenting.slide(f"{name}:moving"):
             figures.show_moving(step.moving, results)
     if not step.figures:
         return
-    available = shows(step, results)
-    absent = lesson.absent(results) if available else ()
-    if undrawn := [each for each in absent if draws(step, each)]:
-        names = ", ".join(catalog.method(each).title for each in undrawn)
-        st.caption(f"Not among these runs, and so not in the figure: {names}.")
-    opened = step.guess is None
-    if step.guess is not None:
-        guess, known = offered(step.guess, absent), results if available else None
-        with presenting.slide(f"{name}:question"):
-            if (held := room.on(lesson)) is not None:
-                large = presenting.on()
-                opened = votes.show_guess(lesson, number, guess, held, known, large=large)
-            else:
-                quiz.show_guess(guess, name, known)
-                opened = bool(state.ticket(f"{name}:open"))
-    if not available:
+    done = step.shown(results)
+    known, guess = results if done else None, step.guess
+    opened = guess is None or ask(lesson, number, guess, known)
+    if plan is None:
+        show_scene(step, name, results, opened=opened, asked=room.on(lesson) is not None)
+    elif not done:
         with presenting.slide(f"{name}:missing"):
             figures.show_missing(step, plan, results)
     elif opened:
         figures.show_outcome(step, name, results)
+
+
+def ask(lesson: Lesson, number: int, guess: Guess, results: LessonResults | None) -> bool:
+    """A step's prediction; whether its outcome is shown. Without results there is none yet."""
+    step, name = lesson.steps[number - 1], f"lesson:{lesson.id}:{number}"
+    absent = lesson.absent(results) if results is not None else ()
+    if undrawn := [each for each in absent if each in step.methods]:
+        names = ", ".join(catalog.method(each).title for each in undrawn)
+        st.caption(f"Not among these runs, and so not in the figure: {names}.")
+    offer, held = offered(guess, absent), room.on(lesson)
+    with presenting.slide(f"{name}:question"):
+        if held is not None:
+            large = presenting.on()
+            return votes.show_guess(lesson, number, offer, held, results, large=large)
+        quiz.show_guess(offer, name, results)
+        return bool(state.ticket(f"{name}:open"))
+
+
+def show_scene(step: Step, name: str, results: LessonResults, *, opened: bool, asked: bool) -> None:
+    """The scene once a prediction was made; who presents plays it before that is revealed."""
+    if not opened and not (asked and access.presents()):
+        return
+    with presenting.slide(f"{name}:scene"):
+        st.markdown(f":material/visibility: *{step.see}*")
+        for preset in step.scenarios:
+            stage.show(preset)
+    if opened and step.say and step.shown(results):
+        with presenting.slide(f"{name}:said"):
+            figures.show_said(step, results)
 
 
 def show_text(step: Step, number: int, name: str) -> None:
@@ -57,30 +91,23 @@ def show_text(step: Step, number: int, name: str) -> None:
     if step.words or step.terms:
         explained = step.words or any(kind != "method" for kind, _ in step.terms)
         screen = presenting.slide(f"{name}:words") if explained else nullcontext()
-        with columns[-1], screen:
-            show_terms(step)
+        with columns[-1], screen, st.container(border=True):
+            if step.words:
+                st.markdown(step.words)
+            for kind, term in step.terms:
+                show_term(kind, term)
 
 
-def show_terms(step: Step) -> None:
-    """What the words mean that are used here for the first time: in plain words, or as their cards
-    say. A method's card is for readers who know the field, so it is a link.
-    """
-    with st.container(border=True):
-        for word, meaning in step.words:
-            st.markdown(f"**{word}.** {meaning}.")
-        for kind, name in step.terms:
-            if kind == "metric":
-                metric = catalog.metric(name)
-                short = f" ({metric.short})" if metric.short != metric.title else ""
-                st.markdown(
-                    f"**{metric.title}{short}.** {escape(metric.meaning)}", help=metric_help(name)
-                )
-            elif kind == "scenario":
-                scenario = catalog.scenario(name)
-                st.markdown(
-                    f"**{scenario.title}.** {escape(scenario.meaning)}",
-                    help=f"Source: {scenario.source}",
-                )
-            else:
-                title = catalog.method(name).title
-                link("method", f"More on {title}", icon=":material/school:", method=name)
+def show_term(kind: str, term: str) -> None:
+    """What a card says. A method's is for readers who know the field, so it is a link."""
+    if kind == "method":
+        title = catalog.method(term).title
+        link("method", f"More on {title}", icon=":material/school:", method=term)
+        return
+    if kind == "scenario":
+        card = catalog.scenario(term)
+        st.markdown(f"**{card.title}.** {escape(card.meaning)}", help=f"Source: {card.source}")
+        return
+    metric = catalog.metric(term)
+    short = f" ({metric.short})" if metric.short != metric.title else ""
+    st.markdown(f"**{metric.title}{short}.** {escape(metric.meaning)}", help=metric_help(term))

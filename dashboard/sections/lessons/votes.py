@@ -12,9 +12,10 @@ import streamlit as st
 
 from dashboard import access, room, state
 from dashboard.charts import vote_bars
-from dashboard.lessons.ballots import Ballot, answers, of_check, of_guess, tally
-from dashboard.lessons.records import Estimate, Guess, Lesson
+from dashboard.lessons.ballots import Ballot, of_check, tally
+from dashboard.lessons.records import Guess, Lesson
 from dashboard.lessons.results import LessonResults
+from dashboard.lessons.values import choices
 from dashboard.sections.lessons import quiz
 from dashboard.text import units
 from dashboard.widgets import course, figures, guests, messages
@@ -35,15 +36,13 @@ def show_guess(
     """A step's prediction as a vote; whether its outcome is shown. Without `results` there is
     nothing to reveal yet.
     """
-    ballot, name = of_guess(str(number), guess), f"lesson:{lesson.id}:{number}"
+    ballot, name = Ballot(str(number), guess.options), f"lesson:{lesson.id}:{number}"
     revealed = ballot.name in held.revealed and results is not None
     with st.container(border=True):
-        st.markdown(f":material/how_to_vote: **What do you think?** {guess.question}")
+        st.markdown(f":material/how_to_vote: **What do you think?** {guess.ask}")
         if revealed and results is not None:
-            given = show_votes(lesson, ballot, answers(guess, results), large=large)
-            shown = (
-                None if given is None else float(given) if isinstance(guess, Estimate) else given
-            )
+            given = show_votes(lesson, ballot, choices(guess, results), large=large)
+            shown = given if given is None or guess.options else float(given)
             quiz.show_verdict(guess, shown, results)
             state.set_ticket(f"{name}:open", True)  # also when the talk has ended
             if shown is not None:
@@ -82,9 +81,7 @@ def ask(lesson: Lesson, ballot: Ballot, *, ready: bool, large: bool) -> None:
         on_click=reveal,
         args=(ballot.name,),
         disabled=not ready,
-        help=(
-            "Ends the vote; everybody sees the answer, and those who voted see their own beside it."
-        )
+        help="Ends the vote and shows everybody the answer."
         if ready
         else "The answer comes from this story's runs. Run them first.",
     )
@@ -131,10 +128,11 @@ def watch(lesson: Lesson, ballot: Ballot, large: bool) -> None:
     with messages.guarded():
         votes = room.votes(ballot.name)
         count, readers = sum(votes.values()), room.readers()
+        votes_here, room_here = units.count(count, "vote"), units.count(readers, "reader")
         if large:  # the sentence that stands above a figure of a talk
-            course.above(f"{units.count(count, 'vote')}, {units.count(readers, 'reader')} here.")
+            course.above(f"{votes_here}, {room_here} here.")
         else:
-            st.markdown(f"**{units.count(count, 'vote')}**, {units.count(readers, 'reader')} here.")
+            st.markdown(f"**{votes_here}**, {room_here} here.")
         draw(lesson, ballot, votes, large=large)
 
 
@@ -145,17 +143,7 @@ def answer(lesson: Lesson, ballot: Ballot) -> None:
     with messages.sentences():
         said = st.container()
         with st.form(name, border=False):
-            chosen: str | int | None = (
-                st.radio(
-                    "Your choice",
-                    list(ballot.options),
-                    index=None,
-                    format_func=ballot.options.__getitem__,
-                    key=f"{name}:radio",
-                )
-                if ballot.options
-                else st.slider("Your estimate, %", 0, 100, 50, step=1, key=f"{name}:slider")
-            )
+            chosen = quiz.choose(ballot.options, name)
             sent = st.form_submit_button("Send my answer", type="primary", key=f"{name}:send")
         problem = sent and _send(lesson, ballot, chosen)
         given = room.mine(lesson, ballot.name)
@@ -165,7 +153,7 @@ def answer(lesson: Lesson, ballot: Ballot) -> None:
             if given is not None and ballot.takes(given):
                 st.markdown(
                     f":material/check: You said **{escape(ballot.title(given))}**. You can change "
-                    "it until the presenter shows the answer. Nobody sees who said what."
+                    "it until the answer is shown. Nobody sees who said what."
                 )
 
 

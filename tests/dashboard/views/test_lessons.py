@@ -12,26 +12,15 @@ from pathlib import Path
 import facts
 import numpy as np
 import pytest
-from builders import make_result
+from builders import make_outputs, make_result
 from pages import button, lines_with, links, open_page, words_on
 from playing import QuickRoom
 from streamlit.testing.v1 import AppTest
 
-from dashboard.charts import lesson_bars
-from dashboard.lessons import LESSONS, encoder, forget_one_class, one_metric, sentences
-from dashboard.lessons.records import (
-    Bars,
-    Lesson,
-    Neighbours,
-    Pairs,
-    Pick,
-    Played,
-    Scatter,
-    compare,
-    metrics_of,
-    of_features,
-    shows,
-)
+from dashboard import data
+from dashboard.charts import lesson_bars, lesson_pairs, lesson_scatter
+from dashboard.lessons import LESSONS
+from dashboard.lessons.records import Guess, Lesson
 from dashboard.lessons.results import (
     Entry,
     LessonResults,
@@ -40,12 +29,14 @@ from dashboard.lessons.results import (
     plain_name,
     played,
 )
+from dashboard.lessons.values import Reading, choices, compare
 from dashboard.sections.lessons.figures import by_chance, judgements
 from mucore import catalog
+from mucore.metrics.sanity import GUESS
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.playground.scene import PRESETS
 from mucore.runner.plan import expand, make_plan, parse_grid
-from mucore.store import open_store
+from mucore.store import open_store, write_pack
 
 opened = partial(open_page, "lessons")
 FIRST = LESSONS["forget-one-class"]
@@ -82,17 +73,26 @@ REACHED: Mapping[str, Mapping[str, float]] = {
 }
 
 
-def fill(home: Path, lesson: Lesson) -> None:
-    """Results of all runs of the lesson."""
+def fill(home: Path, *lessons: Lesson, dataset: str = "", outputs: bool = False) -> None:
+    """Results of all runs of the lessons; `dataset` gives them under another one, as the demo has
+    them.
+    """
     with open_store(home) as store:
-        for spec in expand(parse_grid(lesson.grid))[0]:
-            reached = REACHED.get(spec.method, {})
-            names = {name for step in lesson.steps for name in metrics_of(step)}
-            made = make_result(spec, metrics={name: reached.get(name, 0.5) for name in names})
-            if spec.scenario is not None and any(of_features(step) for step in lesson.steps):
-                kept = store.artifacts.put_outputs(with_features())
-                made = replace(made, outputs=kept)
-            store.put_result(made)
+        for lesson in lessons:
+            grid = parse_grid({**lesson.grid, **({"dataset": dataset} if dataset else {})})
+            for spec in expand(grid)[0]:
+                reached = REACHED.get(spec.method, {})
+                names = {name for step in lesson.steps for name in step.metrics}
+                made = make_result(spec, metrics={name: reached.get(name, 0.5) for name in names})
+                if spec.scenario is not None and (outputs or lesson.features):
+                    split = "triggered" if spec.scenario == "backdoor" else "forget"
+                    kept = (
+                        with_features()
+                        if split == "forget"
+                        else make_outputs(splits=(split, "test"), classes=10)
+                    )
+                    made = replace(made, outputs=store.artifacts.put_outputs(kept))
+                store.put_result(made)
 
 
 def with_features(scattered: int = 0) -> Outputs:
@@ -148,20 +148,26 @@ def test_what_a_lesson_names_is_there():
 
 
 def names_what_is_there(lesson: Lesson) -> None:
-    runs = {choice["id"] for choice in lesson.grid.get("methods", ())} | {"original", "retrain"}
+    runs = {*lesson.methods, "original", "retrain"}
     scenarios = {choice["id"] for choice in lesson.grid.get("scenarios", ())}
-    assert set(lesson.presets) <= {preset.id for preset in PRESETS}
     for step in lesson.steps:
-        for name in metrics_of(step):
+        assert set(step.scenarios) <= (scenarios or {preset.id for preset in PRESETS})
+        for name in step.metrics:
             assert all(catalog.serves(catalog.metric(name), scenario) for scenario in scenarios)
-        for figure in step.figures:
-            assert set(getattr(figure, "methods", ())) <= runs
+        assert step.methods <= runs
         for kind, name in step.terms:
             assert getattr(catalog, kind)(name).title
-        if isinstance(step.guess, Pick) and lesson.grid:
-            assert set(step.guess.options) <= runs | scenarios | {"yes", "no"}
-    for question in lesson.check:
-        assert 0 <= question.right < len(question.options) and question.why
+        if step.guess is not None:
+            assert not step.guess.right or step.guess.right.keys() == step.guess.options.keys()
+    assert all(question.why and len(question.options) == 3 for question in lesson.check)
+
+
+def test_a_metric_is_explained_before_or_where_it_is_first_shown():
+    for lesson in LESSONS.values():
+        known: set[str] = set()
+        for step in lesson.steps:
+            known |= {name for kind, name in step.terms if kind == "metric"}
+            assert set(step.metrics) - {"fa_true"} <= known, (lesson.id, step.title)
 
 
 # --- predictions and sentences
@@ -190,75 +196,63 @@ def named(text: str) -> set[str]:
     return {title for title in methods if title in text}
 
 
+def test_an_estimate_is_right_within_its_points():
+    guess = Guess(ask="?", answer="fa.retrain", near=10)
+    evidence = made({"retrain": {"fa": 0.30}})
+    said = {given: compare(guess, given, evidence) for given in (40, 41, 20, 19)}
+    assert [one.right for one in said.values()] == [True, False, True, False]
+    assert facts.numbers(said[41].text) == ["41", "30.0"]
+    assert choices(guess, evidence) == {"30"}
+    unknown = made({"retrain": {}})
+    assert compare(guess, 41, unknown).right is None and choices(guess, unknown) == frozenset()
+
+
 def test_a_pick_is_right_where_methods_tie_and_named_otherwise():
     options = {"finetune": "Fine-tune", "duck": "DUCK"}
-    guess = Pick(
-        question="?",
-        options=options,
-        answer=lambda evidence: sentences.nearest(evidence, ("fa",), list(options)),
-    )
+    guess = Guess(ask="?", options=options, answer="nearest fa")
     clear = made({"retrain": {"fa": 0.0}, "finetune": {"fa": 0.9}, "duck": {"fa": 0.1}})
     assert compare(guess, "duck", clear).right is True
     wrong = compare(guess, "finetune", clear)
     assert wrong.right is False and named(wrong.text) == {"Fine-tune", "DUCK"}
+    assert choices(replace(guess, answer="farthest fa"), clear) == {"finetune"}
+    assert choices(replace(guess, answer="lowest fa"), clear) == {"duck"}
     tie = made({"retrain": {"fa": 0.5}, "finetune": {"fa": 0.6}, "duck": {"fa": 0.4}})
     assert compare(guess, "finetune", tie).right and compare(guess, "duck", tie).right
     assert compare(guess, "duck", made({"retrain": {}})).right is None
 
 
-def test_lesson_one_names_the_nearest_method():
-    numbers = {
-        name: dict(REACHED[name])
-        for name in ("original", "retrain", "finetune", "gradient_ascent", "duck")
-    }
-    nearest, _, others = forget_one_class.ranking(made(numbers))
-    assert named(nearest) == {"DUCK"} and facts.numbers(nearest) == ["0.0"]
-    # |98| + |0| + |9| over 3, and |0| + |7| + |6| over 3
-    assert "Fine-tune 35.7" in others and "Gradient ascent 4.3" in others
-
-
-def test_lesson_two_compares_the_best_with_doing_nothing():
-    def level(value: float) -> dict[str, float]:
-        return dict.fromkeys(one_metric.ALL, value)
-
-    better = made(
-        {"original": level(0.9), "retrain": level(0.5), "duck": level(0.6), "ssd": level(0.0)},
-        "one_class",
-    )
-    told = one_metric.winners(better)
-    # one for each number, one for all of them, and one for the original
-    assert [named(line) for line in told] == [{"DUCK"}] * 7
-    assert facts.numbers(told[-1]) == ["10.0", "40.0"]
-    idle = made({"original": level(0.6), "retrain": level(0.5), "duck": level(0.6)}, "one_class")
-    assert (
-        len(one_metric.winners(idle)) == len(told) + 1 and "chance" in one_metric.winners(idle)[-1]
-    )
-
-
-def test_lesson_four_puts_each_method_on_its_side():
-    def near(x: float, y: float, fa: float = 0.0) -> dict[str, float]:
-        return {"cka_original_forget": x, "cka_retrain_forget": y, "fa": fa}
-
+@pytest.mark.parametrize(
+    ("sentence", "said"),
+    [
+        ("{fa.original}", "98.0 %"),
+        # as printed: 94.1 less 85.9, though 0.0825 would round to 8.3
+        ("{ta.original - ta.retrain}", "8.2 points"),
+        ("{cka_original_forget.duck}", "0.57"),
+        ("{answer}, {distance.answer}", "DUCK, 4.7 points"),  # |6| and |3.35| over two
+        ("{fa.least}", "4.0 %"),
+        ("{mia_confidence.duck}", "–"),
+        ("{ra.duck}", None),
+        ("{distance.finetune}", None),
+        ("[fa.original > 0.5] Yes.", "Yes."),
+        ("[fa.original > 0.5 and fa.retrain > 0.5] Yes.", None),
+        ("[fa.original - fa.retrain >= 0.88] Yes.", "Yes."),
+        ("[|fa.retrain - fa.original| < 0.88] Yes.", None),
+        ("[ra.duck < 1] Yes.", None),
+    ],
+)
+def test_a_sentence_is_filled_from_the_runs_or_left_out(sentence, said):
     evidence = made(
         {
-            "original": near(1, 0.8),
-            "retrain": near(0.8, 1),
-            "finetune": near(0.99, 0.8, 0.9),
-            "duck": near(0.85, 0.95),
+            "original": {"fa": 0.98, "ta": 0.9412},
+            "retrain": {"fa": 0.10, "ta": 0.8587},
+            "finetune": {"fa": 0.9},
+            "duck": {"fa": 0.04, "ta": 0.8252, "cka_original_forget": 0.568},
         }
     )
-    assert [encoder.side(evidence, name) for name in ("finetune", "duck")] == [
-        "original",
-        "retrain",
-    ]
-    told, apart, hidden = encoder.sides(evidence)
-    assert named(told) == {"Fine-tune", "DUCK"} and facts.numbers(apart) == ["0.80"]
-    assert told.index("original") < told.index("Fine-tune") < told.index("Retrain")
-    assert told.index("Retrain") < told.index("DUCK")
-    assert named(hidden) == set()  # Fine-tune has not forgotten by its answers
-    hides = made({"original": near(1, 0.8), "retrain": near(0.8, 1), "ssd": near(0.95, 0.85)})
-    assert named(encoder.sides(hides)[-1]) == {"SSD"}
-    assert encoder.side(made({"duck": {}}), "duck") == ""
+    guessing = [replace(one, reasons={"mia_confidence": GUESS}) for one in evidence.entries]
+    options = {"finetune": "Fine-tune", "duck": "DUCK"}
+    guess = Guess(ask="?", options=options, answer="nearest fa ta")
+    assert Reading(replace(evidence, entries=tuple(guessing)), guess).filled(sentence) == said
 
 
 def test_neighbours_are_counted_on_test_samples_of_the_forgotten_class():
@@ -272,6 +266,31 @@ def test_neighbours_are_counted_on_test_samples_of_the_forgotten_class():
     assert neighbours_say(Outputs({**bare, "test": replace(bare["test"], features=nan)})) is None
 
 
+def test_neighbours_that_find_less_than_retrains_by_more_than_one_image():
+    guess = LESSONS["encoder"].steps[3].guess
+    assert guess is not None
+    for least, right in ((0.8, "no"), (0.7, "yes")):
+        values = {"knn_forgotten": 0.9, "knn_image": 0.1}
+        found = {"retrain": values, "ssd": {"knn_forgotten": least}, "duck": values}
+        assert choices(guess, made(found)) == {right}
+    assert choices(guess, made({"retrain": values})) == frozenset()
+
+
+def test_fine_tuning_ends_farther_from_retrain_on_one_group_or_both():
+    guess = LESSONS["worst-and-best"].steps[4].guess
+    assert guess is not None
+    for worst, best, right in (
+        (1.0, 0.3, {"best_case"}),
+        (0.3, 1.0, {"worst_case"}),
+        (0.5, 0.5, {"worst_case", "best_case"}),
+    ):
+        groups = [
+            made({"retrain": {"fa": value}, "finetune": {"fa": 1.0}}, scenario).entries
+            for scenario, value in (("worst_case", worst), ("best_case", best))
+        ]
+        assert choices(guess, LessonResults((*groups[0], *groups[1]), "worst_case")) == right
+
+
 def compared(place: int, given: float | str) -> str:
     """What is said of a prediction at a step of the first lesson, by the values of `REACHED`."""
     guess = FIRST.steps[place].guess
@@ -281,17 +300,11 @@ def compared(place: int, given: float | str) -> str:
 
 def test_a_step_without_the_references_numbers_shows_nothing():
     step = FIRST.steps[1]
-    assert shows(step, made({"original": REACHED["original"], "retrain": REACHED["retrain"]}))
-    assert not shows(
-        step, made({"original": REACHED["original"], "retrain": {"fa": 0.0, "ra": 0.9}})
+    assert step.shown(made({"original": REACHED["original"], "retrain": REACHED["retrain"]}))
+    assert not step.shown(
+        made({"original": REACHED["original"], "retrain": {"fa": 0.0, "ra": 0.9}})
     )
-    assert not shows(step, made({}))
-
-
-def test_no_finding_fails_without_results():
-    for lesson in LAUNCHED:
-        nothing = LessonResults((), str(lesson.grid["scenarios"][0]["id"]))
-        assert all(step.findings(nothing) == [] for step in lesson.steps if step.findings)
+    assert not step.shown(made({}))
 
 
 # --- which runs
@@ -320,10 +333,37 @@ def test_a_step_says_the_verdicts_on_the_methods_that_it_shows():
         and ascent.verdict is not None
     )
     assert (ascent.verdict.word, retrain.verdict) == ("did nothing", None)
-    (said,) = judgements(FIRST.steps[3], evidence)
-    assert "Gradient ascent did nothing" in said and "DUCK" in said
+    (said,) = judgements(FIRST.steps[3], evidence).values()
+    assert said.keys() == {"Fine-tune", "Gradient ascent", "DUCK"}
+    assert said["Gradient ascent"].word == "did nothing"
     # the story is not told yet
-    assert judgements(FIRST.steps[1], evidence) == judgements(FIRST.steps[2], evidence) == []
+    assert judgements(FIRST.steps[1], evidence) == judgements(FIRST.steps[2], evidence) == {}
+
+
+def test_each_lesson_gives_its_verdicts_once_and_where_it_shows_methods():
+    for lesson in LAUNCHED:
+        (step,) = (step for step in lesson.steps if step.judged)
+        assert step.methods & set(lesson.methods)
+
+
+def test_a_method_that_did_not_run_is_no_answer_and_is_named(home, tmp_path, monkeypatch):
+    lesson = LESSONS["backdoor"]
+    fewer = replace(
+        lesson,
+        grid={
+            **lesson.grid,
+            "methods": [choice for choice in lesson.grid["methods"] if choice["id"] != "duck"],
+        },
+    )
+    fill(tmp_path / "other", fewer, dataset="fashion-mnist-10k")
+    with open_store(tmp_path / "other") as made_elsewhere:
+        write_pack(made_elsewhere, tmp_path / "demo")
+    monkeypatch.setattr(data, "DEMO", tmp_path / "demo")
+    at = opened(lesson=lesson.id, step="4")
+    assert [*at.radio[0].options] == ["Fine-tune", "Pseudo-labels", "Random labels"]
+    assert any("DUCK" in one.value for one in at.caption)
+    assert ["duck" in step.methods for step in lesson.steps] == [False, False, False, True]
+    assert not any("DUCK" in one.value for one in opened(lesson=lesson.id, step="2").caption)
 
 
 def test_own_evidence_takes_the_very_runs_and_the_demo_those_alike():
@@ -384,8 +424,61 @@ def test_bars_are_the_values_in_percent_and_lines_are_the_references():
     ] == ["original", "retrain"]
 
 
+def test_grey_is_where_retrains_of_other_seeds_stand():
+    """Three Retrains with 0, 0.02 and 0.07 more: of the six differences of every two of them the
+    97.5th percentile is 0.05 + 0.875 * 0.02.
+    """
+    specs = expand(parse_grid(LESSONS["encoder"].grid))[0]
+    base = {"fa": 0.2, "cka_original_forget": 0.6, "cka_retrain_forget": 1.0}
+    results = [make_result(spec, metrics=base) for spec in specs]
+    retrain = next(spec for spec in specs if spec.method == "retrain")
+    others = [
+        make_result(
+            retrain.model_copy(update={"training_seed": seed}),
+            metrics={
+                "fa": 0.2 + step,
+                "cka_original_forget": 0.6 + step,
+                "cka_retrain_forget": 1.0,
+            },
+        )
+        for seed, step in ((1, 0.02), (2, 0.07))
+    ]
+    elsewhere = make_result(retrain.model_copy(update={"scenario_parameters": {"class_ids": [7]}}))
+    evidence = gather(results, specs, retrains=[*others, elsewhere])
+    assert evidence.noise("fa") == pytest.approx(0.0675)
+    assert evidence.noise("cka_retrain_forget") is None  # of each with itself
+    assert gather(results, specs).noise("fa") is None  # one seed
+
+    bars = lesson_bars.lesson_bars_info(evidence, ("fa", "cka_retrain_forget"))
+    assert bars.bands == {0: pytest.approx((13.25, 26.75))}
+    figure = lesson_bars.draw(bars, dark=False)
+    (band,) = (shape for shape in figure.layout.shapes if shape.name == "noise")
+    assert (band.x0, band.x1, band.xref) == (*bars.bands[0], "x")
+    assert "6.8 points" in lesson_bars.alt_text(bars)
+
+    scatter = lesson_scatter.lesson_scatter_info(evidence)
+    (band,) = lesson_scatter.draw(scatter, dark=False).layout.shapes
+    assert (band.x0, band.x1) == pytest.approx((0.5325, 0.6675)) and band.yref == "y domain"
+
+    pairs = lesson_pairs.lesson_pairs_info(evidence, "fa", (evidence.scenario,))
+    (band,) = lesson_pairs.draw(pairs, dark=True).layout.shapes
+    assert (band.x0, band.x1) == pytest.approx((13.25, 26.75)) and band.y1 == lesson_pairs.GREY
+    assert all(not text.endswith("..") for text in map(lesson_pairs.alt_text, [pairs]))
+
+
 # --- the page
 # --------------------------------------------------------------------------------------------------
+
+
+def test_the_overview_shows_six_stories_and_their_states(home):
+    fill(home, FIRST)
+    at = opened()
+    assert not at.exception and not at.error
+    text = words_on(at)
+    assert all(lesson.title in text and lesson.question in text for lesson in LESSONS.values())
+    # the one whose runs are there, and the one that needs none
+    assert text.count(":green-badge[:material/check_circle: Ready]") == 2
+    assert sum(label.startswith("Open “") for label in links(at)) == len(LESSONS)
 
 
 @pytest.mark.parametrize("lesson", LAUNCHED, ids=lambda lesson: lesson.id)
@@ -399,15 +492,15 @@ def test_every_step_shows_its_figures_with_results(home, lesson):
             at = button(at, "Skip").click().run()
         assert not at.exception and not at.error
         assert len(at.get("plotly_chart")) == sum(
-            isinstance(figure, Bars | Neighbours | Pairs | Scatter) for figure in step.figures
+            figure.kind in ("bars", "pairs", "scatter") for figure in step.figures
         )
         if step.figures:
-            assert step.look in words_on(at)
+            assert step.see in words_on(at)
             assert lines_with(at, "Your results", plain_name("digits"))
             assert by_chance(100) in words_on(at)
         at = button(at, "Next").click().run()
     assert "Check yourself" in words_on(at) and lesson.takeaway in words_on(at)
-    assert {label for _, label, _ in lesson.deeper} <= set(links(at))
+    assert {told["label"] for told in lesson.deeper} <= set(links(at))
     following = dict(zip(LESSONS, list(LESSONS)[1:], strict=False)).get(lesson.id)
     assert has_button(at, "Next lesson: ") is (following is not None)
     if following is None:
@@ -427,45 +520,88 @@ def test_the_first_lesson_is_played_step_by_step(home, playground):
             assert not stage.shown  # the prediction comes first
             at = at.radio[0].set_value("right").run()
             at = button(at, "That is my prediction").click().run()
-        for figure in step.figures:
-            assert isinstance(figure, Played)
-            key, text = f"playground:{figure.preset}", words_on(at)
-            assert stage.shown[key]["fixed"] and stage.shown[key]["run"]["field"]
-            assert step.look in text
-            assert not step.after or step.after not in text
-            stage.ask(at, {"what": "forget", "revision": 1}, key)
-            have = 0
-            while have < len(room.kept[str(len(room.asked))]):
-                data = stage.ask(at, {"what": "events", "after": have}, key)
-                have += len(data["run"]["events"])
-            stage.ask(at, {"what": "ended"}, key)
-            text, results = words_on(at), results_of_played(room)
-            assert step.after in text
-            if step is PLAYED.steps[0]:  # a first look, before anything is asked
-                assert step.guess is None and step.findings is None
-                continue
-            assert step.findings is not None
-            assert all(sentence in text for sentence in step.findings(results))
-            assert isinstance(step.guess, Pick)
+        (preset,) = step.scenarios
+        key, text = f"playground:{preset}", words_on(at)
+        assert stage.shown[key]["fixed"] and stage.shown[key]["run"]["field"]
+        assert step.see in text
+        assert not step.say or step.say not in text
+        stage.ask(at, {"what": "forget", "revision": 1}, key)
+        have = 0
+        while have < len(room.kept[str(len(room.asked))]):
+            data = stage.ask(at, {"what": "events", "after": have}, key)
+            have += len(data["run"]["events"])
+        stage.ask(at, {"what": "ended"}, key)
+        text, results = words_on(at), results_of_played(room)
+        assert step.say in text
+        if step is PLAYED.steps[0]:  # a first look, before anything is asked
+            assert step.guess is None and not step.found
+        else:
+            assert step.guess is not None
+            told = Reading(results, step.guess).sentences(step)
+            assert len(told) == len(step.found) and all(sentence in text for sentence in told)
             assert compare(step.guess, "right", results).text in text
         stage.shown.clear()
         at = button(at, "Next").click().run()
     assert [scene for scene, _ in room.asked] == [
-        next(one.scene for one in PRESETS if one.id == preset) for preset in PLAYED.presets
+        next(one.scene for one in PRESETS if one.id == step.scenarios[0]) for step in PLAYED.steps
     ]
     assert "Check yourself" in words_on(at) and PLAYED.takeaway in words_on(at)
     assert has_button(at, "Next lesson: ")
-    assert {label for _, label, _ in PLAYED.deeper} <= set(links(at))
+    assert {told["label"] for told in PLAYED.deeper} <= set(links(at))
 
 
 def results_of_played(room: QuickRoom) -> LessonResults:
     """What came of the scenes that the room has played, in the order of the lesson."""
     entries = [
         entry
-        for number, preset in enumerate(PLAYED.presets[: len(room.asked)], start=1)
-        for entry in played(room.events(str(number)), preset)
+        for number, step in enumerate(PLAYED.steps[: len(room.asked)], start=1)
+        for entry in played(room.events(str(number)), step.scenarios[0])
     ]
     return LessonResults(tuple(entries), "")
+
+
+def of_one_point(original: float, retrain: float, preset: str) -> tuple[Entry, ...]:
+    """A scene in which one point is forgotten, by hand."""
+    done = [
+        {"who": who, "numbers": {"fa": fa, "mia": None}, "difference": away}
+        for who, fa, away in (
+            ("original", original, None),
+            ("retrain", retrain, {"mean": 0.02, "at_forget": 0.9}),
+            ("finetune", 1.0, {"mean": 0.01, "at_forget": 0.75}),
+        )
+    ]
+    scene = {"kind": "scene", "forget": [3]}
+    return played([scene, *({"kind": "done", **each} for each in done)], preset)
+
+
+def test_a_point_of_the_playground_is_right_or_wrong_by_retrain():
+    twin, outlier = (step.guess for step in PLAYED.steps[1:3])
+    assert twin is not None and outlier is not None
+    lonely = LessonResults(of_one_point(1.0, 0.0, "outlier"), "")
+    assert choices(outlier, lonely) == {"wrong"} and choices(twin, lonely) == frozenset()
+    was, apart = Reading(lonely, outlier).sentences(PLAYED.steps[2])
+    assert facts.numbers(was) == ["100.0", "0.0"] and facts.numbers(apart) == ["2.0", "90.0"]
+    assert choices(twin, LessonResults(of_one_point(1.0, 1.0, "twin"), "")) == {"right"}
+    assert "mia" not in lonely.entries[0].values
+
+
+@pytest.mark.parametrize(("name", "step"), [("backdoor", "3"), ("worst-and-best", "3")])
+def test_images_are_shown_where_predictions_were_kept(home, monkeypatch, name, step):
+    asked = []
+
+    def images(spec: Mapping, ids: list[int], *, triggered: bool = False) -> np.ndarray:
+        asked.append((spec["scenario"], len(ids), triggered))
+        return np.zeros((len(ids), 8, 8, 1), np.uint8)
+
+    monkeypatch.setattr(data, "images", images)
+    fill(home, LESSONS[name], outputs=True)
+    at = button(opened(lesson=name, step=step), "Skip").click().run()
+    assert not at.exception and not at.error
+    assert len(at.get("plotly_chart")) == 2
+    assert [(scenario, triggered) for scenario, _, triggered in asked] == [
+        ("backdoor", True) if name == "backdoor" else ("best_case", False)
+    ]
+    assert 0 < asked[0][1] <= 8
 
 
 def test_a_prediction_is_kept_and_compared(home):
@@ -479,16 +615,25 @@ def test_a_prediction_is_kept_and_compared(home):
     at = button(at, "Back").click().run()
     assert "You said 40 %" in words_on(at)
     at.query_params["step"] = str(FIRST.length)
-    (told,) = lines_with(at.run(), "Your prediction")
-    assert facts.numbers(told) == []
+    (told,) = lines_with(at.run(), "Predictions")
+    assert facts.numbers(told) == ["0", "1"]
     at.query_params["step"] = "4"
     at = at.run()
     at = at.radio[0].set_value("duck").run()
     at = button(at, "That is my prediction").click().run()
     assert "You said DUCK: right." in words_on(at)
     at = button(at, "Next").click().run()
-    (told,) = lines_with(at, "2 predictions")
-    assert facts.numbers(told) == ["2", "1"]
+    (told,) = lines_with(at, "Predictions")
+    assert facts.numbers(told) == ["1", "2"]
+
+
+def test_check_yourself_gives_feedback(home):
+    at = opened(lesson=FIRST.id, step=str(FIRST.length))
+    right, wrong, _ = FIRST.check
+    at = at.radio[0].set_value(right.right).run()
+    at = at.radio[1].set_value((wrong.right + 1) % 3).run()
+    text = words_on(at)
+    assert f"Right. {right.why}" in text and f"Not quite. {wrong.why}" in text
 
 
 def test_the_button_launches_an_ordinary_comparison_and_shows_its_progress(home, started):
@@ -501,3 +646,89 @@ def test_the_button_launches_an_ordinary_comparison_and_shows_its_progress(home,
         assert {job.state for job in store.jobs()} == {"queued"} and len(store.jobs()) == 6
     assert started == [home]
     assert ":material/hourglass_top: Running]" in words_on(opened())
+
+
+def test_who_runs_a_story_sees_its_results_and_not_the_demos(home, tmp_path, monkeypatch, started):
+    fill(tmp_path / "other", FIRST)
+    with open_store(tmp_path / "other") as made_elsewhere:
+        write_pack(made_elsewhere, tmp_path / "demo")
+    monkeypatch.setattr(data, "DEMO", tmp_path / "demo")
+    with open_store(home) as store:
+        store.put_result(make_result())
+    assert not has_button(opened(lesson=FIRST.id, step="2", source="demo"), "Run it live")
+    at = opened(lesson=FIRST.id, step="1", source="demo")
+    assert "demo's results" in words_on(at)
+    at = button(at, "Run it live").click().run()
+    assert "source" not in at.query_params and at.query_params["step"] == "1"
+    fill(home, FIRST)
+    at = button(button(at.run(), "Next").click().run(), "Skip").click().run()
+    assert lines_with(at, "Your results", plain_name("digits"))
+
+
+def test_next_waits_for_a_guess_or_a_skip(home):
+    fill(home, FIRST)
+    at = opened(lesson=FIRST.id, step="2")
+    waiting = at.button(key="next")
+    assert waiting.label == "Guess first" and waiting.disabled
+    at = button(at, "Skip").click().run()
+    assert at.button(key="next").label == "Next" and not at.button(key="next").disabled
+
+
+def test_a_guest_is_sent_to_no_button_that_only_the_presenter_has(home, become):
+    become("guest")
+    guests = opened(lesson=FIRST.id, step="2")
+    assert not has_button(guests, "Run it live")
+    assert "button" not in words_on(guests) and lines_with(guests, "figure", "presenter")
+    become("presenter")
+    own = opened(lesson=FIRST.id, step="2")
+    assert has_button(own, "Run it live") and lines_with(own, "figure", "button")
+
+
+def test_a_failed_run_says_why_and_can_be_tried_again(home):
+    button(opened(lesson=FIRST.id), "Run it live").click().run()
+    why = "No space is left on the disk."
+    with open_store(home) as store:
+        worker = store.register_worker(device="cpu", threads=1)
+        job = store.claim(worker.id)
+        assert job is not None
+        store.finish_job(job.id, "failed", error=f"Traceback\n{why}", worker_id=worker.id)
+    at = opened(lesson=FIRST.id)
+    assert why in words_on(at) and "Traceback" not in words_on(at)
+    assert ":red-badge[:material/error: Stopped]" in words_on(opened())
+    at = button(at, "Try again").click().run()
+    assert not at.exception and not has_button(at, "Try again")
+    with open_store(home) as store:
+        assert len(store.jobs(states=["queued"])) == 6
+
+
+def test_presenting_a_lesson_hides_the_outcome_until_it_is_revealed(home):
+    fill(home, FIRST)
+    at = opened(lesson=FIRST.id, step="2", present="1")
+    assert not at.slider and not at.get("plotly_chart") and "What do you think?" in words_on(at)
+    at = button(at, "Reveal").click().run()
+    assert at.get("plotly_chart") and at.query_params["present"] == "1"
+    assert lines_with(at, "**Forgotten images", "98.0 %", "0.0 %")  # above the figure
+
+
+def test_the_demo_is_read_where_it_has_the_story_and_said_so(home, tmp_path, monkeypatch):
+    fill(tmp_path / "other", FIRST, dataset="fashion-mnist-10k")
+    with open_store(tmp_path / "other") as made_elsewhere:
+        write_pack(made_elsewhere, tmp_path / "demo")
+    monkeypatch.setattr(data, "DEMO", tmp_path / "demo")
+    at = opened()
+    assert words_on(at).count(":gray-badge[:material/science: Demo results]") == 1
+    assert "demo's results" in words_on(opened(lesson=FIRST.id))
+    at = button(opened(lesson=FIRST.id, step="2"), "Skip").click().run()
+    assert at.get("plotly_chart")
+    assert lines_with(at, "demo's results", plain_name("fashion-mnist-10k"), "T-shirt/top")
+    at = opened(lesson=FIRST.id, step=str(FIRST.length))
+    (there,) = [
+        one.proto.query_string
+        for one in at.get("page_link")
+        if one.proto.label == "The whole table of this comparison"
+    ]
+    assert "dataset=fashion-mnist-10k" in there and "scenario=class_wise" in there
+    at = opened(lesson="backdoor", step="2")
+    (said,) = at.info
+    wanted = [catalog.metric(name).short for name in LESSONS["backdoor"].steps[1].metrics]
+    assert not at.exception and all(each in said.value for each in ("demo", *wanted))
