@@ -47,8 +47,7 @@ def draw(info: VoteBarsInfo, *, dark: bool, large: bool = False) -> go.Figure:
                 y=before if info.upright else titles,
                 orientation="v" if info.upright else "h",
                 marker={"color": look.muted, "opacity": 0.3},
-                hovertemplate="%{value} before<extra></extra>",
-                showlegend=False,
+                name="before",
             )
         )
     figure.add_trace(
@@ -62,7 +61,7 @@ def draw(info: VoteBarsInfo, *, dark: bool, large: bool = False) -> go.Figure:
             },
             customdata=[[units.count(one.count, "vote"), _word(one)] for one in info.bins],
             hovertemplate="%{customdata[0]}%{customdata[1]}<extra></extra>",
-            showlegend=False,
+            name="now",
         )
     )
     for title, one in zip(titles, info.bins, strict=True):
@@ -79,16 +78,16 @@ def draw(info: VoteBarsInfo, *, dark: bool, large: bool = False) -> go.Figure:
     figure.update_yaxes(long if info.upright else {**short, "autorange": "reversed"})
     row = ROW_LARGE if large else ROW
     height = UPRIGHT + (90 if large else 0) if info.upright else 30 + row * len(titles)
-    figure.update_layout(
-        height=height, bargap=0.3, bargroupgap=0.05, margin={"t": 8, "b": 8, "r": 8}
-    )
+    legend = {"orientation": "h", "y": 1, "yanchor": "bottom", "font": {"size": size}}
+    margin = {"t": 36 if any(before) else 8, "b": 8, "r": 8}
+    figure.update_layout(height=height, bargap=0.3, bargroupgap=0.05, margin=margin)
+    figure.update_layout(showlegend=any(before), legend=legend)
     return figure
 
 
 def _word(one: Bin, before: str = " · ") -> str:
     """What is to be said of a bar beside its number."""
-    words = [] if one.before is None else [f"before {one.before}"]
-    words += [*(["right"] if one.right else []), *(["yours"] if one.mine else [])]
+    words = [*(["right"] if one.right else []), *(["yours"] if one.mine else [])]
     return "".join(f"{before}{word}" for word in words)
 
 
@@ -102,5 +101,8 @@ def _wrapped(text: str) -> str:
 
 
 def alt_text(info: VoteBarsInfo) -> str:
-    told = ", ".join(f"{one.title}: {one.count}{_word(one, ', ')}" for one in info.bins)
+    told = ", ".join(
+        f"{one.title}: {one.count}{f', {one.before} before' if one.before else ''}{_word(one, ', ')}"
+        for one in info.bins
+    )
     return f"{units.count(info.total, 'vote')}. {told}."

@@ -92,6 +92,7 @@ class Talks(Database):
             connection.execute(sa.delete(table).where(here, table.c.question == first))
             moved = sa.update(table).where(here, table.c.question == question)
             connection.execute(moved.values(question=first))
+        self.reveal_votes(room, first)
 
     def end_talk(self, room: str) -> None:
         """Delete the talk and all that the room voted."""
