@@ -145,7 +145,7 @@ def names(info: LessonScatterInfo) -> list[tuple[float, float, str]]:
             groups.append([mark])
         else:
             group.append(mark)
-    return [(group[0].x, group[0].y, ", ".join(mark.title for mark in group)) for group in groups]
+    return [(group[0].x, group[0].y, "<br>".join(mark.title for mark in group)) for group in groups]
 
 
 def alt_text(info: LessonScatterInfo) -> str:

@@ -151,13 +151,13 @@ def compare(guess: Guess, given: float | str, results: LessonResults) -> Verdict
         right = reading.right()
         if right == {given}:
             return Verdict(True, f"{said}: right.")
-        return Verdict(given in right, f"{said}. In these runs it is {found}.")
+        return Verdict(given in right, f"{said}. In these runs: {found}.")
     off = abs(100 * (reading.number(guess.answer) or 0.0) - float(given))
-    return Verdict(round(off, 6) <= guess.near, f"{said}. In these runs it is {found}.")
+    return Verdict(round(off, 6) <= guess.near, f"{said}. In these runs: {found}.")
 
 
 def title(guess: Guess, given: float | str) -> str:
-    return guess.options[str(given)] if guess.options else f"{given:.0f} %"
+    return f"“{guess.options[str(given)]}”" if guess.options else f"{given:.0f} %"
 
 
 def choices(guess: Guess, results: LessonResults) -> frozenset[str]:

@@ -621,7 +621,7 @@ def test_a_prediction_is_kept_and_compared(home):
     at = at.run()
     at = at.radio[0].set_value("duck").run()
     at = button(at, "That is my prediction").click().run()
-    assert "You said DUCK: right." in words_on(at)
+    assert "You said “DUCK”: right." in words_on(at)
     at = button(at, "Next").click().run()
     (told,) = lines_with(at, "Predictions")
     assert facts.numbers(told) == ["1", "2"]
