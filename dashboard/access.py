@@ -128,11 +128,6 @@ def stand_behind_door() -> None:
     _server.behind_door = True
 
 
-def served() -> bool:
-    """Whether dashboard/server.py shows the pages, and not Streamlit started by hand."""
-    return _server.behind_door
-
-
 def refusal() -> str:
     """Why nothing may be shown to anybody, "" where pages may: who starts Streamlit by hand gets
     pages for this machine alone.

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
@@ -301,24 +300,6 @@ def _across(panel: Panel, pixels: float) -> dict[str, Any]:
 
 def _short(title: str, most: int) -> str:
     return title if len(title) <= most else f"{title[: most - 1]}…"
-
-
-def table(lines: Sequence[Line], panels: Sequence[Panel]) -> pd.DataFrame:
-    """A line a row: verdict, and in each panel the number, half of its interval and the second
-    number; columns without any are left out.
-    """
-    made = pd.DataFrame(
-        [
-            {"Method": line.title, "Verdict": line.told or MISSING}
-            | {
-                f"{panel.title}{name}": None if mark is None else getattr(mark, part)
-                for panel, mark in zip(panels, line.marks, strict=True)
-                for name, part in (("", "value"), (" ±", "half"), (", second number", "tick"))
-            }
-            for line in lines
-        ]
-    )
-    return made.dropna(axis="columns", how="all")
 
 
 def alt_text(lines: Sequence[Line], panels: Sequence[Panel], axis: str) -> str:

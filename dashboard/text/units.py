@@ -48,12 +48,6 @@ def count(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def methods(lines: Sequence[str]) -> str:
-    """How many lines there are, each with its method: "3 methods", or "5 settings of 3 methods"."""
-    many = count(len(set(lines)), "method")
-    return many if len(set(lines)) == len(lines) else f"{len(lines)} settings of {many}"
-
-
 def joined(names: Sequence[str]) -> str:
     """ "A", "A and B", "A, B and C"."""
     return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else "".join(names)

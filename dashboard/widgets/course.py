@@ -84,11 +84,10 @@ def headed(question: str, caption: str, demo: bool) -> None:
     course.question, course.caption, course.demo = question, caption, demo
 
 
-def say(sentence: str, detail: str = "") -> None:
+def say(sentence: str) -> None:
     """An answer of the page, which also stands above the next figure of a talk."""
-    above(sentence, detail)
-    if said := f"{sentence} {detail}".strip():
-        current().answers.append(said)
+    above(sentence)
+    current().answers.append(sentence)
 
 
 def note(sentence: str) -> None:

@@ -1,10 +1,8 @@
-"""95 % intervals: a thin line through a mark, and how it is said."""
+"""95 % intervals: a thin line through a mark."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from dashboard.text.labels import MINUS
 
 
 def bars(halves: Sequence[float | None], color: str) -> dict:
@@ -19,11 +17,3 @@ def bars(halves: Sequence[float | None], color: str) -> dict:
         "color": color,
         "visible": any(halves),
     }
-
-
-def said(mean: float, half: float | None, *, digits: int, signed: bool = False) -> str:
-    """What a mark says under the cursor: "−4.2 ± 8.1", or the mean alone where one seed gives no
-    interval.
-    """
-    text = f"{mean:{'+' if signed else ''}.{digits}f}".replace("-", MINUS)
-    return text if half is None else f"{text} ± {half:.{digits}f}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pandas as pd
-import streamlit as st
 
 from dashboard import frames, state
 from dashboard.charts.similarity_scatter import Measures
@@ -94,11 +93,6 @@ def cka(split: str) -> Measures:
         across=f"CKA to Original, {where}",
         up=f"CKA to Retrain, {where}",
     )
-
-
-def say(sentences: Sequence[str]) -> None:
-    if sentences:
-        st.caption(escape(" ".join(sentences).strip()))
 
 
 def missing(rows: Sequence[frames.Row], sentence: str, metric: str) -> None:

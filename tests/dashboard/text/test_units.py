@@ -13,9 +13,3 @@ from dashboard.text import units
 )
 def test_names_are_joined_by_commas_and_a_last_and(names: list[str], text: str) -> None:
     assert units.joined(names) == units.joined(tuple(names)) == text
-
-
-def test_lines_of_one_method_are_settings_of_it():
-    assert units.methods(["a", "b", "c"]) == "3 methods" and units.methods(["a"]) == "1 method"
-    assert units.methods(["a", "a", "b"]) == "3 settings of 2 methods"
-    assert units.methods(["a", "a"]) == "2 settings of 1 method"
