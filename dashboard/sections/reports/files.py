@@ -11,7 +11,7 @@ import streamlit as st
 
 from dashboard import access, data, report
 from dashboard.report import html, render
-from dashboard.text import labels, units
+from dashboard.text import labels
 from dashboard.widgets import run_filters
 from mucore.export import records, tables
 from mucore.store import Store
@@ -31,7 +31,6 @@ def show(source: data.Source, runs: pd.DataFrame) -> None:
         ("All records (JSON)", "json", "application/json", partial(as_json, source.store, keys)),
     )
     many = len(runs) > MAX_RUNS
-    st.markdown(f"{units.count(len(runs), 'run')}.")
     if many:
         st.warning(
             f"A report takes at most {MAX_RUNS} runs. Choose fewer forget sets or methods, or take "
