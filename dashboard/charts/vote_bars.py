@@ -102,7 +102,8 @@ def _wrapped(text: str) -> str:
 
 def alt_text(info: VoteBarsInfo) -> str:
     told = ", ".join(
-        f"{one.title}: {one.count}{f', {one.before} before' if one.before else ''}{_word(one, ', ')}"
+        f"{one.title}: {one.count}{_word(one, ', ')}"
+        + (f", {one.before} before" if one.before else "")
         for one in info.bins
     )
     return f"{units.count(info.total, 'vote')}. {told}."
