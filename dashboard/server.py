@@ -126,6 +126,8 @@ def _answered(connection: HTTPConnection) -> Response | None:
     _, core, rest = path.partition("/_stcore/")
     if not core and path.endswith(f"/{PAGES[0].id}"):
         return _to_start(connection)
+    if not core and access.has_room() and path.endswith(hosting.JOIN):
+        return RedirectResponse("./lessons?follow=1", status_code=307)
     what, _, rest = rest.partition("/")
     if core and what not in _NEEDED:
         return PlainTextResponse("Nothing is served here.", status_code=403)

@@ -27,6 +27,7 @@ KEY: Final = "MUCORE_PRESENTER_KEY"
 PARAMETER: Final = "presenter"  # of an address, with the key
 COOKIE: Final = "mucore_presenter"  # that the presenter's browser keeps in its place
 READER: Final = "mucore_reader"  # the cookie that tells readers' browsers apart
+JOIN: Final = "/j"  # the address that a room types: to the lesson that is held
 OPEN: Final = (
     "Anyone who reaches this address can launch runs, upload files, delete results and name paths "
     "of this machine."

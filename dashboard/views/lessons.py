@@ -48,6 +48,10 @@ def show_lesson(lesson: Lesson) -> None:
     plan = runs.plan_of(lesson) if lesson.grid else None
     results = steps.results_of_scenes(lesson) if plan is None else runs.results_of(lesson, plan)
     mine = plan is not None and bool(results.entries)
+    if steps.voting(lesson, number):
+        steps.vote(lesson, number, results)
+        talks.show_bar(lesson, number)
+        return
     show_head(lesson, number, data.source() if mine else None)
     if number == lesson.length:
         closing.show_check(lesson, results)

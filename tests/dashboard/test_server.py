@@ -260,6 +260,12 @@ def test_start_is_found_by_its_name_too(query, place):
     assert ask("/results")[0].asked == ["/results"]
 
 
+def test_a_short_address_leads_a_room_to_the_lesson_that_is_held():
+    inside, sent = ask("/b/j")
+    assert inside.asked == [] and sent[0]["status"] == 307
+    assert dict(sent[0]["headers"])[b"location"] == b"./lessons?follow=1"
+
+
 def test_the_presenters_key_becomes_a_cookie_and_leaves_the_address():
     inside, sent = ask("/queue", query=f"a=1&{hosting.PARAMETER}={KEY}&b=%26&a=2")
     headers = dict(sent[0]["headers"])

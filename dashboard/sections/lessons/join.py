@@ -55,7 +55,7 @@ def show() -> None:
 
 
 def show_address(base: str) -> None:
-    address = f"{base}/lessons?follow=1"
+    address = base + hosting.JOIN
     code, text = st.columns([2, 3], gap="large", vertical_alignment="center")
     width = "stretch" if presenting.on() else WIDTH
     code.image(picture(address), width=width, alt=f"QR code of {address}")

@@ -9,9 +9,9 @@ from contextlib import nullcontext
 import streamlit as st
 
 from dashboard import access, playroom, room, state
-from dashboard.lessons.records import Guess, Lesson, Step, offered
+from dashboard.lessons.records import Lesson, Step, offered
 from dashboard.lessons.results import LessonResults, played
-from dashboard.sections.lessons import figures, quiz, votes
+from dashboard.sections.lessons import figures, quiz, talks, votes
 from dashboard.widgets import presenting, stage
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape, metric_help
@@ -41,9 +41,7 @@ def show(lesson: Lesson, number: int, plan: Plan | None, results: LessonResults)
             figures.show_moving(step.moving, results)
     if not step.figures:
         return
-    done = step.shown(results)
-    known, guess = results if done else None, step.guess
-    opened = guess is None or ask(lesson, number, guess, known)
+    done, opened = step.shown(results), step.guess is None or vote(lesson, number, results)
     if plan is None:
         show_scene(step, name, results, opened=opened, asked=room.on(lesson) is not None)
     elif not done:
@@ -53,9 +51,21 @@ def show(lesson: Lesson, number: int, plan: Plan | None, results: LessonResults)
         figures.show_outcome(step, name, results)
 
 
-def ask(lesson: Lesson, number: int, guess: Guess, results: LessonResults | None) -> bool:
-    """A step's prediction; whether its outcome is shown. Without results there is none yet."""
+def voting(lesson: Lesson, number: int) -> bool:
+    """Whether this reader goes along and the step's question is open: then their page has nothing
+    else, so that question, answers and button are in sight on a phone.
+    """
+    held, steps = room.on(lesson), lesson.steps[number - 1 : number]
+    open_one = held is not None and str(number) not in held.revealed
+    return open_one and talks.following() and any(step.guess for step in steps)
+
+
+def vote(lesson: Lesson, number: int, found: LessonResults) -> bool:
+    """A step's prediction; whether its outcome is shown, which there is once its runs are."""
     step, name = lesson.steps[number - 1], f"lesson:{lesson.id}:{number}"
+    guess, results = step.guess, found if step.shown(found) else None
+    if guess is None:
+        return True
     absent = lesson.absent(results) if results is not None else ()
     if undrawn := [each for each in absent if each in step.methods]:
         names = ", ".join(catalog.method(each).title for each in undrawn)
