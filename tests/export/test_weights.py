@@ -58,6 +58,7 @@ def test_a_saved_file_is_the_run_as_the_method_uploaded_reads_it(
         **COMMON,
         methods="uploaded",
         parameters={"uploaded": {"file": str(path)}},
+        preprocess="mucore",
         home=home,
         device="cpu",
     )

@@ -772,6 +772,8 @@ WRITING: dict[str, Callable[[Store], object]] = {
     "release": lambda store: store.release(1),
     "remove_worker": lambda store: store.remove_worker("w"),
     "rename_comparison": lambda store: store.rename_comparison(1, "x", ""),
+    "empty_votes": lambda store: store.empty_votes("room", "2", hands={"40": 1}),
+    "vote_again": lambda store: store.vote_again("room", "2", "2 first"),
     "reveal_votes": lambda store: store.reveal_votes("room", "2"),
     "retry": lambda store: store.retry(1),
     "write": lambda store: store.write().__enter__(),

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from facts import tells
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -267,6 +267,7 @@ shares = st.floats(0.0, 1.0).map(lambda share: round(share, 3))
     st.integers(1, 6).flatmap(lambda n: st.tuples(*[st.lists(shares, min_size=n, max_size=n)] * 6)),
     st.lists(shares, min_size=1, max_size=5),
 )
+@example(([0.871, 0.078], [0.0, 0.0], [0.547, 0.316], *[[0.0, 0.0]] * 3), [0.016])
 def test_a_second_implementation_gives_the_same_word(numbers, retrains):
     """By scipy's intervals and the text of the rule, for forget and retain accuracy."""
     fa, fa_original, fa_retrain, ra, ra_original, ra_retrain = map(np.array, numbers)
@@ -285,7 +286,7 @@ def test_a_second_implementation_gives_the_same_word(numbers, retrains):
         if m >= 3:
             return np.std(retrains, ddof=1) * math.sqrt(1 + 1 / n) * stats.t.ppf(0.95, m - 1)
         p = np.clip(np.mean(retrains), 1 / 1000, 1 - 1 / 1000)
-        return stats.norm.ppf(0.95) * math.sqrt(2 * p * (1 - p) / 500)
+        return stats.norm.ppf(0.95) * math.sqrt((1 + 1 / n) * p * (1 - p) / 500)
 
     way, d, moved, lost = (
         fa_original - fa_retrain,
