@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 # At most so many, by place: lowered with each removal, raised for nobody.
-MOST = {"mucore": 44_300, "dashboard": 29_650, "scripts": 2_000, "tests": 41_950}
+MOST = {"mucore": 44_300, "dashboard": 29_650, "scripts": 2_000, "tests": 41_900}
 
 
 def lines_of_code(text: str) -> int:

@@ -34,7 +34,7 @@ def beside(page: Page) -> bool:
     )
 
 
-def test_bars_open_runs_beside_the_page_one_after_another(demo: Application, page: Page) -> None:
+def test_a_bar_opens_its_run_beside_the_page(demo: Application, page: Page) -> None:
     opened(page, f"{demo.url}/depoisoning")
     bars = page.locator("[data-testid=stPlotlyChart] .barlayer .point path")
     bars.nth(2).scroll_into_view_if_needed()
@@ -43,15 +43,7 @@ def test_bars_open_runs_beside_the_page_one_after_another(demo: Application, pag
     expect(page).to_have_url(re.compile(r"[?&]run="))
     assert beside(page) and top(page) == before
     expect(page.locator(DRAWER)).to_be_focused()
-    first = page.url
     page.keyboard.press("Escape")
     expect(page.locator(DRAWER)).to_have_count(0)
     expect(page).not_to_have_url(re.compile(r"[?&]run="))
     assert top(page) == before
-    bars.nth(5).click(force=True)
-    expect(page).to_have_url(re.compile(r"[?&]run="))
-    assert beside(page) and page.url != first
-    page.get_by_role("button", name="Close").click()
-    expect(page.locator(DRAWER)).to_have_count(0)
-    page.go_back()
-    assert beside(page)

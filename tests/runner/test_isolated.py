@@ -14,10 +14,9 @@ import numpy as np
 import own_methods
 import pytest
 import torch
-from builders import execute_all
 from launching import digits, small_grid
 
-from mucore import analysis, catalog
+from mucore import catalog
 from mucore.catalog import plugins
 from mucore.engine.run import Callbacks, Progress
 from mucore.errors import BadFile, Cancelled, MethodFailed, Refused
@@ -80,7 +79,7 @@ def same(session: Session, one: RunSpec, other: RunSpec) -> bool:
 # -- the same results
 
 # They need a record for the request, and fresh networks for an ensemble.
-COPIED = ["amnesiac", "sisa"]
+COPIED = ["amnesiac"]
 
 
 def alike(ours: Result, own: Result) -> None:
@@ -118,26 +117,6 @@ def test_a_later_request_starts_from_its_result_with_the_same_noise_and_scope(fo
         runs[method] = spec(method, scenario_parameters={"class_ids": [1]}, after=first, **changes)
         execute(runs[method], session)
     assert same(session, *runs.values())
-
-
-@pytest.mark.slow
-def test_a_replay_watches_it_step_by_step(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(analysis.tsne, "embed", lambda features, start, *_, **__: start)
-    specs = [spec("finetune"), spec(own_methods.copy_of(folder, "finetune"))]
-    execute_all(tmp_path / "home", specs)
-    with open_store(tmp_path / "home") as store:
-        ours, own = (
-            analysis.KINDS["replay"].compute(
-                store,
-                analysis.complete("replay", {"key": each.key, "frames": 4, "samples": 40}),
-                lambda done, what: None,
-            )
-            for each in specs
-        )
-    assert own["same"] is True and own["between"] and len(own["steps"]) == 4
-    for name, value in ours.items():
-        if isinstance(value, np.ndarray):
-            assert np.array_equal(value, own[name]), name
 
 
 @pytest.mark.slow

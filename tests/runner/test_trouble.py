@@ -121,7 +121,7 @@ def test_a_stopped_worker_is_lost_and_drops_its_work_when_it_wakes(store):
     """As by SIGSTOP, a debugger, or a machine that swaps."""
     now = [0.0]
     store.lookout.clock = lambda: now[0]
-    made = planned(store, epochs=60, seeds=1)
+    made = planned(store, epochs=30, seeds=1)
     process = start_worker(store, device="cpu", threads=1)
     job = wait_for(
         lambda: next((each for each in store.jobs(states=["running"]) if each.progress > 0), None)

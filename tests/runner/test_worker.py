@@ -95,7 +95,7 @@ def test_cancel_reaches_a_running_job(store):
 def test_the_end_of_a_slurm_job_hands_its_run_back_with_its_checkpoint(tmp_path):
     """A time limit and a preemption come as SIGTERM; the next job of the array goes on."""
     with running_server() as server, open_store(tmp_path / "home", url=server.url) as store:
-        made = plan(store, epochs=40)
+        made = plan(store, epochs=20)
         launch(made, store, name="on a cluster with Slurm")
         command = [sys.executable, "-m", "mucore", "worker", "--store-url", server.url]
         command += ["--device", "cpu", "--threads", "1", "--idle-exit", "2"]
@@ -111,7 +111,7 @@ def test_the_end_of_a_slurm_job_hands_its_run_back_with_its_checkpoint(tmp_path)
         assert store.known(made.keys) == set(made.keys)
         (training,) = [job.key for job in store.jobs() if job.label.startswith("train")]
         result = store.get_result(training)
-        assert result is not None and len(result.losses) == 40
+        assert result is not None and len(result.losses) == 20
         assert any(note.startswith("resumed after epoch") for note in result.notes)
 
 
