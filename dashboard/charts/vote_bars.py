@@ -46,8 +46,9 @@ def draw(info: VoteBarsInfo, *, dark: bool, large: bool = False) -> go.Figure:
                 x=titles if info.upright else before,
                 y=before if info.upright else titles,
                 orientation="v" if info.upright else "h",
-                marker={"color": look.muted, "opacity": 0.3},
-                name="before",
+                marker={"color": look.muted},
+                opacity=0.3,
+                name="before the discussion",
             )
         )
     figure.add_trace(
@@ -61,7 +62,7 @@ def draw(info: VoteBarsInfo, *, dark: bool, large: bool = False) -> go.Figure:
             },
             customdata=[[units.count(one.count, "vote"), _word(one)] for one in info.bins],
             hovertemplate="%{customdata[0]}%{customdata[1]}<extra></extra>",
-            name="now",
+            showlegend=False,
         )
     )
     for title, one in zip(titles, info.bins, strict=True):

@@ -27,7 +27,7 @@ def test_what_was_voted_first_stands_beside():
     bins = [Bin("Fine-tune", 4, 7), Bin("DUCK", 9, 0, right=True)]
     figure = vote_bars.draw(vote_bars.vote_bars_info(bins, numbers=False), dark=False)
     assert [list(bars.x) for bars in figure.data] == [[7, 0], [4, 9]]
-    assert figure.layout.showlegend and [bars.name for bars in figure.data] == ["before", "now"]
+    assert figure.layout.showlegend and [bars.showlegend for bars in figure.data] == [None, False]
 
 
 def test_numbers_stand_in_their_order_and_no_vote_is_no_bar():
