@@ -16,6 +16,7 @@ from dashboard.data import demo_pack, own_store, source
 from dashboard.widgets.training_set import stamp
 from mucore import catalog
 from mucore.catalog import plugins, tuning
+from mucore.errors import BadValue
 from mucore.runner import apart, estimate
 from mucore.runner.executors import ensure_workers
 from mucore.runner.jobs import end_of_log
@@ -161,13 +162,13 @@ def plan_seeds(keys: Sequence[str], count: int) -> Plan:
 def plan_rivals(keys: Sequence[str]) -> Plan:
     """What it takes to have every method of the program in the setting of a line, the runs `keys`
     of what pages show, on its seeds; tuned where a search found settings. Raises a `MucoreError`
-    with a sentence.
+    with a sentence, also where these would be measured against other references than the line.
     """
     found = source().store.results(metrics=False, brief=True, keys=keys)
     runs = [RunSpec.model_validate(dict(result.spec)) for result in found]
     first = runs[0]
     rivals = [card for card in catalog.METHODS if not card.needs_file]
-    return plan(
+    made = plan(
         Grid(
             dataset=first.dataset,
             model=first.model,
@@ -187,6 +188,12 @@ def plan_rivals(keys: Sequence[str]) -> Plan:
             sequence=first.after is not None,
         )
     )
+    if not {run.retrained().key for run in runs} <= {*made.keys}:
+        raise BadValue(
+            "Other methods would be measured against another Retrain than this run, whose data, "
+            "weights or code have changed since. Launch all of them together."
+        )
+    return made
 
 
 def is_tuned(method: str) -> bool:

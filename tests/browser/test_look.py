@@ -1,5 +1,5 @@
 """The rules of every page that shows a figure: it comes first and has words, few words stand before
-it, no label is cut, and no two of its texts meet, at four widths; one page in the dark, too.
+it, no label is cut, and no two of its texts meet, at four widths; in the dark at one.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def page(started: Browser) -> Page:
 
 
 @pytest.mark.parametrize(
-    ("name", "theme"), [*((name, "light") for name in PAGES), ("results", "dark")]
+    ("name", "theme"), [(name, theme) for theme in ("light", "dark") for name in PAGES]
 )
 def test_the_figure_comes_first_and_none_of_its_texts_meet(
     demo: Application, page: Page, name: str, theme: Literal["light", "dark"]

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
-from builders import full_store
+import pytest
+from builders import full_store, make_result
 from pages import judged, open_page
 
+from dashboard import queue_data
 from mucore import catalog
+from mucore.errors import BadValue
+from mucore.spec import RunSpec
 from mucore.store import open_store
 
 
@@ -57,3 +61,14 @@ def test_a_click_queues_every_other_method_in_the_setting_of_a_run(home, started
     # Retrain is stored, a file cannot be guessed, the others' cards refuse the scenario
     assert left - {"gkt", "scrub_rewind"} == {"retrain", "uploaded", "head_distillation"}
     assert not offered(line.keys[0], "rivals")
+
+
+def test_no_method_is_offered_beside_a_run_whose_data_have_changed(home):
+    with full_store(home, methods=("finetune",)) as store:
+        result = next(one for one in store.results() if one.spec["method"] == "finetune")
+        spec = RunSpec.model_validate(dict(result.spec))
+        store.put_result(make_result(spec.model_copy(update={"data_hash": 64 * "0"})))
+        keys = [one.key for one in store.results() if one.spec.get("data_hash")]
+    assert queue_data.plan_rivals([result.key]).to_run
+    with pytest.raises(BadValue, match="against another Retrain"):
+        queue_data.plan_rivals(keys)
