@@ -339,16 +339,6 @@ def _schema(classes: int = 0, task: Task = "classes") -> Any:
     )
 
 
-def is_outputs(types: Mapping[str, Any]) -> bool:
-    """Whether columns of these types, by name, are those of `put_outputs`."""
-    size = getattr(types.get("logits"), "list_size", 0)
-    alike = [
-        dict(zip(schema.names, schema.types, strict=True))
-        for schema in (_schema(size, "classes"), _schema(size, "attributes"))
-    ]
-    return types in alike
-
-
 def _split_table(name: str, split: SplitOutputs) -> Any:
     """One row a sample; rows beyond the kept features have none."""
     import pyarrow as pa

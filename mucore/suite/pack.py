@@ -2,8 +2,8 @@
 measured on, and what made them. Imports no torch.
 
 It is a pack as mucore/store/pack.py writes it, whose pack.json has a part `suite` besides. What
-comes from somebody else is looked at before it is read: names of files, their sizes and what they
-unpack to. Nothing in it is run, and nothing of it is a pickle.
+comes from somebody else is looked at before it is read: names of files, and their sizes. Nothing in
+it is run, and nothing of it is a pickle.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from mucore.files import whole_file
 from mucore.outputs import Outputs
 from mucore.spec import RunSpec
 from mucore.store import Store, open_pack, pack_provenance, write_pack
-from mucore.store.artifacts import is_outputs
 from mucore.store.pack import ARTIFACTS
 from mucore.store.rows import Result
 from mucore.suite.description import Suite, division, same_suite
@@ -43,12 +42,6 @@ MOST_FILES = 50_000
 MOST_BYTES = 8 * 10**9  # of all files together
 MOST_OF_ONE = 10**9
 MOST_ABOUT = 10**7  # bytes of pack.json
-MOST_ROWS = 2 * 10**8  # bytes that the rows may unpack to
-MOST_SAMPLES = 5 * 10**6  # of one run's predictions
-MOST_VALUES = 10**8  # of their columns: classes and features of every sample
-MOST_COUNTS = 10**7  # cells of all tables of confusion counts of a run
-METHOD = re.compile(r"[a-z][a-z0-9_]{0,99}")  # the ids of methods, which name the board's pages
-_PART = 1 << 20
 # what zipfile raises for a damaged file, one with a password, or a name that is no text
 NO_ZIP = (
     *(zipfile.BadZipFile, zlib.error, OSError, EOFError),
@@ -141,13 +134,9 @@ class Pack:
         }
 
     def outputs(self, result: Result) -> Outputs:
-        """The predictions of a run. Raises `BadFile` where they are missing, damaged, or larger
-        than any suite's.
-        """
+        """The predictions of a run. Raises `BadFile` where they are missing or damaged."""
         if result.outputs is None:
             raise BadFile("Its predictions are not in the pack.")
-        self.store.artifacts.where(result.outputs)  # the name of an artifact, and no other path
-        _check_outputs(self.store.artifacts.place.local(result.outputs))
         return self.store.artifacts.get_outputs(result.outputs)
 
 
@@ -259,7 +248,6 @@ def opened(path: Path) -> Generator[Pack]:
     """
     printable.checked("The name of a pack", path.name)
     with _folder(path) as folder:
-        _check_rows(folder)
         about = pack_provenance(folder)
         suite = same_suite(about.get("suite"))
         content = _read_about(about, path)
@@ -270,7 +258,6 @@ def opened(path: Path) -> Generator[Pack]:
         with open_pack(folder) as store:
             results = {result.key: result for result in store.results()}
             specs = {key: _spec(result) for key, result in results.items()}
-            _check_names(content, specs)
             yield Pack(
                 suite,
                 of,
@@ -298,18 +285,6 @@ def _read_about(about: Mapping[str, Any], path: Path) -> _OfSuite:
         ) from None
 
 
-def _check_names(about: _OfSuite, specs: Mapping[str, RunSpec]) -> None:
-    """Raise `BadFile` for what is no id of a method."""
-    names = {*about.methods, *(each.method for each in about.missing)}
-    names |= {spec.method for spec in specs.values()}
-    for name in sorted(names):
-        if not METHOD.fullmatch(name):
-            raise BadFile(
-                f"The pack names a method {said(name)}. The id of a method has at most 100 small "
-                "letters, digits and underscores: rename it and make the pack again."
-            )
-
-
 def _spec(result: Result) -> RunSpec:
     try:
         return RunSpec.model_validate(dict(result.spec))
@@ -331,23 +306,12 @@ def _folder(path: Path) -> Generator[Path]:
             with zipfile.ZipFile(path) as archive:
                 # zip programs write entries of folders, too
                 infos = [each for each in archive.infolist() if not each.is_dir()]
-                _check_compression(infos, path)
                 _check_files(((each.filename, each.file_size) for each in infos), path)
                 for each in infos:
                     _unpack(archive, each, Path(place))
         except NO_ZIP as bad:
             raise BadFile(f"{path} is no readable pack: {bad}. Get it again.") from bad
         yield Path(place)
-
-
-def _check_compression(infos: Iterable[zipfile.ZipInfo], path: Path) -> None:
-    """Raise `BadFile` for a way of packing that may take as much memory as it likes."""
-    for each in infos:
-        if each.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise BadFile(
-                f"{said(each.filename)} in {path} is compressed in the way {each.compress_type} of "
-                "zip files, and a pack by deflate (8) or not at all (0). Zip it again like that."
-            )
 
 
 def _listed(folder: Path) -> Iterator[tuple[str, int]]:
@@ -385,69 +349,4 @@ def _unpack(archive: zipfile.ZipFile, info: zipfile.ZipInfo, place: Path) -> Non
     target = place / info.filename  # one of the names that were checked
     target.parent.mkdir(parents=True, exist_ok=True)
     with archive.open(info) as source, target.open("wb") as out:
-        shutil.copyfileobj(source, out, _PART)  # which ends at the size that was checked
-
-
-def _check_rows(folder: Path) -> None:
-    """Raise `BadFile` where the rows unpack to more than any suite has, or not to their end."""
-    comparisons = folder / "comparisons.jsonl"  # which are read like rows, and are not packed
-    total = comparisons.stat().st_size if comparisons.exists() else 0
-    if total > MOST_ROWS:
-        raise BadFile(f"{comparisons.name} of the pack is larger than any suite's.")
-    for file in sorted(folder.glob("results/*.gz")):
-        unpacking = zlib.decompressobj(wbits=31)
-        with file.open("rb") as source:
-            while part := source.read(_PART):
-                while part:
-                    try:
-                        total += len(unpacking.decompress(part, _PART))
-                    except zlib.error as error:
-                        raise BadFile(f"{file.name} of the pack is damaged: {error}.") from None
-                    part = unpacking.unconsumed_tail
-                    if total > MOST_ROWS:
-                        raise BadFile(f"{file.name} of the pack unpacks to more than any suite's.")
-                if unpacking.unused_data:
-                    raise BadFile(f"{file.name} of the pack goes on behind its end.")
-        if not unpacking.eof:
-            raise BadFile(f"{file.name} of the pack is damaged: it is cut off. Get it again.")
-
-
-def _check_outputs(file: Path) -> None:
-    """Raise `BadFile` where a file of predictions says that it holds more than any run's, or
-    columns that are not of predictions. What its values unpack to goes by their number, for equal
-    ones take next to no room in a file.
-    """
-    import json
-
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        facts = pq.read_metadata(file)
-        groups = [facts.row_group(n) for n in range(facts.num_row_groups)]
-        values = sum(one.column(n).num_values for one in groups for n in range(one.num_columns))
-        types = {field.name: field.type for field in facts.schema.to_arrow_schema()}
-        about = json.loads(facts.metadata[b"mucore"])
-        counts = sum(abs(_product(each["confusion"]["shape"])) for each in about.values())
-    except (
-        *(OSError, pa.ArrowException, AttributeError, LookupError),
-        *(RecursionError, TypeError, ValueError, ArithmeticError),
-    ) as error:
-        raise BadFile(f"Its predictions cannot be read: {error}") from None
-    if facts.num_rows > MOST_SAMPLES or values > MOST_VALUES or counts > MOST_COUNTS:
-        raise BadFile(
-            f"Its predictions are larger than any suite's: {facts.num_rows:,} samples, {values:,} "
-            f"values, {counts:,} counts. They are not read."
-        )
-    if not is_outputs(types):
-        raise BadFile(
-            f"Its predictions have other columns than mucore writes: {said(str(types))}. Make the "
-            "pack again."
-        )
-
-
-def _product(shape: Sequence[int]) -> int:
-    made = 1
-    for each in shape:
-        made *= int(each)
-    return made
+        shutil.copyfileobj(source, out)  # which ends at the size that was checked

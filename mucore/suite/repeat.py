@@ -28,7 +28,7 @@ from mucore.suite.lines import check_result
 from mucore.suite.pack import Pack
 from mucore.suite.run import one_thread
 from mucore.suite.scores import repeat_band
-from mucore.suite.verify import ODD, alike, not_asked
+from mucore.suite.verify import ODD, alike, asked, not_asked
 from mucore.verdicts import rules_of, sample_counts
 
 # of the clock, so that no two runs agree
@@ -86,7 +86,7 @@ def repeat(
     """
     check(pack.suite)
     packed = pack.find(key)
-    if (why := not_asked(pack, packed)) is not None:
+    if (why := not_asked(pack, packed, asked(pack))) is not None:
         raise BadFile(
             f"The run {packed.key} is not made again. {why} `mucore suite verify` names what is "
             "wrong with a pack."

@@ -13,26 +13,24 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-import mucore
 from mucore import catalog
-from mucore.catalog.cards import MethodCard
-from mucore.errors import MucoreError, said
+from mucore.errors import MucoreError
 from mucore.forget_sets.saved import forget_hash
 from mucore.metrics import MetricInputs, measure
 from mucore.metrics.sanity import blind_attacks, cautions, flags, is_collapsed
 from mucore.outputs import Outputs, confusion
-from mucore.runner.plan import expand
+from mucore.runner.plan import MethodChoice, expand
 from mucore.scenarios import select
-from mucore.spec import RunSpec, make_spec
+from mucore.spec import RunSpec
 from mucore.store.rows import Measured, Result
-from mucore.suite.description import Suite, Task
-from mucore.suite.lines import REFERENCES, grid_of, tuned
+from mucore.suite.description import Task
+from mucore.suite.lines import REFERENCES, grid_of
 from mucore.suite.pack import Pack, place_of
 
 TOLERANCE = 1e-6  # relative: another processor adds up in another order, and nobody gains by less
@@ -79,17 +77,16 @@ class _Notes:
 def verify(pack: Pack, on_done: Callable[[int, int], None] | None = None) -> Verified:
     """Everything that a pack's files can say about themselves."""
     notes = _Notes()
-    references = _references(pack.suite)
     notes.problems += _incomplete(pack)
-    notes.problems += _searched_otherwise(pack)
     notes.problems += _several_settings(pack)
+    keys = asked(pack)
     for count, result in enumerate(pack.results.values(), start=1):
         try:
-            _check_run(pack, result, references, notes)
+            _check_run(pack, result, keys, notes)
         except MucoreError as error:
             notes.add(result, str(error))
         except ODD as error:  # of what somebody wrote by hand
-            notes.add(result, _unreadable(error))
+            notes.add(result, f"It cannot be checked: {type(error).__name__}: {error}")
         if on_done is not None:
             on_done(count, len(pack.results))
     kept = tuple(sorted(notes.kept))
@@ -103,11 +100,6 @@ def name_of(spec: Mapping[str, Any]) -> str:
 
 
 # -- which runs there are
-
-
-def _references(suite: Suite) -> dict[str, RunSpec]:
-    """The runs of Original and Retrain that the suite asks for, by key."""
-    return {spec.key: spec for task in suite.tasks for spec in expand(grid_of(suite, task, []))[0]}
 
 
 def _incomplete(pack: Pack) -> Iterator[Problem]:
@@ -129,136 +121,55 @@ def _incomplete(pack: Pack) -> Iterator[Problem]:
                 )
 
 
-def _searched_otherwise(pack: Pack) -> Iterator[Problem]:
-    """Tuned settings whose search was another than the pack says: of those that come with this very
-    version of mucore, for another one may have searched further and come to the same.
+def asked(pack: Pack) -> set[str]:
+    """The keys of the runs that the pack's suite asks for in its division: its references, and its
+    methods that are mucore's own with the settings that the pack states.
     """
-    if pack.about.get("mucore") != mucore.__version__:
-        return
-    ours = {card.id for card in catalog.METHODS}
+    shipped = {card.id for card in catalog.METHODS} - {*REFERENCES}
+    keys: set[str] = set()
     for task in pack.suite.tasks:
-        for method, there in pack.settings.get(task.scenario, {}).items():
-            here = tuned(method, task) if method in ours else None
-            if here is None or json.loads(json.dumps(here.values)) != there.values:
-                continue
-            differ = [
-                f"{name} {stated}, not {known}"
-                for name, stated, known in (
-                    ("trials", there.trials, here.trials),
-                    ("cap", there.cap, here.cap),
-                    ("open", there.open, here.open),
-                )
-                if None not in (stated, known) and stated != known
+        choices = [MethodChoice(id=name) for name in pack.methods if name in shipped]
+        if pack.division == "tuned":
+            choices = [
+                MethodChoice(id=name, preset="tuned", parameters=stated.values)
+                for name, stated in pack.settings.get(task.scenario, {}).items()
+                if name in shipped
             ]
-            if differ:
-                yield Problem(
-                    f"{method} under {task.scenario}",
-                    "",
-                    f"The pack is wrong about the search of its setting: {'; '.join(differ)}.",
-                )
+        keys |= {spec.key for spec in expand(grid_of(pack.suite, task, choices))[0]}
+    return keys
 
 
-def not_asked(pack: Pack, result: Result) -> str | None:
+def not_asked(pack: Pack, result: Result, asked: Collection[str]) -> str | None:
     """Why a run of the pack is none that its suite asks for, in a sentence; None where it is one.
     A user's own method, whose file is not in a pack, is held to the settings that the pack states.
     """
-    try:
-        return _not_asked(pack, result, _references(pack.suite))
-    except MucoreError as error:
-        return str(error)
-    except ODD as error:  # of what somebody wrote by hand
-        return _unreadable(error)
-
-
-def _unreadable(error: Exception) -> str:
-    return f"It cannot be checked: {type(error).__name__}: {error}"
-
-
-def _not_asked(pack: Pack, result: Result, references: Mapping[str, RunSpec]) -> str | None:
     spec = pack.specs[result.key]
-    card = _mucores(spec.method)
-    if card is not None and (spec.method_hash or spec.method != card.id):
-        return (
-            f"It says that {spec.method}, a name of mucore's {card.id}, is a method of somebody's "
-            f"own, of a file with the hash {said(spec.method_hash)}. Such a method needs a name "
-            "that is free."
-        )
     if spec.key != result.key:
         return f"Its description has the key {spec.key}, and not the one that it is under."
-    if spec.key in references:
+    if spec.key in asked or (spec.method_hash and _own_is_asked(pack, spec, asked)):
         return None
-    base = references.get(spec.retrained().key)
-    if base is None or spec.scenario is None or spec.method in REFERENCES:
-        return f"It is not a run that {pack.suite.id} asks for."
-    if card is None and not spec.method_hash:
-        return (
-            f"{said(spec.method)} is no method of mucore's, and the run names no file of one's own."
-        )
-    expected = base.model_copy(
-        update={
-            "method": spec.method,
-            "parameters": spec.parameters,
-            "method_hash": spec.method_hash,
-            "unlearning_seed": pack.suite.unlearning_seed,
-        }
-    )
-    if expected.key != spec.key:
-        return f"It is not run as {pack.suite.id} runs methods."
-    return _other_settings(pack, spec)
+    return f"It is not a run that {pack.suite.id} asks for in the division {pack.division}."
 
 
-def _mucores(method: str) -> MethodCard | None:
-    """The card of mucore's own that has this id or alias; no file of a user's may have them."""
-    cards = (catalog.ORIGINAL, *catalog.METHODS)
-    return next((card for card in cards if method in (card.id, *card.aliases)), None)
-
-
-def _other_settings(pack: Pack, spec: RunSpec) -> str | None:
-    """Why a method's settings are not those of the division. What the authors of a user's own
-    method set is not in a pack: see `_several_settings`.
-    """
-    values: Mapping[str, Any] = {}
-    if pack.division == "tuned":
-        stated = pack.settings.get(spec.scenario or "", {}).get(spec.method)
-        if stated is None:
-            return f"The pack states no tuned setting of {spec.method} under {spec.scenario}."
-        values = stated.values
+def _own_is_asked(pack: Pack, spec: RunSpec, asked: Collection[str]) -> bool:
+    """Whether a run of a user's own method is one of Retrain's but for the method."""
+    taken = {name for card in catalog.METHODS for name in (card.id, *card.aliases)}
+    retrain = spec.retrained()
+    if spec.scenario is None or spec.method in taken | {*REFERENCES} or retrain.key not in asked:
+        return False
+    changes = {
+        "method": spec.method,
+        "parameters": spec.parameters,
+        "method_hash": spec.method_hash,
+        "unlearning_seed": pack.suite.unlearning_seed,
+    }
+    if retrain.model_copy(update=changes).key != spec.key:
+        return False
+    if pack.division != "tuned":
+        return True
+    stated = pack.settings.get(spec.scenario, {}).get(spec.method)
     ran = spec.model_dump(mode="json")["parameters"]
-    if spec.method_hash:
-        wrong = [name for name, value in values.items() if name not in ran or ran[name] != value]
-        wanted = {name: values[name] for name in wrong}
-    else:
-        made = _made(pack, spec, values)
-        wrong = [
-            name for name in {**made, **ran} if name not in made or made.get(name) != ran.get(name)
-        ]
-        wanted = {name: made[name] for name in wrong if name in made}
-    if not wrong:
-        return None
-    found = {name: ran[name] for name in wrong if name in ran}
-    return (
-        f"Its settings are not those of the division {pack.division}: it ran {said(found)}, and "
-        f"not {said(wanted)}."
-    )
-
-
-def _made(pack: Pack, spec: RunSpec, values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The parameters of one of mucore's methods where a division sets `values`."""
-    task = pack.suite.task(spec.dataset, spec.scenario)
-    assert task is not None
-    made = make_spec(
-        dataset=spec.dataset,
-        model=spec.model,
-        recipe=spec.recipe,
-        paper=task.preset,
-        scenario=spec.scenario,
-        scenario_parameters=spec.scenario_parameters,
-        method=spec.method,
-        parameters=values,
-        training_seed=spec.training_seed,
-        mia_samples=spec.mia_samples,
-    )
-    return made.model_dump(mode="json")["parameters"]
+    return stated is not None and stated.values.items() <= ran.items()
 
 
 def _several_settings(pack: Pack) -> Iterator[Problem]:
@@ -292,10 +203,8 @@ def _several_settings(pack: Pack) -> Iterator[Problem]:
 # -- what their numbers are
 
 
-def _check_run(
-    pack: Pack, result: Result, references: Mapping[str, RunSpec], notes: _Notes
-) -> None:
-    if (why := _not_asked(pack, result, references)) is not None:
+def _check_run(pack: Pack, result: Result, asked: Collection[str], notes: _Notes) -> None:
+    if (why := not_asked(pack, result, asked)) is not None:
         notes.add(result, why)
         return
     spec = pack.specs[result.key]

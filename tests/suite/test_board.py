@@ -9,10 +9,7 @@ from builders import make_result
 from facts import tells
 
 from dashboard.frames.board import overall_sentence
-from mucore import cli
-from mucore.errors import BadFile
 from mucore.suite import board, description, ranks, scores, site
-from mucore.suite import pack as packs
 from mucore.suite.tables import Line, Table
 from mucore.tuning.plan import SLACK
 from mucore.verdicts import Verdict
@@ -244,19 +241,6 @@ def test_a_line_is_over_the_cap_where_a_search_would_have_refused_its_work():
     }
     assert [name for name, each in found.items() if each.marks] == ["ssd"]
     assert works["scrub"] > SUITE.cap and most == pytest.approx(0.35)
-
-
-@pytest.mark.slow
-def test_what_is_no_board(ran, tampered, tmp_path, capsys):
-    tampered.row("finetune")["metrics"]["ta"]["value"] += 0.01
-    tampered.save()
-    out = str(tmp_path / "site")
-    assert cli.main(["suite", "board", str(tampered.path), "--out", out]) == 1
-    assert "finetune under class_wise, seed 1" in capsys.readouterr().err
-    assert not (tmp_path / "site").exists()
-    with packs.opened(ran[1]) as one, packs.opened(tampered.path) as other:
-        with pytest.raises(BadFile, match="one suite"):
-            board.board([("a", one), ("b", other)])
 
 
 def test_every_two_ranked_methods_are_tested_over_the_seeds_of_all_tasks():
