@@ -112,19 +112,3 @@ def test_a_page_is_presented_and_left_by_keyboard_alone(demo: Application, proje
     expect(page).not_to_have_url(re.compile("present=1|figure="))
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
     expect(page.locator(".mucore-foot")).to_have_count(0)
-
-
-def test_arrows_walk_through_the_tabs_of_a_page_and_on_to_the_next_page(
-    demo: Application, projector: Page
-) -> None:
-    page = opened(projector, f"{demo.url}/tradeoffs?present=1")
-    assert seen(page) == "front"
-    page.keyboard.press("ArrowRight")
-    expect(page).to_have_url(re.compile("tab=requests"))
-    expect(page.locator(f"{SEEN}.st-key-slide-amortised_cost")).to_be_visible()
-    expect(page.locator(".mucore-foot span")).to_have_text(re.compile("step 2 of 2"))
-    page.keyboard.press("ArrowLeft")  # back to the last figure of the tab before
-    expect(page.locator(f"{SEEN}.st-key-slide-front")).to_be_visible()
-    page.keyboard.press("Shift+ArrowRight")
-    expect(page).to_have_url(re.compile(r"/depoisoning\?.*present=1"))
-    expect(page.locator(SEEN)).to_have_count(1)

@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 import torch
 import toy
-from footprints import check_reads, values
+from footprints import values
 from roster import ROSTER
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from mucore import catalog
-from mucore.blocks import linearised
 from mucore.catalog.cards import Footprint
 from mucore.catalog.formulas import evaluate
 from mucore.training.records import needed
@@ -25,22 +24,6 @@ from mucore.training.records import needed
 def test_every_method_says_what_it_takes():
     nothing = Footprint()
     assert [card.id for card in catalog.METHODS if card.footprint == nothing] == ["uploaded"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "method, kind, changes",
-    [
-        ("second_order", "random", {"solver": "cg_hessian", "iterations": 2, "damping": 1e-3}),
-        ("second_order", "random", {"solver": "cg_ggn", "iterations": 2, "damping": 1e-3}),
-        ("unsir", "random", {"form": "instance", "instance_epochs": 2}),
-        ("ntk", "random", {"retain_samples": None, "iterations": 2}),
-    ],
-)
-def test_other_settings_read_no_more_either(method: str, kind: Any, changes: dict[str, Any]):
-    data = toy.request("mlp", kind)
-    cost = toy.unlearn(method, data, "mlp", **changes)[1].cost
-    check_reads(method, cost, values(method, "mlp", data) | changes)
 
 
 def test_formulas_hold_for_every_choice_of_a_parameter():
@@ -104,13 +87,3 @@ WITH_STORES = (
 @pytest.mark.parametrize("method", WITH_STORES)
 def test_four_times_the_samples_hold_at_most_four_times_the_memory(method: str):
     assert_at_most_linear(held(method, 8), held(method, 2))
-
-
-@pytest.mark.slow
-def test_the_kernel_of_ntk_is_bounded_and_beyond_it_nothing_is_quadratic(monkeypatch):
-    """A kernel of all logits is quadratic: it is formed for at most so many."""
-    most = linearised.KERNEL_ROWS
-    assert held("ntk", 1)[1] <= max(8 * most**2, linearised.JACOBIAN_BYTES)
-    monkeypatch.setattr(linearised, "KERNEL_ROWS", 0)
-    options = {"iterations": 3, "retain_samples": None}
-    assert_at_most_linear(held("ntk", 8, **options), held("ntk", 2, **options))

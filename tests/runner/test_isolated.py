@@ -108,18 +108,6 @@ def test_a_copy_of_a_method_gives_the_same_result(folder, session, method):
 
 
 @pytest.mark.slow
-def test_a_later_request_starts_from_its_result_with_the_same_noise_and_scope(folder, session):
-    name = own_methods.copy_of(folder, "finetune")
-    runs = {}
-    for method in ("finetune", name):
-        first = spec(method, scenario_parameters={"class_ids": [0]})
-        changes = {"noise": 0.01, "scope": "classifier"}
-        runs[method] = spec(method, scenario_parameters={"class_ids": [1]}, after=first, **changes)
-        execute(runs[method], session)
-    assert same(session, *runs.values())
-
-
-@pytest.mark.slow
 def test_progress_and_losses_come_through(folder, session):
     heard: list[Progress] = []
     wanted = spec(own_methods.copy_of(folder, "finetune"), unlearning_seed=5)

@@ -154,14 +154,6 @@ def test_a_trial_says_line_by_line_what_is_wrong_and_where(home):
 
 
 @pytest.mark.slow
-def test_a_trial_ends_what_does_not_end(home):
-    (*_, last) = tried(code(body="time.sleep(1000)"), limits=children.Limits(4.0, 8e9))
-    assert last["rule"] == trial.LIVES and not last["passed"] and "4 s" in last["message"]
-    (*_, last) = tried(code(body="os._exit(3)"))
-    assert last["rule"] == trial.LIVES and "3" in last["message"]
-
-
-@pytest.mark.slow
 def test_an_edit_is_tried_under_its_own_name(home):
     methods.keep(code())
     lines = tried(code(body="return 1"))
