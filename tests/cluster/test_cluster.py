@@ -132,7 +132,6 @@ def test_a_comparison_launched_from_the_page_survives_all_that_dies(tmp_path, mo
         threading.Event().wait(STOPPED_SECONDS)
         server.start()
         all_done(store, comparison.keys)
-        assert len({machine_of(job) for job in store.jobs()}) > 1
         # the end of a log is read here, though its file lies there
         job = next(job for job in store.jobs() if machine_of(job) != first)
         said = cluster.mucore("jobs", "--log", str(job.id))
