@@ -9,33 +9,23 @@ import streamlit as st
 
 from dashboard import data, state
 from dashboard.text import units
-from dashboard.widgets import fields, forms, saved_sets, uploads
+from dashboard.widgets import fields, forms, saved_sets
 from dashboard.widgets.links import link
 from mucore import forget_sets
 from mucore.catalog.cards import Parameter, ScenarioCard
-from mucore.errors import BadValue
 from mucore.forget_sets import Listed, identity
 
-MAX_IDS = 5_000
-CSV_MEGABYTES = 5
 SEVERAL = "budget, one or several"
 CURVE = "0.02,0.05,0.1,0.2,0.5"
 CLASSES = ("class_id", "class_ids", "target")  # parameters that name classes
 
 
 def scenario_form(
-    card: ScenarioCard,
-    names: Sequence[str],
-    dataset: str,
-    *,
-    label: str = SEVERAL,
-    preset: Mapping[str, Any] | None = None,
+    card: ScenarioCard, names: Sequence[str], dataset: str, preset: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     """The fields of one scenario; `names` are the class names where the data set's card knows them.
-    Lists of samples are of `dataset`; `label` is that of a budget.
-    Fields open on the values of `preset`, else on the card's.
+    Lists of samples are of `dataset`. Fields open on the values of `preset`, else on the card's.
     """
-    preset = preset or {}
     values: dict[str, Any] = {}
     budgets: list[Any] = []
     columns = [
@@ -47,7 +37,7 @@ def scenario_form(
         start = preset.get(parameter.name, parameter.default)
         with column:
             if parameter.kind == "budget":
-                budgets = budget_field(parameter, card, label, start)
+                budgets = budget_field(parameter, card, start)
                 _mark(budgets, [start], parameter.name in preset)
             elif parameter.kind == "ids":
                 values[parameter.name] = ids_field(parameter, card, dataset)
@@ -92,23 +82,22 @@ def _mark(value: Any, start: Any, preset: bool) -> None:
         forms.mark_preset()
 
 
-def budget_field(budget: Parameter, card: ScenarioCard, label: str, start: Any) -> list[Any]:
+def budget_field(budget: Parameter, card: ScenarioCard, start: Any) -> list[Any]:
     """One or several budgets; empty, with the sentence told, where they cannot be read."""
     rule = (
         "A share such as 0.2 or 20%, or a whole number of samples; several with commas: 0.1, "
         "0.2, 0.5."
     )
     name = f"{card.id}.{budget.name}"
-    typed = state.text(label, name, default=units.plain(start), help=f"{budget.help} {rule}")
-    if label == SEVERAL:
-        st.button(
-            "2, 5, 10, 20, 50 %",
-            key=f"curve:{card.id}",
-            type="tertiary",
-            on_click=state.set_param,
-            args=(name, CURVE),
-            help="The budgets of a curve",
-        )
+    typed = state.text(SEVERAL, name, default=units.plain(start), help=f"{budget.help} {rule}")
+    st.button(
+        "2, 5, 10, 20, 50 %",
+        key=f"curve:{card.id}",
+        type="tertiary",
+        on_click=state.set_param,
+        args=(name, CURVE),
+        help="The budgets of a curve",
+    )
     return fields.checked(lambda: fields.parse_values(budget, typed, card.title), [])
 
 
@@ -135,9 +124,7 @@ def class_field(
 
 
 def ids_field(parameter: Parameter, card: ScenarioCard, dataset: str) -> list[int]:
-    """Sample ids: typed, from a file, which fills the line, or those of a saved forget set of the
-    data set.
-    """
+    """Sample ids: typed, or those of a saved forget set of the data set."""
     name = f"{card.id}.{parameter.name}"
     typed = state.text(
         "sample ids",
@@ -146,13 +133,6 @@ def ids_field(parameter: Parameter, card: ScenarioCard, dataset: str) -> list[in
         placeholder="3,17,256-260",
     )
     saved_field(name, dataset)
-    uploads.field(
-        "or a file with a list of them, or a saved set",
-        name,
-        ["csv", "txt", "json", "npy", "npz", "pt"],
-        lambda file: take_ids(file, dataset),
-        megabytes=CSV_MEGABYTES,
-    )
     if not typed.strip():
         return []
     return fields.checked(lambda: ids_of(typed, dataset), [0])
@@ -171,7 +151,7 @@ def saved_field(name: str, dataset: str) -> None:
     kind, _, path = dataset.partition(":")
     link(
         "forget_sets",
-        "Build a set",
+        "Build a set, or read a list",
         icon=":material/checklist:",
         dataset=kind,
         **({"path": path} if path else {}),
@@ -189,17 +169,3 @@ def ids_of(text: str, dataset: str) -> list[int]:
     rows = identity.rows_of(Listed(saved=found), dataset)
     st.caption(f"{units.count(len(rows), 'sample')}, hash {found.hash}.")
     return rows
-
-
-def take_ids(file: Any, dataset: str) -> str:
-    """The ids in an uploaded file, as the line has them. Raises `BadFile`, and `BadValue` for more
-    than an address carries and for a set of another data set.
-    """
-    ids = identity.rows_of(forget_sets.read_list(file.getvalue(), name=file.name), dataset)
-    if len(ids) > MAX_IDS:
-        raise BadValue(
-            f"{file.name} names {units.count(len(ids), 'sample')}, but the address of this page "
-            f"carries at most {MAX_IDS}. Read it in on the page Forget sets and launch from "
-            f"there, or use the command line: --scenario ids --set scenario.ids=@{file.name}"
-        )
-    return ",".join(map(str, ids))

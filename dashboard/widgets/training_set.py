@@ -29,9 +29,7 @@ class Training:
     `dataset` is an id, or `npz:` or `folder:` with the whole path; `data_hash` is of the content of
     the last two, "" for the others. `ids` (n,) are sorted: the row of each sample in its source
     (forget_sets/identity.py); `internal` (n,) is what runs call it. `labels` (n,) are classes or
-    (n, A) attributes; `digests` (n,) name equal images, None where images are streamed;
-    `identities` (n,) and `elsewhere`, the persons of other splits, are None where nobody says who
-    is on the images.
+    (n, A) attributes; `digests` (n,) name equal images, None where images are streamed.
     """
 
     dataset: str
@@ -42,8 +40,6 @@ class Training:
     class_names: tuple[str, ...]
     task: Task
     digests: np.ndarray | None
-    identities: np.ndarray | None
-    elsewhere: np.ndarray | None
     splits: Splits
 
     def __len__(self) -> int:
@@ -108,11 +104,9 @@ def pictures(training: Training, ids: Sequence[int]) -> np.ndarray:
 @st.cache_resource(show_spinner="Reading the data set", max_entries=3)
 def _training(dataset: str, changed: tuple[int, ...]) -> Training:
     from mucore.datasets import load
-    from mucore.runner.session import elsewhere
 
     splits = load(dataset, download=False)
     train = splits.train
-    identities = None if train.identities is None else train.identities.numpy()
     return Training(
         dataset=dataset,
         data_hash=splits.data_hash if catalog.dataset(dataset).takes_path else "",
@@ -122,8 +116,6 @@ def _training(dataset: str, changed: tuple[int, ...]) -> Training:
         class_names=splits.class_names,
         task=splits.task,
         digests=train.digests,
-        identities=identities,
-        elsewhere=None if identities is None else elsewhere(splits),
         splits=splits,
     )
 

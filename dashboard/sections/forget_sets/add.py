@@ -1,190 +1,99 @@
-"""Forget sets: what a reader may do with samples that some way has found, and the ways by scenario,
-by class and by clicking images.
-"""
+"""Forget sets: the ways to put samples together, by clicking images and by a list."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from dashboard import state
-from dashboard.sections.forget_sets import by_loss, image_wall, working_set
-from dashboard.sections.forget_sets.links import to_launch
-from dashboard.sections.forget_sets.working_set import Working
-from dashboard.text import labels, units
-from dashboard.widgets import fields, messages
-from dashboard.widgets.markdown import escape
-from dashboard.widgets.scenario_form import scenario_form
+from dashboard.sections.forget_sets import image_wall, working_set
+from dashboard.sections.forget_sets.working_set import Working, checked
+from dashboard.text import units
+from dashboard.widgets import messages
 from dashboard.widgets.training_set import Training
-from mucore import catalog
-from mucore.catalog.cards import ScenarioCard
+from mucore import forget_sets
 from mucore.errors import MucoreError
-from mucore.scenarios import select
 
 EVERY = "every"
+MEGABYTES = 20
+LISTS = (
+    "A table with a column `id`, a number, range or file name a line, a forget set that was saved "
+    "here, a JSON list, or an array (npy, npz, pt), which is read without pickles."
+)
 
 
-def offer(training: Training, now: Working, ids: np.ndarray, what: str, key: str) -> None:
-    """Buttons that add found samples, take them away, or make them the whole set; `what` they are,
-    in words for the record.
-    """
-    new, there = np.setdiff1d(ids, now.ids), np.intersect1d(ids, now.ids)
+def offer(training: Training, now: Working, ids: np.ndarray, key: str) -> None:
+    """Buttons that add found samples and take them away."""
+    actions = (
+        ("Add", "add", working_set.add, np.setdiff1d(ids, now.ids)),
+        ("Take away", "remove", working_set.take, np.intersect1d(ids, now.ids)),
+    )
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        for label, icon, action, count in (
-            ("Add", "add", working_set.add, len(new)),
-            ("Take away", "remove", working_set.take, len(there)),
-            (
-                "Only these",
-                "filter_alt",
-                working_set.only,
-                len(ids) if len(now.ids) and len(there) < max(len(ids), len(now.ids)) else 0,
-            ),
-        ):
+        for label, icon, action, moved in actions:
             st.button(
-                label if label == "Only these" or not count else f"{label} {count:,}",
+                f"{label} {len(moved):,}" if len(moved) else label,
                 key=f"{key}:{action.__name__}",
                 icon=f":material/{icon}:",
                 type="primary" if action is working_set.add else "secondary",
-                disabled=not count,
+                disabled=not len(moved),
                 on_click=action,
-                args=(training, ids, what),
+                args=(training, ids),
             )
-    known = (
-        f", {units.count(len(there), 'of them', 'of them')} in the set already"
-        if len(there)
-        else ""
-    )
-    st.caption(f"{units.count(len(ids), 'sample')} found{known}.")
-
-
-def by_scenario(training: Training, now: Working) -> None:
-    cards = {
-        card.id: card
-        for card in catalog.scenarios()
-        if training.task in card.tasks and card.id != "ids"
-    }
-    first = "one_class" if "one_class" in cards else "all_classes"
-    name = state.select(
-        "Scenario", "by", list(cards), default=first, format_func=lambda each: cards[each].title
-    )
-    card = cards[name]
-    st.caption(card.meaning)
-    if reason := refusal(card, training):
-        st.markdown(escape(reason))
-        to_launch(training.dataset, "Choose it on the Launch page", scenarios=[card.id])
-        return
-    known = by_loss.pick(training, card.id) if "losses" in card.needs else None
-    if "losses" in card.needs and known is None:
-        return
-    chosen = scenario_form(card, training.class_names, training.dataset, label="budget")
-    if fields.problems():
-        return
-    if len(chosen) != 1:
-        messages.problem("Give one budget: a forget set is one set.")
-        return
-    try:
-        ids = select.select(
-            card.id,
-            chosen[0]["parameters"],
-            labels=training.labels,
-            ids=training.ids,
-            classes=len(training.class_names),
-            losses=None if known is None else known.values,
-            identities=training.identities,
-            elsewhere=training.elsewhere,
-        )
-    except MucoreError as failure:
-        messages.problem(str(failure))
-        return
-    settings = labels.forget_set_text(chosen[0]["parameters"], training.dataset)
-    offer(
-        training,
-        now,
-        ids,
-        f"{card.title} ({settings})"
-        + ("" if known is None else f", by the losses of {known.title}"),
-        "scenario",
-    )
-
-
-def refusal(card: ScenarioCard, training: Training) -> str:
-    """Why a scenario cannot be turned into a list of samples here, "" where it can."""
-    if card.poisons:
-        return (
-            "This scenario changes images or labels before the original is trained. A list of "
-            "samples cannot express that, so it is chosen where runs are launched."
-        )
-    if "downstream" in card.needs:
-        return (
-            "This scenario compares classes by the features of the trained original, so its "
-            "samples are known once that is trained."
-        )
-    if "identities" in card.needs and training.identities is None:
-        return "This scenario forgets persons, but this data set does not say who is on its images."
-    return ""
-
-
-def by_class(training: Training, now: Working) -> None:
-    names, counts = training.class_names, training.counts()
-    of = "Attributes" if training.task == "attributes" else "Classes"
-    options = [str(number) for number in range(len(names))]
-    chosen = state.multiselect(
-        of,
-        "classes",
-        options,
-        format_func=lambda each: f"{names[int(each)]} ({counts[int(each)]:,})",
-    )
-    if not chosen:
-        st.caption(
-            f"Choose {of.lower()}: all of their training samples are offered. For part of a class, "
-            "choose the way “Scenario”."
-        )
-        return
-    ids = np.unique(np.concatenate([training.having(int(each)) for each in chosen]))
-    offer(
-        training,
-        now,
-        ids,
-        f"{of.lower()} {', '.join(names[int(each)] for each in chosen)}",
-        "class",
-    )
+        st.caption(f"{units.count(len(ids), 'sample')} found.")
 
 
 def by_images(training: Training, now: Working) -> None:
-    left, right = st.columns([3, 2], vertical_alignment="bottom", gap="small")
-    with left:
-        number = pick_class(training, "class")
-    ids = training.ids if number is None else training.having(number)
-    with right:
-        page = image_wall.pick_page(len(ids), "gallery")
-    st.caption(
-        "Click an image to add it or take it out; those in the set are framed in orange. Sample "
-        "numbers show on hover."
-    )
-    if not len(ids):
-        st.markdown("No training sample has this.")
-        return
-    image_wall.show(
-        training,
-        ids[page].tolist(),
-        now.ids,
-        "gallery",
-        lambda clicked: working_set.toggle(training, clicked),
-    )
-
-
-def pick_class(training: Training, name: str, **look: Any) -> int | None:
-    """A class or attribute by parameter `name` of the address, None for every sample."""
+    """A wall of images, of all classes or of one, which can then be added as a whole."""
     names = training.class_names
     options = [EVERY, *(str(number) for number in range(len(names)))]
-    title = "Attribute" if training.task == "attributes" else "Class"
-    chosen = state.select(
-        title,
-        name,
-        options,
-        format_func=lambda each: "All" if each == EVERY else names[int(each)],
-        **look,
+    left, right = st.columns([3, 2], vertical_alignment="bottom", gap="small")
+    with left:
+        chosen = state.select(
+            "Attribute" if training.task == "attributes" else "Class",
+            "class",
+            options,
+            format_func=lambda each: "All" if each == EVERY else names[int(each)],
+        )
+    ids = training.ids if chosen == EVERY else training.having(int(chosen))
+    with right:
+        page = image_wall.pick_page(len(ids), "gallery")
+    if chosen != EVERY:
+        offer(training, now, ids, "class")
+    st.caption("Click an image to add it or to take it out. Orange: in the set.")
+    image_wall.show(training, ids[page].tolist(), now.ids, "gallery")
+
+
+def by_list(training: Training, now: Working) -> None:
+    """Ids that are pasted or in a file, as a privacy engineer has them."""
+    typed = st.text_area(
+        "Samples",
+        key="paste",
+        placeholder="3, 17, 256-260",
+        help="Their rows in the data, in one line or one a line; 256-260 stands for five.",
+        height=110,
     )
-    return None if chosen == EVERY else int(chosen)
+    file = st.file_uploader(
+        "or a file with them",
+        type=["csv", "txt", "json", "npy", "npz", "pt"],
+        key="ids_file",
+        max_upload_size=MEGABYTES,
+        help=LISTS,
+    )
+    source = training.splits.train.source
+    st.caption(
+        f"A sample is named by its row in the training data, 0 to {source.total - 1}"
+        + (f", or by its file, such as {source.files[0]}." if source.files else ".")
+    )
+    if typed.strip():
+        _offered(training, now, typed.encode(), "the text", "typed")
+    if file is not None:
+        _offered(training, now, file.getvalue(), file.name, "file")
+
+
+def _offered(training: Training, now: Working, content: bytes, name: str, key: str) -> None:
+    try:
+        ids = checked(training, forget_sets.read_list(content, name=name))
+    except MucoreError as failure:
+        messages.problem(str(failure))
+        return
+    offer(training, now, ids, key)

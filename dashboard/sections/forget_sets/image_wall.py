@@ -7,7 +7,7 @@ ten times.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -15,6 +15,7 @@ import streamlit as st
 
 from dashboard import assets, state, theme
 from dashboard.charts.parts.pictures import sheet
+from dashboard.sections.forget_sets import working_set
 from dashboard.widgets.training_set import Training, pictures
 
 PAGE: Final = 60  # images at once
@@ -24,17 +25,8 @@ _CSS: Final = assets.text("image_wall.css")
 _JS: Final = assets.text("image_wall.js")
 
 
-def show(
-    training: Training,
-    ids: Sequence[int],
-    chosen: np.ndarray,
-    key: str,
-    on_click: Callable[[list[int]], None],
-) -> None:
-    """Images of `ids`, at most `PAGE` of them; those in `chosen` are framed. `on_click` gets the
-    samples that a reader clicked.
-    """
-    ids = [int(each) for each in ids]
+def show(training: Training, ids: Sequence[int], chosen: np.ndarray, key: str) -> None:
+    """Images of `ids`, at most `PAGE` of them; those in `chosen`, the set in hand, are framed."""
     found = sheet(pictures(training, ids))
     look = theme.ground(state.dark())
     inside = set(np.intersect1d(ids, chosen).tolist())
@@ -62,7 +54,7 @@ def show(
             },
         },
         key=key,
-        on_clicked_change=lambda: on_click(_clicked(state.uploaded(key))),
+        on_clicked_change=lambda: working_set.toggle(training, _clicked(state.uploaded(key))),
     )
 
 

@@ -1,69 +1,40 @@
-"""Forget sets: samples by a lasso or a box on a stored t-SNE map of the data set."""
+"""Forget sets: samples by a lasso or a box on the t-SNE map of the data set's images."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, state, theme
+from dashboard import state, theme
 from dashboard.charts import embedding_map
 from dashboard.sections.forget_sets.add import offer
 from dashboard.sections.forget_sets.working_set import Working
-from dashboard.text import units
-from dashboard.text.labels import method_names, scenario_title
 from dashboard.widgets import figures, maps
 from dashboard.widgets.background_analysis import analysed
 from dashboard.widgets.training_set import Training
 from mucore import analysis
 from mucore.analysis.samples import MOST, SHIPPED
-from mucore.spec import Recipe, make_recipe
 
 HEIGHT = 470
 MOST_NAMED = 12  # classes
-IMAGES = "images"  # the name of the map of the images themselves
-
-
-@dataclass(frozen=True, eq=False)
-class StoredMap:
-    """Positions (n, 2) of samples under the runs of a map, by their keys; `ids` and `labels`
-    (n,).
-    """
-
-    name: str
-    ids: np.ndarray
-    labels: np.ndarray
-    points: Mapping[str, np.ndarray]
+TITLE = "Training images"
 
 
 def by_map(training: Training, now: Working) -> None:
-    found = {each.name: each for each in stored_maps(training)}
-    images = map_of_images(training, offered=not found)
-    if images is not None:
-        found[images.name] = images
-    if not found:
+    value = map_of_images(training)
+    if value is None:
         return
-    left, right = st.columns([3, 2], gap="small")
-    with left:
-        titles = map_titles(list(found.values()))
-        chosen = found[state.select("Map", "map", list(found), format_func=titles.__getitem__)]
-    with right:
-        seen = {key: run_title(key) for key in chosen.points}
-        key = state.select("As seen by", "seen", list(seen), format_func=seen.__getitem__)
+    ids = training.rows_of(value["ids"])
     info = embedding_map.embedding_map_info(
-        {seen[key]: chosen.points[key]},
-        ids=chosen.ids,
-        labels=chosen.labels,
-        forgotten=np.isin(chosen.ids, now.ids),
+        {TITLE: value["points"]},
+        ids=ids,
+        labels=value["labels"],
+        forgotten=np.isin(ids, now.ids),
         names=training.class_names if training.task == "classes" else (),
-    )
-    st.caption(
-        "Draw a lasso or, with the other tool, a box around samples. Those of the set are orange; "
-        "other classes are muted."
     )
     figure = embedding_map.draw(info, dark=state.dark())
     name_clusters(figure, info)
@@ -71,43 +42,30 @@ def by_map(training: Training, now: Working) -> None:
     # a set that changed takes the lasso with it: its samples have been dealt with
     event = figures.chart(
         figure,
-        f"map:{chosen.name}:{key}:{now.hash}",
+        f"map:{now.hash}",
         alt=embedding_map.alt_text(info),
         selects=True,
         on_select="rerun",
         selection_mode=("points", "box", "lasso"),
     )
-    ids = np.intersect1d(selected(event), chosen.ids)
-    if len(ids):
-        offer(training, now, ids, f"a lasso on the map of {seen[key]}", "map")
-    share = f"{len(chosen.ids):,} of {len(training):,} training samples"
+    found = np.intersect1d(selected(event), ids)
+    if len(found):
+        offer(training, now, found, "map")
     st.caption(
-        f"The map shows {share}; others cannot be reached here. Distances between far clusters "
-        "mean nothing."
+        f"Draw a lasso or a box. Orange: in the set. {len(ids):,} of {len(training):,} samples."
     )
 
 
-def map_of_images(training: Training, *, offered: bool) -> StoredMap | None:
-    """The map of the images themselves; None until it is computed, which is `offered` where there
-    is no other.
+def map_of_images(training: Training) -> Mapping[str, Any] | None:
+    """`points`, `ids` and `labels` of the map; None, with the way to it on the page, until it is
+    computed.
     """
     parameters = {"dataset": training.dataset, "data_hash": training.data_hash, "samples": MOST}
     shipped = analysis.find(SHIPPED, "samples", parameters)
     if shipped is not None:
-        value = shipped.value
-    elif offered:
-        st.markdown(
-            "No run has drawn these samples yet. The images themselves can be put on a map: those "
-            "that are alike lie together."
-        )
-        seconds = 5 + maps.SECONDS_A_POINT * min(MOST, len(training))
-        value = analysed("samples", parameters, "Draw the map", seconds)
-    else:
-        value = data.analysis("samples", parameters).value
-    if value is None:
-        return None
-    rows = training.rows_of(value["ids"])
-    return StoredMap(IMAGES, rows, value["labels"], {IMAGES: value["points"]})
+        return shipped.value
+    seconds = 5 + maps.SECONDS_A_POINT * min(MOST, len(training))
+    return analysed("samples", parameters, "Draw the map", seconds)
 
 
 def name_clusters(figure: go.Figure, info: embedding_map.EmbeddingMapInfo) -> None:
@@ -128,60 +86,5 @@ def name_clusters(figure: go.Figure, info: embedding_map.EmbeddingMapInfo) -> No
 def selected(event: Any) -> np.ndarray:
     """The ids of the marks in a lasso, a box or under a click."""
     points = (event or {}).get("selection", {}).get("points", [])
-    told = [point.get("customdata") for point in points]
-    first = [
-        each[0] if isinstance(each, Sequence) and not isinstance(each, str) and each else each
-        for each in told
-    ]
-    return np.unique(np.array([int(each) for each in first if str(each).isdecimal()], np.int64))
-
-
-def stored_maps(training: Training) -> list[StoredMap]:
-    """The maps on the disk that show training samples of this data set, those with most samples
-    first.
-    """
-    found = []
-    for name, value in maps.stored().items():
-        runs = [(key, _spec(key)) for key in value["keys"]]
-        fitting = [key for key, spec in runs if spec is not None and _fits(spec, training)]
-        inside = np.isin(value["ids"], training.internal)
-        if fitting and inside.any() and np.ndim(value["labels"]) == 1:
-            points = {key: value[key][inside] for key in fitting}
-            rows = training.ids[np.searchsorted(training.internal, value["ids"][inside])]
-            found.append(StoredMap(name, rows, value["labels"][inside], points))
-    return sorted(found, key=lambda each: (-len(each.ids), each.name))
-
-
-def map_titles(found: Sequence[StoredMap]) -> dict[str, str]:
-    """A title by name: the scenario and model of the runs, and how many samples; numbered where
-    that is the same.
-    """
-    titles: dict[str, str] = {}
-    for each in found:
-        if each.name == IMAGES:
-            titles[each.name] = f"The images alone, {units.count(len(each.ids), 'sample')}"
-            continue
-        spec = _spec(list(each.points)[-1]) or {}
-        scenario = scenario_title(str(spec.get("scenario")))
-        title = f"{scenario}, {spec.get('model')}, {units.count(len(each.ids), 'sample')}"
-        number = sum(known.startswith(title) for known in titles.values())
-        titles[each.name] = f"{title} ({number + 1})" if number else title
-    return titles
-
-
-def run_title(key: str) -> str:
-    if key == IMAGES:
-        return "The images"
-    spec = _spec(key) or {}
-    return f"{method_names(str(spec.get('method')))[0]}, seed {spec.get('training_seed')}"
-
-
-def _spec(key: str) -> Mapping[str, Any] | None:
-    found = data.result(key)
-    return None if found is None else found.spec
-
-
-def _fits(spec: Mapping[str, Any], training: Training) -> bool:
-    """Whether a run saw the training samples under the ids that they have here."""
-    same = spec["dataset"] == training.dataset and spec.get("data_hash", "") == training.data_hash
-    return same and Recipe.model_validate(spec["recipe"]).cut() == make_recipe("standard").cut()
+    found = [point["customdata"][0] for point in points if point.get("customdata")]
+    return np.unique(np.array([int(each) for each in found], np.int64))

@@ -5,19 +5,19 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import state
-from dashboard.charts import set_classes
-from dashboard.sections.forget_sets import add, import_list, preview, save, working_set
+from dashboard.sections.forget_sets import add, preview, save, working_set
 from dashboard.sections.forget_sets import map as maps
-from dashboard.sections.forget_sets.dataset import choose_data, show_source
-from dashboard.widgets import figures
+from dashboard.widgets import messages, uploads
 from dashboard.widgets.markdown import escape
+from dashboard.widgets.training_set import Training, training_of
+from mucore import catalog
+from mucore.errors import MucoreError
+from mucore.spec import FIRST
 
 WAYS = {
-    "scenario": ("Scenario", add.by_scenario),
-    "class": ("Class", add.by_class),
     "images": ("Images", add.by_images),
     "map": ("Map", maps.by_map),
-    "list": ("List", import_list.by_list),
+    "list": ("List", add.by_list),
 }
 
 
@@ -26,10 +26,8 @@ def show() -> None:
     training = choose_data()
     if training is not None:
         now = working_set.read(training)
-        copies = preview.copies_of(training, now)
         left, right = st.columns([11, 9], gap="large")
         with left:
-            st.subheader("Add or take away", anchor=False)
             way = state.segmented(
                 "Way",
                 "way",
@@ -39,39 +37,45 @@ def show() -> None:
             )
             WAYS[way][1](training, now)
         with right:
-            st.subheader("The set so far", anchor=False)
-            for sentence in now.problems:
-                st.warning(escape(sentence), icon=":material/rule:")
-            with st.container(horizontal=True, gap="small"):
-                st.button(
-                    "Undo",
-                    key="undo",
-                    icon=":material/undo:",
-                    disabled=not working_set.can_undo(),
-                    on_click=working_set.undo,
-                )
-                st.button(
-                    "Start over",
-                    key="start_over",
-                    icon=":material/restart_alt:",
-                    disabled=not len(now.ids),
-                    on_click=working_set.start_over,
-                )
-            with st.container(horizontal=True, gap="medium"):
-                for fact in preview.facts(training, now, copies):
-                    st.metric(fact.label, fact.value, help=fact.detail, width="content")
+            if now.problem:
+                st.warning(escape(now.problem), icon=":material/rule:")
+            preview.show(training, now)
             if len(now.ids):
                 save.save_and_launch(training, now)
-                preview.show(training, now, copies)
-            else:
-                st.markdown(
-                    "No sample yet. Choose a way on the left: a scenario, classes, images, a map, "
-                    "or a list of ids."
-                )
+                preview.show_images(training, now)
     save.show_saved(training)
-    if training is not None:
-        info = preview.classes_info(training, now)
-        figures.numbers(
-            set_classes.table(info), "forget-set-classes", set_classes.draw(info, dark=state.dark())
-        )
-        show_source(training, now)
+
+
+def choose_data() -> Training | None:
+    """The data set, by parameters `dataset` and `path` of the address; None, with the reason on the
+    page, where it cannot be read here.
+    """
+    cards = sorted(catalog.datasets(), key=lambda card: not (card.embedded or card.takes_path))
+    titles = {card.id: card.title for card in cards}
+    name = state.select(
+        "Data set",
+        "dataset",
+        list(titles),
+        default=FIRST.dataset,
+        format_func=titles.__getitem__,
+        on_change=working_set.leave,
+        width=400,
+    )
+    card = catalog.dataset(name)
+    if card.takes_path:
+        path = state.text(
+            "File or folder",
+            "path",
+            help=f"A path on this machine. {card.where}",
+            on_change=working_set.leave,
+        ).strip()
+        uploads.data_field(card)
+        if not path:
+            messages.problem(uploads.missing(card))
+            return None
+        name = f"{name}:{path}"
+    try:
+        return training_of(name)
+    except MucoreError as failure:
+        messages.error(escape(str(failure)), "Choose another data set.")
+        return None

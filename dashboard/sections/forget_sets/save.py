@@ -10,43 +10,38 @@ import streamlit as st
 
 from dashboard import data, state
 from dashboard.sections.forget_sets import working_set
-from dashboard.sections.forget_sets.links import to_launch
 from dashboard.sections.forget_sets.working_set import Working
 from dashboard.text import units
 from dashboard.widgets import columns, messages
+from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import local_time
 from dashboard.widgets.saved_sets import saved_sets
 from dashboard.widgets.training_set import Training
 from mucore import forget_sets
-from mucore.errors import MucoreError
 from mucore.forget_sets import SAVED, NamedSet, identity
 
 _FAILED = "saving_failed"
 
 
+def to_launch(dataset: str, label: str, **query: str | list[str]) -> None:
+    """A link to Launch with a data set filled in; `query` are further URL parameters."""
+    kind, _, path = dataset.partition(":")
+    found = {"dataset": kind, **({"path": path} if path else {}), **query}
+    link("launch", label, icon=":material/rocket_launch:", **found)
+
+
 def save_and_launch(training: Training, now: Working) -> None:
-    """A name and a button; where the name is taken, the question whether to replace it. Beside it
-    the way to Launch.
-    """
+    """A name and a button, which says where it would replace a set. Below it the way to Launch."""
     if failure := state.ticket(_FAILED):
-        messages.error(escape(failure))
+        messages.problem(failure)
         state.set_ticket(_FAILED, None)
     field, button = st.columns([3, 2], vertical_alignment="bottom", gap="small")
     with field:
         name = st.text_input(
             "Name", key="set_name", max_chars=forget_sets.LONGEST, placeholder="requests-of-may"
         ).strip()
-    problem, known = "", None
-    if name:
-        try:
-            forget_sets.check_name(name)
-            known = next((each for each in saved_sets()[0] if each.name == name), None)
-            taken = (forget_sets.folder(data.own_store().home) / f"{name}.json").exists()
-        except MucoreError as failure:
-            problem, taken = str(failure), False
-    else:
-        taken = False
+    known = next((each for each in saved_sets()[0] if each.name == name), None)
     same = (
         known is not None
         and known.dataset == training.dataset
@@ -54,58 +49,43 @@ def save_and_launch(training: Training, now: Working) -> None:
     )
     with button:
         st.button(
-            "Save",
+            "Save" if known is None else "Saved" if same else "Replace it",
             key="save_set",
             icon=":material/save:",
             width="stretch",
-            disabled=bool(problem) or not name or taken or not len(now.ids),
+            disabled=not name or same,
             on_click=_save,
-            args=(training, now, name, False),
+            args=(training, now, name, known is not None),
         )
-    if problem:
-        messages.problem(problem)
-    elif same:
-        st.caption(f"Saved as {escape(name)}.")
-    elif taken:
-        what = (
-            "a damaged file"
-            if known is None
-            else f"{units.count(len(known.ids), 'sample')} of {known.dataset}, hash {known.hash}"
+    if known is not None and not same:
+        st.caption(
+            escape(f"{name} has {units.count(len(known.ids), 'sample')} of {known.dataset}.")
         )
-        st.markdown(
-            escape(
-                f"There is a set {name!r} already: {what}. Choose another name, or replace it for "
-                "good."
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if len(now.ids) < len(training):
+            to_launch(
+                training.dataset,
+                "Launch with this set",
+                scenarios=["ids"],
+                **{"ids.ids": now.reference},
             )
-        )
         st.button(
-            "Replace it",
-            key="replace_set",
-            icon=":material/sync:",
-            on_click=_save,
-            args=(training, now, name, True),
-        )
-    if len(now.ids) and len(now.ids) < len(training):
-        to_launch(
-            training.dataset,
-            "Launch with this set",
-            scenarios=["ids"],
-            **{"ids.ids": now.reference},
+            "Start over",
+            key="start_over",
+            icon=":material/restart_alt:",
+            type="tertiary",
+            on_click=working_set.leave,
         )
 
 
 def show_saved(training: Training | None) -> None:
     """The table of saved sets, and what can be done with the chosen one."""
-    st.subheader("Saved sets", anchor=False)
     found, problems = saved_sets()
     for sentence in problems:
         st.warning(escape(f"{sentence} It is left out here."), icon=":material/broken_image:")
     if not found:
-        st.markdown(
-            "No set has been saved yet. Put samples together above and give them a name; each "
-            "becomes a file that you can pass on."
-        )
         return
+    st.subheader("Saved sets", anchor=False)
     frame = pd.DataFrame(
         {
             "Name": [each.name for each in found],
@@ -113,7 +93,6 @@ def show_saved(training: Training | None) -> None:
             "Samples": [len(each.ids) for each in found],
             "Hash": [each.hash for each in found],
             "Saved": local_time(pd.Series([each.created for each in found])),
-            "How it was made": [" ".join(each.made) for each in found],
         }
     )
     st.dataframe(frame, hide_index=True, column_config=columns.aligned(frame, {}))
@@ -129,77 +108,53 @@ def show_saved(training: Training | None) -> None:
             on_click=open_set,
             args=(training, chosen),
         )
-        for label, content, mime in (
-            ("JSON", lambda: forget_sets.to_json(chosen), "application/json"),
-            ("CSV", lambda: forget_sets.to_csv(chosen.ids.tolist()), "text/csv"),
-        ):
-            file = f"{chosen.name}.{label.lower()}"
-            st.download_button(
-                label,
-                content,
-                file,
-                mime,
-                key=f"set:{label}",
-                icon=":material/download:",
-                on_click="ignore",
-            )
+        st.download_button(
+            "JSON",
+            lambda: forget_sets.to_json(chosen),
+            f"{chosen.name}.json",
+            "application/json",
+            key="set:JSON",
+            icon=":material/download:",
+            help="Can be read in again under List.",
+            on_click="ignore",
+        )
         with st.popover("Delete", icon=":material/delete:", key="delete_question"):
-            st.markdown(
-                escape(
-                    f"Delete {chosen.name}, {units.count(len(chosen.ids), 'sample')}, for good? "
-                    "Results on it stay."
-                )
-            )
+            st.markdown(escape(f"Delete {chosen.name} for good? Results on it stay."))
             st.button(
                 "Delete it", key="delete_set", type="primary", on_click=_delete, args=(chosen.name,)
             )
         to_launch(
             chosen.dataset, "Launch with it", scenarios=["ids"], **{"ids.ids": SAVED + chosen.name}
         )
-    st.caption(
-        "The JSON file says the data set and how the set was made, and can be read in again under "
-        "List; the CSV has the ids alone."
-    )
 
 
 def open_set(training: Training | None, found: NamedSet) -> None:
     """A callback: go on from a saved set, on its data set."""
-    try:
-        if training is None:
-            raise MucoreError("")
-        forget_sets.check_fits(found, training.dataset, training.data_hash)
-    except MucoreError:
+    own = training is not None and found.data_hash and found.data_hash == training.data_hash
+    if not own:  # a user's own data may have moved
         kind, _, path = found.dataset.partition(":")
-        working_set.leave()
         state.set_param("dataset", kind)
         state.set_param("path", path or None)
-    try:
-        found = identity.of_saved(found, found.dataset)
-        working_set.put(found, found.ids, found.made)
-    except MucoreError as failure:
-        state.set_ticket(_FAILED, str(failure))
+    with messages.kept(_FAILED):
+        here = identity.of_saved(found, found.dataset)
+        working_set.put(here, here.ids)
 
 
 def _save(training: Training, now: Working, name: str, replace: bool) -> None:
-    try:
+    with messages.kept(_FAILED):
         whole = forget_sets.make(
             training.dataset,
             now.ids,
             data_hash=training.data_hash,
             digest=identity.digest(training.splits, now.ids),
-            made=now.made,
             name=name,
         )
         forget_sets.save(data.own_store().home, whole, replace=replace)
-    except MucoreError as failure:
-        state.set_ticket(_FAILED, str(failure))
 
 
 def _delete(name: str) -> None:
-    try:
+    with messages.kept(_FAILED):
         forget_sets.delete(data.own_store().home, name)
-    except MucoreError as failure:
-        state.set_ticket(_FAILED, str(failure))
 
 
 def _short(dataset: str) -> str:

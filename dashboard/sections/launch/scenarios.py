@@ -56,7 +56,7 @@ def choose_scenarios(class_names: Sequence[str], task: Task, basis: Basis) -> li
             )
             st.caption(cards[name].question)
             choices += scenario_form(
-                cards[name], class_names, basis.dataset, preset=preset.scenarios.get(name, {})
+                cards[name], class_names, basis.dataset, preset.scenarios.get(name, {})
             )
     return choices
 

@@ -21,10 +21,7 @@ VIEWS: dict[str, list[dict[str, Any]]] = {
     "compare": [
         {"tab": name} for name in ("classes", "predictions", "confusion", "images", "replay")
     ],
-    "forget_sets": [
-        {"dataset": "digits", "way": name}
-        for name in ("scenario", "class", "images", "map", "list")
-    ],
+    "forget_sets": [{"dataset": "digits", "way": name} for name in ("images", "map", "list")],
     "lessons": [{"lesson": name} for name in LESSONS],
     "reference": [
         *({"tab": "words", "kind": name} for name in ("metric", "method", "setting", "idea")),
