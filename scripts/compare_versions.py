@@ -156,12 +156,11 @@ def demo_home() -> None:
 
 def cards() -> Rows:
     """Every field of every card, and the recipes of presets."""
-    from dashboard.papers import PAPERS
     from mucore import catalog
     from mucore.spec import make_recipe
 
     kinds = "methods metrics scenarios datasets models presets terms ideas verdicts".split()
-    found = {kind: getattr(catalog, kind)() for kind in kinds} | {"papers": PAPERS}
+    found = {kind: getattr(catalog, kind)() for kind in kinds}
     for kind, those in found.items():
         for place, card in enumerate(those):
             yield f"{kind}/{card.id}", place

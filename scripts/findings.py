@@ -14,7 +14,7 @@ from demo_results import MODEL, PRESET, Line, Task, tally, tasks
 from docs_text import filled, listed, table
 from scipy.stats import binomtest, t
 
-from dashboard.papers.mubox import MUBOX
+from dashboard.papers import PAPERS
 from mucore import catalog
 from mucore.metrics.registry import RELATIVE_TO_RETRAIN
 from mucore.spec import make_recipe
@@ -253,7 +253,7 @@ def compared(pairs: Mapping[str, Sequence[float]]) -> list[str]:
 EASY = ("unrolling", "scrub", "first_order", "ssd", "bad_teacher", "salun", "fcs", "niu")
 BY_GRADIENT = ("unrolling", "amnesiac", "first_order", "second_order", "l_codec")
 KEEPING = ("pgu", "l1_sparse", "first_order", "second_order")
-F5, F8, F11 = (MUBOX.findings[name] for name in ("F5", "F8", "F11"))
+F5, F8, F11 = (PAPERS[0].findings[name] for name in ("F5", "F8", "F11"))
 # a paper, what it finds, and the methods that should forget under a scenario and should not
 CLAIMS: Sequence[tuple[str, str, str, Sequence[str], Sequence[str]]] = (
     ("MUBox", F5, "class_wise", EASY, ("pgu", "l1_sparse", "second_order", "ntk", "unsir")),

@@ -1,7 +1,7 @@
-"""Which table, figure and finding of which paper can be seen here, and where. Data, one file a
-paper, and pure functions; no Streamlit.
+"""Which table, figure and finding of which paper can be seen here, and where: the records of
+data/papers/index.json. No Streamlit.
 
-A counterpart is a page with the parameters of its address. Where there is none, a sentence says so.
+A counterpart is the address of a page; where there is none, a sentence says so.
 """
 
 from __future__ import annotations
@@ -9,154 +9,105 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import parse_qsl
 
 import pandas as pd
 
-from dashboard.papers.competition import COMPETITION
-from dashboard.papers.efficacy import BECKER
-from dashboard.papers.mubox import MUBOX
-from dashboard.papers.mufac import CHOI
-from dashboard.papers.records import Exhibit, Link, Paper
-from dashboard.papers.truly_forgetting import TRULY
-
-PAPERS: tuple[Paper, ...] = (MUBOX, CHOI, TRULY, BECKER, COMPETITION)
-
-__all__ = [
-    "CHOI",
-    "MUBOX",
-    "PAPERS",
-    "TRULY",
-    "Exhibit",
-    "Having",
-    "Link",
-    "Paper",
-    "Standing",
-    "address",
-    "fidelity",
-    "frame",
-    "having",
-    "is_filled",
-    "on_other_data",
-]
+from dashboard.papers.tables import FOLDER
 
 
-@dataclass(frozen=True)
-class Standing:
-    """A row of docs/fidelity.md: what appears here of a finding, and why."""
+@dataclass(frozen=True, kw_only=True)
+class Exhibit:
+    """One table or figure, or some that belong together."""
 
-    here: str
-    why: str
+    name: str  # as printed: "Table 2", "Tables 8–12"
+    shows: str
+    links: Mapping[str, str] = field(default_factory=dict)  # label -> "page?query"
+    missing: str = ""  # what has no counterpart; without `links`, why
+    commands: Sequence[str] = ()
 
 
-def fidelity(text: str) -> dict[str, Standing]:
-    """Finding id -> what docs/fidelity.md says of it.
+@dataclass(frozen=True, kw_only=True)
+class Paper:
+    """A paper; `presets` hold its setting, `small` is a command for a laptop that shows the same on
+    data that come with the program.
+    """
 
-    Of table rows "| F1 ... | here | why |"; "F8, F9 ..." speaks of both.
+    id: str
+    title: str
+    citation: str
+    about: str
+    exhibits: Sequence[Exhibit]
+    findings: Mapping[str, str]
+    presets: Sequence[str]
+    small: str
+    caveat: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Newer:
+    """A paper beyond the five: one whose `tables` (of data/papers/tables.csv) stand beside ours on
+    Results, or a benchmark in words; `remark` says what differs here.
+    """
+
+    citation: str
+    remark: str
+    tables: str = ""
+    does: str = ""
+
+
+def _paper(line: dict[str, Any]) -> Paper:
+    line["exhibits"] = [Exhibit(**each) for each in line["exhibits"]]
+    return Paper(**line)
+
+
+_INDEX: Final = json.loads((FOLDER / "index.json").read_text(encoding="utf-8"))
+PAPERS: Final = tuple(map(_paper, _INDEX["papers"]))
+NEWER: Final = tuple(Newer(**line) for line in _INDEX["newer"])
+
+
+def address(link: str, datasets: Mapping[str, Collection[str]]) -> tuple[str, dict[str, str], bool]:
+    """The page of a link, its URL parameters, and whether runs give it something to show;
+    `datasets` are those with runs, by scenario. Of several data sets, the paper's own first, it
+    opens on the first that has runs, on the paper's where none has.
+    """
+    page, _, text = link.partition("?")
+    query = dict(parse_qsl(text))
+    there = datasets.get(query.get("scenario", ""), ())
+    if "dataset" not in query:
+        return page, query, "scenario" not in query or bool(len(there))
+    names = query["dataset"].split(",")
+    known = [name for name in names if name in there]
+    return page, query | {"dataset": [*known, *names][0]}, bool(known)
+
+
+def fidelity(text: str) -> dict[str, tuple[str, str]]:
+    """Finding id -> what docs/fidelity.md says appears of it here, and why: of table rows
+    "| F1 ... | here | why |"; "F8, F9 ..." speaks of both.
     """
     # links to other parts of the document, in brackets
     text = re.sub(r" \(\[[^\]]*\]\([^)]*\)\)", "", text)
     found = {}
     for line in text.splitlines():
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        cells = [cell.strip().rstrip(".") for cell in line.strip().strip("|").split("|")]
         head = re.match(r"((?:[A-Z]\d+)(?:, [A-Z]\d+)*) ", cells[0])
         if line.startswith("|") and head and len(cells) == 3:
-            here, why = (cell.rstrip(".") for cell in cells[1:])
-            found |= {name: Standing(here, why) for name in head[1].split(", ")}
+            found |= {name: (cells[1], cells[2]) for name in head[1].split(", ")}
     return found
 
 
-def frame(papers: Sequence[Paper]) -> pd.DataFrame:
-    """The index as a table: paper, what, shows, where, why not, command."""
+def frame(paper: Paper) -> pd.DataFrame:
+    """A line a table or figure: what, shows, where, why not, command."""
     return pd.DataFrame(
-        [
-            {
-                "Paper": paper.title,
-                "Table or figure": exhibit.name,
-                "Shows": exhibit.shows,
-                "Page": ", ".join(dict.fromkeys(link.page for link in exhibit.links)) or "–",
-                "Without counterpart": exhibit.missing,
-                "Commands": "\n".join(exhibit.commands),
-            }
-            for paper in papers
-            for exhibit in paper.exhibits
-        ]
-    )
-
-
-@dataclass(frozen=True)
-class Having:
-    """What runs there are: of each of their scenarios the settings in which runs of one method
-    differ, and its data sets.
-
-    `many_models`: whether some of them make up an experiment with many models of each method.
-    """
-
-    settings: Mapping[str, Collection[str]]
-    datasets: Mapping[str, Collection[str]]
-    many_models: bool = False
-
-
-def having(runs: pd.DataFrame, *, many_models: bool = False) -> Having:
-    """`runs` as in `Store.summaries`; `many_models`: whether `quality_frames.experiments` finds any
-    among them.
-    """
-    found: dict[str, set[str]] = {str(name): set() for name in runs["scenario"].unique()}
-    told: dict[tuple[str, str], set[str]] = {}
-    for scenario, method, text in zip(
-        runs["scenario"], runs["method"], runs["parameters"], strict=True
-    ):
-        told.setdefault((str(scenario), str(method)), set()).add(str(text))
-    for (scenario, _), texts in told.items():
-        values = [json.loads(text) for text in texts]
-        names = {name for each in values for name in each}
-        found[scenario] |= {
-            name for name in names if len({json.dumps(each.get(name)) for each in values}) > 1
+        {
+            "Table or figure": each.name,
+            "Shows": each.shows,
+            "Page": ", ".join(dict.fromkeys(link.partition("?")[0] for link in each.links.values()))
+            or "–",
+            "Without counterpart": each.missing,
+            "Commands": "\n".join(each.commands),
         }
-    return Having(
-        found,
-        {str(name): set(group) for name, group in runs.groupby("scenario")["dataset"]},
-        many_models,
+        for each in paper.exhibits
     )
-
-
-def is_filled(exhibit: Exhibit, found: Having) -> bool:
-    """Whether runs give its pages something to show: under its scenario, with its setting varied,
-    on data of one of its links.
-
-    Where it takes many models, any experiment does: its page looks for them under every scenario.
-    """
-    if exhibit.many_models:
-        return found.many_models
-    named = {dataset for link in exhibit.links for dataset in link.datasets}
-    return bool(exhibit.links) and any(
-        name in found.settings
-        and (not exhibit.varies or exhibit.varies in found.settings[name])
-        and (not named or bool(named & set(found.datasets[name])))
-        for name in exhibit.scenarios
-    )
-
-
-def on_other_data(exhibit: Exhibit, found: Having) -> list[Link]:
-    """Its links to data sets without runs under their scenario; their pages open on data of another
-    kind.
-    """
-    return [
-        link
-        for link in exhibit.links
-        if link.datasets
-        and not set(link.datasets) & set(found.datasets.get(link.query["scenario"], ()))
-    ]
-
-
-def address(link: Link, found: Having) -> dict[str, str]:
-    """Its URL parameters, with the first of its data sets that has runs under its scenario (the
-    first of all where none has).
-    """
-    if not link.datasets:
-        return dict(link.query)
-    there = found.datasets.get(link.query["scenario"], ())
-    return {
-        **link.query,
-        "dataset": next((name for name in link.datasets if name in there), link.datasets[0]),
-    }
