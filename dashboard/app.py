@@ -41,7 +41,6 @@ with messages.sentences():
                     title=one.title,
                     icon=f":material/{one.icon}:",
                     default=one is PAGES[0],
-                    visibility="visible" if one.listed else "hidden",
                 )
                 for one in members
             ]

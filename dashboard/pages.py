@@ -16,7 +16,6 @@ class Page:
     icon: str  # a name of Material Symbols
     group: str = ""
     works: bool = False  # there to start and change things: nothing on it is for who only reads
-    listed: bool = True  # in the side bar; else other pages lead to it
 
     @property
     def file(self) -> str:
@@ -40,7 +39,6 @@ PAGES: Final = (
     Page("launch", "Launch", "rocket_launch", "Run", works=True),
     Page("queue", "Queue", "list_alt", "Run"),
     Page("reference", "Reference", "menu_book", "Reference"),
-    Page("reports", "Report", "description", "Share", listed=False),
 )
 BY_ID: Final = {page.id: page for page in PAGES}
 TAB: Final = "tab"  # the parameter that names one of a page's tabs
@@ -55,6 +53,7 @@ MOVED: Final[Mapping[str, tuple[str, str]]] = {
     "method": ("reference", "methods"),
     "glossary": ("reference", "words"),
     "papers": ("reference", "papers"),
+    "reports": ("results", "table"),
 }
 MOVED_VIEWS: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
     ("tradeoffs", "requests"): ("tradeoffs", "requests"),

@@ -47,7 +47,6 @@ CHANGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "identity": ("paper", ("1", "0", "1")),
     "method": ("method", ("scrub", "ssd", "salun")),
     "glossary": ("q", ("entropy", "Retrain", "MUBox")),
-    "reports": ("scenario", SCENARIOS),
 }
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
 import pandas as pd
@@ -29,14 +28,10 @@ class Facts:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """`frame` holds texts as shown, one row a line, the first column its name. `groups` names a
-    heading for columns that have one, `heads` shorter heads where a group says the rest.
-    """
+    """`frame` holds texts as shown, one row a line, the first column its name."""
 
     caption: str
     frame: pd.DataFrame
-    groups: Mapping[str, str] = field(default_factory=dict)
-    heads: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,18 +48,12 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Command:
-    label: str
-    text: str
-
-
-@dataclass(frozen=True)
 class Link:
     label: str
     address: str
 
 
-Block = Text | Items | Facts | Table | Picture | Command | Link
+Block = Text | Items | Facts | Table | Picture | Link
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from itertools import groupby
 from typing import Any
 
 import pandas as pd
@@ -90,16 +89,11 @@ def _table(table: Table) -> dict[str, Any]:
     frame = table.frame.astype(str)
     columns = [str(name) for name in frame.columns]
     kinds = [_kind(frame[name]) for name in columns]
-    groups = groupby(table.groups.get(column, "") for column in columns)
     return {
         "caption": table.caption,
         "look": (" many" if len(columns) > MANY_COLUMNS else "")
         + (" short" if len(frame) <= SHORT_ROWS else ""),
-        "groups": [(name, len(list(members))) for name, members in groups] if table.groups else [],
-        "heads": [
-            {"text": table.heads.get(name, name), "kind": kind}
-            for name, kind in zip(columns, kinds, strict=True)
-        ],
+        "heads": [{"text": name, "kind": kind} for name, kind in zip(columns, kinds, strict=True)],
         "rows": [
             [_cell(text, kind) for text, kind in zip(cells, kinds, strict=True)]
             for cells in frame.itertuples(index=False, name=None)

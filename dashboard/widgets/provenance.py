@@ -11,7 +11,7 @@ import streamlit as st
 
 from dashboard import access, data
 from dashboard.text import labels, units
-from dashboard.widgets import presenting
+from dashboard.widgets import course, presenting
 from dashboard.widgets.markdown import escape
 from mucore import catalog, titles
 from mucore.store import Store
@@ -24,10 +24,11 @@ MOST_VERSIONS: Final = 6  # sets of versions that are listed one by one
 
 def provenance(summaries: pd.DataFrame) -> None:
     """An expander that says which runs stand behind a page: seeds, devices, precision, dates,
-    versions, keys. A room is not shown it.
+    versions, keys. A room is not shown it; the page's file has the runs.
     """
     if presenting.on():
         return
+    course.table("runs", "Runs behind this page", runs_frame(summaries))
     with st.expander(
         f"Provenance: {units.count(len(summaries), 'run')}", icon=":material/fingerprint:"
     ):

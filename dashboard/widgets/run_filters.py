@@ -29,7 +29,6 @@ from dashboard.widgets.run_settings import (
 )
 from mucore import catalog, titles
 from mucore.errors import UnknownName
-from mucore.store.rows import Comparison
 
 # What Start and Results open on: of every family the methods that a reader is most likely to have
 # heard of, each with what it stands for.
@@ -302,16 +301,6 @@ def pick_data(
         for menu in menus:
             menu.draw()
     return keep(runs, "recipe", recipes.get(chosen, ""))
-
-
-def comparison_shown() -> Comparison | None:
-    """The comparison whose runs alone `pick_data` keeps, None where it keeps those of several."""
-    every = data.comparisons()
-    tag = state.choice("tag", [ALL, *tags_of(every)])
-    asked = state.param("comparison")
-    return next(
-        (one for one in every if str(one.id) == asked and tag in (ALL, *tags_in(one.note))), None
-    )
 
 
 def tag_title(tag: str) -> str:

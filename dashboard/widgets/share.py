@@ -1,5 +1,5 @@
-"""What the popover Share of every page holds: the link to what is shown, the page as one file, the
-report, saved views.
+"""What the popover Share of every page holds: the link to what is shown, the page as one file,
+saved views.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ import streamlit as st
 
 from dashboard import state
 from dashboard.widgets import course, saved_views, take_home
-from dashboard.widgets.links import link
 
 
 def fill(page: str) -> None:
@@ -22,5 +21,4 @@ def fill(page: str) -> None:
         st.caption("Link to what you see")
         st.code(state.link_back(), language=None)
         take_home.offer(page)
-        link("reports", "Export a report", icon=":material/description:")
         saved_views.show(page)

@@ -42,7 +42,7 @@ def test_a_hidden_method_is_gone_on_every_page_until_it_is_shown_again(filled: P
     at = open_page("results", scenario="one_class")
     assert HIDDEN in offered(at)
     at.multiselect(key="url:hide").set_value(["salun"]).run()
-    for page in ("results", "compare", "attacks", "reports"):
+    for page in ("results", "compare", "attacks"):
         if page != "results":
             to(at, page)
         assert HIDDEN not in offered(at), page

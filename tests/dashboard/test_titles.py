@@ -61,7 +61,7 @@ def shown(at: AppTest) -> str:
     return "\n".join(parts)
 
 
-@pytest.mark.parametrize("page", ["queue", "results", "reports"])
+@pytest.mark.parametrize("page", ["queue", "results"])
 def test_a_page_speaks_in_titles(filled, page):
     query = {"scenario": "one_class"} if page in ("results",) else {}
     at = open_page(page, **query)

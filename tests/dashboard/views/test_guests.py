@@ -71,7 +71,7 @@ def keys(at: AppTest) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["start", "results", "launch", "queue", "method", "reports"])
+@pytest.mark.parametrize("page", ["start", "results", "launch", "queue", "method"])
 def test_a_guest_presses_what_is_there(page, busy, started, become, monkeypatch):
     """Each page opens for a guest in test_sweep.py."""
     monkeypatch.setattr(render, "browser", lambda: None)  # no figures are drawn for reports

@@ -1,1 +1,0 @@
-"""The parts of the page Report: what goes in, and the files."""
