@@ -1,9 +1,8 @@
 """One or two replayed runs on one slider: the browser goes through the frames by itself, and
 nothing plays before it is asked to.
 
-A row a run; two runs that begin at the same network share one map, as high as both rows. Only what
-moves is in a frame, without a redraw of the axes, so that hundreds of points glide from one frame
-to the next.
+A row a run. Only what moves is in a frame, without a redraw of the axes, so that hundreds of points
+glide from one frame to the next.
 """
 
 from __future__ import annotations
@@ -12,40 +11,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import plotly.graph_objects as go
 
 from dashboard import theme
 from dashboard.charts.parts import axes, replay_panels, subplots
-from dashboard.frames.replay import Clock, Replay, SharedMap, Tick, shared_map, ticks
+from dashboard.frames.replay import Replay, Tick, ticks
 
 WHOLE_MS = 7000  # to play everything
 LONGEST_MS = 700  # for one frame
-AXES = {"own": "Share of its steps, %", "seconds": "Seconds of unlearning, about"}
 _PANEL, _ALONE, _GAP = 225, 320, 62  # pixels: a row of two, the only row, between rows
 # pixels: titles of panels, legend and what plays above them, axes below
 _TITLE, _LEGEND, _CONTROLS, _BOTTOM = 24, 26, 72, 64
 _TOP = _TITLE + _LEGEND + _CONTROLS
+_AT_ONCE = {"frame": {"duration": 0, "redraw": False}, "mode": "immediate"}
 
 
 @dataclass(frozen=True, eq=False)
 class ReplayPlayerInfo:
-    """Up to two replays, the moments of the slider, the clock that these are on, and the map that
-    two share, if they can.
-    """
+    """Up to two replays, and the moments of the slider."""
 
     replays: tuple[Replay, ...]
     ticks: tuple[Tick, ...]
-    clock: Clock
-    shared: SharedMap | None = None
-
-    @property
-    def end(self) -> float:
-        return self.ticks[-1].at if self.ticks else 0.0
 
 
-def replay_player_info(replays: Sequence[Replay], clock: Clock) -> ReplayPlayerInfo:
-    return ReplayPlayerInfo(tuple(replays), ticks(replays, clock), clock, shared_map(replays))
+def replay_player_info(replays: Sequence[Replay]) -> ReplayPlayerInfo:
+    return ReplayPlayerInfo(tuple(replays), ticks(replays))
 
 
 def draw(info: ReplayPlayerInfo, *, dark: bool) -> go.Figure:
@@ -79,7 +69,7 @@ def alt_text(info: ReplayPlayerInfo) -> str:
         ends.append(f"{replay.title}: forget accuracy from {forget}, test accuracy from {test}")
     return (
         f"Replay of {names}, {len(info.ticks)} moments on a slider: map of features, accuracies, "
-        f"classes, probabilities. {'. '.join(ends)}."
+        f"classes. {'. '.join(ends)}."
     )
 
 
@@ -88,132 +78,53 @@ Slot = tuple[int, int, replay_panels.Moving]
 
 
 def _base(info: ReplayPlayerInfo, *, dark: bool) -> tuple[go.Figure, list[Slot]]:
+    """The figure with all that stays, and what moves in it."""
     rows = len(info.replays)
-    panel = _ALONE if rows == 1 else _PANEL
-    inner = rows * panel + (rows - 1) * _GAP
-    columns = len(replay_panels.TITLES)
-    specs: list[list[dict[str, int] | None]] = [[{} for _ in range(columns)] for _ in range(rows)]
-    if info.shared is not None:
-        specs[0][0], specs[1][0] = {"rowspan": 2}, None
-    spacing = _GAP / inner if rows > 1 else 0.0
+    inner = _ALONE if rows == 1 else rows * _PANEL + (rows - 1) * _GAP
     figure = subplots.figure(
-        rows=rows, cols=columns, specs=specs, vertical_spacing=spacing, dark=dark
+        rows=rows,
+        cols=3,
+        column_widths=[0.36, 0.34, 0.3],
+        horizontal_spacing=0.09,
+        vertical_spacing=_GAP / inner if rows > 1 else 0.0,
+        dark=dark,
     )
     moving: list[Slot] = []
     for number, replay in enumerate(info.replays):
-        points = None if info.shared is None else info.shared.points[number]
-        hollow = info.shared is not None and number == 1
-        for each in replay_panels.traces(
-            replay,
-            info.clock,
-            end=info.end,
-            dark=dark,
-            legend=number == 0,
-            points=points,
-            hollow=hollow,
-        ):
+        for each in replay_panels.traces(replay, dark=dark, legend=number == 0):
             if each.at is not None:
                 moving.append((len(figure.data), number, each))
-            row = 1 if each.column == 1 and info.shared is not None else number + 1
-            figure.add_trace(each.trace, row=row, col=each.column)
-        _axes(figure, info, replay, number + 1, dark=dark)
-    legend = {
-        "orientation": "h",
-        "yref": "paper",
-        "y": 1 + _TITLE / inner,
-        "yanchor": "bottom",
-        "x": 0,
-    }
+            figure.add_trace(each.trace, row=number + 1, col=each.column)
+        _axes(figure, replay, number + 1, last=number + 1 == rows, dark=dark)
     figure.update_layout(
         height=_TOP + inner + _BOTTOM,
         margin={"l": 8, "r": 8, "t": _TOP, "b": _BOTTOM},
-        legend=legend,
+        legend={"orientation": "h", "yref": "paper", **axes.above(1 + _TITLE / inner)},
         bargap=0.25,
     )
     return figure, moving
 
 
-def _axes(
-    figure: go.Figure, info: ReplayPlayerInfo, replay: Replay, row: int, *, dark: bool
-) -> None:
-    last, shared = row == len(info.replays), info.shared
-    named = max(len(replay.name(label)) for each in info.replays for label in each.shown_classes())
-    titles = [f"<b>{replay.title}</b>", *(replay_panels.TITLES[1:] if row == 1 else ())]
-    if shared is not None:
-        titles[0] = (
-            "   ".join(
-                f"<b>{mark} {each.title}</b>" for mark, each in zip("●○", info.replays, strict=True)
-            )
-            if row == 1
-            else ""
-        )
-        titles[1:2] = [
-            f"<b>{replay.title}</b>{f': {replay_panels.TITLES[1].lower()}' if row == 1 else ''}"
-        ]
-    columns = range(1 if shared is None or row == 1 else 2, len(replay_panels.TITLES) + 1)
-    across = replay_panels.domains(named, wide=shared is not None)
-    for column in columns:
-        figure.update_xaxes(domain=across[column - 1], row=row, col=column)
+def _axes(figure: go.Figure, replay: Replay, row: int, *, last: bool, dark: bool) -> None:
+    """Ranges and titles of a run's panels; the axes are named below the `last` run."""
+    look = theme.ground(dark)
+    titles = (f"<b>{replay.title}</b>", *(replay_panels.TITLES[1:] if row == 1 else ()))
+    place = {"x": 0.5, "y": 1, "xref": "x domain", "yref": "y domain", "yanchor": "bottom"}
     for column, title in enumerate(titles, start=1):
-        if column in columns:
-            place = {
-                "y": 1,
-                "xref": "x domain",
-                "yref": "y domain",
-                "yanchor": "bottom",
-                "yshift": 3,
-            }
-            place = place | (
-                {"x": 0.5} if column < 3 else {"x": 1, "xanchor": "right"}
-            )  # these are wider than their panels, with room at the left
-            axes.write(
-                figure, title, theme.ground(dark).text, size=13, row=row, col=column, **place
-            )
-    if 1 in columns:
-        points = (
-            replay_panels.own_points(replay) if shared is None else np.concatenate(shared.points)
+        axes.write(figure, title, look.text, size=13, row=row, col=column, yshift=3, **place)
+    across, up = replay_panels.window(replay)
+    bare: dict[str, Any] = {"showticklabels": False, "showgrid": False, "zeroline": False}
+    framed = {"showline": True, "mirror": True, "linecolor": look.grid}
+    figure.update_xaxes(range=across, row=row, col=1, **bare, **framed)
+    figure.update_yaxes(range=up, row=row, col=1, **bare, **framed)
+    steps = "Share of its steps, %" if replay.between else "Before and after, nothing between"
+    for column, span, title in ((2, [-2, 102], steps), (3, [0, 103], "Test accuracy, %")):
+        figure.update_xaxes(
+            range=span, title=title if last else None, zeroline=False, row=row, col=column
         )
-        for update, range_ in zip(
-            (figure.update_xaxes, figure.update_yaxes), replay_panels.window(points), strict=True
-        ):
-            update(
-                range=range_, showticklabels=False, showgrid=False, zeroline=False, row=row, col=1
-            )
-        frame = {"x0": 0, "x1": 1, "y0": 0, "y1": 1, "xref": "x domain", "yref": "y domain"}
-        figure.add_shape(
-            type="rect",
-            line={"color": theme.ground(dark).grid, "width": 1},
-            layer="below",
-            row=row,
-            col=1,
-            **frame,
-        )
-    room = 0.02 * max(info.end, 1e-9)
-    across_title = (
-        AXES[info.clock]
-        if any(each.between for each in info.replays)
-        else "Before and after, nothing between"
-    )
-    figure.update_xaxes(
-        range=[-room, info.end + room],
-        title=across_title if last else None,
-        zeroline=False,
-        row=row,
-        col=2,
-    )
     figure.update_yaxes(range=[0, 103], zeroline=False, row=row, col=2)
-    figure.update_xaxes(range=[0, 103], title="Test accuracy, %" if last else None, row=row, col=3)
-    figure.update_yaxes(
-        type="category", autorange="reversed", showgrid=False, tickfont={"size": 11}, row=row, col=3
-    )
-    figure.update_xaxes(
-        range=[0, 1],
-        title="Probability of<br>the true class" if last else None,
-        zeroline=False,
-        row=row,
-        col=4,
-    )
-    figure.update_yaxes(range=[0, 103], zeroline=False, row=row, col=4)
+    bars: dict[str, Any] = {"type": "category", "autorange": "reversed", "showgrid": False}
+    figure.update_yaxes(tickfont={"size": 11}, row=row, col=3, **bars)
 
 
 def _changes(info: ReplayPlayerInfo, moving: Sequence[Slot], tick: Tick) -> list[dict[str, Any]]:
@@ -239,16 +150,8 @@ def _controls(figure: go.Figure, info: ReplayPlayerInfo, *, dark: bool) -> None:
         "fromcurrent": True,
         "mode": "immediate",
     }
-    halt = {
-        "frame": {"duration": 0, "redraw": False},
-        "transition": {"duration": 0},
-        "mode": "immediate",
-    }
-    jump = {
-        "frame": {"duration": 0, "redraw": False},
-        "transition": {"duration": 200, "easing": "cubic-out"},
-        "mode": "immediate",
-    }
+    halt = {**_AT_ONCE, "transition": {"duration": 0}}
+    jump = {**_AT_ONCE, "transition": {"duration": 200, "easing": "cubic-out"}}
     above = {"y": 1, "yanchor": "bottom"}
     buttons = [
         {"label": "▶ Play", "method": "animate", "args": [None, play]},

@@ -1,14 +1,13 @@
-"""Replays of unlearning runs as a page shows them: accuracies, classes and probabilities at each
-frame, and one or two runs on one clock. Shares are in percent. No Streamlit, no plotly.
+"""Replays of unlearning runs as a page shows them: accuracies and classes at each frame, and the
+moments of one or two runs on one slider. Shares are in percent. No Streamlit, no plotly.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -18,29 +17,22 @@ from mucore import catalog
 from mucore.errors import UnknownName
 from mucore.metrics.accuracy import per_class
 
-Clock = Literal["own", "seconds"]
 SETS: Final = {"forget": "Forget set", "retain": "Retain set", "test": "Test set"}
 METRICS: Final = {"forget": "fa", "retain": "ra", "test": "ta"}
-BINS: Final = 20  # of the probability of the true class
 MOST_CLASSES: Final = 10  # that bars show
-TICKS: Final = 24  # moments on a clock of seconds, after the first
-_FEW: Final = 1e-9
-NEAREST: Final = 10  # samples of the start among which a shared map places a point
 
 
 @dataclass(frozen=True, eq=False)
 class Replay:
     """One run with the value of its analysis `replay` (mucore/analysis/replay.py).
 
-    `seconds` are those of the stored run; `levels` Retrain's accuracies by set and `level_classes`
-    (C,) those of the classes of the test set, in percent, NaN or missing where unknown; `names` of
-    the classes by number, empty where they have none.
+    `levels` are Retrain's accuracies by set and `level_classes` (C,) those of the classes of the
+    test set, in percent, NaN or missing where unknown; `names` of the classes by number, empty
+    where they have none.
     """
 
     key: str
     title: str
-    method: str
-    seconds: float | None
     value: Mapping[str, Any]
     levels: Mapping[str, float]
     level_classes: np.ndarray
@@ -60,14 +52,6 @@ class Replay:
         """(f,) percent of the optimiser steps; of a method without steps 0 and 100."""
         steps = np.asarray(self.value["steps"], float)
         return 100 * steps / steps[-1] if steps[-1] else np.linspace(0, 100, len(steps))
-
-    @cached_property
-    def times(self) -> np.ndarray:
-        """(f,) seconds since the start, the stored run's shared out by the work done."""
-        return np.asarray(self.value["work"], float) * (self.seconds or 0.0)
-
-    def at(self, clock: Clock) -> np.ndarray:
-        return self.progress if clock == "own" else self.times
 
     @cached_property
     def accuracy(self) -> dict[str, np.ndarray]:
@@ -91,25 +75,6 @@ class Replay:
         for label in np.unique(labels):
             found[:, label] = 100 * right[:, labels == label].mean(axis=1)
         return found
-
-    @cached_property
-    def histogram(self) -> dict[str, np.ndarray]:
-        """(f, `BINS`) percent of a set whose true class has a probability in each of as many equal
-        parts of 0..1.
-        """
-        found = {}
-        for name in SETS:
-            shares = np.asarray(self.value[f"{name}/probability"], float)
-            bins = np.minimum((shares * BINS).astype(int), BINS - 1)
-            found[name] = np.array(
-                [100 * np.bincount(row, minlength=BINS) / len(row) for row in bins]
-            )
-        return found
-
-    @property
-    def asked(self) -> tuple[int, ...]:
-        """Classes that forgotten samples are of."""
-        return tuple(int(label) for label in np.unique(self.value["forget/labels"]))
 
     @property
     def gone(self) -> tuple[int, ...]:
@@ -149,13 +114,13 @@ def class_levels(confusion: Sequence | None, classes: int) -> np.ndarray:
     return 100 * per_class(confusion=np.asarray(confusion))
 
 
-# -- a clock for one or two
+# -- one slider for one or two
 
 
 @dataclass(frozen=True)
 class Tick:
-    """A moment of the slider: its label, where it is on the clock, and the frame that each replay
-    shows.
+    """A moment of the slider: its label, how many percent of the steps are done, and the frame that
+    each replay shows.
     """
 
     label: str
@@ -163,97 +128,24 @@ class Tick:
     frames: tuple[int, ...]
 
 
-def ticks(replays: Sequence[Replay], clock: Clock) -> tuple[Tick, ...]:
-    """The moments that a slider goes through. A replay shows its last frame until the next one is
-    due, and waits at its end.
-
-    By their own progress the moments are the frames of the replay that has most, and another one
-    shows what it has by then, give or take half a moment. By seconds they are equally far from each
-    other, or the quicker of two would seem slower than it is.
+def ticks(replays: Sequence[Replay]) -> tuple[Tick, ...]:
+    """The moments that a slider goes through: the frames of the replay that has most. Another one
+    shows what it has by then, give or take half a moment.
     """
-    places = [replay.at(clock) for replay in replays]
-    if clock == "own":
-        moments = np.unique(max(places, key=len))
-        slack = np.diff(moments).min() / 2
-        labels = (
-            [f"{moment:.0f}{THIN}%" for moment in moments]
-            if any(replay.between for replay in replays)
-            else ["before", "after"]
-        )
-    else:
-        last = max(float(place[-1]) for place in places)
-        moments, slack = np.linspace(0, last, TICKS + 1), _FEW
-        digits = max(0, math.ceil(-math.log10(last / TICKS))) if last > 0 else 0
-        labels = [f"{moment:.{digits}f}{THIN}s" for moment in moments]
-    shown = [np.searchsorted(place, moments + slack, side="right") - 1 for place in places]
+    moments = np.unique(max((replay.progress for replay in replays), key=len))
+    slack = np.diff(moments).min() / 2
+    labels = (
+        [f"{moment:.0f}{THIN}%" for moment in moments]
+        if any(replay.between for replay in replays)
+        else ["before", "after"]
+    )
+    shown = [
+        np.searchsorted(replay.progress, moments + slack, side="right") - 1 for replay in replays
+    ]
     return tuple(
         Tick(label, float(moment), tuple(int(frames[number]) for frames in shown))
         for number, (label, moment) in enumerate(zip(labels, moments, strict=True))
     )
-
-
-# -- one map for two
-
-
-@dataclass(frozen=True, eq=False)
-class SharedMap:
-    """Positions of the same samples in two replays that begin at the same network, in one map:
-    `points` are (f, m, 2) for each replay.
-    """
-
-    points: tuple[np.ndarray, ...]
-
-
-def shared_map(replays: Sequence[Replay]) -> SharedMap | None:
-    """Two replays in the map of the first; None where they look at other samples, or do not begin
-    at the same network.
-
-    Each replay has a t-SNE map of its own frames, and two such maps differ by more than a turn:
-    laid on each other by their common first frame they miss by 30 to 90 % of its spread. What both
-    keep is which samples are near. So the first frame of the first replay is the ground, and every
-    later point of either stands at the mean of its `NEAREST` samples of the start, nearest in the
-    map of its own run, weighted by the inverse of the squared distance there (Shepard, A
-    two-dimensional interpolation function for irregularly-spaced data, 1968).
-    """
-    if len(replays) != 2 or not _same_start(*replays):
-        return None
-    own = [np.asarray(replay.value["map/points"], float) for replay in replays]
-    ground = own[0][0]
-    placed = tuple(_among(points, ground) for points in own)
-    return SharedMap(placed)
-
-
-def _same_start(one: Replay, other: Replay) -> bool:
-    """Whether both look at the same samples and their networks say the same of each at first."""
-    samples = ["map/ids", "map/labels", "map/forgotten", *(f"{name}/ids" for name in SETS)]
-    said = [f"{name}/{what}" for name in SETS for what in ("predicted", "probability")]
-    return all(np.array_equal(one.value[name], other.value[name]) for name in samples) and all(
-        np.array_equal(one.value[name][0], other.value[name][0]) for name in said
-    )
-
-
-def _among(points: np.ndarray, ground: np.ndarray) -> np.ndarray:
-    """(f, m, 2) positions on `ground` (m, 2), where the samples stand at first, of points whose own
-    map is `points` (f, m, 2).
-    """
-    placed = np.empty_like(points)
-    placed[0] = ground
-    for frame in range(1, len(points)):
-        near, squared = _nearest(points[frame], points[0])
-        weights = 1 / np.maximum(squared, _FEW)
-        placed[frame] = (weights[..., None] * ground[near]).sum(axis=1) / weights.sum(
-            axis=1, keepdims=True
-        )
-    return placed
-
-
-def _nearest(points: np.ndarray, ground: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(m, `NEAREST`) numbers of the samples of `ground` nearest to each point, and their squared
-    distances.
-    """
-    squared = ((points[:, None] - ground[None]) ** 2).sum(axis=-1)
-    near = np.argsort(squared, axis=1, kind="stable")[:, :NEAREST]
-    return near, np.take_along_axis(squared, near, axis=1)
 
 
 # -- numbers
@@ -263,30 +155,14 @@ def table(replays: Sequence[Replay]) -> pd.DataFrame:
     """The numbers behind the figure: one line a run and frame, in percent."""
     made = []
     for replay in replays:
-        means = {
-            name: 100 * np.asarray(replay.value[f"{name}/probability"], float).mean(axis=1)
-            for name in SETS
-        }
-        for frame in range(replay.frames):
-            line: dict[str, Any] = {
-                "Run": replay.title,
-                "Steps": int(replay.value["steps"][frame]),
-                "Steps (%)": float(replay.progress[frame]),
-                "Seconds, about": float(replay.times[frame])
-                if replay.seconds is not None
-                else None,
-            }
-            line |= {
-                f"{SETS[name]} accuracy (%)": float(replay.accuracy[name][frame]) for name in SETS
-            }
-            line |= {f"{SETS[name]} probability (%)": float(means[name][frame]) for name in SETS}
-            line |= {
-                f"Test {replay.name(label)} (%)": float(replay.class_accuracy[frame, label])
-                for label in range(replay.class_accuracy.shape[1])
-                if np.isfinite(replay.class_accuracy[frame, label])
-            }
-            made.append(line)
-    return pd.DataFrame(made)
+        frame = pd.DataFrame(
+            {"Run": replay.title, "Steps": replay.value["steps"], "Steps (%)": replay.progress}
+            | {f"{title} accuracy (%)": replay.accuracy[name] for name, title in SETS.items()}
+        )
+        classes = pd.DataFrame(replay.class_accuracy).dropna(axis=1)
+        classes.columns = [f"Test {replay.name(label)} (%)" for label in classes.columns]
+        made.append(frame.join(classes))
+    return pd.concat(made)
 
 
 def has_steps(method: str) -> bool:

@@ -1,5 +1,5 @@
-"""The four panels of a replayed run: a map of its features, accuracies so far, accuracy of each
-class, how sure it is of the true class.
+"""The three panels of a replayed run: a map of its features, accuracies so far, accuracy of each
+class.
 
 Each panel has traces that stay and traces that move; those that move give their content at a frame,
 so that a player can swap it.
@@ -15,18 +15,18 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import classes, histogram
-from dashboard.frames.replay import BINS, SETS, Clock, Replay
+from dashboard.charts.parts import classes
+from dashboard.frames.replay import SETS, Replay
 
-TITLES = ("", "Accuracy, %", "Accuracy of classes, %", "Share of each set, %")
+TITLES = ("", "Accuracy, %", "Accuracy of classes, %")
 _ROOM = 0.04  # around the points of the map
-_EDGES = np.linspace(0, 1, BINS + 1)
+_LETTERS = 14  # of the name of a class
 
 
 @dataclass(frozen=True, eq=False)
 class Moving:
-    """A trace of panel `column` (1 to 4) as it is at first; `at` gives what changes at a frame and
-    a place on the clock.
+    """A trace of panel `column` (1 to 3) as it is at first; `at` gives what changes at a frame and
+    how many percent of the steps are done.
     """
 
     column: int
@@ -44,109 +44,63 @@ def set_color(name: str, dark: bool) -> str:
     )
 
 
-def domains(letters: int, *, wide: bool = False) -> list[tuple[float, float]]:
-    """From where to where each panel goes, as shares of the width, with room for names of so many
-    letters before the bars of classes; a map that two runs share is `wide`.
-    """
-    names = min(0.02 + 0.0075 * letters, 0.13)
-    more = 0.075 if wide else 0.0
-    widths, gaps = (
-        (0.275 + more, 0.23 - more / 2, 0.23 - names, 0.18 - more / 2),
-        (0.035, names + 0.01, 0.035),
-    )
-    left, found = 0.0, []
-    for width, gap in zip(widths, (*gaps, 0.0), strict=True):
-        found.append((left, min(left + width, 1.0)))
-        left += width + gap
-    return found
-
-
-def traces(
-    replay: Replay,
-    clock: Clock,
-    *,
-    end: float,
-    dark: bool,
-    legend: bool,
-    points: np.ndarray | None = None,
-    hollow: bool = False,
-) -> list[Moving]:
-    """All traces of a run, from left to right; `end` is the last place on the clock, `legend`
-    whether they are named in it.
-
-    `points` (f, m, 2) are places in a map that another run shares, from whose marks `hollow` ones
-    are told.
-    """
+def traces(replay: Replay, *, dark: bool, legend: bool) -> list[Moving]:
+    """All traces of a run, from left to right; `legend`: whether they are named in it."""
     return [
-        *_map(replay, own_points(replay) if points is None else points, hollow=hollow, dark=dark),
-        *_lines(replay, clock, end=end, dark=dark, legend=legend),
+        *_map(replay, dark=dark),
+        *_lines(replay, dark=dark, legend=legend),
         *_classes(replay, dark=dark),
-        *_histogram(replay, dark=dark),
     ]
 
 
-def own_points(replay: Replay) -> np.ndarray:
-    """(f, m, 2) places in the map of the run alone."""
-    return np.asarray(replay.value["map/points"], float)
-
-
-def window(points: np.ndarray) -> tuple[list[float], list[float]]:
-    """The ranges of a map with these points (..., 2), which hold every frame."""
-    points = points.reshape(-1, 2)
+def window(replay: Replay) -> tuple[list[float], list[float]]:
+    """The ranges of a map that hold every frame."""
+    points = np.asarray(replay.value["map/points"], float).reshape(-1, 2)
     low, high = points.min(axis=0), points.max(axis=0)
     room = _ROOM * np.maximum(high - low, 1e-6)
     (left, bottom), (right, top) = (low - room).tolist(), (high + room).tolist()
     return [left, right], [bottom, top]
 
 
-def _map(replay: Replay, points: np.ndarray, *, hollow: bool, dark: bool) -> list[Moving]:
-    points = points.round(2)
-    labels, forgotten = replay.value["map/labels"], np.asarray(replay.value["map/forgotten"], bool)
-    strong = theme.family_style("gradient_ascent").color(dark)
-    made = []
-    for chosen, size in ((~forgotten, 5), (forgotten, 6)):
-        colors = [
-            strong if size == 6 else classes.color(int(label), dark) for label in labels[chosen]
-        ]
-
-        def at(frame: int, place: float, chosen: np.ndarray = chosen) -> dict[str, Any]:
-            return {"x": points[frame, chosen, 0].tolist(), "y": points[frame, chosen, 1].tolist()}
-
-        ids = replay.value["map/ids"][chosen]
-        told = [
-            [replay.name(int(label)), int(each)]
-            for label, each in zip(labels[chosen], ids, strict=True)
-        ]
-        trace = go.Scatter(
-            mode="markers",
-            marker={
-                "symbol": "circle-open",
-                "size": size + 2,
-                "color": colors,
-                "opacity": 0.9,
-                "line": {"width": 1.4},
-            }
-            if hollow
-            else {"size": size, "color": colors, "opacity": 0.9, "line": {"width": 0}},
-            customdata=told,
-            hovertemplate="%{customdata[0]}<br>sample %{customdata[1]}<br>"
-            f"{replay.title}<extra></extra>",
-            showlegend=False,
-        )
-        made.append(Moving(1, trace, at))
-    return made
+def _map(replay: Replay, *, dark: bool) -> list[Moving]:
+    """What stays below what is to be forgotten."""
+    points = np.asarray(replay.value["map/points"], float).round(2)
+    forgotten = np.asarray(replay.value["map/forgotten"], bool)
+    labels = np.asarray(replay.value["map/labels"], int)
+    muted = [classes.color(int(label), dark) for label in labels[~forgotten]]
+    return [
+        _points(replay, points, ~forgotten, muted, 5),
+        _points(replay, points, forgotten, set_color("forget", dark), 6),
+    ]
 
 
-def _lines(replay: Replay, clock: Clock, *, end: float, dark: bool, legend: bool) -> list[Moving]:
+def _points(
+    replay: Replay, points: np.ndarray, chosen: np.ndarray, color: str | list[str], size: int
+) -> Moving:
+    """The points (f, m, 2) of the `chosen` samples (m,)."""
+    labels, ids = replay.value["map/labels"][chosen], replay.value["map/ids"][chosen]
+    trace = go.Scatter(
+        mode="markers",
+        marker={"size": size, "color": color, "opacity": 0.9, "line": {"width": 0}},
+        customdata=[
+            [replay.name(int(label)), int(each)] for label, each in zip(labels, ids, strict=True)
+        ],
+        hovertemplate="%{customdata[0]}<br>sample %{customdata[1]}<extra></extra>",
+        showlegend=False,
+    )
+
+    def at(frame: int, done: float) -> dict[str, Any]:
+        x, y = points[frame, chosen].T.tolist()
+        return {"x": x, "y": y}
+
+    return Moving(1, trace, at)
+
+
+def _lines(replay: Replay, *, dark: bool, legend: bool) -> list[Moving]:
     look, made = theme.ground(dark), []
-    places = replay.at(clock)
+    places = replay.progress
     for name, title in SETS.items():
         color, values = set_color(name, dark), replay.accuracy[name].round(2)
-        hover = (
-            f"{title}: %{{y:.1f}} %<br>Retrain: {replay.levels[name]:.1f} %"
-            if name in replay.levels
-            else f"{title}: %{{y:.1f}} %"
-        )
         line = go.Scatter(
             x=places.round(3).tolist(),
             y=values.tolist(),
@@ -155,12 +109,12 @@ def _lines(replay: Replay, clock: Clock, *, end: float, dark: bool, legend: bool
             line={"color": color, "width": 2, "shape": "linear" if replay.between else "hv"},
             legendgroup=name,
             showlegend=legend,
-            hovertemplate=f"{hover}<extra></extra>",
+            hovertemplate=f"{title}: %{{y:.1f}} %<extra></extra>",
         )
         made.append(Moving(2, line))
         if name in replay.levels:
             level = go.Scatter(
-                x=[0, end],
+                x=[0, 100],
                 y=[replay.levels[name]] * 2,
                 mode="lines",
                 line={"color": color, "width": 1.2, "dash": "dash"},
@@ -191,11 +145,10 @@ def _lines(replay: Replay, clock: Clock, *, end: float, dark: bool, legend: bool
         showlegend=False,
     )
 
-    def line_at(frame: int, place: float) -> dict[str, Any]:
-        here = float(min(place, places[-1]))
-        return {"x": [here, here], "y": [0, 103]}
+    def line_at(frame: int, done: float) -> dict[str, Any]:
+        return {"x": [done, done], "y": [0, 103]}
 
-    def dots_at(frame: int, place: float) -> dict[str, Any]:
+    def dots_at(frame: int, done: float) -> dict[str, Any]:
         return {
             "x": [float(places[frame])] * len(SETS),
             "y": [float(replay.accuracy[name][frame]) for name in SETS],
@@ -208,8 +161,9 @@ def _classes(replay: Replay, *, dark: bool) -> list[Moving]:
     look = theme.ground(dark)
     shown = replay.shown_classes()
     names = [
-        f"<b>{replay.name(label)}</b>" if label in replay.gone else replay.name(label)
+        f"<b>{name}</b>" if label in replay.gone else name
         for label in shown
+        for name in (classes.short(replay.name(label), _LETTERS),)
     ]
     colors = [
         set_color("forget", dark) if label in replay.gone else look.primary for label in shown
@@ -233,42 +187,9 @@ def _classes(replay: Replay, *, dark: bool) -> list[Moving]:
         showlegend=False,
     )
 
-    def at(frame: int, place: float) -> dict[str, Any]:
+    def at(frame: int, done: float) -> dict[str, Any]:
         return {"x": replay.class_accuracy[frame, shown].round(2).tolist()}
 
     # the marks stay where they are, but plotly takes away marks that are in no frame where bars of
     # the same panel are
-    return [Moving(3, bars, at), Moving(3, levels, lambda frame, place: {"x": known})]
-
-
-def _histogram(replay: Replay, *, dark: bool) -> list[Moving]:
-    ranges = [f"{low:.2f} to {high:.2f}" for low, high in zip(_EDGES[:-1], _EDGES[1:], strict=True)]
-    bars = go.Bar(
-        x=histogram.middles(_EDGES).tolist(),
-        width=1 / BINS,
-        marker=histogram.fill(set_color("forget", dark)),
-        customdata=ranges,
-        hovertemplate="Forget set, %{customdata}<br>%{y:.1f} %<extra></extra>",
-        showlegend=False,
-    )
-    made = [
-        Moving(
-            4, bars, lambda frame, place: {"y": replay.histogram["forget"][frame].round(2).tolist()}
-        )
-    ]
-    for name in ("retain", "test"):
-
-        def at(frame: int, place: float, name: str = name) -> dict[str, Any]:
-            return {"y": histogram.steps(replay.histogram[name][frame]).round(2).tolist()}
-
-        line = go.Scatter(
-            x=histogram.corners(_EDGES).tolist(),
-            mode="lines",
-            # a path keeps its corners while it moves
-            line={"color": set_color(name, dark), "width": 1.6, "simplify": False},
-            customdata=histogram.steps(ranges).tolist(),
-            hovertemplate=f"{SETS[name]}, %{{customdata}}<br>%{{y:.1f}} %<extra></extra>",
-            showlegend=False,
-        )
-        made.append(Moving(4, line, at))
-    return made
+    return [Moving(3, bars, at), Moving(3, levels, lambda frame, done: {"x": known})]

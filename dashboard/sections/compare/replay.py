@@ -16,7 +16,7 @@ from dashboard.charts import replay_player
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import compare as compare_frames
 from dashboard.frames import replay as replay_frames
-from dashboard.frames.replay import Clock, Replay
+from dashboard.frames.replay import Replay
 from dashboard.sections.compare import replay_choice as choose
 from dashboard.text import labels
 from dashboard.widgets import figures, messages, run_drawer, run_filters
@@ -29,7 +29,6 @@ from mucore import catalog
 from mucore.spec import RunSpec
 from mucore.store.rows import Result
 
-CLOCKS = {"own": "Own progress", "seconds": "Seconds"}
 SECONDS = 40.0  # that a replay takes beside the run itself: a map of all frames, mostly
 
 # Plotly paints the button under the pointer nearly white, on which the text of the dark theme
@@ -50,14 +49,11 @@ def show(every: pd.DataFrame, chips: DeltaGenerator) -> None:
     if choose.replayable(runs).empty:
         messages.empty("No run of this selection has steps.", "Launch a comparison", "launch")
         return
-    line = st.container(horizontal=True, vertical_alignment="center", gap="small")
-    with line:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         keys, titles = choose.pick(runs, every, ready)
     replays = gather(keys, titles, every)
     if replays:
-        with line:
-            clock = pick_clock(replays)
-        player(replays, clock)
+        player(replays)
     run_drawer.run_drawer(every)
     bases = {compare_frames.retrain_of(every, key) for key in keys}
     provenance(every[every["key"].isin({*keys, *bases})])
@@ -105,12 +101,9 @@ def replay_of(result: Result, title: str, every: pd.DataFrame) -> Replay | None:
         if (base := compare_frames.retrain_of(every, result.key)) is None
         else data.result(base)
     )
-    seconds = result.cost.get("seconds")
     return Replay(
         key=result.key,
         title=title,
-        method=str(result.spec["method"]),
-        seconds=None if seconds is None else float(seconds),
         value=value,
         levels={}
         if reference is None
@@ -172,34 +165,14 @@ def why_not(result: Result) -> str:
     return ""
 
 
-def pick_clock(replays: Sequence[Replay]) -> Clock:
-    """Which clock the slider is on; a single run, or one whose seconds are not known, goes by its
-    own progress. Parameter: clock.
-    """
-    if len(replays) < 2 or not all(replay.seconds for replay in replays):
-        return "own"
-    help_text = (
-        "Own progress: both start and end together. Seconds: the quicker one waits at its end."
-    )
-    chosen = state.segmented(
-        "Clock",
-        "clock",
-        list(CLOCKS),
-        format_func=CLOCKS.__getitem__,
-        help=help_text,
-        label_visibility="collapsed",
-    )
-    return "seconds" if chosen == "seconds" else "own"
-
-
-def player(replays: Sequence[Replay], clock: Clock) -> None:
+def player(replays: Sequence[Replay]) -> None:
     """The figure that plays, and the numbers behind it."""
     dark, source = state.dark(), data.source()
     runs = (source.name, source.change, *((replay.key, replay.title) for replay in replays))
-    info, moving, still = drawn(replays, runs, clock, dark)
+    info, moving, still = drawn(replays, runs, dark)
     st.html(BUTTONS.replace("HOVER", theme.ground(dark).grid))
     with st.container(key="replay"):
-        figures.chart(moving, f"replay:{clock}", alt=replay_player.alt_text(info))
+        figures.chart(moving, "replay_player", alt=replay_player.alt_text(info))
     for replay in replays:
         for note in replay.value["notes"]:
             st.caption(f":material/info: {escape(access.shown(str(note)))}")
@@ -208,11 +181,11 @@ def player(replays: Sequence[Replay], clock: Clock) -> None:
 
 @st.cache_resource(show_spinner=False, max_entries=16)
 def drawn(
-    _replays: Sequence[Replay], runs: tuple[object, ...], clock: Clock, dark: bool
+    _replays: Sequence[Replay], runs: tuple[object, ...], dark: bool
 ) -> tuple[replay_player.ReplayPlayerInfo, go.Figure, go.Figure]:
     """What is shown, the figure that plays and the one for files; `runs` says which store, when it
     was read and which runs under which titles, so that no film needs hashing.
     """
-    info = replay_player.replay_player_info(_replays, clock)
+    info = replay_player.replay_player_info(_replays)
     moving = replay_player.draw(info, dark=dark)
     return info, moving, replay_player.still(info, dark=dark)

@@ -100,19 +100,17 @@ def test_nothing_in_the_address_opens_on_two_ready_runs(home):
     assert "Retrain" in [trace.get("name") for trace in figure["data"]]
 
 
-def test_the_address_names_runs_and_clock(home):
+def test_the_address_names_runs(home):
     keys = put(home, ready=("finetune", "scrub", "salun"))
-    at = opened(key=keys["salun"], other=keys["finetune"], clock="seconds")
+    at = opened(key=keys["salun"], other=keys["finetune"])
     assert (boxes(at)["Run"].value, boxes(at)["Beside it"].value) == (
         keys["salun"],
         keys["finetune"],
     )
     (figure,) = figures(at)
-    assert len(figure["frames"]) == 25
+    assert len(figure["frames"]) == 3
     boxes(at)["Beside it"].select(keys["scrub"]).run()
     assert at.query_params["other"] in (keys["scrub"], [keys["scrub"]])
-    next(one for one in at.segmented_control if one.label == "Clock").set_value("own").run()
-    assert "clock" not in at.query_params and len(figures(at)[0]["frames"]) == 3
 
 
 # -- runs without a replay
