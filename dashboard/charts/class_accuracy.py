@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
@@ -15,110 +15,64 @@ from mucore.statistics.significance import half_band
 from mucore.store.rows import Result
 
 
-@dataclass(frozen=True)
-class ClassAccuracyInfo:
-    """Accuracies in percent, one a class; None where the class has no sample in the split.
-    `retrain` is empty without a reference, and `noise`, half of the band of Retrain against Retrain
-    in points, without two seeds of it.
+def accuracies(confusion: ArrayLike, names: Sequence[str] = ()) -> pd.Series:
+    """Percent right of each class, NaN where it has no sample; the index is called "Class". Of
+    attributes, two entries each, the samples without it and those with it, called "Attribute".
 
-    An attribute counts as two classes, the samples without it and those with it; `of` is "Class" or
-    "Attribute".
+    `confusion`: counts (C, C), rows true, columns predicted; (A, 2, 2) of attributes. `names` may
+    be empty: then numbers.
     """
-
-    names: tuple[str, ...]
-    method: tuple[float | None, ...]
-    retrain: tuple[float | None, ...]
-    of: str = "Class"
-    noise: tuple[float | None, ...] = ()
-
-
-def class_accuracy_info(
-    confusion: ArrayLike,
-    names: Sequence[str] = (),
-    retrain: ArrayLike | None = None,
-    halves: tuple[float | None, ...] = (),
-) -> ClassAccuracyInfo:
-    """`confusion`, `retrain`: counts (C, C), rows true, columns predicted; (A, 2, 2) of attributes.
-    `names` may be empty: then numbers. `halves` are those of `retrains_apart`.
-    """
-    confusion = np.asarray(confusion)
-    labels = classes.names(names, len(confusion))
-    attributes = confusion.ndim == 3
-    if attributes:
-        labels = tuple(f"{label}: {answer}" for label in labels for answer in ("no", "yes"))
-    reference = () if retrain is None else _recall(np.asarray(retrain))
-    return ClassAccuracyInfo(
-        labels,
-        _recall(confusion),
-        reference,
-        of="Attribute" if attributes else "Class",
-        noise=halves if len(halves) == len(reference) else (),
-    )
-
-
-def _recall(confusion: np.ndarray) -> tuple[float | None, ...]:
-    totals, hits = confusion.sum(axis=-1).ravel(), confusion.diagonal(axis1=-2, axis2=-1).ravel()
-    return tuple(
-        100 * float(hit) / float(total) if total else None
-        for hit, total in zip(hits, totals, strict=True)
-    )
+    counts = np.asarray(confusion)
+    labels, of = classes.names(names, len(counts)), "Class"
+    if counts.ndim == 3:
+        labels, of = [f"{label}: {each}" for label in labels for each in ("no", "yes")], "Attribute"
+    totals = counts.sum(axis=-1).ravel()
+    hits = counts.diagonal(axis1=-2, axis2=-1).ravel()
+    shares = np.where(totals > 0, 100 * hits / np.maximum(totals, 1), np.nan)
+    return pd.Series(shares, pd.Index(labels, name=of))
 
 
 def retrains_apart(
     retrains: Sequence[Result], names: Sequence[str] = (), *, split: str = "test"
-) -> tuple[float | None, ...]:
+) -> pd.Series:
     """Half of the 95 % band of Retrains of different training seeds in each class, in points
-    (`significance.half_band`): None in a class without a sample; () below two seeds.
+    (`significance.half_band`): NaN in a class without a sample; empty below two seeds.
     """
-    by_seed: dict[int, list[np.ndarray]] = {}
-    for result in retrains:
-        if split in result.confusion:
-            info = class_accuracy_info(result.confusion[split], names)
-            by_seed.setdefault(training_seed(result), []).append(as_array(info.method))
-    seeds = [np.mean(each, axis=0) for each in by_seed.values()]
-    if len({len(each) for each in seeds}) != 1:
-        return ()
-    halves = [
-        None if np.isnan(values).any() else half_band(values.tolist())
-        for values in np.transpose(seeds)
-    ]
-    return tuple(halves) if any(half is not None for half in halves) else ()
+    having = [each for each in retrains if split in each.confusion]
+    seeds = [each.spec.get("training_seed", 0) for each in having]
+    if len(set(seeds)) < 2:
+        return pd.Series(dtype=float)
+    found = pd.DataFrame([accuracies(each.confusion[split], names) for each in having])
+    halves = found.groupby(seeds).mean().dropna(axis=1).apply(lambda each: half_band(each.tolist()))
+    return halves.reindex(found.columns)
 
 
-def training_seed(result: Result) -> int:
-    return int(result.spec.get("training_seed", 0))
-
-
-def as_array(values: Sequence[float | None]) -> np.ndarray:
-    return np.array([np.nan if value is None else value for value in values])
-
-
-def draw(info: ClassAccuracyInfo, *, dark: bool) -> go.Figure:
-    """Bars for the method, a dash for Retrain in each class, grey as far as its other seeds lie
-    apart.
+def draw(mine: pd.Series, retrain: pd.Series | None, halves: pd.Series, *, dark: bool) -> go.Figure:
+    """Bars for the run's `accuracies`, a dash for Retrain in each class, grey as far as its other
+    seeds lie apart (`retrains_apart`).
     """
     look = theme.ground(dark)
     figure = axes.figure(dark=dark)
     figure.add_trace(
         go.Bar(
-            x=info.names,
-            y=info.method,
+            x=mine.index,
+            y=mine,
             name="This run",
             marker={"color": look.primary, "opacity": 0.75},
             hovertemplate="%{x}: %{y:.1f} %<extra></extra>",
         )
     )
-    if info.retrain:
+    if retrain is not None:
         figure.add_trace(
             go.Scatter(
-                x=info.names,
-                y=info.retrain,
+                x=retrain.index,
+                y=retrain,
                 name="Retrain",
                 mode="markers",
                 marker={"symbol": "line-ew", "size": 16, "line": {"width": 2, "color": look.text}},
                 error_y={
-                    "array": [half or 0.0 for half in info.noise],
-                    "visible": bool(info.noise),
+                    "array": halves.reindex(retrain.index).fillna(0.0),
+                    "visible": not halves.empty,
                     "color": look.grid,
                     "thickness": 12,
                     "width": 0,
@@ -126,25 +80,17 @@ def draw(info: ClassAccuracyInfo, *, dark: bool) -> go.Figure:
                 hovertemplate="Retrain, %{x}: %{y:.1f} %<extra></extra>",
             )
         )
-    figure.update_xaxes(title=info.of, type="category")
+    figure.update_xaxes(title=mine.index.name, type="category")
     figure.update_yaxes(title="Test accuracy, %", range=[0, 103])
     figure.update_layout(height=240)
     return figure
 
 
-def alt_text(info: ClassAccuracyInfo) -> str:
-    known = [
-        (value, name)
-        for value, name in zip(info.method, info.names, strict=True)
-        if value is not None
-    ]
-    if not known:
-        return f"Test accuracy of each {info.of.lower()}; the split is empty."
-    low, high = min(known), max(known)
-    halves = [half for half in info.noise if half is not None]
-    what = "classes" if info.of == "Class" else "answers to attributes"
+def alt_text(mine: pd.Series, retrain: pd.Series | None, halves: pd.Series) -> str:
+    if not mine.notna().any():
+        return "Test accuracy of each class; the split is empty."
+    grey = [] if retrain is None or halves.empty else [f"up to {halves.max():.1f} points"]
     return (
-        f"Test accuracy of {len(known)} {what}: lowest {low[1]} with {low[0]:.1f} %, highest "
-        f"{high[1]} with {high[0]:.1f} %."
-        + noise.said(*([f"up to {max(halves):.1f} points"] if halves else []))
+        f"Test accuracy of {mine.notna().sum()} classes: lowest {mine.idxmin()} with "
+        f"{mine.min():.1f} %, highest {mine.idxmax()} with {mine.max():.1f} %.{noise.said(*grey)}"
     )

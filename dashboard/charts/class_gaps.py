@@ -1,188 +1,70 @@
-"""Test accuracy of each class less Retrain's, one line a method: where forgetting is paid for.
-
-Cells are percentage points, means over training seeds; each method is compared with the Retrain of
-the same training seed.
-"""
+"""Accuracy of each class less Retrain's, one line a run: where forgetting is paid for."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.class_accuracy import (
-    ClassAccuracyInfo,
-    as_array,
-    class_accuracy_info,
-    retrains_apart,
-    training_seed,
-)
 from dashboard.charts.parts import axes, heatmap
 from dashboard.frames import NOISE
 from dashboard.text.labels import number
-from mucore.store.rows import Result
 
 PRINTED = 12  # classes up to which every cell shows its number
 # points at which the colour is full, at least: smaller gaps never look like outliers
 SMALLEST_LIMIT = 10.0
 
 
-@dataclass(frozen=True)
-class ClassGapsInfo:
-    """`rows`: (title, gap of each class in points; None where the class has no sample). `missing`
-    are titles that cannot be compared. `noise`: half of the band of Retrain against Retrain in each
-    class, in points; empty without two seeds of it.
+def draw(gaps: pd.DataFrame, halves: pd.Series, split: str, *, dark: bool) -> go.Figure:
+    """A heat map of `gaps`, points by run and class, runs from the top in their order; white is as
+    good as Retrain. Above them stands the 95 % band of Retrains of other seeds, if any: `halves`
+    by class.
     """
-
-    classes: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[float | None, ...]], ...]
-    missing: tuple[str, ...]
-    limit: float
-    of: str = "Class"
-    split: str = "test"
-    noise: tuple[float | None, ...] = ()
-
-
-def class_gaps_info(
-    methods: Sequence[tuple[str, Sequence[Result]]],
-    retrains: Sequence[Result],
-    names: Sequence[str] = (),
-    *,
-    split: str = "test",
-) -> ClassGapsInfo:
-    """`methods`: title and runs of each; `retrains`: the retrained models of the same setting;
-    `names` of the classes, if any.
-    """
-    reference: dict[int, list[ClassAccuracyInfo]] = {}
-    for result in retrains:
-        if split in result.confusion:
-            reference.setdefault(training_seed(result), []).append(
-                class_accuracy_info(result.confusion[split], names)
-            )
-    rows, missing = [], []
-    labels: tuple[str, ...] = ()
-    of = "Class"
-    for title, results in methods:
-        by_seed: dict[int, list[np.ndarray]] = {}
-        for result in results:
-            base = reference.get(training_seed(result))
-            if base and split in result.confusion:
-                mine = class_accuracy_info(result.confusion[split], names)
-                if all(mine.names == each.names for each in base):
-                    labels, of = mine.names, mine.of
-                    gap = as_array(mine.method) - np.mean(
-                        [as_array(each.method) for each in base], axis=0
-                    )
-                    by_seed.setdefault(training_seed(result), []).append(gap)
-        if by_seed:
-            means = np.mean([np.mean(each, axis=0) for each in by_seed.values()], axis=0)
-            rows.append(
-                (title, tuple(None if np.isnan(value) else float(value) for value in means))
-            )
-        else:
-            missing.append(title)
-    largest = max(
-        (abs(value) for _, values in rows for value in values if value is not None), default=0.0
-    )
-    return ClassGapsInfo(
-        labels,
-        tuple(rows),
-        tuple(missing),
-        max(largest, SMALLEST_LIMIT),
-        of,
-        split,
-        retrains_apart(retrains, names, split=split) if rows else (),
-    )
-
-
-def draw(info: ClassGapsInfo, *, dark: bool) -> go.Figure:
-    """A heat map, methods from the top in the given order; white is as good as Retrain. Above them,
-    in grey, is the 95 % band of Retrains of other seeds.
-    """
-    look = theme.ground(dark)
-    # plotly finds a cell's text by the place of its line on the axis, so the line of the grey is
-    # one of this map, too, without a number
-    above = [[None] * len(info.classes)] if info.noise else []
-    titles = [NOISE] * len(above) + [title for title, _ in info.rows]
-    cells = [*above, *(list(values) for _, values in info.rows)]
-    printed = [[""] * len(info.classes)] * len(above) + [
-        [number(None if v is None else v / 100, "percent", signed=True) for v in values]
-        for _, values in info.rows
-    ]
+    limit = max(SMALLEST_LIMIT, gaps.abs().max(axis=None))
+    text = gaps.map(lambda gap: number(gap / 100, "percent", signed=True))
+    cells = gaps
+    if not halves.empty:
+        band = halves.reindex(gaps.columns).map(lambda half: f"± {number(half / 100, 'percent')}")
+        text = pd.concat([band.to_frame(NOISE).T, text])
+        cells = gaps.reindex(text.index).fillna({name: 0.0 for name in gaps}, limit=1)
     figure = axes.figure(dark=dark)
     figure.add_trace(
         heatmap.cells(
-            cells,
-            info.classes,
-            titles,
-            printed,
-            span=(-info.limit, info.limit),
+            cells.to_numpy(),
+            cells.columns,
+            cells.index,
+            text.to_numpy(),
+            span=(-limit, limit),
             what="points",
             hover="<b>%{y}</b><br>%{x}: %{text} points",
             dark=dark,
-            printed=len(info.classes) <= PRINTED,
+            printed=len(cells.columns) <= PRINTED,
             signed=True,
         )
     )
     figure.update_xaxes(
-        title=f"{info.of}: {info.split} accuracy less Retrain's", type="category", showgrid=False
+        title=f"{gaps.columns.name}: {split} accuracy less Retrain's",
+        type="category",
+        showgrid=False,
     )
-    if info.noise:
-        figure.add_trace(_noise_trace(info, dark))
     figure.update_yaxes(
         type="category",
-        categoryorder="array",
-        categoryarray=titles,
         autorange="reversed",
         showgrid=False,
-        tickfont={"color": look.text},
+        tickfont={"color": theme.ground(dark).text},
     )
-    figure.update_layout(height=max(400, 110 + 30 * len(titles)), margin={"t": 12})
+    figure.update_layout(height=max(400, 110 + 30 * len(cells)), margin={"t": 12})
     return figure
 
 
-def _noise_trace(info: ClassGapsInfo, dark: bool) -> go.Heatmap:
-    trace = heatmap.cells(
-        [list(info.noise)],
-        info.classes,
-        [NOISE],
-        [["" if half is None else f"± {number(half / 100, 'percent')}" for half in info.noise]],
-        span=(0, 1),
-        what="",
-        hover="<b>Retrains of other seeds</b><br>%{x}: %{text} points",
-        dark=dark,
-        printed=len(info.classes) <= PRINTED,
-        name="noise",
-    )
-    grey = theme.ground(dark).grid
-    return trace.update(colorscale=[(0.0, grey), (1.0, grey)], showscale=False)
-
-
-def alt_text(info: ClassGapsInfo) -> str:
+def alt_text(gaps: pd.DataFrame, halves: pd.Series, split: str) -> str:
     """The figure in one or two sentences, for a reader who cannot see it."""
-    known = [
-        (value, title, name)
-        for title, values in info.rows
-        for name, value in zip(info.classes, values, strict=True)
-        if value is not None
-    ]
-    if not known:
-        return (
-            f"Heat map of {info.split} accuracy of each class against Retrain; no method can be "
-            "compared."
-        )
-    low, high = min(known), max(known)
-    grey = max((half for half in info.noise if half is not None), default=None)
+    cells = gaps.stack()
+    low, high = (
+        f"{' at '.join(each)}, {cells[each]:+.1f}" for each in (cells.idxmin(), cells.idxmax())
+    )
+    grey = f" The 95 % band of Retrains of other seeds: up to {halves.max():.1f} points."
     return (
-        f"Heat map of {len(info.rows)} methods by {len(info.classes)} columns: {info.split} "
-        f"accuracy less Retrain's, in points. Lowest: {low[1]}, {low[2]}, {low[0]:+.1f}. Highest: "
-        f"{high[1]}, {high[2]}, {high[0]:+.1f}."
-        + (
-            ""
-            if grey is None
-            else f" The 95 % band of Retrains of other seeds: up to {grey:.1f} points."
-        )
+        f"Heat map of {len(gaps)} runs by {len(gaps.columns)} columns: {split} accuracy less "
+        f"Retrain's, in points. Lowest: {low}. Highest: {high}." + ("" if halves.empty else grey)
     )

@@ -196,14 +196,14 @@ def show_pictures(result: Result, lines: pd.DataFrame) -> None:
         return
     names = catalog.dataset(result.spec["dataset"]).class_names
     others = [data.result(str(key)) for key in retrains.index] if reference else []
-    classes = class_accuracy.class_accuracy_info(
-        own,
-        names,
-        reference.confusion.get("test") if reference else None,
+    theirs = reference.confusion.get("test") if reference else None
+    shown = (
+        class_accuracy.accuracies(own, names),
+        None if theirs is None else class_accuracy.accuracies(theirs, names),
         class_accuracy.retrains_apart([each for each in others if each is not None], names),
     )
     figures.chart(
-        class_accuracy.draw(classes, dark=state.dark()),
+        class_accuracy.draw(*shown, dark=state.dark()),
         "run_classes",
-        alt=class_accuracy.alt_text(classes),
+        alt=class_accuracy.alt_text(*shown),
     )

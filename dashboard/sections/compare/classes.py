@@ -25,60 +25,45 @@ def show(chosen: Chosen) -> None:
         messages.empty(sentence, "Launch a comparison", "launch", **anew(chosen.runs))
         return
     split = pick_split(sorted(splits))
-    info = gaps(chosen, split)
-    if not info.rows:
+    found = gaps(chosen, split)
+    if found.empty:
         sentence = "This needs a method and the Retrain of the same training seed."
         messages.empty(
             sentence, "Launch a comparison", "launch", **budget_frames.launch_query(chosen.runs, ())
         )
         return
-    figure = class_gaps.draw(info, dark=state.dark())
-    shown = {title: key for key, title in chosen.titles.items()}
+    halves = class_accuracy.retrains_apart(retrains(chosen), chosen.class_names, split=split)
+    shown = found.rename(index=chosen.titles)
+    figure = class_gaps.draw(shown, halves, split, dark=state.dark())
+    keys = ["", *found.index] if len(halves) else [*found.index]
     clicks.heatmap(
         figure,
         "class_gaps",
-        lambda grey, row, _: "" if grey else shown[info.rows[row - bool(info.noise)][0]],
-        alt=class_gaps.alt_text(info),
+        lambda _, row, __: keys[row],
+        alt=class_gaps.alt_text(shown, halves, split),
     )
-    if info.missing:
-        st.caption(escape(f"No Retrain of the same training seed: {', '.join(info.missing)}."))
-    grey = [(f"{NOISE}, ±", info.noise)] if info.noise else []
-    frame = pd.DataFrame(
-        [[title, *values] for title, values in (*grey, *info.rows)], columns=["Run", *info.classes]
-    )
-    figures.numbers(frame.round(2), f"class-gaps-{split}", figure)
+    alone = [chosen.titles[key] for key, base in chosen.retrains.items() if base is None]
+    if alone:
+        st.caption(escape(f"No Retrain of the same training seed: {', '.join(alone)}."))
+    grey = pd.DataFrame({f"{NOISE}, ±": halves} if len(halves) else {}).T
+    numbers = pd.concat([grey, shown]).round(2)
+    figures.numbers(numbers.rename_axis("Run").reset_index(), f"class-gaps-{split}", figure)
 
 
-def gaps(chosen: Chosen, split: str) -> class_gaps.ClassGapsInfo:
-    """Each run against its own Retrain; classes without a sample in this split are left out."""
-    infos = []
+def gaps(chosen: Chosen, split: str) -> pd.DataFrame:
+    """Points by run (key) and class, of each run less its own Retrain; classes without a sample in
+    this split are left out.
+    """
+    found = {}
     for result in chosen.results:
-        if result.spec["method"] != "retrain":
-            base = chosen.retrains[result.key]
-            title = chosen.titles[result.key]
-            infos.append(
-                class_gaps.class_gaps_info(
-                    [(title, [result])], [base] if base else [], chosen.class_names, split=split
-                )
+        base = chosen.retrains[result.key]
+        if result.spec["method"] != "retrain" and base and split in result.confusion:
+            mine, other = (
+                class_accuracy.accuracies(each.confusion[split], chosen.class_names)
+                for each in (result, base)
             )
-    compared = [info for info in infos if info.rows]
-    classes = max((info.classes for info in compared), key=len, default=())
-    rows = [row for info in compared for row in info.rows if info.classes == classes]
-    kept = [
-        place
-        for place in range(len(classes))
-        if any(values[place] is not None for _, values in rows)
-    ]
-    noise = class_accuracy.retrains_apart(retrains(chosen), chosen.class_names, split=split)
-    return class_gaps.ClassGapsInfo(
-        classes=tuple(classes[place] for place in kept),
-        rows=tuple((title, tuple(values[place] for place in kept)) for title, values in rows),
-        missing=tuple(title for info in infos for title in info.missing),
-        limit=max((info.limit for info in compared), default=class_gaps.SMALLEST_LIMIT),
-        of=compared[0].of if compared else "Class",
-        split=split,
-        noise=tuple(noise[place] for place in kept) if len(noise) == len(classes) else (),
-    )
+            found[result.key] = mine - other
+    return pd.DataFrame(found).T.dropna(axis=1, how="all")
 
 
 def retrains(chosen: Chosen) -> list[Result]:

@@ -2,47 +2,26 @@
 
 from __future__ import annotations
 
-import pytest
-from builders import make_result
+import numpy as np
+import pandas as pd
 
 from dashboard.charts import class_gaps
 
-
-def test_class_gaps_of_another_split():
-    counts = {"retrain": [[8, 2], [0, 10]], "salun": [[4, 6], [0, 10]]}
-    results = {
-        name: make_result(method=name, confusion={"forget": c, "test": c[::-1]})
-        for name, c in counts.items()
-    }
-    info = class_gaps.class_gaps_info(
-        [("SalUn", [results["salun"]])], [results["retrain"]], ["a", "b"], split="forget"
-    )
-    assert (
-        info.rows == (("SalUn", (pytest.approx(-40.0), pytest.approx(0.0))),)
-        and info.split == "forget"
-    )
-    assert "forget accuracy" in class_gaps.draw(info, dark=False).layout.xaxis.title.text
-    assert "forget accuracy" in class_gaps.alt_text(info)
+CLASSES = pd.Index(["shirt", "bag"], name="Class")
 
 
-def test_class_gaps_are_means_over_seeds_of_the_same_seeds_retrain():
-    def run(method: str, seed: int, first: int):
-        return make_result(
-            method=method, training_seed=seed, confusion={"test": [[first, 10 - first], [5, 5]]}
-        )
-
-    retrains = [run("retrain", 0, 10), run("retrain", 1, 5)]
-    info = class_gaps.class_gaps_info(
-        [("A", [run("finetune", 0, 9), run("finetune", 1, 7)]), ("B", [run("salun", 7, 1)])],
-        retrains,
-    )
-    # seed 0: 90 - 100 = -10, seed 1: 70 - 50 = +20
-    assert info.rows == (("A", (pytest.approx(5.0), pytest.approx(0.0))),)
-    assert (
-        info.missing == ("B",)
-        and info.limit == class_gaps.SMALLEST_LIMIT
-        and info.classes == ("0", "1")
-    )
-    figure = class_gaps.draw(info, dark=True)
-    assert figure.data[0]["y"][-1] == "A" and figure.data[0]["text"][-1] == ["+5.0", "0.0"]
-    assert "Highest: A, 0, +5.0" in class_gaps.alt_text(info)
+def test_runs_stand_below_the_band_of_retrains():
+    gaps = pd.DataFrame([[5.0, np.nan], [-20.0, 0.0]], ["A", "B"], CLASSES)
+    halves = pd.Series([2.5, np.nan], CLASSES)
+    (drawn,) = class_gaps.draw(gaps, halves, "forget", dark=True).data
+    assert list(drawn.y)[1:] == ["A", "B"] and drawn.zmax == 20
+    assert [list(line) for line in drawn.text] == [
+        ["± 2.5", "± –"],
+        ["+5.0", "–"],
+        ["−20.0", "0.0"],
+    ]
+    assert list(drawn.z[0]) == [0, 0] and drawn.z[1][0] == 5 and np.isnan(drawn.z[1][1])
+    told = class_gaps.alt_text(gaps, halves, "forget")
+    assert "B at shirt, -20.0" in told and "A at shirt, +5.0" in told and "2.5 points" in told
+    alone = class_gaps.draw(gaps / 10, pd.Series(dtype=float), "test", dark=False)
+    assert list(alone.data[0].y) == ["A", "B"] and alone.data[0].zmax == class_gaps.SMALLEST_LIMIT
