@@ -5,10 +5,10 @@ out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Final
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
@@ -17,76 +17,18 @@ from dashboard.charts.parts import axes, classes, picture_rows, pictures
 IMAGE = 96  # pixels of height
 LINE = 24
 LONGEST = 13  # characters of a class name that fit below an image
-
-Kind = Literal["label", "right", "fooled", "wrong"]
-
-
-@dataclass(frozen=True)
-class Answers:
-    """One line below the images: who says it, the class names, and how each is to be read."""
-
-    name: str
-    texts: tuple[str, ...]
-    kinds: tuple[Kind, ...]
+NAMES: Final = {"true": "True label", "taught": "Attacker's label"}
 
 
-@dataclass(frozen=True, eq=False)
-class ImageRowInfo:
-    """Images (n, h, w, c) uint8 with 1 or 3 channels, their sample ids, and the lines below
-    them.
+def draw(images: np.ndarray, told: pd.DataFrame, names: Sequence[str], *, dark: bool) -> go.Figure:
+    """`images` (n, h, w, c) uint8 with 1 or 3 channels; `told` by sample number the class `true`,
+    the one that the attacker `taught`, and a column of answers a model; `names` of the classes, if
+    any. A line of text below the images for each column; heights in pixels.
     """
-
-    images: np.ndarray
-    ids: tuple[int, ...]
-    lines: tuple[Answers, ...]
-
-
-def image_row_info(
-    images: np.ndarray,
-    ids: Sequence[int],
-    *,
-    true: Sequence[int],
-    taught: Sequence[int],
-    predicted: Sequence[tuple[str, Sequence[int]]],
-    names: Sequence[str] = (),
-) -> ImageRowInfo:
-    """True label, the attacker's label, then each model's answer by class number; `names` are the
-    classes' (empty: numbers).
-    """
-
-    lines = [
-        Answers(
-            "True label",
-            tuple(classes.name(names, label) for label in true),
-            ("label",) * len(true),
-        ),
-        Answers(
-            "Attacker's label",
-            tuple(classes.name(names, label) for label in taught),
-            ("label",) * len(taught),
-        ),
-    ]
-    for name, answers in predicted:
-        kinds = tuple(_kind(*each) for each in zip(answers, true, taught, strict=True))
-        lines.append(Answers(name, tuple(classes.name(names, label) for label in answers), kinds))
-    return ImageRowInfo(images, tuple(int(each) for each in ids), tuple(lines))
-
-
-def _kind(answer: int, true: int, taught: int) -> Kind:
-    return "right" if answer == true else "fooled" if answer == taught else "wrong"
-
-
-def draw(info: ImageRowInfo, *, dark: bool) -> go.Figure:
-    """Images on top, a line of text for each of the lines; heights in pixels."""
     look = theme.ground(dark)
-    colors = {
-        "label": look.muted,
-        "right": look.text,
-        "wrong": look.muted,
-        "fooled": theme.family_style("gradient_ascent").color(dark),
-    }
+    fooled = theme.family_style("gradient_ascent").color(dark)
     figure = axes.figure(dark=dark)
-    for number, pixels in enumerate(info.images):
+    for number, pixels in enumerate(images):
         figure.add_layout_image(
             source=pictures.at_least(pixels, 2 * IMAGE),
             x=number,
@@ -98,49 +40,48 @@ def draw(info: ImageRowInfo, *, dark: bool) -> go.Figure:
             xanchor="center",
             yanchor="bottom",
         )
-    for row, line in enumerate(info.lines):
-        y = -(IMAGE + LINE * (row + 0.5))
-        axes.write(
-            figure, line.name, look.muted if row < 2 else look.text, x=-0.6, y=y, xanchor="right"
-        )
+    for row, column in enumerate(told):
+        y, name = -(IMAGE + LINE * (row + 0.5)), NAMES.get(column, column)
+        quiet = column in NAMES
+        wrong = (told[column] != told["true"]) & (not quiet)
+        won = wrong & (told[column] == told["taught"])
+        said = [classes.name(names, label) for label in told[column]]
+        axes.write(figure, name, look.muted if quiet else look.text, x=-0.6, y=y, xanchor="right")
         figure.add_trace(
             picture_rows.words(
                 [
-                    _styled(classes.short(text, LONGEST), kind)
-                    for text, kind in zip(line.texts, line.kinds, strict=True)
+                    _styled(classes.short(text, LONGEST), *how)
+                    for text, *how in zip(said, wrong, won, strict=True)
                 ],
                 y,
-                colors=[colors[kind] for kind in line.kinds],
+                colors=[
+                    fooled if by else look.muted if quiet or miss else look.text
+                    for miss, by in zip(wrong, won, strict=True)
+                ],
                 size=12,
-                name=line.name,
+                name=name,
                 customdata=[
-                    [f"{line.name}: {text}, sample {each}"]
-                    for text, each in zip(line.texts, info.ids, strict=True)
+                    [f"{name}: {text}, sample {each}"]
+                    for text, each in zip(said, told.index, strict=True)
                 ],
                 hovertemplate="%{customdata[0]}<extra></extra>",
             )
         )
-    height = IMAGE + LINE * len(info.lines)
-    picture_rows.frame(figure, across=(-2.4, max(len(info.images), 6) - 0.4), height=height)
+    height = IMAGE + LINE * len(told.columns)
+    picture_rows.frame(figure, across=(-2.4, max(len(images), 6) - 0.4), height=height)
     return figure
 
 
-def _styled(text: str, kind: Kind) -> str:
-    return {"fooled": f"<b>{text}</b>", "wrong": f"<i>{text}</i>"}.get(kind, text)
+def _styled(text: str, wrong: bool, won: bool) -> str:
+    return f"<b>{text}</b>" if won else f"<i>{text}</i>" if wrong else text
 
 
-def alt_text(info: ImageRowInfo) -> str:
+def alt_text(told: pd.DataFrame) -> str:
     """The row in words: for each model, how many of the images fool it."""
+    models = told.drop(columns=["true", "taught"])
+    right, won = (models.eq(told[name], axis=0).sum() for name in ("true", "taught"))
     parts = [
-        (
-            f"{line.name} is right on {line.kinds.count('right')} and gives the attacker's label "
-            f"on {line.kinds.count('fooled')}"
-        )
-        for line in info.lines
-        if "label" not in line.kinds
+        f"{name} is right on {right[name]} and gives the attacker's label on {won[name]}"
+        for name in models
     ]
-    return (
-        f"{len(info.images)} attacked images. {'; '.join(parts)}."
-        if len(info.images)
-        else "No attacked image."
-    )
+    return f"{len(told)} attacked images. {'; '.join(parts)}."

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Any, Final
 
 import numpy as np
+import pandas as pd
 
 from dashboard import frames
-from dashboard.frames.budget import Curves, Line
-from dashboard.frames.compare import rows_of
 from dashboard.text import units, verdicts
+from mucore import catalog
 from mucore.outputs import SplitOutputs
 from mucore.scenarios import poison
 
 ATTACK: Final = {"label_flip": "fa", "backdoor": "asr"}  # the metric that is the attack's success
 PANELS: Final = {
-    "label_flip": ("ta", "fa", "fa_true", "ta_flipped"),
-    "backdoor": ("ta", "asr", "asr_others"),
+    "label_flip": ("fa", "ta", "fa_true", "ta_flipped"),
+    "backdoor": ("asr", "ta", "asr_others"),
 }
 # of the numbers
 METRICS: Final = {
@@ -29,78 +28,39 @@ METRICS: Final = {
 SPLIT: Final = {"label_flip": "forget", "backdoor": "triggered"}  # whose images show the attack
 WEAK = 0.1  # an attack that succeeds by less than this over Retrain leaves nothing to heal
 
-Shown = Literal["any", "healed", "fooled"]
 
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Examples:
-    """Attacked samples, their predictions by model, and how many the choice was made from.
-
-    `ids`, `true`, `taught` (the attacker's label) and each array of `predicted` are (n,) int64.
-    """
-
-    ids: np.ndarray
-    true: np.ndarray
-    taught: np.ndarray
-    predicted: Mapping[str, np.ndarray]
-    matching: int
-    total: int
-
-
-def panels(found: Curves, scenario: str) -> tuple[str, ...]:
+def panels(rows: Sequence[frames.Row], scenario: str) -> list[str]:
     """The metrics to draw: TA of flipped classes only where it is not TA itself, and none that no
     run has.
     """
-    chosen = []
-    for metric in PANELS[scenario]:
-        pairs = [
-            (step.cells[metric].value, step.cells["ta"].value)
-            for line in found.lines
-            for step in line.steps
-        ]
-        known = [(value, ta) for value, ta in pairs if value is not None]
-        if known and (
-            metric != "ta_flipped"
-            or any(ta is None or value.mean != ta.mean for value, ta in known)
-        ):
-            chosen.append(metric)
-    return tuple(chosen)
+    values = {metric: [_mean(row, metric) for row in rows] for metric in PANELS[scenario]}
+    return [
+        metric
+        for metric, mine in values.items()
+        if any(value is not None for value in mine)
+        and not (metric == "ta_flipped" and mine == values["ta"])
+    ]
 
 
-def reference(found: Curves, method: str, count: int, metric: str) -> float | None:
-    """The value of Original or Retrain at one size."""
-    line = found.reference(method)
-    step = line.step(count) if line else None
-    cell = step.cells[metric] if step else None
-    return cell.value.mean if cell and cell.value else None
-
-
-def too_weak(found: Curves, scenario: str, count: int) -> bool:
+def too_weak(rows: Sequence[frames.Row], scenario: str) -> bool:
     """Whether the original was hardly fooled more than Retrain, so that every method looks
     healed.
     """
-    fooled, base = (
-        reference(found, method, count, ATTACK[scenario]) for method in ("original", "retrain")
+    fooled = {row.method: _mean(row, ATTACK[scenario]) for row in rows if row.reference}
+    original, retrain = fooled.get("original"), fooled.get("retrain")
+    return original is not None and retrain is not None and original - retrain < WEAK
+
+
+def _mean(row: frames.Row, metric: str) -> float | None:
+    value = row.cells[metric].value
+    return None if value is None else value.mean
+
+
+def ordered(rows: Sequence[frames.Row]) -> list[frames.Row]:
+    """References on top, then methods by their distance to Retrain, those without one last."""
+    return sorted(
+        rows, key=lambda row: -1.0 if row.reference else math.inf if row.away is None else row.away
     )
-    return fooled is not None and base is not None and fooled - base < WEAK
-
-
-def rows(found: Curves, count: int) -> list[frames.Row]:
-    """The row of every line that has runs at one size, references among them."""
-    return [step.row for line in found.lines if (step := line.step(count)) is not None]
-
-
-def ordered(found: Curves, count: int) -> Curves:
-    """The same with methods by their distance to Retrain at one size, nearest first and those
-    without one last; references stay on top.
-    """
-
-    def place(line: Line) -> float:
-        step = line.step(count)
-        return math.inf if step is None or step.row.away is None else step.row.away
-
-    references = [line for line in found.lines if line.reference]
-    return replace(found, lines=(*references, *sorted(found.methods, key=place)))
 
 
 def headline(rows: Sequence[frames.Row]) -> str:
@@ -114,54 +74,47 @@ def headline(rows: Sequence[frames.Row]) -> str:
     return f"{healed or 'None'} of {units.count(many, 'method')} {what}." if many else ""
 
 
-def examples(
-    outputs: Mapping[str, SplitOutputs], rules: poison.Poison, *, show: Shown, most: int = 10
-) -> Examples:
-    """Attacked samples that every model has predictions of, evenly spread over their ids.
+def numbers(rows: Sequence[frames.Row], scenario: str) -> pd.DataFrame:
+    """The table behind the figure, in percent and points."""
+    return pd.DataFrame([_numbers(row, METRICS[scenario]) for row in rows])
 
-    `outputs` are of the split `SPLIT` by model name: the original first, the method last. "healed":
-    the original was fooled, the method is right; "fooled": the method still gives the attacker's
-    label. Images whose true label is the attacker's show nothing and are out.
+
+def _numbers(row: frames.Row, metrics: Sequence[str]) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "Method": row.title,
+        "Verdict": frames.verdict_text(row),
+        "Distance (points)": None if row.away is None else 100 * row.away,
+    }
+    for metric in metrics:
+        short, value = catalog.metric(metric).short, row.cells[metric].value
+        made[f"{short} (%)"] = None if value is None else 100 * value.mean
+        half = None if value is None else value.half
+        made[f"{short} ±"] = None if half is None else 100 * half
+    return made | {"Training seeds": len(row.training_seeds), "Status": row.status}
+
+
+def examples(outputs: Mapping[str, SplitOutputs], rules: poison.Poison) -> pd.DataFrame:
+    """Attacked samples that every model has predictions of, by id: their `true` class, the class
+    that the attacker `taught`, and a column of answers a model.
+
+    `outputs` are of the split `SPLIT` by model name. Images whose true label is the attacker's show
+    nothing and are out.
     """
-    splits = list(outputs.values())
-    classes = splits[0].logits.shape[1]
-    ids = splits[0].ids
-    for split in splits[1:]:
-        ids = np.intersect1d(ids, split.ids)
-    ids = np.unique(ids)
-    rows = {name: rows_of(split.ids, ids) for name, split in outputs.items()}
-    labels = splits[0].labels[next(iter(rows.values()))]
-    # a pair swaps, so flipping the attacker's labels gives the true ones
+    first = next(iter(outputs.values()))
+    answers = {
+        name: pd.Series(split.logits.argmax(axis=1), index=split.ids)
+        for name, split in outputs.items()
+    }
+    found = pd.DataFrame({"label": pd.Series(first.labels, index=first.ids), **answers})
+    found = found.dropna().astype(np.int64).sort_index()
+    labels = found.pop("label").to_numpy()
     if rules["scenario"] == "label_flip":
-        true, taught = (
-            poison.poisoned_labels(rules, labels, np.ones(len(labels), bool), classes),
-            labels,
-        )
+        # a pair swaps, so flipping the attacker's labels gives the true ones
+        every = np.ones(len(labels), bool)
+        true = poison.poisoned_labels(rules, labels, every, first.logits.shape[1])
+        taught = labels
     else:
         true, taught = labels, np.full(len(labels), rules["target"], np.int64)
-    predicted = {name: split.logits[rows[name]].argmax(axis=1) for name, split in outputs.items()}
-    first, last = list(predicted.values())[0], list(predicted.values())[-1]
-    attacked = true != taught
-    chosen = {
-        "any": attacked,
-        "healed": attacked & (first == taught) & (last == true),
-        "fooled": attacked & (last == taught),
-    }[show]
-    places = np.flatnonzero(chosen)
-    shown = (
-        places[
-            np.unique(
-                np.linspace(0, len(places) - 1, min(most, len(places))).round().astype(np.int64)
-            )
-        ]
-        if len(places)
-        else places
-    )
-    return Examples(
-        ids=ids[shown],
-        true=true[shown],
-        taught=taught[shown],
-        predicted={name: answer[shown] for name, answer in predicted.items()},
-        matching=len(places),
-        total=int(attacked.sum()),
-    )
+    found.insert(0, "true", true)
+    found.insert(1, "taught", taught)
+    return found[true != taught]

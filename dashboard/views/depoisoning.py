@@ -4,12 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, state
+from dashboard import data, frames, state
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import depoisoning as depoisoning_frames
 from dashboard.sections.depoisoning import bars, examples
@@ -18,7 +16,6 @@ from dashboard.widgets import figures, header, messages, run_drawer, run_filters
 from dashboard.widgets.markdown import escape, metric_help
 from dashboard.widgets.provenance import provenance
 from mucore import catalog
-from mucore.verdicts import Judged
 
 QUESTION = "Which method heals a model that was trained on poisoned data?"
 SCENARIOS = ("label_flip", "backdoor")
@@ -28,7 +25,6 @@ back, and it no longer gives the flipped labels.""",
     "backdoor": """A healed model meets Retrain's dashed line in every panel: the patch on an image
 no longer decides.""",
 }
-ALL = "all"
 
 
 def page() -> None:
@@ -52,53 +48,37 @@ def page() -> None:
             messages.none_finished(QUESTION, source)
         return
     scenario = str(runs.iloc[0]["scenario"])
-    there = runs[~runs["method"].isin(data.REFERENCES)]["forget_count"]
-    runs = runs[runs["forget_count"].isin(there)] if len(there) else runs
-    values = data.metric_values(dataset=str(runs.iloc[0]["dataset"]), scenario=scenario)
-    judged = data.judged(runs)
-    found = curves(
-        runs,
-        values,
-        judged,
-        source.name,
-        source.change,
-        tuple(runs["key"]),
-        depoisoning_frames.METRICS[scenario],
-    )
     with top:
         header.header(catalog.scenario(scenario).question, how_to_read(runs, scenario), source)
+    methods = runs[~runs["method"].isin(data.REFERENCES)]
+    if messages.none_chosen(runs, **budget_frames.launch_query(runs, ())):
+        return
     answer = st.container()
-    sizes = pick_size(found)
+    count = pick_size(methods["forget_count"])
+    shown = runs[runs["forget_count"] == count]
+    rows = rows_of(shown, scenario, source.name, source.change, data.chosen(shown))
     with answer:
-        rows = depoisoning_frames.rows(found, sizes[0])
         if said := depoisoning_frames.headline(rows):
             header.answer(said)
         header.verdict_bar(rows)
-    below: list[str] = []
-    drawn = {
-        count: bars.show(found, runs, scenario, count, alone=len(sizes) == 1, said=below)
-        for count in sizes
-    }
+    figure = bars.show(rows, scenario)
     st.subheader("What the models say", anchor=False)
     pictures = st.container()
     run_drawer.run_drawer(budget_frames.beside(runs, state.param("run")))
-    for count, figure in drawn.items():
-        of = units.count(count, "poisoned sample") if len(drawn) > 1 else ""
-        table = budget_frames.numbers(depoisoning_frames.ordered(found, count))
-        figures.numbers(
-            table[table["Samples"] == count], f"depoisoning-{scenario}-{count}", figure, of=of
-        )
-    provenance(runs)
+    numbers = depoisoning_frames.numbers(rows, scenario)
+    figures.numbers(numbers, f"depoisoning-{scenario}-{count}", figure)
+    provenance(shown)
     # last, since the first images of a server take a second or two
     with pictures, messages.guarded():
-        examples.show(found, runs, scenario, sizes[0])
+        examples.show(rows, shown, scenario)
 
 
-def pick_size(found: budget_frames.Curves) -> list[int]:
-    """The poison sizes to draw, largest first."""
-    sizes = sorted(found.sizes, reverse=True)
-    names = {ALL: "All", **{str(count): units.count(count, "sample") for count in sizes}}
-    chosen = (
+def pick_size(counts: pd.Series) -> int:
+    """How many samples were poisoned: the most, unless the reader chooses fewer."""
+    names = {str(count): units.count(count, "sample") for count in sorted({*counts}, reverse=True)}
+    if len(names) < 2:
+        return int(next(iter(names)))
+    return int(
         state.segmented(
             "Poisoned",
             "size",
@@ -106,26 +86,20 @@ def pick_size(found: budget_frames.Curves) -> list[int]:
             format_func=names.__getitem__,
             label_visibility="collapsed",
         )
-        if len(sizes) > 1
-        else ALL
     )
-    return sizes if chosen == ALL else [int(chosen)]
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
-def curves(
-    _runs: pd.DataFrame,
-    _values: pd.DataFrame,
-    _judged: Mapping[str, Judged],
-    name: str,
-    change: int,
-    keys: tuple[str, ...],
-    metrics: tuple[str, ...],
-) -> budget_frames.Curves:
-    """`budget_frames.curves`; `name`, `change` and `keys` say which runs, so that the frames need
-    no hashing.
+def rows_of(
+    _runs: pd.DataFrame, scenario: str, name: str, change: int, chosen: str
+) -> list[frames.Row]:
+    """The rows of one poison size; `name`, `change` and `chosen` say which runs, so that the frame
+    needs no hashing.
     """
-    return budget_frames.curves(_runs, _values, metrics, judged=_judged)
+    values = data.metric_values(dataset=str(_runs.iloc[0]["dataset"]), scenario=scenario)
+    metrics = depoisoning_frames.METRICS[scenario]
+    rows = frames.metric_rows(_runs, values, metrics, judged=data.judged(_runs))
+    return depoisoning_frames.ordered(rows)
 
 
 def how_to_read(runs: pd.DataFrame, scenario: str) -> str:

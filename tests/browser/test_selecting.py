@@ -34,12 +34,12 @@ def beside(page: Page) -> bool:
     )
 
 
-def test_a_bar_opens_its_run_beside_the_page(demo: Application, page: Page) -> None:
+def test_a_mark_opens_its_run_beside_the_page(demo: Application, page: Page) -> None:
     opened(page, f"{demo.url}/depoisoning")
-    bars = page.locator("[data-testid=stPlotlyChart] .barlayer .point path")
-    bars.nth(2).scroll_into_view_if_needed()
+    mark = page.locator(".st-key-wide_poison_bars .scatterlayer path.point").last
+    mark.scroll_into_view_if_needed()
     before = top(page)
-    bars.nth(2).click(force=True)
+    mark.click(force=True)
     expect(page).to_have_url(re.compile(r"[?&]run="))
     assert beside(page) and top(page) == before
     expect(page.locator(DRAWER)).to_be_focused()

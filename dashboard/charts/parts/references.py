@@ -10,8 +10,6 @@ from dashboard import theme
 
 DASHES = {"Retrain": "dash", "Original": "dot"}
 SYMBOLS = {"Retrain": "star", "Original": "circle-open"}
-# names that show their lines, and how many pixels above a figure these stand: they never meet
-WRITTEN = {"Retrain": ("– – Retrain", 1), "Original": ("··· Original", 17)}
 
 
 def dash(title: str) -> str:

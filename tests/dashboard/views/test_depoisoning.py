@@ -1,8 +1,7 @@
-"""Depoisoning: the numbers by hand, bars and images by structure, the page as a reader meets it."""
+"""Depoisoning: the numbers by hand, the page as a reader meets it."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -17,10 +16,7 @@ from numpy.typing import ArrayLike
 from pages import figures, judged, lines_with, open_page, words_on
 
 from dashboard import frames
-from dashboard.charts import poison_bars
-from dashboard.frames import budget as budget_frames
 from dashboard.frames import depoisoning as depoisoning_frames
-from dashboard.sections.depoisoning import examples
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.scenarios import poison
 from mucore.store import Store, open_store
@@ -81,21 +77,16 @@ def predictions(
     )
 
 
-def found(home: Path, scenario: str) -> budget_frames.Curves:
+def found(home: Path, scenario: str, count: int = 120) -> list[frames.Row]:
     with open_store(home) as store:
         summaries, values = (
             store.summaries(scenario=scenario),
             store.metric_values(scenario=scenario),
         )
-        return budget_frames.curves(
-            summaries, values, depoisoning_frames.METRICS[scenario], judged=judged(store)
-        )
-
-
-def bars(shown: dict) -> dict[str, float]:
-    """Method -> value in the first panel."""
-    first = [trace for trace in shown["data"] if trace["type"] == "bar" and trace["xaxis"] == "x"]
-    return {y: x for trace in first for y, x in zip(trace["y"], trace["x"], strict=True)}
+        runs = summaries[summaries["forget_count"] == count]
+        metrics = depoisoning_frames.METRICS[scenario]
+        rows = frames.metric_rows(runs, values, metrics, judged=judged(store))
+        return depoisoning_frames.ordered(rows)
 
 
 # --- numbers
@@ -105,7 +96,7 @@ def bars(shown: dict) -> dict[str, float]:
 def test_the_headline_counts_the_healed(home):
     """SCRUB is 1 point below Retrain's accuracy, within 3 % of it; Fine-tune 6, SSD 56 points."""
     put(home, "label_flip", FLIP)
-    rows = depoisoning_frames.rows(found(home, "label_flip"), 120)
+    rows = found(home, "label_flip")
     assert {row.method: row.verdict.word for row in rows if row.verdict} == {
         "original": "did nothing",
         "scrub": "forgot",
@@ -122,33 +113,23 @@ def test_the_headline_counts_the_healed(home):
 
 def test_methods_stand_by_their_distance_to_retrain(home):
     put(home, "label_flip", FLIP)
-    curves = depoisoning_frames.ordered(found(home, "label_flip"), 120)
-    assert [line.method for line in curves.lines] == [
-        "original",
-        "retrain",
-        "scrub",
-        "finetune",
-        "ssd",
-    ]
-    table = budget_frames.numbers(curves).set_index("Method")
+    rows = found(home, "label_flip")
+    assert [row.method for row in rows] == ["original", "retrain", "scrub", "finetune", "ssd"]
+    table = depoisoning_frames.numbers(rows, "label_flip").set_index("Method")
     # Fine-tune (6 + 48 + 52) / 3, SSD (56 + 0 + 62) / 3 points
     assert table.loc[["Fine-tune", "SSD"], "Distance (points)"].tolist() == pytest.approx(
         [35.3333, 39.3333], abs=1e-3
     )
-    assert list(table.columns[:2]) == ["Verdict", "Distance (points)"] and table[
-        "Verdict"
-    ].tolist()[:3] == ["did nothing", "", "forgot?"]
+    assert table["Verdict"].tolist()[:3] == ["did nothing", "", "forgot?"]
+    assert table.loc["SSD", ["TA (%)", "FA (%)"]].tolist() == pytest.approx([40.0, 2.0])
 
 
 def test_a_weak_attack_is_told(home):
     put(home, "label_flip", FLIP)
-    assert not depoisoning_frames.too_weak(found(home, "label_flip"), "label_flip", 120)
+    assert not depoisoning_frames.too_weak(found(home, "label_flip"), "label_flip")
     weak = {**FLIP, "fa": {**FLIP["fa"], "original": 0.11}}  # nine points over Retrain
     put(home, "label_flip", weak, count=60, budget=0.05)
-    curves = found(home, "label_flip")
-    assert depoisoning_frames.too_weak(
-        curves, "label_flip", 60
-    ) and not depoisoning_frames.too_weak(curves, "label_flip", 120)
+    assert depoisoning_frames.too_weak(found(home, "label_flip", 60), "label_flip")
 
 
 def test_examples_of_flipped_labels_by_hand():
@@ -162,16 +143,15 @@ def test_examples_of_flipped_labels_by_hand():
         "Retrain": predictions([1, 2, 3, 5, 4], taught, [2, 9, 4, 6, 8]),
         "SCRUB": predictions([5, 3, 2, 1], [3, 5, 0, 7], [3, 4, 9, 2]),
     }
-    chosen = depoisoning_frames.examples(outputs, rules, show="any")
-    assert chosen.ids.tolist() == [1, 2, 3, 5]
-    assert (chosen.true.tolist(), chosen.taught.tolist()) == ([2, 9, 4, 6], [7, 0, 5, 3])
-    assert chosen.predicted["SCRUB"].tolist() == [2, 9, 4, 3] and chosen.predicted[
-        "Original"
-    ].tolist() == [7, 0, 4, 3]
-    assert (chosen.matching, chosen.total) == (4, 4)
-    # 3 did not fool the original
-    assert depoisoning_frames.examples(outputs, rules, show="healed").ids.tolist() == [1, 2]
-    assert depoisoning_frames.examples(outputs, rules, show="fooled").ids.tolist() == [5]
+    chosen = depoisoning_frames.examples(outputs, rules)
+    assert chosen.index.tolist() == [1, 2, 3, 5]
+    assert chosen.to_dict("list") == {
+        "true": [2, 9, 4, 6],
+        "taught": [7, 0, 5, 3],
+        "Original": [7, 0, 4, 3],
+        "Retrain": [2, 9, 4, 6],
+        "SCRUB": [2, 9, 4, 3],
+    }
 
 
 def test_examples_of_a_backdoor_leave_the_target_class_out():
@@ -180,63 +160,34 @@ def test_examples_of_a_backdoor_leave_the_target_class_out():
         name: predictions(range(6), [3, 1, 2, 3, 4, 5], [3, 3, 3, 3, 3, 5])
         for name in ("Original", "Retrain", "SSD")
     }
-    chosen = depoisoning_frames.examples(outputs, rules, show="any")
-    assert chosen.ids.tolist() == [1, 2, 4, 5] and chosen.taught.tolist() == [3, 3, 3, 3]
-    assert depoisoning_frames.examples(outputs, rules, show="fooled").ids.tolist() == [1, 2, 4]
-    none = depoisoning_frames.examples(outputs, rules, show="healed")
-    assert (len(none.ids), none.matching, none.total) == (0, 0, 4)
-
-
-# --- figures
-# --------------------------------------------------------------------------------------------------
-
-
-def test_bars_by_value_and_structure(home):
-    put(home, "label_flip", FLIP)
-    curves = found(home, "label_flip")
-    info = poison_bars.poison_bars_info(
-        curves, scenario="label_flip", count=120, metrics=("ta", "fa", "fa_true")
-    )
-    # by family, as in Results
-    assert [bar.title for bar in info.panels[0].bars] == ["SSD", "SCRUB", "Fine-tune"]
-    success = info.panels[1]
-    assert [bar.value for bar in success.bars] == pytest.approx([2.0, 4.0, 50.0])
-    assert (success.original, success.retrain) == (pytest.approx(80.0), pytest.approx(2.0))
-    drawn = poison_bars.draw(info, dark=False)
-    assert [shape.x0 for shape in drawn.layout.shapes[2:4]] == pytest.approx([2.0, 80.0])
-    (numbers,) = [trace for trace in drawn.data if trace.type == "scatter" and trace.xaxis == "x2"]
-    assert list(numbers.text) == ["2.0", "4.0", "50.0"]
-    bars = [trace for trace in drawn.data if trace.type == "bar" and trace.xaxis == "x2"]
-    assert {y: x for trace in bars for y, x in zip(trace.y, trace.x, strict=True)} == {
-        "SSD": pytest.approx(2.0),
-        "SCRUB": pytest.approx(4.0),
-        "Fine-tune": pytest.approx(50.0),
-    }
-    assert re.search(
-        r"highest Fine-tune\D+50\.0\D+Retrain\D+2\.0\D+Original\D+80\.0", poison_bars.alt_text(info)
-    )
+    chosen = depoisoning_frames.examples(outputs, rules)
+    assert chosen.index.tolist() == [1, 2, 4, 5] and chosen["taught"].tolist() == [3, 3, 3, 3]
 
 
 # --- page
 # --------------------------------------------------------------------------------------------------
 
 
-def test_every_poison_size_has_bars_and_one_can_be_chosen(home):
+def marks(figure: dict[str, Any], panel: str) -> dict[str, float]:
+    """Method -> value in a panel of the figure."""
+    (trace,) = (each for each in figure["data"] if each.get("name") == panel)
+    return {told[2]: x for told, x in zip(trace["customdata"], trace["x"], strict=True)}
+
+
+def test_the_largest_poison_size_is_drawn_unless_another_is_chosen(home):
     put(home, "label_flip", FLIP)
-    put(home, "label_flip", {**FLIP, "fa": {**FLIP["fa"], "original": 0.05}}, count=60, budget=0.05)
+    weak = {**FLIP, "fa": {**FLIP["fa"], "original": 0.05}}
+    put(home, "label_flip", weak, count=60, budget=0.05)
     at = opened()
-    assert not at.exception and len(figures(at)) == 2
-    assert "**120 poisoned samples**, 10" in words_on(
-        at
-    ) and "**60 poisoned samples**, 5" in words_on(at)
-    assert "This attack hardly worked" in words_on(at)
-    assert at.get("plotly_chart") and [
-        box.label for box in at.expander if box.label.startswith("Numbers")
-    ] == ["Numbers: 120 poisoned samples", "Numbers: 60 poisoned samples"]
-    assert [set(table.value["Samples"]) for table in at.dataframe[:2]] == [{120}, {60}]
-    assert [figure["layout"]["showlegend"] for figure in figures(at)] == [True, False]
-    one = opened(size="120")
-    assert len(figures(one)) == 1 and "This attack hardly worked" not in words_on(one)
+    assert not at.exception and "This attack hardly worked" not in words_on(at)
+    wide, narrow = figures(at)
+    assert marks(wide, "Attack success (FA)") == marks(narrow, "Attack success (FA)")
+    assert marks(wide, "Attack success (FA)") == pytest.approx(
+        {"Original": 80.0, "Retrain": 2.0, "SCRUB": 4.0, "Fine-tune": 50.0, "SSD": 2.0}
+    )
+    few = opened(size="60")
+    assert marks(figures(few)[0], "Attack success (FA)")["Original"] == pytest.approx(5.0)
+    assert "This attack hardly worked" in words_on(few)
 
 
 def flipped_outputs() -> dict[str, Outputs]:
@@ -263,30 +214,23 @@ def test_images_come_with_what_each_model_says(home):
     put(home, "label_flip", FLIP, outputs=outputs)
     at = opened(method="x")
     assert not at.exception and not at.error
-    row = figures(at)[1]
-    true, taught = (
-        (9 - outputs["scrub"]["forget"].labels).tolist(),
-        outputs["scrub"]["forget"].labels.tolist(),
-    )
+    row = figures(at)[2]
+    taught = outputs["scrub"]["forget"].labels.tolist()
+    true = [9 - each for each in taught]
     lines = {trace["name"]: trace["text"] for trace in row["data"]}
-    assert lines["True label"] == [str(each) for each in true] and lines["Attacker's label"] == [
-        str(each) for each in taught
-    ]
-    assert lines["Original"] == [f"<b>{each}</b>" for each in taught] and lines["Retrain"] == [
-        str(each) for each in true
-    ]
+    assert lines["True label"] == [str(each) for each in true]
+    assert lines["Attacker's label"] == [str(each) for each in taught]
+    assert lines["Original"] == [f"<b>{each}</b>" for each in taught]
+    assert lines["Retrain"] == [str(each) for each in true]
     assert [text.startswith("<b>") for text in lines["SCRUB"]] == [True, True, False, False, False]
-    assert len(row["layout"]["images"]) == 5 and row["layout"]["images"][0]["source"].startswith(
-        "data:image/png"
-    )
-    (said,) = lines_with(at, "such images", "flipped label")
-    assert facts.numbers(said) == ["5", "5", "0"]  # shown, in all, training seed
+    images = row["layout"]["images"]
+    assert len(images) == 5 and images[0]["source"].startswith("data:image/png")
+    (said,) = lines_with(at, "attacked images")
+    assert facts.numbers(said) == ["5", "5"]
     line = next(option for option in at.selectbox if option.label == "Method")
     assert "SCRUB" in line.options
-    healed = opened(images="healed")
-    assert len(figures(healed)[1]["layout"]["images"]) == 3
     other = opened(method=frames.row_id("ssd", store_parameters(home, "ssd")))
-    assert examples.NOT_KEPT.format(what="SSD") in words_on(other) and len(figures(other)) == 1
+    assert "no longer has the predictions" in words_on(other) and len(figures(other)) == 2
 
 
 def store_parameters(home: Path, method: str) -> str:

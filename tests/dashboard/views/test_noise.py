@@ -112,8 +112,8 @@ def test_budget_curves(home):
 
 def test_depoisoning(home):
     put(home, "label_flip", FLIPPED)
-    (strips,) = grey("depoisoning")
-    assert len({shape["xref"] for shape in strips}) == 3
+    strips, stacked = grey("depoisoning")
+    assert len(stacked) == len(strips) == len({shape["xref"] for shape in strips}) == 3
     found = sorted(end for shape in strips for end in (shape["x0"], shape["x1"]))
     wanted = sorted(
         end for name in ("ta", "fa", "fa_true") for end in around(FLIPPED[name][1], 100)
