@@ -430,31 +430,6 @@ def slider(
     return value
 
 
-def span(label: str, low: str, high: str, options: Sequence[str], **look: Any) -> tuple[str, str]:
-    """A slider with two ends over named stops, bound to URL parameters `low` and `high`; it spans
-    all stops at first.
-    """
-    first, last = options[0], options[-1]
-    ends = choice(low, options, first), choice(high, options, last)
-    if options.index(ends[0]) > options.index(ends[1]):
-        ends = first, last
-    # Two ends must be the widget's start value, which Streamlit reads once: where the address
-    # moved, another widget takes its place.
-    key = f"{_SEEN}{low}:{high}"
-    number, start, stops = st.session_state.get(key, (0, ends, tuple(options)))
-    if stops != tuple(options) or any(
-        st.session_state.get(_SEEN + name, params(name)) != params(name) for name in (low, high)
-    ):
-        number, start = number + 1, ends
-    st.session_state[key] = number, start, tuple(options)
-    least, most = st.select_slider(
-        label, options, value=start, key=f"{_WIDGET}{low}:{high}:{number}", **look
-    )
-    _write(low, least, first)
-    _write(high, most, last)
-    return least, most
-
-
 def text(label: str, name: str, *, default: str = "", **look: Any) -> str:
     """A line of text bound to URL parameter `name`."""
     key = _follow("text", name, param(name, default), default)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-
+import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
 from dashboard.charts.parts import axes, end_labels, families, references
-from dashboard.frames.tradeoffs.upkeep import MANY, Upkeep, cheapest
-from dashboard.text import verdicts
+from dashboard.frames.tradeoffs.upkeep import MANY, each
 
 # where lines are drawn through: enough for a smooth bend on a logarithmic scale
 REQUESTS = tuple(sorted({round(10 ** (place / 10)) for place in range(31)}))
@@ -19,128 +16,64 @@ NAMED = 10  # names at the right end that fit
 HEIGHT, BOTTOM = 460, 46
 
 
-@dataclass(frozen=True)
-class Curve:
-    """`each` is the cost of a request over `REQUESTS`, in Retrains; `vivid` ones are in colour."""
-
-    row: str
-    key: str
-    title: str
-    family: str
-    said: str
-    once: float
-    each: tuple[float, ...]
-    pays_from: int | None
-    vivid: bool
-
-
-@dataclass(frozen=True)
-class AmortisedCostInfo:
-    curves: tuple[Curve, ...]
-
-
-def amortised_cost_info(lines: Sequence[Upkeep]) -> AmortisedCostInfo:
-    """A curve a line. In colour are those that prepare something and those that are cheapest
-    somewhere.
+def draw(found: pd.DataFrame, *, dark: bool, selected: str = "") -> go.Figure:
+    """Curves of `frames.tradeoffs.upkeep` over requests on two logarithmic scales. In colour are
+    methods that prepare something and those that are cheapest somewhere; `selected` is the key of
+    the run whose curve is drawn thicker.
     """
-    best = {line.row.id for n in REQUESTS if (line := cheapest(lines, n)) is not None}
-    return AmortisedCostInfo(
-        tuple(
-            Curve(
-                row=line.row.id,
-                key=line.row.keys[0],
-                title=line.row.title,
-                family=line.row.family,
-                said="" if line.row.verdict is None else verdicts.text(line.row.verdict),
-                once=line.once,
-                each=tuple(line.each(n) for n in REQUESTS),
-                pays_from=line.pays_from(),
-                vivid=line.once > 0 or line.row.id in best,
-            )
-            for line in lines
-        )
-    )
-
-
-def draw(info: AmortisedCostInfo, *, dark: bool, selected: str = "") -> go.Figure:
-    """Curves over requests on two logarithmic scales; a cross where one begins to take less than
-    Retrain. `selected` is the key of the run whose curve is drawn thicker.
-    """
-    look = theme.ground(dark)
-    figure = axes.figure(dark=dark)
-    for curve in sorted(info.curves, key=lambda curve: curve.vivid):
-        style = theme.family_style(curve.family)
-        color = _color(curve, look, dark)
+    look, figure = theme.ground(dark), axes.figure(dark=dark)
+    costs = each(found, REQUESTS)
+    vivid = (found["once"] > 0) | found.index.isin(costs.idxmin(axis=1))
+    colors = [
+        theme.family_style(family).color(dark) if mine else look.muted
+        for family, mine in zip(found["family"], vivid, strict=True)
+    ]
+    drawn = found.assign(vivid=vivid, color=colors, last=costs.loc[MANY])
+    for line in drawn.sort_values("vivid", kind="stable").reset_index().to_dict("records"):
         pays = (
             "never takes less than Retrain"
-            if curve.pays_from is None
-            else f"less than Retrain from request {curve.pays_from:,}"
+            if np.isnan(line["pays"])
+            else f"less than Retrain from request {line['pays']:,.0f}"
         )
+        dash = families.dash(line["family"])
+        thick = 3.5 if line["key"] == selected else 2 if line["vivid"] else 1
         figure.add_trace(
             go.Scatter(
                 x=REQUESTS,
-                y=curve.each,
-                name=curve.title,
-                mode="lines+markers",
-                opacity=1.0 if curve.vivid else 0.5,
-                line={
-                    "color": color,
-                    "width": 3.5 if curve.key == selected else 2 if curve.vivid else 1,
-                    "dash": families.dash(curve.family),
-                },
-                marker={
-                    "symbol": style.symbol,
-                    "color": color,
-                    "size": [8 if n in (1, 10, 100, MANY) else 0 for n in REQUESTS],
-                },
-                customdata=[[curve.key, curve.said] for _ in REQUESTS],
-                hovertemplate=(
-                    f"<b>{curve.title}</b>{f' ({curve.said})' if curve.said else ''}<br>"
-                    "%{x:,} requests: %{y:.3g} Retrains each<br>"
-                    f"{pays}<extra></extra>"
-                ),
+                y=costs[line["title"]],
+                name=line["title"],
+                mode="lines",
+                opacity=1.0 if line["vivid"] else 0.5,
+                line={"color": line["color"], "width": thick, "dash": dash},
+                customdata=[[line["key"]]] * len(REQUESTS),
+                hovertemplate=f"<b>{line['title']}</b> {line['verdict']}<br>"
+                f"%{{x:,}} requests: %{{y:.3g}} Retrains each<br>{pays}<extra></extra>",
                 showlegend=False,
             )
         )
     figure.add_hline(y=1.0, line=references.line("Retrain", look, 1.4))
     axes.write(figure, "Retrain", look.muted, x=0, xref="x domain", xanchor="left", y=0, yshift=9)
-    named = sorted(info.curves, key=lambda c: (not c.vivid, c.each[-1]))[:NAMED]
-    every = [math.log10(max(value, 1e-9)) for curve in info.curves for value in curve.each]
-    span = axes.padded([*every, 0.0], 0.06, 0.2)
-    end_labels.write(
-        figure,
-        math.log10(MANY),
-        [
-            (math.log10(max(curve.each[-1], 1e-9)), curve.title, _color(curve, look, dark))
-            for curve in named
-        ],
-        span,
-        HEIGHT - 8 - BOTTOM,
-        look,
-    )
+    named = drawn.sort_values(["vivid", "last"], ascending=[False, True])[:NAMED]
+    span = axes.padded([*np.log10(costs.to_numpy().clip(1e-9)).flat, 0.0], 0.06, 0.2)
+    ends = np.log10(named["last"].clip(lower=1e-9))
+    names = list(zip(ends, named.index, named["color"], strict=True))
+    end_labels.write(figure, np.log10(MANY), names, span, HEIGHT - 8 - BOTTOM, look)
     figure.update_xaxes(
         type="log", title="Requests (log)", tickformat=",", dtick=1, range=[-0.05, 3.03]
     )
     figure.update_yaxes(type="log", title="Retrains for each request (log)", dtick=1, range=span)
-    right = end_labels.margin([curve.title for curve in named])
+    right = end_labels.margin([*named.index])
     figure.update_layout(
         height=HEIGHT, margin={"t": 8, "r": right, "b": BOTTOM}, hovermode="closest"
     )
     return figure
 
 
-def _color(curve: Curve, look: theme.Ground, dark: bool) -> str:
-    return theme.family_style(curve.family).color(dark) if curve.vivid else look.muted
-
-
-def alt_text(info: AmortisedCostInfo) -> str:
+def alt_text(found: pd.DataFrame) -> str:
     """The figure in words."""
-    if not info.curves:
-        return "Cost of a request over many; no method has all its costs measured."
-    falling = [curve for curve in info.curves if curve.once > 0]
-    low = min(info.curves, key=lambda curve: curve.each[-1])
+    last = each(found, [MANY]).loc[MANY]
     return (
-        f"Curves of {len(info.curves)} methods over 1 to {MANY:,} requests, Retrain at 1. "
-        f"{len(falling)} fall, because they prepare something once. At the right end {low.title} "
-        f"is lowest with {low.each[-1]:.3g} Retrains for each request."
+        f"Curves of {len(found)} methods over 1 to {MANY:,} requests, Retrain at 1. "
+        f"{(found['once'] > 0).sum()} fall, because they prepare something once. At the right end "
+        f"{last.idxmin()} is lowest with {last.min():.3g} Retrains for each request."
     )

@@ -12,7 +12,6 @@ from dashboard import theme
 from dashboard.charts import scatter
 from dashboard.charts.parts import axes
 from dashboard.frames import Row
-from dashboard.text import verdicts
 from dashboard.text.labels import number
 
 FLOOR: Final = 0.1  # points: the least that a log axis of accuracies shows
@@ -47,19 +46,8 @@ def cost_distance_info(rows: Sequence[Row], apart: float | None = None) -> CostD
             continue
         away, half = 100 * row.distance.mean, 100 * (row.distance.half or 0.0)
         said = f"{number(away / 100, 'percent')} points from Retrain, {100 * cost:.2g} % of cost"
-        dots.append(
-            scatter.Dot(
-                key=row.id,
-                title=row.title,
-                x=100 * cost,
-                y=away,
-                fate=verdicts.fate(verdict),
-                shown=not verdict.provisional,
-                low=away - half if verdict.provisional and half else None,
-                high=away + half if verdict.provisional and half else None,
-                told=f"{verdicts.text(verdict)}<br>{said}",
-            )
-        )
+        unsure = half if verdict.provisional and half else None
+        dots.append(scatter.dot_of(row, 100 * cost, away, said, half=unsure))
     original = next((row.away for row in rows if row.method == "original"), None)
     return CostDistanceInfo(
         dots=tuple(dots),

@@ -14,6 +14,8 @@ import plotly.graph_objects as go
 from dashboard import theme
 from dashboard.charts.parts import axes, name_labels
 from dashboard.charts.parts.name_labels import WIDE, Size
+from dashboard.frames import Row
+from dashboard.text import verdicts
 
 STEPS: Final = (1.0, 3.0)  # of a log axis, in each power of ten
 
@@ -33,6 +35,26 @@ class Dot:
     low: float | None = None
     high: float | None = None
     told: str = ""
+
+
+def dot_of(
+    row: Row, x: float, y: float, told: str, *, key: str = "", half: float | None = None
+) -> Dot:
+    """The mark of a row of a table, with a line of `half` its length up and down; without a `key` a
+    click opens the row.
+    """
+    verdict = row.verdict
+    return Dot(
+        key=key or row.id,
+        title=row.title,
+        x=x,
+        y=y,
+        fate="cannot tell" if verdict is None else verdicts.fate(verdict),
+        shown=verdict is None or not verdict.provisional,
+        told=told if verdict is None else f"{verdicts.text(verdict)}<br>{told}",
+        low=None if half is None else y - half,
+        high=None if half is None else y + half,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,106 +7,86 @@ x and y are scores: absolute gaps to Retrain in points, or costs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard import theme
+from dashboard import frames, theme
 from dashboard.charts import scatter
 from dashboard.charts.parts import noise
-from dashboard.frames.tradeoffs import Contest, Measure, Scored
-from dashboard.text import verdicts
+from dashboard.frames.tradeoffs import Front, Measure
 
 NAMED: Final = 12  # of the front
 
 
-@dataclass(frozen=True)
-class TradeOffsInfo:
-    """The marks and references of two measures; `near` are the scores that the window near Retrain
-    holds, by axis; `bands` of Retrains of other seeds.
+def draw(
+    found: Front,
+    scored: pd.DataFrame,
+    references: Sequence[frames.Row],
+    across: Measure,
+    up: Measure,
+    *,
+    dark: bool,
+    near: bool = True,
+    selected: str = "",
+    height: int = 520,
+) -> go.Figure:
+    """`scored` has the scores of all rows. With `near`, arrows at the edges stand for what lies
+    outside a window that holds the front, and of all methods the half with the least distance to
+    Retrain. Grey: Retrains of other seeds.
     """
-
-    across: Measure
-    up: Measure
-    dots: tuple[scatter.Dot, ...]
-    retrain: tuple[float, float] | None
-    original: tuple[float, float] | None
-    front: tuple[str, ...]  # keys of the dots that no other beats
-    near: tuple[tuple[float, ...], tuple[float, ...]]
-    bands: tuple[tuple[float, float] | None, tuple[float, float] | None]
-
-
-def trade_offs_info(found: Contest, across: Measure, up: Measure) -> TradeOffsInfo:
-    """Near Retrain lie the front, and of all methods the half with the least distance."""
-    dots = tuple(dot for row in found.entrants if (dot := _dot(found, row, across, up)) is not None)
-    order = sorted(found.entrants, key=lambda row: row.line.away or 0.0)
-    close = {row.key for row in (*found.front, *order[: (len(order) + 1) // 2])}
-    near = [dot for dot in dots if dot.key in close] or dots
-    places = {row.line.method: _place(row, across, up) for row in found.references}
-    return TradeOffsInfo(
-        across,
-        up,
-        dots,
-        places.get("retrain"),
-        places.get("original"),
-        tuple(row.key for row in found.front),
-        (tuple(dot.x for dot in near), tuple(dot.y for dot in near)),
-        (found.noise(across), found.noise(up)),
+    places = scored[[across.id, up.id]].dropna()
+    rows = [row for row in found.rows if row.id in places.index]
+    ends = {row.method: row.id for row in references if row.id in places.index}
+    close = {row.id for row in (*found.leaders, *rows[: (len(rows) + 1) // 2])}
+    shown = [row.id for row in rows if row.id in close] if near else []
+    window = places.loc[shown or [row.id for row in rows] + list(ends.values())]
+    figure = scatter.draw(
+        [_dot(row, places.loc[row.id], across, up, found) for row in rows],
+        _axis(across, window[across.id].tolist()),
+        _axis(up, window[up.id].tolist()),
+        dark=dark,
+        retrain=_place(places, ends.get("retrain")),
+        original=_place(places, ends.get("original")),
+        selected=selected,
+        names=[row.keys[0] for row in found.leaders[:NAMED]],
+        height=height,
+        size=(940, height - 80),
     )
+    x, y = (_band(how, scored, references) for how in (across, up))
+    if x is not None or y is not None:
+        figure.add_shape(noise.band(theme.ground(dark), x=x, y=y))
+    return figure
 
 
-def _place(row: Scored, across: Measure, up: Measure) -> tuple[float, float] | None:
-    x, y = row.scores.get(across.id), row.scores.get(up.id)
-    return None if x is None or y is None else (x, y)
+def _place(places: pd.DataFrame, row: str | None) -> tuple[float, float] | None:
+    return None if row is None else (places.loc[row].iloc[0], places.loc[row].iloc[1])
 
 
-def _dot(found: Contest, row: Scored, across: Measure, up: Measure) -> scatter.Dot | None:
-    place = _place(row, across, up)
-    if place is None or row.line.verdict is None:
-        return None
+def _dot(
+    row: frames.Row, place: pd.Series, across: Measure, up: Measure, found: Front
+) -> scatter.Dot:
     said = [
         f"{how.short}{' gap' if how.gap else ''} {how.text(score)} {how.unit_name}".strip()
         for how, score in zip((across, up), place, strict=True)
     ]
-    return scatter.Dot(
-        key=row.key,
-        title=row.title,
-        x=place[0],
-        y=place[1],
-        fate=verdicts.fate(row.line.verdict),
-        shown=not row.line.verdict.provisional,
-        told=f"{', '.join(said)}<br>{found.place(row)}",
-    )
+    told = f"{', '.join(said)}<br>beaten by: {found.place(row)}"
+    return scatter.dot_of(row, place.iloc[0], place.iloc[1], told, key=row.keys[0])
 
 
-def draw(
-    info: TradeOffsInfo, *, dark: bool, near: bool = True, selected: str = "", height: int = 520
-) -> go.Figure:
-    """With `near`, arrows at the edges stand for what lies outside."""
-    ends = [place for place in (info.retrain, info.original) if place is not None]
-    whole = [[*(dot.x for dot in info.dots), *(x for x, _ in ends)]]
-    whole.append([*(dot.y for dot in info.dots), *(y for _, y in ends)])
-    across, up = (
-        _axis(how, held if near else every)
-        for how, held, every in zip((info.across, info.up), info.near, whole, strict=True)
-    )
-    figure = scatter.draw(
-        info.dots,
-        across,
-        up,
-        dark=dark,
-        retrain=info.retrain,
-        original=info.original,
-        selected=selected,
-        names=info.front[:NAMED],
-        height=height,
-        size=(940, height - 80),
-    )
-    x, y = info.bands
-    if x is not None or y is not None:
-        figure.add_shape(noise.band(theme.ground(dark), x=x, y=y))
-    return figure
+def _band(
+    how: Measure, scored: pd.DataFrame, references: Sequence[frames.Row]
+) -> tuple[float, float] | None:
+    """Where scores of a Retrain of another seed fall: up from no gap, or about Retrain's value.
+    None for costs, which are no property of the network, and below two seeds.
+    """
+    half = None if how.log else frames.noise(references, how.id)
+    if half is None:
+        return None
+    base = next(scored.at[row.id, how.id] for row in references if row.method == "retrain")
+    reach = how.scale * half
+    return (0.0, reach) if how.gap else (base - reach, base + reach)
 
 
 def _axis(how: Measure, scores: Sequence[float]) -> scatter.Axis:
@@ -120,11 +100,9 @@ def _axis(how: Measure, scores: Sequence[float]) -> scatter.Axis:
     return scatter.Axis(title=title, low=floor - room / 2, high=high + room)
 
 
-def alt_text(info: TradeOffsInfo) -> str:
-    if not info.dots:
-        return "Scatter of two goals; no method has both numbers."
-    named = [dot.title for dot in info.dots if dot.key in info.front]
+def alt_text(found: Front, across: Measure, up: Measure) -> str:
+    named = ", ".join(row.title for row in found.leaders)
     return (
-        f"Scatter of {len(info.dots)} methods, {info.across.short} across and {info.up.short} up. "
-        f"Pareto front: {', '.join(named) or 'none'}."
+        f"Scatter of {len(found.rows)} methods, {across.short} across and {up.short} up. "
+        f"Pareto front: {named or 'none'}."
     )

@@ -7,7 +7,17 @@ exist only in the text that `number` and `cell_text` make.
 """
 
 from dashboard.frames.answer import nearest_sentence, suspicious
-from dashboard.frames.rows import Cell, Estimate, Row, apart, half_width, metric_rows, noise, row_id
+from dashboard.frames.rows import (
+    Cell,
+    Estimate,
+    Row,
+    apart,
+    half_width,
+    metric_rows,
+    nearest_first,
+    noise,
+    row_id,
+)
 from dashboard.frames.settings import (
     Noises,
     Setting,
@@ -58,6 +68,7 @@ __all__ = [
     "half_width",
     "method_settings",
     "metric_rows",
+    "nearest_first",
     "nearest_sentence",
     "next_order",
     "noise",

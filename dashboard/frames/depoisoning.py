@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -54,13 +53,6 @@ def too_weak(rows: Sequence[frames.Row], scenario: str) -> bool:
 def _mean(row: frames.Row, metric: str) -> float | None:
     value = row.cells[metric].value
     return None if value is None else value.mean
-
-
-def ordered(rows: Sequence[frames.Row]) -> list[frames.Row]:
-    """References on top, then methods by their distance to Retrain, those without one last."""
-    return sorted(
-        rows, key=lambda row: -1.0 if row.reference else math.inf if row.away is None else row.away
-    )
 
 
 def headline(rows: Sequence[frames.Row]) -> str:

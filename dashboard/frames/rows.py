@@ -159,6 +159,15 @@ def noise(rows: Iterable[Row], metric: str) -> float | None:
     return None if cell is None else cell.noise
 
 
+def nearest_first(rows: Iterable[Row]) -> list[Row]:
+    """References on top, then methods by their distance to Retrain, those without one last."""
+
+    def place(row: Row) -> float:
+        return -1.0 if row.reference else math.inf if row.away is None else row.away
+
+    return sorted(rows, key=place)
+
+
 def apart(summaries: pd.DataFrame, values: pd.DataFrame, metrics: Sequence[str]) -> float | None:
     """How far two Retrains of other training seeds lie from each other at most, in 0..1: the mean
     |difference| over `metrics`. None with fewer than two that have them all.

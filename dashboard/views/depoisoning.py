@@ -99,7 +99,7 @@ def rows_of(
     values = data.metric_values(dataset=str(_runs.iloc[0]["dataset"]), scenario=scenario)
     metrics = depoisoning_frames.METRICS[scenario]
     rows = frames.metric_rows(_runs, values, metrics, judged=data.judged(_runs))
-    return depoisoning_frames.ordered(rows)
+    return frames.nearest_first(rows)
 
 
 def how_to_read(runs: pd.DataFrame, scenario: str) -> str:

@@ -179,31 +179,6 @@ def test_another_page_starts_afresh():
     assert at.session_state["got"] == "two's"
 
 
-def test_a_span_follows_the_address_and_writes_to_it():
-    def reader():
-        import streamlit as st
-
-        from dashboard import state
-
-        st.session_state["got"] = state.span("Range", "low", "high", ["0", "1", "2", "any"])
-
-    at = AppTest.from_function(reader).run()
-    assert at.session_state["got"] == ("0", "any") and not at.query_params
-    at.select_slider[0].set_range("1", "2").run()
-    assert at.session_state["got"] == ("1", "2") and dict(at.query_params) == {
-        "low": "1",
-        "high": "2",
-    }
-    at.run()
-    assert at.session_state["got"] == ("1", "2")
-    at.query_params["low"] = "2"  # a link, or the back button
-    at.run()
-    assert at.session_state["got"] == at.select_slider[0].value == ("2", "2")
-    at.query_params.update({"low": "any", "high": "1"})
-    at.run()
-    assert at.session_state["got"] == ("0", "any")  # ends that cross mean nothing
-
-
 KINDS = {
     "select": ("selectbox", {"a": "x", "b": "y", "c": "z"}, "w"),
     "segmented": ("segmented_control", {"a": "x", "b": "y", "c": "z"}, "w"),

@@ -5,8 +5,14 @@ Pandas and numpy in, small frozen records out; no Streamlit, no plotly.
 """
 
 from dashboard.frames.tradeoffs.agreement import tau_frame
-from dashboard.frames.tradeoffs.dominance import Contest, Scored, contest, scored
-from dashboard.frames.tradeoffs.front import DISTANCE_HEAD, contest_frame, front_sentence
+from dashboard.frames.tradeoffs.front import (
+    DISTANCE_HEAD,
+    Front,
+    front,
+    front_frame,
+    front_sentence,
+    scores,
+)
 from dashboard.frames.tradeoffs.lines import (
     forgot_in,
     line_family,
@@ -15,9 +21,7 @@ from dashboard.frames.tradeoffs.lines import (
     line_verdicts,
 )
 from dashboard.frames.tradeoffs.measures import (
-    ANY,
     GOALS,
-    LIMITS,
     Measure,
     goal_head,
     measure,
@@ -27,30 +31,17 @@ from dashboard.frames.tradeoffs.measures import (
 from dashboard.frames.tradeoffs.pairs import pairs_frame
 from dashboard.frames.tradeoffs.ranks import ranks_frame
 from dashboard.frames.tradeoffs.upkeep import METRICS as COSTS
-from dashboard.frames.tradeoffs.upkeep import (
-    Costs,
-    Upkeep,
-    curves_frame,
-    upkeep,
-    upkeep_frame,
-    upkeep_sentence,
-)
+from dashboard.frames.tradeoffs.upkeep import upkeep, upkeep_frame, upkeep_sentence
 
 __all__ = [
-    "ANY",
     "COSTS",
     "DISTANCE_HEAD",
     "GOALS",
-    "LIMITS",
-    "Contest",
-    "Costs",
+    "Front",
     "Measure",
-    "Scored",
-    "Upkeep",
-    "contest",
-    "contest_frame",
-    "curves_frame",
     "forgot_in",
+    "front",
+    "front_frame",
     "front_sentence",
     "goal_head",
     "line_family",
@@ -60,8 +51,8 @@ __all__ = [
     "measure",
     "pairs_frame",
     "ranks_frame",
-    "scored",
     "scored_metrics",
+    "scores",
     "short_name",
     "tau_frame",
     "upkeep",

@@ -31,15 +31,6 @@ GOALS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "cost": ("rte", "rte_work", "unlearning_seconds", "samples_read", "peak_memory_bytes"),
 }
-ANY: Final = "any"
-# Stops of the sliders that set the limits, by unit, in the screen's units.
-LIMITS: Final[dict[str, tuple[str, ...]]] = {
-    "percent": ("0", "0.5", "1", "2", "5", "10", "20", "50", ANY),
-    "ratio": ("0", "0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", ANY),
-    "seconds": ("0", "0.1", "1", "10", "60", "600", "3600", ANY),
-    "count": ("0", "1000", "10000", "100000", "1000000", ANY),
-    "MB": ("0", "1", "10", "100", "1000", ANY),
-}
 _UNITS: Final[dict[str, Unit]] = {
     "fraction": "percent",
     "ratio": "ratio",

@@ -5,15 +5,17 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, state
+from dashboard import data, frames, state
 from dashboard.charts import trade_offs
-from dashboard.frames import budget as budget_frames
 from dashboard.frames import tradeoffs as tradeoffs_frames
+from dashboard.frames.budget import launch_query
 from dashboard.frames.table import DISTANCE_MEANING
-from dashboard.frames.tradeoffs import Contest, Scored
+from dashboard.frames.tradeoffs import Front
 from dashboard.sections.tradeoffs import goals
 from dashboard.widgets import clicks, columns, figures, header, messages, run_drawer
 from dashboard.widgets.markdown import escape, metric_help
+
+RANGES = {"near": "Near Retrain", "all": "All"}
 
 
 def show(
@@ -23,66 +25,71 @@ def show(
     line: st.delta_generator.DeltaGenerator,
 ) -> None:
     """One setting's methods, as wished for in the popover of the switches' `line`."""
-    rows, metrics = scores(runs, source.name, source.change, data.chosen(runs))
+    rows, scored = scores(runs, source.name, source.change, data.chosen(runs))
+    metrics = [*scored]
     with line:
-        near = pick_range() == "near"
+        near = state.segmented(
+            "Range",
+            "zoom",
+            list(RANGES),
+            format_func=RANGES.__getitem__,
+            label_visibility="collapsed",
+        )
         with st.popover("Axes and goals", icon=":material/tune:"):
             left, right = st.columns(2)
             with left:
                 across = state.select("Across", "x", metrics, default="fa", format_func=goals.title)
             with right:
                 up = state.select("Up", "y", metrics, default="ta", format_func=goals.title)
-            goals.pick_rivals()
-            wanted, limits, least = goals.pick(metrics)
-    everyone = state.choice(goals.RIVALS, ["0", "1"]) == "1"
-    found = tradeoffs_frames.contest(rows, wanted, limits, least, everyone=everyone)
+            wanted = goals.pick(metrics)
+    found = tradeoffs_frames.front(rows, scored, wanted)
     with answer:
         header.answer(tradeoffs_frames.front_sentence(found))
-        header.verdict_bar(found.lines)
-    info = trade_offs.trade_offs_info(
-        found, tradeoffs_frames.measure(across), tradeoffs_frames.measure(up)
-    )
-    if not info.dots or len(wanted) < 2:
+        header.verdict_bar(rows)
+    if not found.rows or len(wanted) < 2:
         show_left_out(found)
         messages.empty(
-            "Nothing to compare: choose two goals, loosen the ranges, or launch more methods.",
+            "Nothing to compare: choose two goals, or launch more methods.",
             "Launch",
             "launch",
-            **budget_frames.launch_query(runs, ()),
+            **launch_query(runs, ()),
         )
         return
-    figure = trade_offs.draw(info, dark=state.dark(), near=near, selected=state.param("run"))
-    clicks.chart(figure, "front", alt=trade_offs.alt_text(info))
-    frame = show_table(found)
+    axes = tradeoffs_frames.measure(across), tradeoffs_frames.measure(up)
+    figure = trade_offs.draw(
+        found,
+        scored,
+        [row for row in rows if row.reference],
+        *axes,
+        dark=state.dark(),
+        near=near == "near",
+        selected=state.param("run"),
+    )
+    clicks.chart(figure, "front", alt=trade_offs.alt_text(found, *axes))
+    frame = show_table(found, scored)
     show_left_out(found)
     run_drawer.run_drawer(runs)
     figures.numbers(frame, "trade-offs", figure)
 
 
-def pick_range() -> str:
-    names = {"near": "Near Retrain", "all": "All"}
-    return state.segmented(
-        "Range", "zoom", list(names), format_func=names.__getitem__, label_visibility="collapsed"
-    )
-
-
 @st.cache_data(show_spinner=False, max_entries=16)
 def scores(
     _runs: pd.DataFrame, name: str, change: int, chosen: str
-) -> tuple[tuple[Scored, ...], list[str]]:
-    """Scores of every row in every metric that has better and worse values; `name`, `change` and
-    `chosen` say which runs.
+) -> tuple[list[frames.Row], pd.DataFrame]:
+    """The rows and their scores in every metric that has better and worse values; `name`, `change`
+    and `chosen` say which runs.
     """
     first = _runs.iloc[0]
     values = data.metric_values(dataset=str(first["dataset"]), scenario=str(first["scenario"]))
-    values = values[values["key"].isin(_runs["key"])]
-    methods = _runs.loc[~_runs["method"].isin(["original", "retrain"]), "key"]
+    methods = _runs.loc[~_runs["method"].isin(data.REFERENCES), "key"]
     metrics = tradeoffs_frames.scored_metrics(values[values["key"].isin(methods)])
-    return tradeoffs_frames.scored(_runs, values, metrics, data.judged(_runs)), metrics
+    rows = frames.metric_rows(_runs, values, metrics, judged=data.judged(_runs))
+    return [*rows], tradeoffs_frames.scores(rows, _runs, values, metrics)
 
 
-def show_table(found: Contest) -> pd.DataFrame:
-    frame = tradeoffs_frames.contest_frame(found)
+def show_table(found: Front, scored: pd.DataFrame) -> pd.DataFrame:
+    """A line a method; a click opens its first run."""
+    frame = tradeoffs_frames.front_frame(found, scored)
     # The columns of text take what they need, so that none is cut; heads of numbers are short for
     # it.
     help_of = {tradeoffs_frames.goal_head(goal): metric_help(goal.id) for goal in found.goals}
@@ -95,31 +102,20 @@ def show_table(found: Contest) -> pd.DataFrame:
     settings["Verdict"] = st.column_config.Column(width=125)
     settings["Beaten by"] = st.column_config.Column(width=190)
     event = st.dataframe(
-        tradeoffs_frames.contest_frame(found, most=1),
+        frame,
         hide_index=True,
         column_config=columns.aligned(frame, settings),
         key="front_table",
         on_select="rerun",
         selection_mode="single-row",
     )
-    keys = {row.title: row.key for row in found.entrants}
-    clicks.open_new(
-        [
-            keys[title]
-            for place in event["selection"]["rows"]
-            if place < len(frame) and (title := str(frame.iloc[place]["Method"])) in keys
-        ],
-        "front_table",
-    )
+    keys = {row.title: row.keys[0] for row in found.rows}
+    lines = [place for place in event["selection"]["rows"] if place < len(frame)]
+    clicks.open_new([keys[frame.at[place, "Method"]] for place in lines], "front_table")
     return frame
 
 
-def show_left_out(found: Contest) -> None:
-    left_out = {
-        "Outside a range": found.over,
-        "Without a number in some goal": found.incomplete,
-        "Not counted": found.unsound,
-    }
-    said = [f"{reason}: {', '.join(names)}." for reason, names in left_out.items() if names]
+def show_left_out(found: Front) -> None:
+    said = [f"{reason}: {', '.join(names)}." for reason, names in found.left_out.items() if names]
     if said:
         st.caption(escape(" ".join(said)))

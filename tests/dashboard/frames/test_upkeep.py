@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from dashboard.charts import amortised_cost
 from dashboard.frames import Cell, Estimate, Row
 from dashboard.frames import tradeoffs as tradeoffs_frames
-from dashboard.frames.tradeoffs.upkeep import MANY
+from dashboard.frames.tradeoffs.upkeep import each
 from mucore import catalog
 from mucore.verdicts import Verdict, Word
 
@@ -42,101 +44,66 @@ REFERENCES = [
     row("retrain", word=None, unlearning_seconds=100.0, rte=1.0),
     row("original", word=None),
 ]
+NOTHING: dict[str, Any] = {"prepared_seconds": 0.0, "prepared_for_request_seconds": 0.0}
 COUNTED: dict[str, Any] = {"prepared_for_request_seconds": 0.0, "persistent_bytes": 2e6}
 
 
-def lines(*rows: Row):
-    found = tradeoffs_frames.upkeep([*REFERENCES, *rows])
-    return found, {line.row.method: line for line in found.lines}
+def costs(*rows: Row) -> tuple[pd.DataFrame, list[str]]:
+    found, unknown = tradeoffs_frames.upkeep([*REFERENCES, *rows])
+    return found, unknown
 
 
 def test_preparation_is_shared_out_over_requests():
-    _, by = lines(row("l_codec", rte=0.2, prepared_seconds=400.0, **COUNTED))
-    line = by["l_codec"]
-    assert (line.once, line.request) == (4.0, 0.2)
-    assert [line.each(n) for n in (1, 10, 1000)] == pytest.approx([4.2, 0.6, 0.204])
+    found, _ = costs(row("l_codec", rte=0.2, prepared_seconds=400.0, **COUNTED))
+    assert found.loc["L-CODEC", ["once", "request"]].tolist() == [4.0, 0.2]
+    shared = each(found, [1, 10, 1000])["L-CODEC"]
+    assert shared.tolist() == pytest.approx([4.2, 0.6, 0.204])
     # 4 + 0.2 n < n from n = 5 on is 5 = 5, so it is 6 that takes less
-    assert line.pays_from() == 6 and line.each(5) == pytest.approx(1.0) and line.each(6) < 1
+    assert found.loc["L-CODEC", "pays"] == 6
 
 
 def test_what_is_prepared_for_one_request_belongs_to_each():
-    _, by = lines(row("amnesiac", rte=0.3, prepared_seconds=0.0, prepared_for_request_seconds=90.0))
-    assert (by["amnesiac"].once, by["amnesiac"].request) == (0.0, pytest.approx(1.2))
-    assert by["amnesiac"].pays_from() is None
+    found, _ = costs(
+        row("amnesiac", rte=0.3, prepared_seconds=0.0, prepared_for_request_seconds=90.0)
+    )
+    assert found.loc["Amnesiac", ["once", "request"]].tolist() == [0.0, pytest.approx(1.2)]
+    assert math.isnan(found.loc["Amnesiac", "pays"])
 
 
 def test_an_exact_method_trains_in_place_of_the_original():
     values: dict[str, Any] = {"rte": 0.5, **COUNTED}
-    _, by = lines(row("sisa", prepared_seconds=200.0, **values))
-    assert by["sisa"].once == 1.0  # of two Retrains, one is in place of the original's training
-    assert by["sisa"].pays_from() == 3  # 1 + 0.5 · 2 = 2, as Retrain; 2.5 < 3
-    _, by = lines(row("sisa", prepared_seconds=100.0, **values))
-    assert by["sisa"].once == 0.0 and by["sisa"].pays_from() == 1
+    found, _ = costs(row("sisa", prepared_seconds=200.0, **values))
+    # of two Retrains, one is in place of the original's training; 1 + 0.5 · 2 = 2, as Retrain
+    assert found.loc["SISA", ["once", "pays"]].tolist() == [1.0, 3]
+    found, _ = costs(row("sisa", prepared_seconds=100.0, **values))
+    assert found.loc["SISA", ["once", "pays"]].tolist() == [0.0, 1]
 
 
-def test_two_methods_against_each_other():
-    _, by = lines(
-        row("l_codec", rte=0.1, prepared_seconds=200.0, **COUNTED), row("finetune", rte=0.3)
-    )
-    # 2 + 0.1 n against 0.3 n: alike at 10
-    assert by["l_codec"].pays_from(by["finetune"]) == 11
-    assert by["finetune"].pays_from(by["l_codec"]) == 1  # and no longer from 10 on
-
-
-def test_a_method_without_records_prepares_nothing_whoever_counted():
-    """Earlier versions did not count preparation; where a card names records it is unknown."""
-    found, by = lines(
-        row("finetune", rte=0.05),
+def test_only_what_forgot_and_was_measured_has_a_curve():
+    found, unknown = costs(
+        row("finetune", rte=0.01, word="did nothing", **NOTHING),
+        row("head_distillation", rte=0.02, cheats=True, **NOTHING),
+        row("salun", rte=0.2, **NOTHING),
+        row("l_codec", rte=0.1, prepared_seconds=200.0, **COUNTED),
         row("amnesiac", rte=0.3),
-        row("salun", prepared_seconds=0.0, prepared_for_request_seconds=0.0),
     )
-    assert set(by) == {"finetune"} and by["finetune"].once == 0.0
-    assert set(found.unknown) == {catalog.method(name).title for name in ("amnesiac", "salun")}
-
-
-def test_only_what_forgot_is_called_cheapest():
-    found, _ = lines(
-        row("finetune", rte=0.01, word="did nothing"),
-        row("head_distillation", rte=0.02, cheats=True),
-        row("salun", rte=0.2),
-        row("l_codec", rte=0.1, prepared_seconds=200.0, **COUNTED),
-    )
-    sentence = tradeoffs_frames.upkeep_sentence(found, everyone=False)
-    assert "SalUn" in sentence and "L-CODEC" in sentence and "Fine-tune" not in sentence
-    every = tradeoffs_frames.upkeep_sentence(found, everyone=True)
-    assert every.startswith("Fine-tune")
-
-
-def test_the_table_and_the_numbers_hold_every_line():
-    found, by = lines(
-        row("finetune", rte=0.01, word="did nothing"),
-        row("salun", rte=0.2),
-        row("l_codec", rte=0.1, prepared_seconds=200.0, **COUNTED),
-    )
-    frame = tradeoffs_frames.upkeep_frame(found, everyone=False)
-    assert list(frame["Method"]) == ["SalUn", "L-CODEC", "Fine-tune"]
-    # 2 + 0.1 n < n from 3 on, < 0.2 n from 21 on; what did nothing takes less than nobody
-    assert list(frame["Less than Retrain"]) == ["from request 1", "from request 3", "–"]
-    assert list(frame["Less than SalUn"]) == ["–", "from request 21", "–"]
-    every = tradeoffs_frames.upkeep_frame(found, everyone=True)
-    assert every.iloc[0]["Method"] == "Fine-tune" and "Less than Fine-tune" in every
+    assert unknown == ["Amnesiac"]
+    sentence = tradeoffs_frames.upkeep_sentence(found)
+    assert "SalUn" in sentence and "L-CODEC" in sentence
+    frame = tradeoffs_frames.upkeep_frame(found)
+    assert list(frame["Method"]) == ["SalUn", "L-CODEC"]
+    # 2 + 0.1 n < n from 3 on
+    assert list(frame["Less than Retrain"]) == ["from request 1", "from request 3"]
     assert float(frame.iloc[1]["Kept, MB"]) == 2.0
-    curves = tradeoffs_frames.curves_frame(found.lines)
-    assert list(curves["Requests"]) == [1, 10, 100, MANY]
-    assert list(curves["L-CODEC"]) == pytest.approx(
-        [by["l_codec"].each(n) for n in (1, 10, 100, MANY)]
-    )
 
 
 def test_the_figure_has_a_curve_a_line_and_colours_what_prepares_or_is_cheapest():
-    found, _ = lines(
-        row("salun", rte=0.2),
-        row("finetune", rte=0.4),
+    found, _ = costs(
+        row("salun", rte=0.2, **NOTHING),
+        row("finetune", rte=0.4, **NOTHING),
         row("l_codec", rte=0.1, prepared_seconds=200.0, **COUNTED),
     )
-    info = amortised_cost.amortised_cost_info(found.lines)
-    assert {c.title for c in info.curves if c.vivid} == {"SalUn", "L-CODEC"}
-    figure = amortised_cost.draw(info, dark=False, selected="key-salun")
+    figure = amortised_cost.draw(found, dark=False, selected="key-salun")
     by = {trace.name: trace for trace in figure.data}
     assert set(by) == {"SalUn", "Fine-tune", "L-CODEC"}
     assert list(by["L-CODEC"].y)[0] == pytest.approx(2.1)

@@ -86,7 +86,7 @@ def found(home: Path, scenario: str, count: int = 120) -> list[frames.Row]:
         runs = summaries[summaries["forget_count"] == count]
         metrics = depoisoning_frames.METRICS[scenario]
         rows = frames.metric_rows(runs, values, metrics, judged=judged(store))
-        return depoisoning_frames.ordered(rows)
+        return frames.nearest_first(rows)
 
 
 # --- numbers
