@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit
 
 from dashboard.frames import ResultsTable, Row, verdict_text
 from dashboard.papers.tables import Published
@@ -140,24 +139,6 @@ def score_run(attack: str, outputs: Outputs, result: Result) -> Scored:
         cut=float(stretch(attack, np.array([scores.cut]))[0]),
         reversed=scores.reversed,
     )
-
-
-def mean_probability(attack: str, outputs: Outputs, spec: Mapping[str, Any]) -> float:
-    """Mean probability, 0..1, of the forgotten samples to be training samples: a logistic
-    regression on what the attack looks at.
-
-    It is fitted to the samples that fit the attack of the tables, as many retained as test samples,
-    so that 0.5 is a guess. `spec` is `Result.spec`. Raises `BadValue` where a split is missing or
-    too small.
-    """
-    _, forget, retain, test, split = _attack_data(outputs, spec)
-    asked, inside, outside = (
-        membership.feature(attack, probabilities=p, labels=y) for p, y in (forget, retain, test)
-    )
-    score = membership.fit_predictor(
-        "logistic", members=inside[split.member_fit], nonmembers=outside[split.nonmember_fit]
-    )
-    return float(expit(score(asked)).mean())
 
 
 Predicted = tuple[np.ndarray, np.ndarray]  # probabilities, labels

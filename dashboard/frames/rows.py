@@ -80,6 +80,11 @@ class Row:
     def reference(self) -> bool:
         return self.family == "reference"
 
+    def mean(self, metric: str) -> float | None:
+        """Over its seeds; None where it was not measured."""
+        cell = self.cells.get(metric)
+        return None if cell is None or cell.value is None else cell.value.mean
+
     @property
     def away(self) -> float | None:
         """The mean distance to Retrain, 0..1."""

@@ -169,7 +169,7 @@ def results_table(
     rows = _with_distances([_with_distance_cell(row) for row in found] if judged else found, shown)
     column = next((c for c in shown if c.id == (sort or DISTANCE)), None)
     if sort == VERDICT and judged:
-        rows = _by_verdict(rows, descending)
+        rows = by_verdict(rows, descending)
     elif column is not None:
         rows = _sorted(rows, column, descending)
     if pinned:
@@ -272,7 +272,9 @@ def _sorted(rows: list[Row], column: Column, descending: bool) -> list[Row]:
     return references + known + [row for row in methods if size(row) is None]
 
 
-def _by_verdict(rows: Sequence[Row], descending: bool) -> list[Row]:
+def by_verdict(rows: Sequence[Row], descending: bool = False) -> list[Row]:
+    """References first, then by word, each word from the nearest to Retrain on."""
+
     def place(row: Row) -> tuple[bool, int, bool, float]:
         word = len(WORDS) if row.verdict is None else WORDS.index(row.verdict.word)
         away = math.inf if row.distance is None else row.distance.mean

@@ -23,7 +23,7 @@ from mucore import catalog
 from mucore.errors import BadValue
 from mucore.metrics import membership
 from mucore.metrics.sanity import GUESS
-from mucore.outputs import Outputs, SplitOutputs, softmax
+from mucore.outputs import Outputs, softmax
 from mucore.store import open_store
 from mucore.verdicts import Verdict, Word
 
@@ -169,37 +169,6 @@ def shuffled(outputs: Outputs) -> Outputs:
 def test_a_run_without_a_split_says_which():
     with pytest.raises(BadValue, match="predictions on the test set"):
         mf.score_run("entropy", make_outputs(splits=("forget", "retain")), make_result())
-
-
-def test_the_mean_probability_tells_members_from_unseen_samples_and_guesses_where_nothing_differs():
-    """Sure of the retain set, unsure of the test set: a forget set like the one is probable, like
-    the other improbable.
-    """
-
-    def split(margin: float, first: int) -> SplitOutputs:
-        labels = np.arange(40) % 2
-        logits = np.where(
-            np.eye(2)[labels] == 1, margin + 0.01 * np.arange(40)[:, None], 0.0
-        ).astype(np.float32)
-        return SplitOutputs(
-            logits=logits,
-            labels=labels,
-            ids=np.arange(first, first + 40),
-            confusion=np.diag([20, 20]),
-        )
-
-    def mean(forget: float, retain: float, test: float) -> float:
-        outputs = Outputs(
-            {"forget": split(forget, 0), "retain": split(retain, 100), "test": split(test, 200)}
-        )
-        return mf.mean_probability(
-            "confidence", outputs, {"mia_samples": 2000, "evaluation_seed": 0}
-        )
-
-    assert mean(4.0, 4.0, 0.0) > 0.85 and mean(0.0, 4.0, 0.0) < 0.15
-    assert mean(2.0, 2.0, 2.0) == pytest.approx(0.5, abs=0.1)
-    with pytest.raises(BadValue, match="predictions on the test set"):
-        mf.mean_probability("confidence", make_outputs(splits=("forget", "retain")), {})
 
 
 def test_roc_figure_marks_low_rates_the_threshold_and_the_references():
