@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlencode, urlsplit
 
-from anyio import CapacityLimiter, to_thread
 from google.protobuf.message import DecodeError
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
@@ -28,9 +27,8 @@ from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 from dashboard import access, room
 from dashboard.pages import PAGES
 from dashboard.room import NEWS
-from dashboard.widgets import take_home
-from mucore import hosting, unforeseen
-from mucore.errors import BadValue, MucoreError
+from mucore import hosting
+from mucore.errors import MucoreError
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -47,11 +45,8 @@ ELSEWHERE: Final = (
     "Use 127.0.0.1 or localhost. To let others in, or to put a proxy in front of the pages, start "
     "them with --audience, a login or --open: docs/hosting.md."
 )
-# threads that make files to take home, or wait for their turn at it
 MOST_NAMES: Final = 120  # to vote under, for one address: a room behind a router has one
 _named = Counter[str]()
-_PRESENTERS: Final = CapacityLimiter(8)
-_GUESTS: Final = CapacityLimiter(64)
 _OPERATIONS: Final = ("deferred_file", "dataframe_chunk")  # of backend_operation_request
 # No page of another site may show ours in a frame and let a visitor click in it unseen.
 _HEADERS: Final = {
@@ -81,12 +76,6 @@ class Door:
             return
         elif scope["type"] == "http" and scope["path"] == NEWS:
             answer = await run_in_threadpool(_news, HTTPConnection(scope))
-            await answer(scope, receive, send)
-            return
-        elif scope["type"] == "http" and scope["path"] == take_home.ADDRESS:
-            reader = HTTPConnection(scope).query_params.get(take_home.READER, "")
-            limiter = _PRESENTERS if take_home.is_presenters(reader) else _GUESTS
-            answer = await to_thread.run_sync(_home, reader, limiter=limiter)
             await answer(scope, receive, send)
             return
         elif scope["type"] == "http" and _unnamed(HTTPConnection(scope)):
@@ -156,19 +145,6 @@ def _news(connection: HTTPConnection) -> Response:
     except MucoreError:  # the page says so as soon as it is drawn
         return PlainTextResponse("", status_code=503)
     return PlainTextResponse(place, headers={"Cache-Control": "no-store"})
-
-
-def _home(reader: str) -> Response:
-    """The file that a reader takes home (assets/take_home.js), or why there is none."""
-    try:
-        name, content = take_home.file_of(reader)
-    except Exception as failure:
-        problem = unforeseen.told(failure, "page")
-        kinds = {access.Busy: 503, BadValue: 404}
-        status = next((code for kind, code in kinds.items() if isinstance(problem, kind)), 500)
-        return PlainTextResponse(access.shown(str(problem)), status_code=status)
-    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
-    return Response(content, media_type="text/html", headers=headers)
 
 
 def _unnamed(connection: HTTPConnection) -> bool:

@@ -179,11 +179,6 @@ class Page:
             ids = {getattr(one.element, "id", "") for one in self.shown.values()}
             self._set = {name: value for name, value in self._set.items() if name in ids}
 
-    def fetched(self, address: str) -> str:
-        request = urllib.request.Request(f"{self._base}{address}", headers=self._headers)
-        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-            return answer.read().decode()
-
 
 def cookie_of(address: str) -> str:
     """What a browser keeps that opens a page."""

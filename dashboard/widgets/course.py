@@ -4,7 +4,6 @@ prepares it: a record of one run of the page, for this reader.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -41,11 +40,6 @@ class Course:
     # and the numbers of forgetting quality: of how many models, and the keys of whose runs
     experiments: list[dict[str, Any]] = field(default_factory=list)
     share: DeltaGenerator | None = None  # the place for what a reader can take along
-    # what a click that came meanwhile has to know: the file that the page offers once it is drawn
-    # (its page, and how it is made), the run that came after this one, and that either is there
-    file: tuple[str, Callable[[], bytes]] | None = None
-    after: Course | None = None
-    settled: threading.Event = field(default_factory=threading.Event)
 
     @property
     def pictures(self) -> list[Picture]:
@@ -68,11 +62,7 @@ class Course:
 
 def start() -> None:
     """Called by app.py before anything else of a page."""
-    before, now = state.ticket(TICKET), Course()
-    state.set_ticket(TICKET, now)
-    if before is not None:
-        before.after = now
-        before.settled.set()
+    state.set_ticket(TICKET, Course())
 
 
 def current() -> Course:

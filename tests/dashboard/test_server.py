@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -16,7 +15,6 @@ from streamlit.web.server import server_util
 
 from dashboard import access, room, server
 from dashboard.pages import PAGES
-from dashboard.widgets import course, take_home
 from mucore import hosting
 from mucore.store import open_store
 
@@ -240,7 +238,7 @@ def test_what_pages_need_is_served_and_what_no_page_needs_is_not():
 
 def test_no_answer_may_be_framed_by_another_site(home):
     paths = [f"/{page.id}" for page in PAGES] + ["/", "/static/x.js", "/media/x", room.NEWS]
-    paths += [take_home.ADDRESS, *(f"/_stcore/{name}" for name in ("health", "metrics", "x"))]
+    paths += [f"/_stcore/{name}" for name in ("health", "metrics", "x")]
     for path in paths:
         (start,) = (each for each in ask(path)[1] if each["type"] == "http.response.start")
         headers = {name.lower(): value for name, value in start["headers"]}
@@ -371,76 +369,3 @@ def test_a_readers_page_hears_where_the_presenter_is_and_nobody_else_does(home):
     ):
         inside, (head, body) = ask(room.NEWS, query=query)
         assert inside.asked == [] and (head["status"], body["body"]) == (200, told)
-
-
-def taken(name: str, more: str = "") -> tuple[dict[bytes, bytes], int, bytes]:
-    inside, (head, body) = ask(take_home.ADDRESS, query=f"{take_home.READER}={name}{more}")
-    assert inside.asked == []
-    return dict(head["headers"]), head["status"], body["body"]
-
-
-def test_a_reader_takes_home_what_was_drawn_for_them_last(monkeypatch):
-    monkeypatch.setattr(take_home, "MOMENT", 0.0)
-    reader = take_home.Reader()
-    monkeypatch.setattr(take_home, "_readers", {reader.name: reader})
-    for content in ("first", "then"):
-
-        def make(content: str = content) -> bytes:
-            return content.encode()
-
-        reader.told = course.Course(file=("lessons", make))
-        reader.told.settled.set()
-        headers, status, body = taken(reader.name)
-        assert (status, body) == (200, content.encode())
-        assert headers[b"content-disposition"] == b'attachment; filename="mucore-lessons.html"'
-    assert taken("")[1:] == (404, take_home.GONE.encode())
-    assert taken("another")[1:] == (404, take_home.GONE.encode())
-
-
-@pytest.mark.parametrize(("failure", "status"), [(access.Busy("later"), 503), (OSError("x"), 500)])
-def test_who_gets_no_file_reads_why(monkeypatch, failure, status):
-    monkeypatch.setattr(take_home, "MOMENT", 0.0)
-
-    def make() -> bytes:
-        raise failure
-
-    reader = take_home.Reader(told=course.Course(file=("results", make)))
-    reader.told.settled.set()
-    monkeypatch.setattr(take_home, "_readers", {reader.name: reader})
-    _, given, body = taken(reader.name)
-    assert given == status and len(body) > 3 and b"Traceback" not in body
-
-
-def test_readers_who_wait_for_their_files_keep_the_presenter_from_nothing(monkeypatch):
-    monkeypatch.setattr(take_home, "MOMENT", 0.0)
-    drawn, kept = threading.Event(), {}
-
-    def reader(make: Any, *, mine: bool = False) -> str:
-        made = take_home.Reader(told=course.Course(file=("results", make)), mine=mine)
-        made.told.settled.set()
-        kept[made.name] = made
-        return made.name
-
-    def slow() -> bytes:
-        assert drawn.wait(60)
-        return b"theirs"
-
-    async def status(name: str) -> int:
-        _, sent = await request(take_home.ADDRESS, query=f"{take_home.READER}={name}")
-        return sent[0]["status"]
-
-    async def class_room() -> list[int]:
-        one = reader(slow)
-        often = [asyncio.create_task(status(one)) for _ in range(100)]
-        said = await asyncio.wait(often, return_when=asyncio.FIRST_COMPLETED, timeout=60)
-        while len(said[0]) < 99:
-            said = await asyncio.wait(often, timeout=0.05)
-        many = [asyncio.create_task(status(reader(slow))) for _ in range(100)]
-        assert await asyncio.wait_for(status(reader(lambda: b"mine", mine=True)), 30) == 200
-        assert not any(each.done() for each in many)
-        drawn.set()
-        assert set(await asyncio.gather(*many)) == {200}
-        return sorted(await asyncio.gather(*often))
-
-    monkeypatch.setattr(take_home, "_readers", kept)
-    assert asyncio.run(class_room()) == [200, *[503] * 99]
