@@ -19,7 +19,6 @@ import streamlit as st
 
 from dashboard import access, assets, state
 from dashboard.pages import BY_ID, PAGES, Page
-from dashboard.text import speaker_notes
 from dashboard.text.labels import MISSING
 from dashboard.widgets import course
 from dashboard.widgets.links import link
@@ -76,7 +75,7 @@ def head() -> Generator[None]:
 def slide(name: str, *, alt: str | None = None, rest: str = "", notes: str = "") -> Generator[None]:
     """A screen of its own. A figure has `alt`: the answer stands above it, or the first sentence of
     its description where that was said already; and `rest`, what of it is not shown. `notes` are
-    for who speaks; those of `text/speaker_notes.py` for this name, where there are none.
+    for who speaks.
     """
     if not on():
         yield
@@ -87,12 +86,12 @@ def slide(name: str, *, alt: str | None = None, rest: str = "", notes: str = "")
         if rest:
             st.caption(rest)
         yield
-        if said := notes or speaker_notes.FIGURES.get(name, ""):
+        if notes:
             with (
                 st.container(key=f"notes-{name}"),
                 st.expander("Notes for the speaker", icon=":material/speaker_notes:"),
             ):
-                st.markdown(said)
+                st.markdown(notes)
 
 
 def parts(figure: go.Figure) -> list[tuple[go.Figure, str]]:
