@@ -133,9 +133,13 @@ def presenting() -> bool:
 
 
 def present(on: bool) -> None:
+    """Begin or end it. A room is asked anew: what was answered in lessons before is gone."""
     set_param(_PRESENT, "1" if on else None)
     if not on:
         set_param(FIGURE, None)
+        return
+    for key in [key for key in st.session_state if str(key).startswith("keep:lesson:")]:
+        del st.session_state[key]
 
 
 def reset_filters() -> None:

@@ -12,6 +12,7 @@ from PIL import Image, ImageOps
 from dashboard import theme
 from dashboard.charts.parts import axes, classes, picture_rows, pictures
 
+SIDE, LINE, SIZE = 84, 24, 13  # pixels of an image, of a line of words, and of their type
 LONGEST = 12  # characters of a class name that fit below an image
 
 
@@ -43,10 +44,9 @@ def lesson_pictures_info(
     return LessonPicturesInfo(images, tuple(lines))
 
 
-def draw(info: LessonPicturesInfo, *, dark: bool, large: bool = False) -> go.Figure:
+def draw(info: LessonPicturesInfo, *, dark: bool) -> go.Figure:
     """Wrong answers are bold and coloured."""
-    look, size = theme.ground(dark), 20 if large else 13
-    side, line = (120, 36) if large else (84, 24)
+    look = theme.ground(dark)
     wrong = theme.family_style("gradient_ascent").color(dark)
     figure = axes.figure(dark=dark)
     for number, pixels in enumerate(info.images):
@@ -54,16 +54,16 @@ def draw(info: LessonPicturesInfo, *, dark: bool, large: bool = False) -> go.Fig
             "x": number,
             "y": 0,
             "sizex": 0.84,
-            "sizey": side - 6,
+            "sizey": SIDE - 6,
             "xanchor": "center",
             "yanchor": "top",
         }
         figure.add_layout_image(
-            source=_framed(pixels, 2 * side, look.muted), xref="x", yref="y", **place
+            source=_framed(pixels, 2 * SIDE, look.muted), xref="x", yref="y", **place
         )
     for row, (who, texts, errors) in enumerate(info.lines):
-        y = -(side + line * (row + 0.5))
-        axes.write(figure, who, look.muted, size=size, x=-0.6, y=y, xanchor="right")
+        y = -(SIDE + LINE * (row + 0.5))
+        axes.write(figure, who, look.muted, size=SIZE, x=-0.6, y=y, xanchor="right")
         figure.add_trace(
             picture_rows.words(
                 [
@@ -72,11 +72,11 @@ def draw(info: LessonPicturesInfo, *, dark: bool, large: bool = False) -> go.Fig
                 ],
                 y,
                 colors=[wrong if error else look.text for error in errors],
-                size=size,
+                size=SIZE,
                 hoverinfo="skip",
             )
         )
-    height = side + line * len(info.lines)
+    height = SIDE + LINE * len(info.lines)
     picture_rows.frame(figure, across=(-2.2, max(len(info.images), 8) - 0.4), height=height)
     return figure
 

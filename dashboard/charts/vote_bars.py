@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
@@ -12,99 +12,56 @@ from dashboard.charts.parts import axes
 from dashboard.lessons.ballots import Bin
 from dashboard.text import units
 
-ROW, ROW_LARGE, UPRIGHT = 44, 66, 260
+LEAST, ROW = 240, 30  # pixels of the figure, and of a bar where there are many
 WRAP = 38  # characters of an option in a line
 
 
-@dataclass(frozen=True)
-class VoteBarsInfo:
-    """`upright`: bars of numbers stand in their order from left to right."""
-
-    bins: tuple[Bin, ...]
-    upright: bool
-
-    @property
-    def total(self) -> int:
-        return sum(one.count for one in self.bins)
-
-
-def vote_bars_info(bins: Sequence[Bin], *, numbers: bool) -> VoteBarsInfo:
-    return VoteBarsInfo(tuple(bins), numbers)
-
-
-def draw(info: VoteBarsInfo, *, dark: bool, large: bool = False) -> go.Figure:
-    """The right bars are filled in the primary colour and say so, the others are grey; `large` is
-    for a projector.
+def draw(bins: Sequence[Bin], *, dark: bool) -> go.Figure:
+    """The right bars are filled in the primary colour and say so, the others are grey; what was
+    voted before a discussion is pale.
     """
-    look, size = theme.ground(dark), 20 if large else 13
-    titles = [_wrapped(one.title) for one in info.bins]
-    counts = [one.count for one in info.bins]
+    look = theme.ground(dark)
+    titles = ["<br>".join(textwrap.wrap(one.title, WRAP)) for one in bins]
+    before, counts = [one.before or 0 for one in bins], [one.count for one in bins]
+    bars = {"y": titles, "orientation": "h", "hoverinfo": "skip"}
     figure = axes.figure(dark=dark)
-    if any(before := [one.before or 0 for one in info.bins]):
-        figure.add_trace(
-            go.Bar(
-                x=titles if info.upright else before,
-                y=before if info.upright else titles,
-                orientation="v" if info.upright else "h",
-                marker={"color": look.muted},
-                opacity=0.3,
-                name="before the discussion",
-            )
-        )
+    if any(before):
+        pale = {"color": look.muted, "opacity": 0.3}
+        figure.add_trace(go.Bar(x=before, marker=pale, name="before the discussion", **bars))
+    colors = [look.primary if one.right else look.muted for one in bins]
     figure.add_trace(
         go.Bar(
-            x=titles if info.upright else counts,
-            y=counts if info.upright else titles,
-            orientation="v" if info.upright else "h",
-            marker={
-                "color": [look.primary if one.right else look.muted for one in info.bins],
-                "opacity": 0.85,
-            },
-            customdata=[[units.count(one.count, "vote"), _word(one)] for one in info.bins],
-            hovertemplate="%{customdata[0]}%{customdata[1]}<extra></extra>",
+            x=counts,
+            marker={"color": colors, "opacity": 0.85},
+            text=[f"{one.count}{_word(one)}" for one in bins],
+            textposition="outside",
+            cliponaxis=False,
             showlegend=False,
+            **bars,
         )
     )
-    for title, one in zip(titles, info.bins, strict=True):
-        place = (
-            {"x": title, "y": one.count, "yanchor": "bottom"}
-            if info.upright
-            else {"x": one.count, "y": title, "xanchor": "left", "xshift": 4}
-        )
-        said = f"{one.count}{_word(one, '<br>' if info.upright else ' · ')}"
-        axes.write(figure, said, look.text, size=size, **place)
-    long = {"range": [0, 1.3 * max(*counts, *before, 3)], "showticklabels": False}
-    short = {"tickfont": {"size": size, "color": look.text}, "showgrid": False, "type": "category"}
-    figure.update_xaxes(short if info.upright else long)
-    figure.update_yaxes(long if info.upright else {**short, "autorange": "reversed"})
-    row = ROW_LARGE if large else ROW
-    height = UPRIGHT + (90 if large else 0) if info.upright else 30 + row * len(titles)
-    legend = {"orientation": "h", "y": 1, "yanchor": "bottom", "font": {"size": size}}
-    margin = {"t": 36 if any(before) else 8, "b": 8, "r": 8}
-    figure.update_layout(height=height, bargap=0.3, bargroupgap=0.05, margin=margin)
-    figure.update_layout(showlegend=any(before), legend=legend)
-    return figure
+    figure.update_xaxes(range=[0, 1.3 * max(*counts, *before, 3)], showticklabels=False)
+    figure.update_yaxes(
+        autorange="reversed", showgrid=False, type="category", tickfont={"color": look.text}
+    )
+    return figure.update_layout(
+        height=max(LEAST, ROW * len(bins)),
+        bargap=0.3,
+        bargroupgap=0.05,
+        showlegend=any(before),
+        legend=axes.above(1) | {"orientation": "h"},
+        margin={"t": 36 if any(before) else 8, "b": 8, "r": 8},
+    )
 
 
-def _word(one: Bin, before: str = " · ") -> str:
+def _word(one: Bin) -> str:
     """What is to be said of a bar beside its number."""
-    words = [*(["right"] if one.right else []), *(["yours"] if one.mine else [])]
-    return "".join(f"{before}{word}" for word in words)
+    return " · right" * bool(one.right) + " · yours" * one.mine
 
 
-def _wrapped(text: str) -> str:
-    lines = [""]
-    for word in text.split():
-        if lines[-1] and len(lines[-1]) + len(word) >= WRAP:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}".strip()
-    return "<br>".join(lines)
-
-
-def alt_text(info: VoteBarsInfo) -> str:
+def alt_text(bins: Sequence[Bin]) -> str:
     told = ", ".join(
-        f"{one.title}: {one.count}{_word(one, ', ')}"
-        + (f", {one.before} before" if one.before else "")
-        for one in info.bins
+        f"{one.title}: {one.count}{_word(one)}" + (f", {one.before} before" if one.before else "")
+        for one in bins
     )
-    return f"{units.count(info.total, 'vote')}. {told}."
+    return f"{units.count(sum(one.count for one in bins), 'vote')}. {told}."

@@ -57,14 +57,14 @@ def _step(title: str, text: str, grid: Mapping[str, Any]) -> Step:
 
 
 def _figure(told: Mapping[str, Any], grid: Mapping[str, Any]) -> Figure:
-    """Where it names none: the first scenario; all methods for bars and scatter, Retrain's share of
+    """Where it names none: the first scenario; all methods for dots and scatter, Retrain's share of
     right answers for a scene.
     """
     made: dict[str, Any] = {
         name: tuple(each) if isinstance(each, list) else each for name, each in told.items()
     }
     methods = [choice["id"] for choice in grid.get("methods", ())]
-    if made["kind"] in ("bars", "scatter"):
+    if made["kind"] in ("dots", "scatter"):
         made.setdefault("methods", tuple(methods))
     if made["kind"] == "scene":
         made.setdefault("metrics", ("fa",))

@@ -28,12 +28,12 @@ class Guess:
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """Bars: a panel a metric, a bar a model. Pairs: a line a scenario, from original to Retrain.
-    Scatter: two metrics against each other. Pictures: the first images of a split and what models
-    say of them. Scene: a preset of the playground, in place of the scenario.
+    """Dots: a row a model, a panel a metric or a scenario. Scatter: two metrics against each other.
+    Pictures: the first images of a split and what models say of them. Scene: a preset of the
+    playground, in place of the scenario.
     """
 
-    kind: Literal["bars", "pairs", "scatter", "pictures", "scene"]
+    kind: Literal["dots", "scatter", "pictures", "scene"]
     metrics: tuple[str, ...] = ()
     scenarios: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()

@@ -19,7 +19,7 @@ def show_check(lesson: Lesson, results: LessonResults) -> None:
         name = f"lesson:{lesson.id}:check:{number}"
         with presenting.slide(name), st.container(border=True):
             if held is not None:
-                votes.show_check(lesson, number, held, large=presenting.on())
+                votes.show_check(lesson, number, held)
             else:
                 show_question(lesson, number, name)
     if told := quiz.predictions(lesson, results):

@@ -15,14 +15,14 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import access, assets, data, state
-from dashboard.charts import lesson_bars, lesson_pairs, lesson_pictures, lesson_scatter
+from dashboard.charts import lesson_dots, lesson_pictures, lesson_scatter, similarity_scatter
 from dashboard.charts.parts import classes
 from dashboard.lessons.records import Figure, Step
 from dashboard.lessons.results import REFERENCES, Entry, LessonResults, plain_name
 from dashboard.lessons.values import Reading
 from dashboard.sections.lessons.runs import status
 from dashboard.text import units, verdicts
-from dashboard.widgets import course, figures, pictures, presenting
+from dashboard.widgets import clicks, course, figures, pictures, presenting
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
 from mucore import catalog
@@ -77,7 +77,7 @@ def show_outcome(step: Step, name: str, results: LessonResults) -> None:
     st.markdown(f":material/visibility: *{step.see}*")
     course.above(next(iter(Reading(results, step.guess).sentences(step)), ""), step.see)
     for number, figure in enumerate(step.figures):
-        show_figure(figure, f"{name}:{number}", results)
+        show_figure(figure, f"{name}:{number}", step, results)
     with presenting.slide(f"{name}:said"):
         show_said(step, results)
         st.caption(by_chance(min(one.forget_count for one in entries)))
@@ -129,45 +129,29 @@ def by_chance(count: int) -> str:
     return f"{images}, each model trained once: up to {points} of difference can be chance."
 
 
-def show_figure(figure: Figure, name: str, results: LessonResults) -> None:
+def show_figure(figure: Figure, name: str, step: Step, results: LessonResults) -> None:
     if figure.kind == "pictures":
         show_pictures(figure, name, results)
         return
-    made, alt, frame = drawn(figure, results, dark=state.dark(), large=presenting.on())
-    figures.chart(made, name, alt=alt)
-    figures.numbers(frame, name.replace(":", "-"), made)
+    made, alt = drawn(figure, step, results, dark=state.dark())
+    if figure.kind == "dots":
+        narrow, _ = drawn(figure, step, results, dark=state.dark(), stacked=True)
+        clicks.stacking(made, narrow, name, alt=alt)
+    else:
+        figures.chart(made, name, alt=alt)
+    figures.numbers(numbers(figure, results), name.replace(":", "-"), made)
 
 
 def drawn(
-    figure: Figure, results: LessonResults, *, dark: bool, large: bool = False
-) -> tuple[go.Figure, str, pd.DataFrame]:
-    """A figure with its words and the numbers behind it. All who read along share them; nobody
-    writes to them.
-    """
-    return _drawn(figure, results, f"{figure} {results}", dark=dark, large=large)
-
-
-@st.cache_resource(show_spinner=False, max_entries=32)
-def _drawn(
-    _figure: Figure, _results: LessonResults, what: str, *, dark: bool, large: bool
-) -> tuple[go.Figure, str, pd.DataFrame]:
-    """`what` says the figure and its results in full: a room asks for the same one at one moment,
-    and drawing it keeps a processor busy for a third of a second.
-    """
-    figure, results, frame = _figure, _results, numbers(_figure, _results)
-    scenario, metrics = figure.scenarios[0], figure.metrics
-    if figure.kind == "pairs":
-        pairs = lesson_pairs.lesson_pairs_info(
-            results, metrics[0], figure.scenarios, figure.methods
-        )
-        made = lesson_pairs.draw(pairs, dark=dark, large=large)
-        return made, lesson_pairs.alt_text(pairs), frame
+    figure: Figure, step: Step, results: LessonResults, *, dark: bool, stacked: bool = False
+) -> tuple[go.Figure, str]:
+    """A figure with its words."""
     if figure.kind == "scatter":
-        marks = lesson_scatter.lesson_scatter_info(results)
-        made = lesson_scatter.draw(marks, dark=dark, large=large)
-        return made, lesson_scatter.alt_text(marks), frame
-    bars = lesson_bars.lesson_bars_info(results, metrics, figure.methods, scenario)
-    return lesson_bars.draw(bars, dark=dark, large=large), lesson_bars.alt_text(bars), frame
+        info = lesson_scatter.lesson_scatter_info(results)
+        half = results.noise(lesson_scatter.CKA.x)
+        return lesson_scatter.draw(info, half, dark=dark), similarity_scatter.alt_text(info)
+    marks = lesson_dots.lesson_dots_info(results, figure, judged=step.judged)
+    return lesson_dots.draw(marks, dark=dark, stacked=stacked), lesson_dots.alt_text(marks)
 
 
 def numbers(figure: Figure, results: LessonResults) -> pd.DataFrame:
@@ -181,11 +165,11 @@ def numbers(figure: Figure, results: LessonResults) -> pd.DataFrame:
     if len(figure.scenarios) > 1:
         found["forget set"] = [catalog.scenario(one.scenario).title for one in shown]
     for metric in figure.metrics:
-        values = [one.values.get(metric) for one in shown]
+        values, title = [one.values.get(metric) for one in shown], lesson_dots.head(metric)
         if figure.kind == "scatter":
-            found[lesson_bars.head(metric)] = values
+            found[title] = values
         else:
-            found[f"{lesson_bars.head(metric)}, %"] = [lesson_bars.percent(each) for each in values]
+            found[f"{title}, %"] = [lesson_dots.percent(each) for each in values]
     return pd.DataFrame(found)
 
 
@@ -201,9 +185,7 @@ def show_pictures(figure: Figure, name: str, results: LessonResults) -> None:
         found.images, found.labels, found.predicted, found.names
     )
     figures.chart(
-        lesson_pictures.draw(info, dark=state.dark(), large=presenting.on()),
-        name,
-        alt=lesson_pictures.alt_text(info),
+        lesson_pictures.draw(info, dark=state.dark()), name, alt=lesson_pictures.alt_text(info)
     )
 
 

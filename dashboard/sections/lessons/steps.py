@@ -73,8 +73,7 @@ def vote(lesson: Lesson, number: int, found: LessonResults) -> bool:
     offer, held = offered(guess, absent), room.on(lesson)
     with presenting.slide(f"{name}:question"):
         if held is not None:
-            large = presenting.on()
-            return votes.show_guess(lesson, number, offer, held, results, large=large)
+            return votes.show_guess(lesson, number, offer, held, results)
         quiz.show_guess(offer, name, results)
         return bool(state.ticket(f"{name}:open"))
 

@@ -66,7 +66,8 @@ def _step(
     for place, figure in enumerate(step.figures, start=1):
         if figure.kind in ("pictures", "scene"):  # images stay with their data, scenes move
             continue
-        drawn, alt, frame = figures.drawn(figure, results, dark=dark)
+        drawn, alt = figures.drawn(figure, step, results, dark=dark)
+        frame = figures.numbers(figure, results)
         name = f"{number}-{place}"
         blocks.append(Picture(name, f"Figure {number}.{place}", step.see, drawn, alt))
         blocks.append(take_home.readable(Table(f"Numbers of figure {number}.{place}", frame)))

@@ -18,20 +18,14 @@ from dashboard.lessons.results import LessonResults
 from dashboard.lessons.values import choices
 from dashboard.sections.lessons import quiz
 from dashboard.text import units
-from dashboard.widgets import course, figures, guests, messages
+from dashboard.widgets import course, figures, guests, messages, presenting
 from dashboard.widgets.markdown import escape
 from mucore.errors import BadValue
 from mucore.store import Talk
 
 
 def show_guess(
-    lesson: Lesson,
-    number: int,
-    guess: Guess,
-    held: Talk,
-    results: LessonResults | None,
-    *,
-    large: bool,
+    lesson: Lesson, number: int, guess: Guess, held: Talk, results: LessonResults | None
 ) -> bool:
     """A step's prediction as a vote; whether its outcome is shown. Without `results` there is
     nothing to reveal yet.
@@ -41,37 +35,37 @@ def show_guess(
     with st.container(border=True):
         st.markdown(f":material/how_to_vote: **What do you think?** {guess.ask}")
         if revealed and results is not None:
-            given = show_votes(lesson, ballot, choices(guess, results), large=large)
+            given = show_votes(lesson, ballot, choices(guess, results))
             shown = given if given is None or guess.options else float(given)
             quiz.show_verdict(guess, shown, results)
             state.set_ticket(f"{name}:open", True)  # also when the talk has ended
             if shown is not None:
                 state.set_ticket(f"{name}:guess", shown)
         else:
-            ask(lesson, ballot, ready=results is not None, large=large)
+            ask(lesson, ballot, ready=results is not None)
     return revealed
 
 
-def show_check(lesson: Lesson, number: int, held: Talk, *, large: bool) -> None:
+def show_check(lesson: Lesson, number: int, held: Talk) -> None:
     """A question of "Check yourself" as a vote."""
     question, ballot = lesson.check[number - 1], of_check(lesson, number)
     st.markdown(f"**{number}. {question.text}**")
     if ballot.name not in held.revealed:
-        ask(lesson, ballot, ready=True, large=large)
+        ask(lesson, ballot, ready=True)
         return
     right = str(question.right + 1)
-    given = show_votes(lesson, ballot, {right}, large=large)
+    given = show_votes(lesson, ballot, {right})
     if given is not None:
         state.set_ticket(f"lesson:{lesson.id}:check:{number}", int(given) - 1)
     st.markdown(f"**{escape(ballot.title(right))}.** {question.why}")
 
 
-def ask(lesson: Lesson, ballot: Ballot, *, ready: bool, large: bool) -> None:
+def ask(lesson: Lesson, ballot: Ballot, *, ready: bool) -> None:
     """The question while its answer is not shown: to who presents the votes, to others a form."""
     if not access.presents():
         answer(lesson, ballot)
         return
-    watch(lesson, ballot, large)
+    watch(lesson, ballot)
     line = st.container(horizontal=True, vertical_alignment="center")
     line.button(
         "Reveal",
@@ -123,17 +117,19 @@ def reveal(question: str) -> None:
 
 
 @guests.live(1.0)
-def watch(lesson: Lesson, ballot: Ballot, large: bool) -> None:
+def watch(lesson: Lesson, ballot: Ballot) -> None:
     """The votes as they come in."""
     with messages.guarded():
         votes = room.votes(ballot.name)
         count, readers = sum(votes.values()), room.readers()
         votes_here, room_here = units.count(count, "vote"), units.count(readers, "reader")
-        if large:  # the sentence that stands above a figure of a talk
+        if presenting.on():  # the sentence that stands above a figure of a talk
             course.above(f"{votes_here}, {room_here} here.")
         else:
             st.markdown(f"**{votes_here}**, {room_here} here.")
-        draw(lesson, ballot, votes, large=large)
+        # a clicker reveals nothing before anybody has voted (assets/presenting.js)
+        with st.container(key=None if count else "no_votes"):
+            draw(lesson, ballot, votes)
 
 
 @st.fragment
@@ -168,13 +164,11 @@ def _send(lesson: Lesson, ballot: Ballot, chosen: str | int | None) -> str:
     return ""
 
 
-def show_votes(
-    lesson: Lesson, ballot: Ballot, right: Collection[str], *, large: bool
-) -> str | None:
+def show_votes(lesson: Lesson, ballot: Ballot, right: Collection[str]) -> str | None:
     """The votes beside the answer; what this reader said."""
     given = None if access.presents() else room.mine(lesson, ballot.name)
     given = given if given is not None and ballot.takes(given) else None
-    figure = draw(lesson, ballot, room.votes(ballot.name), right=right, mine=given, large=large)
+    figure = draw(lesson, ballot, room.votes(ballot.name), right=right, mine=given)
     if access.presents():
         asked = tally(ballot, room.votes(ballot.name), first=room.votes(ballot.name, first=True))
         rows = [{"Choice": one.title, "Before": one.before, "Votes": one.count} for one in asked]
@@ -187,14 +181,11 @@ def draw(
     lesson: Lesson,
     ballot: Ballot,
     votes: dict[str, int],
-    *,
     right: Collection[str] | None = None,
     mine: str | None = None,
-    large: bool,
 ) -> go.Figure:
     first = room.votes(ballot.name, first=True)
     bins = tally(ballot, votes, first=first, answers=right, mine=mine)
-    info = vote_bars.vote_bars_info(bins, numbers=not ballot.options)
-    figure = vote_bars.draw(info, dark=state.dark(), large=large)
-    figures.chart(figure, f"votes:{lesson.id}:{ballot.name}", alt=vote_bars.alt_text(info))
+    figure = vote_bars.draw(bins, dark=state.dark())
+    figures.chart(figure, f"votes:{lesson.id}:{ballot.name}", alt=vote_bars.alt_text(bins))
     return figure

@@ -18,9 +18,11 @@ from playing import QuickRoom
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data
-from dashboard.charts import lesson_bars, lesson_pairs, lesson_scatter
+from dashboard.charts import lesson_dots, lesson_scatter
+from dashboard.charts.dots import Mark
+from dashboard.charts.lesson_scatter import CKA
 from dashboard.lessons import LESSONS
-from dashboard.lessons.records import Guess, Lesson
+from dashboard.lessons.records import Figure, Guess, Lesson
 from dashboard.lessons.results import (
     Entry,
     LessonResults,
@@ -394,7 +396,7 @@ def test_own_evidence_takes_the_very_runs_and_the_demo_those_alike():
 # --------------------------------------------------------------------------------------------------
 
 
-def test_bars_are_the_values_in_percent_and_lines_are_the_references():
+def test_dots_are_the_values_in_percent_beside_retrains_line():
     evidence = made(
         {
             "original": {"fa": 0.98, "ra": 0.97},
@@ -402,26 +404,19 @@ def test_bars_are_the_values_in_percent_and_lines_are_the_references():
             "duck": {"fa": 0.25},
         }
     )
-    info = lesson_bars.lesson_bars_info(evidence, ("fa", "ra"))
-    assert [bar.title for bar in info.bars] == ["Original", "Retrain", "DUCK"]
-    assert info.bars[2].values == (25.0, None) and info.bars[2].reasons[1]
-    assert info.line("retrain") == (0.0, 96.0)
-    figure = lesson_bars.draw(info, dark=False)
-    dashes = {trace.name: trace.line.dash for trace in figure.data if trace.type == "scatter"}
-    assert dashes == {"Retrain": "dash", "Original": "dot"}
-    assert [(shape.x0, shape.line.dash) for shape in figure.layout.shapes] == [
-        (0.0, "dash"),
-        (98.0, "dot"),
-        (96.0, "dash"),
-        (97.0, "dot"),
+    figure = Figure(
+        kind="dots", metrics=("fa", "ra"), scenarios=(evidence.scenario,), methods=("duck",)
+    )
+    info = lesson_dots.lesson_dots_info(evidence, figure)
+    assert [line.title for line in info.lines] == ["Original", "Retrain", "DUCK"]
+    assert info.lines[2].marks == (Mark(25.0), None) and info.lines[2].fate == "cannot tell"
+    assert [panel.base for panel in info.panels] == [0.0, 96.0]
+    assert "25.0 (DUCK)" in lesson_dots.alt_text(info)
+    alone = replace(figure, methods=("original",))
+    assert [one.title for one in lesson_dots.lesson_dots_info(evidence, alone).lines] == [
+        "Original",
+        "Retrain",
     ]
-    assert [note.text for note in figure.layout.annotations if note.y == "DUCK"] == ["25.0", "–"]
-    assert figure.layout.xaxis.ticktext == ("0 %", "50 %", "100 %")
-    assert "DUCK 25.0 %" in lesson_bars.alt_text(info)
-    assert lesson_bars.draw(info, dark=True, large=True).layout.height > figure.layout.height
-    assert [
-        bar.method for bar in lesson_bars.lesson_bars_info(evidence, ("fa",), ("original",)).bars
-    ] == ["original", "retrain"]
 
 
 def test_grey_is_where_retrains_of_other_seeds_stand():
@@ -449,21 +444,20 @@ def test_grey_is_where_retrains_of_other_seeds_stand():
     assert evidence.noise("cka_retrain_forget") is None  # of each with itself
     assert gather(results, specs).noise("fa") is None  # one seed
 
-    bars = lesson_bars.lesson_bars_info(evidence, ("fa", "cka_retrain_forget"))
-    assert bars.bands == {0: pytest.approx((13.25, 26.75))}
-    figure = lesson_bars.draw(bars, dark=False)
-    (band,) = (shape for shape in figure.layout.shapes if shape.name == "noise")
-    assert (band.x0, band.x1, band.xref) == (*bars.bands[0], "x")
-    assert "6.8 points" in lesson_bars.alt_text(bars)
+    shown = Figure(
+        kind="dots", metrics=("fa", "cka_retrain_forget"), scenarios=(evidence.scenario,)
+    )
+    info = lesson_dots.lesson_dots_info(evidence, shown)
+    assert [panel.half_band for panel in info.panels] == [pytest.approx(6.75), None]
+    (band,) = (
+        shape for shape in lesson_dots.draw(info, dark=False).layout.shapes if shape.name == "noise"
+    )
+    assert (band.x0, band.x1, band.xref) == (pytest.approx(13.25), pytest.approx(26.75), "x")
 
-    scatter = lesson_scatter.lesson_scatter_info(evidence)
-    (band,) = lesson_scatter.draw(scatter, dark=False).layout.shapes
+    scatter, half = lesson_scatter.lesson_scatter_info(evidence), evidence.noise(CKA.x)
+    shapes = lesson_scatter.draw(scatter, half, dark=False).layout.shapes
+    (band,) = (shape for shape in shapes if shape.name == "noise")
     assert (band.x0, band.x1) == pytest.approx((0.5325, 0.6675)) and band.yref == "y domain"
-
-    pairs = lesson_pairs.lesson_pairs_info(evidence, "fa", (evidence.scenario,))
-    (band,) = lesson_pairs.draw(pairs, dark=True).layout.shapes
-    assert (band.x0, band.x1) == pytest.approx((13.25, 26.75)) and band.y1 == lesson_pairs.GREY
-    assert all(not text.endswith("..") for text in map(lesson_pairs.alt_text, [pairs]))
 
 
 # --- the page
@@ -491,8 +485,9 @@ def test_every_step_shows_its_figures_with_results(home, lesson):
             assert not at.get("plotly_chart")
             at = button(at, "Skip").click().run()
         assert not at.exception and not at.error
+        # of dots two: the other is for phones
         assert len(at.get("plotly_chart")) == sum(
-            figure.kind in ("bars", "pairs", "scatter") for figure in step.figures
+            {"dots": 2, "scatter": 1}.get(figure.kind, 0) for figure in step.figures
         )
         if step.figures:
             assert step.see in words_on(at)
@@ -597,7 +592,7 @@ def test_images_are_shown_where_predictions_were_kept(home, monkeypatch, name, s
     fill(home, LESSONS[name], outputs=True)
     at = button(opened(lesson=name, step=step), "Skip").click().run()
     assert not at.exception and not at.error
-    assert len(at.get("plotly_chart")) == 2
+    assert len(at.get("plotly_chart")) == 3  # of dots two: the other is for phones
     assert [(scenario, triggered) for scenario, _, triggered in asked] == [
         ("backdoor", True) if name == "backdoor" else ("best_case", False)
     ]

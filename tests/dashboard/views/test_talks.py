@@ -208,15 +208,15 @@ def test_readers_vote_the_presenter_reveals_and_all_see_the_answer(home, be):
     assert not any(one.label.startswith("Send") for one in presenter.button)
     button(presenter, f"reveal:{FIRST.id}:2").click().run()
     assert held(home) == Talk(lesson=FIRST.id, step=2, source="own", revealed=frozenset({"2"}))
-    assert len(presenter.get("plotly_chart")) == 2  # the votes, and the step's figure
+    assert len(presenter.get("plotly_chart")) == 3  # the votes, the step's figure, one for phones
     for who, at, told in (("ada", ada, "10 %"), ("bob", bob, "90 %")):
         be(who)
         at.run()
-        assert len(at.get("plotly_chart")) == 2
+        assert len(at.get("plotly_chart")) == 3
         assert not any(one.label.startswith("Send") for one in at.button)
         assert any(told in line for line in lines_with(at, "You said"))
     be("late")
-    assert len(opened(follow="1").get("plotly_chart")) == 2
+    assert len(opened(follow="1").get("plotly_chart")) == 3
     assert votes(home, "2") == {"10": 1, "90": 1}
 
 
