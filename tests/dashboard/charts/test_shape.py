@@ -15,8 +15,8 @@ import plotly.graph_objects as go
 from dashboard import charts
 from dashboard.charts import parts
 
-# HTML, what several figures are drawn with, and modules of several small ones
-NO_FIGURES = ("results_table", "scatter", "dots", "start_tiles")
+# HTML, what figures are drawn with, modules of several small ones, and figures of what is there
+NO_FIGURES = ("results_table", "scatter", "dots", "start_tiles", "lesson_scatter", "vote_bars")
 FIGURES = [
     each.name
     for each in pkgutil.iter_modules(charts.__path__)
