@@ -98,34 +98,19 @@ def start_again(job: Job) -> None:
     apart.start(store, job if job.state in ACTIVE else store.retry(job.id))
 
 
-def plan(grid: Grid) -> Plan:
-    """What a grid comes to, with the demo's runs as a second source of estimates. Raises a
-    `MucoreError` with a sentence.
+def plan(grid: Grid, *, models: int = 0, originals: Originals = "one") -> Plan:
+    """What a grid comes to, or with `models` of each kind a forgetting-quality experiment; the
+    demo's runs are a second source of estimates. Raises a `MucoreError` with a sentence.
     """
     store = own_store()
-    return _plan(store, _history(), str(store.home), _moves(store, grid), grid.model_dump_json())
+    moves, content = _moves(store, grid), grid.model_dump_json()
+    return _plan(store, _history(), str(store.home), moves, content, models, originals)
 
 
 def precision_gain() -> str:
     """What another precision would gain where runs are computed, in a sentence."""
     device, _ = estimate.available(own_store())
     return estimate.gain(device)
-
-
-def experiment_plan(grid: Grid, *, models: int, originals: Originals) -> Plan:
-    """What a forgetting-quality experiment comes to, as `plan` has it. Raises a `MucoreError` with
-    a sentence.
-    """
-    store = own_store()
-    return _experiment_plan(
-        store,
-        _history(),
-        str(store.home),
-        _moves(store, grid),
-        grid.model_dump_json(),
-        models,
-        originals,
-    )
 
 
 def plan_seeds(keys: Sequence[str], count: int) -> Plan:
@@ -291,24 +276,18 @@ def _started(home: str) -> list[subprocess.Popen]:
 
 @st.cache_data(show_spinner=False, max_entries=32)
 def _plan(
-    _store: Store, _history: Store | None, name: str, moves: tuple[object, ...], grid: str
-) -> Plan:
-    return make_plan(Grid.model_validate_json(grid), _store, history=_history)
-
-
-@st.cache_data(show_spinner=False, max_entries=8)
-def _experiment_plan(
     _store: Store,
     _history: Store | None,
     name: str,
     moves: tuple[object, ...],
-    grid: str,
+    content: str,
     models: int,
     originals: Originals,
 ) -> Plan:
-    return plan_experiment(
-        Grid.model_validate_json(grid), _store, models=models, originals=originals, history=_history
-    ).plan
+    grid = Grid.model_validate_json(content)
+    if not models:
+        return make_plan(grid, _store, history=_history)
+    return plan_experiment(grid, _store, models=models, originals=originals, history=_history).plan
 
 
 @st.cache_data(show_spinner=False, max_entries=16)

@@ -469,29 +469,6 @@ def toggle(label: str, name: str, *, default: bool = False, **look: Any) -> bool
     return value
 
 
-def tick(label: str, name: str, option: str, chosen: bool, **look: Any) -> bool:
-    """One check box of a group that shares URL parameter `name`; `chosen` is what the address says,
-    or the group's default where it says nothing. End the group with `set_ticked`.
-    """
-    key, usual = f"{_WIDGET}{name}:{option}", f"{_DEFAULT}{name}:{option}"
-    moved = not params(name) and st.session_state.get(key) == st.session_state.get(usual) != chosen
-    if key not in st.session_state or st.session_state.get(_SEEN + name) != params(name) or moved:
-        st.session_state[key] = chosen
-    st.session_state[usual] = None if params(name) else chosen
-    return st.checkbox(label, key=key, **look)
-
-
-def set_ticked(name: str, options: Sequence[str], default: Sequence[str] | None = None) -> None:
-    """Write the options of a group of check boxes to the address, nothing for `default`; none of
-    them is written as an empty value.
-    """
-    set_param(
-        name,
-        None if default is not None and list(options) == list(default) else list(options) or [""],
-    )
-    st.session_state[_SEEN + name] = params(name)
-
-
 def _first(options: Sequence[str], default: str | None) -> str:
     return default if default is not None and default in options else options[0] if options else ""
 

@@ -6,14 +6,11 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   const numbers = parentElement.querySelector(".numbers");
 
   const count = () => {
-    const marked = new Set(data.marked);
     const lines = area.value.split("\n").length;
     numbers.replaceChildren(
       ...Array.from({ length: lines }, (_, place) => {
         const line = document.createElement("div");
-        const number = document.createElement(marked.has(place + 1) && !area.changed ? "b" : "span");
-        number.textContent = place + 1;
-        line.append(number);
+        line.textContent = place + 1;
         return line;
       }),
     );
@@ -26,7 +23,6 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     setStateValue("typed", { text: area.value, revision: area.revision });
   };
   const changed = () => {
-    area.changed = true;
     count();
     clearTimeout(area.timer);
     area.timer = setTimeout(send, PAUSE);
@@ -49,9 +45,6 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   if (area.revision !== data.revision) {
     area.revision = data.revision;
     area.value = area.sent = data.text;
-    area.changed = false;
-  } else if (area.value === data.checked) {
-    area.changed = false;
   }
   count();
   area.oninput = changed;

@@ -20,7 +20,7 @@ def launch_settings(summaries: pd.DataFrame, paper: str) -> dict[str, str | list
     none for the authors', that they are tuned, or the values that somebody chose.
 
     Launch takes one setting a method. Of a method that ran with several the tuned one stands for
-    all, or else that of most runs; `one_of` names these methods, so that Launch can say so.
+    all, or else that of most runs.
     """
     known = {card.id: card for card in catalog.methods() if card.family != "reference"}
     runs = summaries[summaries["method"].isin(known) & summaries["parameters"].map(is_plain)]
@@ -30,25 +30,12 @@ def launch_settings(summaries: pd.DataFrame, paper: str) -> dict[str, str | list
     kinds = runs.sort_values(
         ["untuned", "count"], ascending=[True, False], kind="stable"
     ).drop_duplicates(["method", "parameters"])
-    query: dict[str, str | list[str]] = {}
     if OWN in set(kinds["preset"]):
-        settings: dict[str, list[dict[str, str]]] = {}
-        for line in kinds.to_dict("records"):
-            changed = _changed(line, known[line["method"]], paper)
-            mine = settings.setdefault(line["method"], [])
-            mine += [changed] if changed not in mine else []
-        several = {method for method, each in settings.items() if len(each) > 1}
-        query["settings"] = "own"
-        for each in settings.values():
-            query |= each[0]
-    elif kinds["untuned"].all():
-        return {}
-    else:  # the values of a preset may follow the scenario, and are one setting all the same
-        found = kinds.groupby("method")["preset"].nunique()
-        several = set(found.index[found > 1])
-        query["settings"] = "tuned"
-    one_of = [method for method in known if method in several]
-    return query | ({"one_of": one_of} if one_of else {})
+        query: dict[str, str | list[str]] = {"settings": "own"}
+        for line in kinds.drop_duplicates("method").to_dict("records"):
+            query |= _changed(line, known[line["method"]], paper)
+        return query
+    return {} if kinds["untuned"].all() else {"settings": "tuned"}
 
 
 def _changed(line: Mapping[str, Any], card: MethodCard, paper: str) -> dict[str, str]:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from mucore import catalog, titles
-from mucore.catalog.tuning import Borrowed, Tuned
+from mucore.catalog.tuning import Tuned
 from mucore.errors import MucoreError, UnknownName
 from mucore.spec import Recipe, complete, fill, make_recipe, method_parameters
 from mucore.spec.run import scenario_revision
@@ -127,30 +127,6 @@ def setup_text(line: Mapping[str, Any]) -> str:
 def value_title(column: str, value: str) -> str:
     """What a table says of a value of its column dataset, model or recipe."""
     return {"dataset": titles.dataset, "model": titles.model, "recipe": recipe_text}[column](value)
-
-
-def borrowed_text(found: Borrowed) -> str:
-    """Which tuned settings methods take that have none of their task."""
-    source, parts = found.source, {*found.parts}
-    words = {"recipe": "on this recipe", "scenario_parameters": "for this forget set"}
-    lacks = (
-        "on these data and this model"
-        if {"scenario", "data", "model"} & parts
-        else " and ".join(words.get(part, "from this original") for part in found.parts)
-    )
-    methods = ", ".join(catalog.method(name).title for name in found.methods)
-    told = (titles.dataset(source.dataset), titles.model(source.model), changes_text(source))
-    return (
-        f"Nothing was tuned under “{scenario_title(found.scenario)}” {lacks} for {methods}. "
-        f"They take settings that were tuned under “{scenario_title(source.scenario)}” "
-        f"({' · '.join(filter(None, told))})."
-        + (
-            " Whether the tasks differ, the file of an earlier version does not say; the same "
-            "search again adds it and repeats no trial."
-            if found.unsaid
-            else ""
-        )
-    )
 
 
 def changes_text(found: Tuned) -> str:

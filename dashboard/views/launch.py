@@ -11,11 +11,11 @@ import streamlit as st
 from dashboard import state
 from dashboard.pages import TAB
 from dashboard.sections.forget_sets import page as forget_sets
-from dashboard.sections.launch import own, own_method, search
+from dashboard.sections.launch import own_method, search
 from dashboard.sections.launch.dataset import choose_data
 from dashboard.sections.launch.methods import choose_methods, method_settings
 from dashboard.sections.launch.plan import choose_models, choose_seeds, plan_of, summary
-from dashboard.sections.launch.recipe import say_setting
+from dashboard.sections.launch.recipe import say_changes
 from dashboard.sections.launch.scenarios import choose_scenarios, in_sequence
 from dashboard.sections.launch.sweeps import choose_sensitivity
 from dashboard.widgets import fields, figures, header
@@ -49,7 +49,7 @@ def form() -> None:
         unread = catalog.dataset(basis.dataset).takes_path and basis.facts is None
         classes = () if unread else datasets.class_names(basis.dataset)
         scenarios = choose_scenarios(classes, task, basis)
-        say_setting(place, catalog.preset(basis.preset))
+        say_changes(place, catalog.preset(basis.preset), basis.changes)
         names = list(dict.fromkeys(one["id"] for one in scenarios))
         sequence = in_sequence(scenarios)
         methods = method_settings(choose_methods(names, task), basis, scenarios)
@@ -72,7 +72,7 @@ def form() -> None:
 
 
 fields.begin()
-if own.room():
-    own.show()
+if own_method.opened():
+    own_method.write_method()
 else:
     page()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import streamlit as st
@@ -16,19 +16,10 @@ _HTML: Final = (
 
 
 def editor(
-    label: str,
-    key: str,
-    text: str,
-    revision: int,
-    *,
-    on_change: Callable[[str], None],
-    checked: str = "",
-    marked: Collection[int] = (),
+    label: str, key: str, text: str, revision: int, *, on_change: Callable[[str], None]
 ) -> bool:
     """The field, which shows `text` where `revision` is another than before, and otherwise keeps
     what is typed; `on_change` gets that when it pauses. True where Ctrl+Enter was pressed.
-
-    The numbers of `marked` lines are red as long as the field holds what was `checked`.
     """
     component = st.components.v2.component(
         "mucore_code_editor",
@@ -43,13 +34,7 @@ def editor(
             on_change(str(typed.get("text", "")))
 
     found = component(
-        data={
-            "label": label,
-            "text": text,
-            "revision": revision,
-            "checked": checked,
-            "marked": sorted(marked),
-        },
+        data={"label": label, "text": text, "revision": revision},
         key=key,
         on_typed_change=changed,
         on_go_change=lambda: None,

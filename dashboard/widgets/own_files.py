@@ -8,22 +8,16 @@ only where there is such a file.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pandas as pd
 import streamlit as st
 
 from dashboard import data
-from dashboard.charts.parts.pictures import sheet
 from dashboard.text import units
 from dashboard.widgets import uploads
-from dashboard.widgets.markdown import escape
-from dashboard.widgets.training_set import pictures, stamp, training_of
+from dashboard.widgets.training_set import stamp, training_of
 from mucore import catalog
 from mucore.errors import BadFile, MucoreError
 from mucore.spec import Recipe, make_recipe
@@ -31,10 +25,6 @@ from mucore.userfiles import weights
 
 if TYPE_CHECKING:
     from mucore.datasets import Splits
-
-
-ON_WALL: Final = 40  # images
-WALL_HEIGHT: Final = 300  # pixels
 
 
 @dataclass(frozen=True)
@@ -84,51 +74,14 @@ def facts_text(facts: Facts) -> str:
     )
 
 
-def show(dataset: str) -> None:
-    """The classes of a reader's own data with their counts, and a wall of samples that goes through
-    the classes in turn.
-    """
-    training = training_of(dataset)
-    counts = training.counts()
-    for note in training.splits.notes:
-        st.caption(escape(note))
-    with st.expander("What it holds"):
-        left, right = st.columns([2, 3], gap="medium")
-        what = "Attribute" if training.task == "attributes" else "Class"
-        left.dataframe(
-            pd.DataFrame({what: training.class_names, "Training images": counts}),
-            hide_index=True,
-            height=WALL_HEIGHT,
-        )
-        ids = _in_turn([training.having(number) for number in range(len(counts))])
-        edge = ((0, 0), (1, 1), (1, 1), (0, 0))  # a grey line between images
-        wall = sheet(np.pad(pictures(training, ids), edge, constant_values=128))
-        words = units.count(len(ids), "training image")
-        with right:
-            st.html(
-                f'<img src="{wall.url}" alt="{words}, {wall.across} in a row, class by class in '
-                'turn" style="width:100%;image-rendering:pixelated">'
-            )
-            st.caption(f"{words}, of one class after another.")
-
-
-def _in_turn(classes: Sequence[np.ndarray]) -> list[int]:
-    """Ids for a wall: the first of each class, the second of each, each sample once."""
-    deepest = max(map(len, classes), default=0)
-    turns = (ids[depth] for depth in range(deepest) for ids in classes if depth < len(ids))
-    return list(dict.fromkeys(int(each) for each in islice(turns, 4 * ON_WALL)))[:ON_WALL]
-
-
 def check_weights(
-    text: str, dataset: str, model: str, preset: str, changes: dict[str, Any], facts: Facts | None
+    text: str, dataset: str, model: str, preset: str, changes: dict[str, Any], facts: Facts
 ) -> None:
     """Raise `BadFile` or `BadValue` where the weights in a file, or in the store's copy of one, do
     not fit the model on this data, preprocessed as the preset with `changes` has it, which must
     say so where the file does not tell.
     """
     path = str(weights.stored(data.own_store().artifacts, text))
-    if facts is None:
-        return
     recipe, said = make_recipe(preset, changes), "preprocess" in changes
     if problem := _misfit(path, stamp(path), dataset, model, recipe.model_dump_json(), facts, said):
         raise BadFile(uploads.named(problem, path))

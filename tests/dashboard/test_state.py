@@ -24,15 +24,6 @@ def page():
         state.number("Top", "top", default=5, min_value=1, max_value=9),
         state.toggle("Paper", "paper"),
     )
-    ticked = [
-        name
-        for name in ("p", "q")
-        if state.tick(
-            name, "group", name, name in state.choices("group", ["p", "q"], default=["p"])
-        )
-    ]
-    state.set_ticked("group", ticked)
-    st.session_state["ticked"] = ticked
 
 
 def opened(**query: str | list[str]) -> AppTest:
@@ -46,7 +37,7 @@ def opened(**query: str | list[str]) -> AppTest:
 def test_defaults_leave_the_address_clean():
     at = opened()
     assert at.session_state["got"] == ("b", ["x"], "value", "0", 5, False)
-    assert at.query_params == {"group": "p"}
+    assert at.query_params == {}
 
 
 def test_a_click_counts_though_the_browser_sends_the_address_of_before():
@@ -73,11 +64,8 @@ def test_what_is_drawn_anew_by_itself_follows_no_old_address(monkeypatch):
 
 
 def test_an_address_is_followed():
-    at = opened(
-        data="c", methods=["z", "y"], view="gap", seeds="0-4", top="7", paper="1", group="q"
-    )
+    at = opened(data="c", methods=["z", "y"], view="gap", seeds="0-4", top="7", paper="1")
     assert at.session_state["got"] == ("c", ["z", "y"], "gap", "0-4", 7, True)
-    assert at.session_state["ticked"] == ["q"]
 
 
 def test_widgets_write_to_the_address_and_the_address_gives_the_same_view():
@@ -87,7 +75,6 @@ def test_widgets_write_to_the_address_and_the_address_gives_the_same_view():
     at.text_input[0].set_value("0,1")
     at.number_input[0].set_value(8)
     at.toggle[0].set_value(True)
-    at.checkbox[1].check()
     at.run()
     assert at.session_state["got"] == ("a", ["x", "z"], "value", "0,1", 8, True)
     assert at.query_params == {
@@ -96,11 +83,9 @@ def test_widgets_write_to_the_address_and_the_address_gives_the_same_view():
         "seeds": "0,1",
         "top": "8",
         "paper": "1",
-        "group": ["p", "q"],
     }
     again = opened(**at.query_params)
     assert again.session_state["got"] == at.session_state["got"]
-    assert again.session_state["ticked"] == ["p", "q"]
 
 
 def test_going_back_to_the_default_leaves_the_address():
@@ -112,16 +97,14 @@ def test_going_back_to_the_default_leaves_the_address():
 def test_none_chosen_is_told_from_nothing_said():
     at = opened()
     at.multiselect[0].set_value([]).run()
-    at.checkbox[0].uncheck().run()
-    assert at.session_state["got"][1] == [] and at.session_state["ticked"] == []
-    assert at.query_params == {"methods": "", "group": ""}
+    assert at.session_state["got"][1] == []
+    assert at.query_params == {"methods": ""}
     again = opened(**at.query_params)
-    assert again.session_state["got"][1] == [] and again.session_state["ticked"] == []
+    assert again.session_state["got"][1] == []
 
 
 @pytest.mark.parametrize(
-    "query",
-    [{"data": "nonsense"}, {"view": "9"}, {"top": "1000"}, {"paper": "perhaps"}, {"group": "?"}],
+    "query", [{"data": "nonsense"}, {"view": "9"}, {"top": "1000"}, {"paper": "perhaps"}]
 )
 def test_nonsense_in_an_address_falls_back(query):
     got = opened(**query).session_state["got"]

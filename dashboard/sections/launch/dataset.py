@@ -16,6 +16,7 @@ from dashboard.sections.launch import recipe
 from dashboard.widgets import fields as parts
 from dashboard.widgets import own_files, uploads
 from dashboard.widgets.markdown import escape
+from dashboard.widgets.training_set import training_of
 from mucore import catalog
 from mucore.catalog.cards import DatasetCard
 from mucore.spec import FIRST, Recipe, fill, make_recipe
@@ -92,9 +93,8 @@ def choose_data() -> tuple[Basis, st.delta_generator.DeltaGenerator]:
             format_func=lambda name: models[name].title,
         )
     card = cards[dataset]
-    st.caption(
-        escape(" ".join(filter(None, [recipe.sentence(presets[preset].meaning), *about(card)])))
-    )
+    where = "" if card.embedded or card.takes_path else card.where
+    st.caption(escape(f"{presets[preset].meaning} {where}"))
     place = st.container()
     if presets[preset].open_points:
         with st.expander("What the paper leaves open"):
@@ -113,7 +113,8 @@ def choose_data() -> tuple[Basis, st.delta_generator.DeltaGenerator]:
             )
         if facts is not None and card.takes_path:
             st.caption(escape(f"{uploads.title_of(dataset)}: {own_files.facts_text(facts)}"))
-            own_files.show(dataset)
+            for note in training_of(dataset).splits.notes:
+                st.caption(escape(note))
     own = bool(state.param("original")) or "uploaded" in state.params("methods")
     with st.expander("Weights of your own", expanded=own):
         original = state.text(
@@ -124,13 +125,21 @@ def choose_data() -> tuple[Basis, st.delta_generator.DeltaGenerator]:
         ).strip()
         uploads.weights_field("original")
         changes |= recipe.preprocess_field(preset)
-        if original:
-            parts.checked(
-                lambda: own_files.check_weights(original, dataset, model, preset, changes, facts),
-                None,
-            )
-    recipe.say_recipe(presets[preset], changes)
-    return Basis(dataset, model, preset, changes, original, facts), place
+        basis = Basis(dataset, model, preset, changes, original, facts)
+        check_weights(original, basis)
+    return basis, place
+
+
+def check_weights(text: str, basis: Basis) -> None:
+    """Say below a field with a file of weights why they do not fit."""
+    facts = basis.facts
+    if text and facts is not None:
+        parts.checked(
+            lambda: own_files.check_weights(
+                text, basis.dataset, basis.model, basis.preset, basis.changes, facts
+            ),
+            None,
+        )
 
 
 def take_settings(presets: list[str]) -> None:
@@ -139,16 +148,6 @@ def take_settings(presets: list[str]) -> None:
     """
     if catalog.preset(state.upcoming("preset", presets, STANDARD)).dataset:
         state.forget(["settings"])
-
-
-def about(card: DatasetCard) -> list[str]:
-    """Where a data set comes from, and where its files belong."""
-    if card.takes_path:
-        return []
-    return [
-        recipe.sentence(card.where) if not card.embedded else "",
-        f"Data: {recipe.sentence(card.source)}",
-    ]
 
 
 def path_field(card: DatasetCard) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -17,48 +16,29 @@ from mucore.metrics.forgetting_quality import FEW_MODELS
 from mucore.metrics.quality_experiment import FEWEST_MODELS
 from mucore.runner.estimate import about
 from mucore.runner.plan import Plan, launch, parse_grid
-from mucore.runner.quality import Originals
 
-
-@dataclass(frozen=True)
-class Models:
-    """A forgetting-quality experiment: so many models of each kind, unlearned from one original or
-    from one each.
-    """
-
-    count: int
-    originals: Originals
+SEEDS = {
+    "training_seeds": (
+        "Training seeds",
+        "Each trains its own original and retrained model; intervals are over these seeds.",
+    ),
+    "unlearning_seeds": ("Unlearning seeds", "Each repeats the methods on the same original."),
+    "evaluation_seeds": ("Evaluation seeds", "Each repeats the attacks on the same models."),
+}
+ORIGINALS = {"one": "One original", "each": "An original each"}
 
 
 def choose_seeds() -> dict[str, Any]:
     st.subheader("How many repeats, and how measured?", anchor=False)
-    axes = {
-        "training_seeds": (
-            "Training seeds",
-            (
-                "Each trains its own original and retrained model; intervals are taken over these "
-                "seeds."
-            ),
-        ),
-        "unlearning_seeds": ("Unlearning seeds", "Each repeats the methods on the same original."),
-        "evaluation_seeds": (
-            "Evaluation seeds",
-            "Each repeats the membership attacks on the same models.",
-        ),
-    }
     chosen: dict[str, Any] = {}
-    columns = st.columns(4)
-    for column, (name, (label, help_text)) in zip(columns, axes.items(), strict=False):
+    *columns, last = st.columns(4)
+    for column, (name, (label, help_text)) in zip(columns, SEEDS.items(), strict=True):
         with column:
             typed = state.text(
                 label, name, default="0", help=f"{help_text} For example 0, or 0,1, or 0-4."
             )
             chosen[name] = fields.checked(lambda typed=typed: units.parse_seeds(typed), [0])
-    with columns[3]:
-        help_text = (
-            "The most samples that membership attacks take from each side; they are drawn "
-            "with the evaluation seed."
-        )
+    with last:
         chosen["mia_samples"] = fields.whole_number(
             "Attack samples",
             "mia_samples",
@@ -66,21 +46,22 @@ def choose_seeds() -> dict[str, Any]:
             low=10,
             high=100_000,
             step=100,
-            help=help_text,
+            help="The most samples that membership attacks take from each side.",
         )
     return chosen
 
 
-def choose_models() -> Models | None:
-    """How many models of each kind a forgetting-quality experiment takes; None for a comparison."""
+def choose_models() -> dict[str, Any]:
+    """How many models of each kind a forgetting-quality experiment takes, and from what they are
+    unlearned; empty for a comparison.
+    """
     if not state.toggle(
         "Many models of each method, for forgetting quality",
         "experiment",
         help="Trains N models without the forgotten samples and unlearns N others, each with its "
-        "own seeds; the page Forgetting quality says whether the two kinds can be told apart. "
-        "The seeds above are the first ones.",
+        "own seeds; Attacks says whether the two kinds can be told apart.",
     ):
-        return None
+        return {}
     number, start = st.columns(2)
     with number:
         count = fields.whole_number(
@@ -89,81 +70,40 @@ def choose_models() -> Models | None:
             default=FEW_MODELS,
             low=FEWEST_MODELS,
             high=4096,
-            help=f"The competition used 512; with fewer than {FEW_MODELS} the figure is only "
-            "rough.",
+            help=f"The competition used 512; with fewer than {FEW_MODELS} the figure is rough.",
         )
     with start:
-        names = {"one": "One original", "each": "An original each"}
         originals = state.segmented(
             "Unlearning starts from",
             "originals",
-            list(names),
-            format_func=lambda name: names[name],
+            list(ORIGINALS),
+            format_func=ORIGINALS.__getitem__,
             help="One original, as in the competition: only unlearning seeds differ. An original "
             "each: training seeds differ, too.",
         )
-    return Models(count, "each" if originals == "each" else "one")
+    return {"models": count, "originals": originals}
 
 
-def plan_of(content: dict[str, Any], models: Models | None = None) -> Plan | None:
-    grid = fields.checked(lambda: parse_grid(content), None)
-    if grid is None:
-        return None
+def plan_of(content: dict[str, Any], models: dict[str, Any]) -> Plan | None:
     known = [content["dataset"], content["model"], *(choice["id"] for choice in content["methods"])]
-    if models is not None:
-        return fields.checked(
-            lambda: queue_data.experiment_plan(
-                grid, models=models.count, originals=models.originals
-            ),
-            None,
-            known=known,
-        )
-    return fields.checked(lambda: queue_data.plan(grid), None, known=known)
+    return fields.checked(lambda: queue_data.plan(parse_grid(content), **models), None, known=known)
 
 
-def summary(plan: Plan | None, content: dict[str, Any], models: Models | None = None) -> None:
+def summary(plan: Plan | None, content: dict[str, Any], models: dict[str, Any]) -> None:
     """The column on the right: what will happen, and the button."""
     st.subheader("What this comes to", anchor=False)
-    allowed = True
-    if plan is not None:
-        left = len(plan.to_run)
-        figures = st.container(horizontal=True, gap="medium")  # in a narrow column they wrap
-        what = (
-            "Training the original; measuring Original and Retrain for every scenario and "
-            "seed; and the methods."
-        )
-        figures.metric("Runs", len(plan.specs), width="content", help=what)
-        figures.metric("In the store already", len(plan.cached), width="content")
-        first = plan.specs[0]
-        basis = labels.with_titles(
-            plan.basis.replace(first.dataset, f"“{uploads.title_of(first.dataset)}”"), first.model
-        )
-        if left and plan.ahead:
-            before = units.count(plan.ahead, "run")
-            basis += f" The time includes {before} ahead of it in the queue."
-        figures.metric("Time", about(plan.time) if left else "none", width="content", help=basis)
-        figures.metric(
-            "Peak memory",
-            units.size(plan.memory_bytes),
-            width="content",
-            help="The largest among past runs like these.",
-        )
-        if plan.fit is not None:
-            said = plan.fit.refusal("start it all the same below") or plan.fit.warning()
-            if said:
-                st.warning(
-                    escape(labels.with_titles(said, plan.fit.run.method)), icon=":material/memory:"
-                )
-            if plan.fit.hopeless:
-                allowed = st.checkbox("Start it all the same", key="anyway")
-        for method, reason in dict.fromkeys(
-            (refused.method, refused.reason) for refused in plan.refused
-        ):
-            st.caption(f":material/block: {escape(labels.with_titles(reason, method))}")
-    place = st.container()  # the button stands above what is optional, so that it stays in sight
-    default = default_name(content) + (
-        f" · forgetting quality, {units.count(models.count, 'model')}" if models else ""
+    allowed = True if plan is None else show(plan)
+    ready = plan is not None and allowed and not fields.problems()
+    left = len(plan.to_run) if plan is not None else 0
+    pressed = st.button(
+        f"Start {units.count(left, 'run')}" if left else "Save" if ready else "Start",
+        type="primary",
+        icon=":material/play_arrow:",
+        disabled=not ready,
+        width="stretch",
+        key="start",
     )
+    default = default_name(content, models)
     with st.expander("Name and note", icon=":material/label:"):
         name = st.text_input("Name", placeholder=default, key="name", max_chars=120)
         note = st.text_input(
@@ -171,25 +111,7 @@ def summary(plan: Plan | None, content: dict[str, Any], models: Models | None = 
             placeholder="What is it for? #tag",
             key="note",
             max_chars=2000,
-            help="Words that begin with # are tags. Queue and Results filter by them.",
-        )
-    ready = plan is not None and allowed and not fields.problems()
-    left = len(plan.to_run) if plan is not None else 0
-    label = (
-        f"Start {units.count(left, 'run')}"
-        if left
-        else "Save; all runs are in the store"
-        if ready
-        else "Start"
-    )
-    with place:
-        pressed = st.button(
-            label,
-            type="primary",
-            icon=":material/play_arrow:",
-            disabled=not ready,
-            width="stretch",
-            key="start",
+            help="Words that begin with # are tags, by which pages filter.",
         )
     if pressed and plan is not None:
         start(plan, name.strip() or default, note.strip())
@@ -197,20 +119,40 @@ def summary(plan: Plan | None, content: dict[str, Any], models: Models | None = 
         messages.problem(sentence)
 
 
-def default_name(content: dict[str, Any]) -> str:
-    scenarios = list(
-        dict.fromkeys(catalog.scenario(one["id"]).title for one in content["scenarios"])
-    )
+def show(plan: Plan) -> bool:
+    """Counts, time and memory, and what is left out; whether it may be started."""
+    figures = st.container(horizontal=True, gap="medium")  # in a narrow column they wrap
+    figures.metric("Runs", len(plan.specs), width="content")
+    figures.metric("In the store already", len(plan.cached), width="content")
+    figures.metric("Time", about(plan.time) if plan.to_run else "none", width="content")
+    figures.metric("Peak memory", units.size(plan.memory_bytes), width="content")
+    if plan.to_run and plan.ahead:
+        st.caption(f"{units.count(plan.ahead, 'run')} ahead of it in the queue")
+    for reason, method in {each.reason: each.method for each in plan.refused}.items():
+        st.caption(f":material/block: {escape(labels.with_titles(reason, method))}")
+    if plan.fit is None:
+        return True
+    if said := plan.fit.refusal("start it all the same below") or plan.fit.warning():
+        st.warning(escape(labels.with_titles(said, plan.fit.run.method)), icon=":material/memory:")
+    return not plan.fit.hopeless or st.checkbox("Start it all the same", key="anyway")
+
+
+def default_name(content: dict[str, Any], models: dict[str, Any]) -> str:
+    scenarios = dict.fromkeys(catalog.scenario(one["id"]).title for one in content["scenarios"])
     methods = list(dict.fromkeys(labels.method_names(one["id"])[0] for one in content["methods"]))
-    what = units.shortened(scenarios, 2)
-    who = methods[0] if len(methods) == 1 else units.count(len(methods), "method")
-    return f"{what or 'no scenario'} · {uploads.title_of(content['dataset'])} · {who}"
+    parts = [
+        units.shortened(list(scenarios), 2) or "no scenario",
+        uploads.title_of(content["dataset"]),
+        methods[0] if len(methods) == 1 else units.count(len(methods), "method"),
+    ]
+    if models:
+        parts.append(f"forgetting quality, {units.count(models['models'], 'model')}")
+    return " · ".join(parts)
 
 
 def start(plan: Plan, name: str, note: str) -> None:
-    store = data.own_store()
-    comparison = launch(plan, store, name=name, note=note)
-    if not plan.to_run:
-        st.switch_page(BY_ID["results"].file, query_params={"comparison": str(comparison.id)})
-    queue_data.start_workers()
-    st.switch_page(BY_ID["queue"].file, query_params={"comparison": str(comparison.id)})
+    comparison = launch(plan, data.own_store(), name=name, note=note)
+    if plan.to_run:
+        queue_data.start_workers()
+    page = BY_ID["queue" if plan.to_run else "results"]
+    st.switch_page(page.file, query_params={"comparison": str(comparison.id)})

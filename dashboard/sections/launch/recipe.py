@@ -11,7 +11,6 @@ from dashboard.text import units
 from dashboard.widgets import fields as parts
 from dashboard.widgets import forms
 from dashboard.widgets.markdown import escape
-from mucore import catalog
 from mucore.catalog.cards import PresetCard
 from mucore.errors import BadValue
 from mucore.spec import FIRST, Recipe, fill, make_recipe
@@ -36,38 +35,27 @@ HELP = {
     "revision": "How trainings are computed: 2 does the same as 1 in less time and may differ in "
     "the last digits. 1 continues comparisons of mucore 0.2.",
 }
-CHANGED = ":orange-badge[Changed] "
 
 
-def say_setting(place: st.delta_generator.DeltaGenerator, preset: PresetCard) -> None:
-    """What of data set, model and scenarios a person chose otherwise than a paper's preset, and the
-    way back; nothing where all is its.
-    """
-    changed = {
-        name: values
-        for name, values in setting(preset).items()
-        if state.params(name) and state.params(name) != values
-    }
-    if not preset.dataset or not changed:
+def say_changes(
+    place: st.delta_generator.DeltaGenerator, preset: PresetCard, changes: dict[str, Any]
+) -> None:
+    """What a person chose otherwise than the preset, and the way back; nothing where all is its."""
+    whole, recipe = setting(preset) if preset.dataset else {}, make_recipe(preset.id)
+    names = [name for name, values in whole.items() if state.params(name) not in ([], values)]
+    found = [name.rpartition(".")[2].removesuffix("_id") for name in names] + [
+        field_label(name) for name, value in changes.items() if value != getattr(recipe, name)
+    ]
+    if not found:
         return
     with place, st.container(horizontal=True, vertical_alignment="center"):
-        found = [
-            (
-                f"{label(name)} {value_text(name, state.params(name))} (preset: "
-                f"{value_text(name, was)})"
-            )
-            for name, was in changed.items()
-        ]
-        st.markdown(
-            CHANGED + escape(f"Differs from the paper's setting: {'; '.join(found)}."),
-            width="stretch",
-        )
+        st.markdown(f":orange-badge[Changed] {escape(', '.join(found))}", width="stretch")
         st.button(
-            "Take the paper's whole setting",
+            f"Back to {preset.title}",
             key="take_setting",
             icon=":material/undo:",
             on_click=state.forget,
-            args=(list(setting(preset)),),
+            args=([*whole, *(f"recipe.{name}" for name in Recipe.model_fields)],),
         )
 
 
@@ -87,49 +75,6 @@ def setting(preset: PresetCard) -> dict[str, list[str]]:
         "scenarios": list(whole.scenarios),
         **values,
     }
-
-
-def label(name: str) -> str:
-    owner, _, key = name.rpartition(".")
-    if not owner:
-        return {"dataset": "data set"}.get(name, name)
-    return f"{key.removesuffix('_id').replace('_', ' ')} of “{catalog.scenario(owner).title}”"
-
-
-def value_text(name: str, values: list[str]) -> str:
-    """Values of the address in words: titles for ids."""
-    find = {"dataset": catalog.dataset, "model": catalog.model, "scenarios": catalog.scenario}.get(
-        name
-    )
-    return (
-        ", ".join(find(value).title for value in values if value) or "none"
-        if find
-        else ", ".join(values)
-    )
-
-
-def say_recipe(preset: PresetCard, changes: dict[str, Any]) -> None:
-    """In which fields the recipe is not the preset's, and the way back."""
-    base = make_recipe(preset.id)
-    found = [
-        f"{field_label(name)} {units.plain(value)} (preset: {units.plain(getattr(base, name))})"
-        for name, value in changes.items()
-        if value != getattr(base, name)
-    ]
-    if not found:
-        return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(
-            CHANGED + escape(f"Recipe differs from the preset: {'; '.join(found)}."),
-            width="stretch",
-        )
-        st.button(
-            f"Back to {preset.title}",
-            key="reset_recipe",
-            icon=":material/undo:",
-            on_click=state.forget,
-            args=([f"recipe.{name}" for name in Recipe.model_fields],),
-        )
 
 
 def preprocess_field(preset: str) -> dict[str, Any]:
@@ -190,7 +135,3 @@ def recipe_form(preset: str) -> dict[str, Any]:
 
 def field_label(name: str) -> str:
     return name.replace("_", " ").replace("lr", "learning rate")
-
-
-def sentence(text: str) -> str:
-    return text if not text or text.endswith(".") else f"{text}."

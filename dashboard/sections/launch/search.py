@@ -7,26 +7,23 @@ from typing import Any
 import streamlit as st
 
 from dashboard import data, state
-from dashboard.frames import searches
 from dashboard.pages import BY_ID
 from dashboard.text import labels, units
 from dashboard.widgets import fields
+from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
 from mucore.errors import MucoreError
 from mucore.runner.estimate import about
 from mucore.runner.plan import parse_grid
 from mucore.tuning import jobs
-from mucore.tuning.plan import FOLDER, TRIALS, plan, studies_of, wish_of
-from mucore.tuning.report import record
+from mucore.tuning.plan import FOLDER, TRIALS, plan, wish_of
 from mucore.tuning.study import PATIENCE
 
 MOST = 500  # settings of a method
 
 
 def offer(content: dict[str, Any]) -> None:
-    """The search for a grid's scenarios and methods: what it comes to, its button, and what earlier
-    ones found.
-    """
+    """The search for a grid's scenarios and methods: what it comes to, and its button."""
     if not content["scenarios"] or not content["methods"] or fields.problems():
         return
     if not state.toggle(
@@ -67,27 +64,18 @@ def offer(content: dict[str, Any]) -> None:
             return
         for reason in left_out:
             st.caption(f":material/block: {escape(labels.with_titles(reason, *known))}")
-        if planned.trials or planned.aside:
-            one = planned.done == 1
-            had = (
-                f" {units.count(planned.done, 'trial')} {'is' if one else 'are'} there already."
-                if planned.done
-                else ""
-            )
-            st.caption(
-                f"{units.count(planned.references, 'training')} of originals and Retrains and at "
-                f"most {units.count(planned.trials, 'trial')}: "
-                f"{about(planned.time(jobs.processes(store)))}.{had} It continues when you leave "
-                "this page, and never looks at test data."
-            )
-            if st.button("Search", key="start_search", icon=":material/manage_search:"):
-                jobs.start(store, grid, wish)
-                st.switch_page(BY_ID["queue"].file)
-        else:
+        if not planned.trials and not planned.aside:
             st.caption("All of this has been searched, and “Tuned” uses what was found.")
-        records = [record(task, study, wish.trials, root) for task, study in studies_of(wish, root)]
-        if records:
-            st.dataframe(searches.table(records), hide_index=True, key="searched")
-            st.caption(searches.MEANING)
-            for sentence in searches.cautions(records):
-                st.caption(f":material/warning: {escape(sentence)}")
+            link("method", "How settings were found", method=known[0])
+            return
+        parts = [
+            units.count(planned.references, "training"),
+            f"at most {units.count(planned.trials, 'trial')}",
+            about(planned.time(jobs.processes(store))),
+        ]
+        if planned.done:
+            parts.append(f"{planned.done} there already")
+        st.caption(" · ".join(parts))
+        if st.button("Search", key="start_search", icon=":material/manage_search:"):
+            jobs.start(store, grid, wish)
+            st.switch_page(BY_ID["queue"].file)

@@ -1,11 +1,8 @@
 """What captions say of runs and settings."""
 
 import pytest
-from facts import tells
 
 from dashboard.text import labels
-from mucore import catalog
-from mucore.catalog.tuning import Borrowed, Tuned
 
 
 @pytest.mark.parametrize(
@@ -14,10 +11,3 @@ from mucore.catalog.tuning import Borrowed, Tuned
 )
 def test_small_numbers_are_written_with_a_power_of_ten(value, digits, said):
     assert labels.powered(value, digits) == said
-
-
-def test_settings_of_another_task_are_told_by_titles():
-    found = Tuned("ssd", {}, "digits", "", "mlp", "quick", "one_class")
-    said = labels.borrowed_text(Borrowed("class_wise", ("ssd",), found, ("scenario", "data")))
-    asked, taken = (catalog.scenario(name).title for name in ("class_wise", "one_class"))
-    assert tells(said, asked, catalog.method("ssd").title, taken, catalog.dataset("digits").title)

@@ -86,9 +86,7 @@ def test_a_changed_scenario_or_data_set_stays_and_the_whole_setting_comes_back(p
     assert keys(planned[-1]) == by_command(
         "efficacy-mnist", dataset="digits", changes=["class_fraction.class_id=5"]
     )
-    digits, mnist = (catalog.dataset(name).title for name in ("digits", "mnist"))
-    assert tells(words_on(at), f"data set {digits} (preset: {mnist})")
-    assert tells(words_on(at), "5 (preset: 3)")
+    assert tells(words_on(at), "Changed", "dataset", "class")
     at.button(key="take_setting").click().run()
     assert keys(planned[-1]) == by_command("efficacy-mnist")
     assert not [one for one in at.button if one.key == "take_setting"]
@@ -96,8 +94,6 @@ def test_a_changed_scenario_or_data_set_stays_and_the_whole_setting_comes_back(p
 
 @pytest.mark.smoke
 def test_a_methods_fields_show_what_the_preset_sets_and_what_a_person_sets_goes_first(planned):
-    at = open_page("launch", methods=METHODS, preset="efficacy-mnist")
-    assert "Amnesiac: repair epochs 0" in words_on(at)
     at = open_page("launch", methods=METHODS, preset="efficacy-mnist", settings="own")
     # two of methods, two of the scenario
     assert field(at, "alpha").value == "1e-07" and words_on(at).count("From the preset") == 4

@@ -40,7 +40,6 @@ def test_what_is_launched_has_noise_scopes_and_every_combination(home: Path):
     assert (
         at.button(key="start").label == "Start 31 runs"
     )  # training, Original, Retrain; 2 noises by 2 scopes for finetune and six times for SCRUB
-    assert "Left out on the classifier" not in words_on(at)
     at.button(key="start").click().run()
     with open_store(home) as store:
         (comparison,) = store.comparisons()
@@ -69,8 +68,6 @@ def test_methods_that_cannot_be_confined_are_named_before_anything_starts():
     words = words_on(both)
     # training; twice Original, Retrain, SSD, Fine-tune and that on the classifier
     assert both.button(key="start").label == "Start 11 runs"
-    assert tells(words, "Left out", "classifier", "SSD")
-    assert not tells(words, "Left out", "Fine-tune")
     # of two scenarios
     reason = catalog.method("ssd").not_confinable
     assert words.count(reason) == 1 and tells(words, "SSD", "classifier", reason)

@@ -71,31 +71,21 @@ def test_what_is_typed_is_checked_and_used_at_once(home):
     assert words_on(at).count(":material/check_circle:") == 13
     button(at, "Use it").click().run()
     assert state_of(at, "own") == [] and state_of(at, "methods") == ["finetune", "mine"]
-    assert next(one for one in at.checkbox if one.label == "Mine").value and at.success
+    assert "mine" in (at.button_group(key="url:methods").value or ()) and at.success
     assert [each.path.parent for each in plugins.found().plugins] == [home / "methods"]
     assert button(at, "Start")
 
 
-def use(text: str) -> str:
-    return methods.keep(text).source_hash
-
-
-def test_versions_can_be_opened_and_a_method_deleted(home):
-    first, second = use(GOOD), use(f"{GOOD}\n# anew\n")
+def test_a_method_can_be_opened_and_deleted(home):
+    methods.keep(GOOD)
     at = typed(room(methods="mine"), "# half a thought")
     at.selectbox(key="own_method_pick").select("mine").run()
-    assert at.selectbox(key="own_method_version").options == [f"{second}, in use", first]
-    at.selectbox(key="own_method_version").select_index(1).run()
     button(at, "Open it above").click().run()
-    assert at.session_state["keep:own_method_text"] == GOOD
-    assert methods.draft() == GOOD
-    button(at, "Back to what I had").click().run()
-    assert at.session_state["keep:own_method_text"] == "# half a thought"
+    assert at.session_state["keep:own_method_text"] == methods.draft() == GOOD
     keys(at)["delete_method"].click().run()
     assert not at.exception and methods.listed() == []
     assert state_of(at, "methods") == [""]
-    assert "Mine (deleted)" in at.selectbox(key="own_method_pick").options
-    assert room().session_state["keep:own_method_text"] == "# half a thought"  # another tab
+    assert room().session_state["keep:own_method_text"] == GOOD  # another tab
 
 
 def test_no_code_comes_from_a_page_that_everybody_reaches(home, monkeypatch):

@@ -11,7 +11,6 @@ from builders import make_result
 from pages import links, open_page
 
 from dashboard import queue_data
-from mucore import catalog
 from mucore.catalog import tuning
 from mucore.runner.plan import parse_grid
 from mucore.store import open_store
@@ -33,12 +32,10 @@ def own_file(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     return working
 
 
-def test_launch_offers_them_under_their_own_heading():
+def test_launch_offers_them_and_warns_of_those_it_cannot_read():
     at = open_page("launch", dataset="digits", model="mlp", scenario="one_class")
     assert not at.exception
-    assert f"**{catalog.FAMILIES['own']}**" in [one.value for one in at.markdown]
-    box = next(one for one in at.checkbox if one.label == "Gaussian noise")
-    box.check().run()
+    at.button_group(key="url:methods").select("gaussian_noise").run()
     assert not at.exception and "gaussian_noise" in at.query_params["methods"]
     (warning,) = [one.value for one in at.warning]
     assert "broken" in warning and "no Python file" in warning
