@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from dashboard import saved_views
 from mucore import catalog, printable
 from mucore.catalog import plugins
 from mucore.errors import BadFile, BadValue
@@ -37,7 +36,6 @@ DOORS = {
     "comparison": comparison,
     "renamed": renamed,
     "note": lambda home, name: comparison(home, "a", name),
-    "view": lambda home, name: saved_views.save(home, name, "results", {}),
     "forget set": lambda _, name: saved.check_name(name),
     "pack": lambda home, name: pack.opened(home / name).__enter__(),
     "method": method,

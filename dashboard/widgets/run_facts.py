@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -21,7 +20,7 @@ from mucore.store.rows import Result
 
 
 def show(key: str, lines: pd.DataFrame, outside: tuple[str, ...] = ()) -> None:
-    """Verdict, flags, facts, loss curve and class accuracies of a run; `lines` are runs by key,
+    """Verdict, flags, loss curve, class accuracies and facts of a run; `lines` are runs by key,
     among them its Retrain, if there is one.
     """
     result = data.result(key)
@@ -37,9 +36,9 @@ def show(key: str, lines: pd.DataFrame, outside: tuple[str, ...] = ()) -> None:
         st.warning(
             escape(f"Status {result.status}. {result.stop_reason or ''}"), icon=":material/error:"
         )
+    show_pictures(result, lines)
     show_facts(result)
     weights_button(result)
-    show_pictures(result, lines)
     st.caption("The command that repeats this run")
     st.code(labels.command_or_why_not(result.spec), language="bash")
 
@@ -79,82 +78,63 @@ def seeds(line: pd.Series) -> str:
 
 
 def show_facts(result: Result) -> None:
-    cost = result.cost
-    spec = result.spec
+    cost, spec = result.cost, result.spec
     memory = [
         units.size(cost.get(name))
         for name in ("persistent_bytes", "scratch_bytes", "peak_memory_bytes")
     ]
-    shared = ", shared with other runs" if cost.get("shared_device") else ""
-    forgets = (
-        f"; {labels.scenario_title(spec['scenario'])} "
-        f"({labels.forget_set_text(spec['scenario_parameters'], spec['dataset'])})"
-    )
+    steps = units.count(int(cost.get("steps", 0)), "step")
     facts = {
-        "Data": labels.setup_text(spec) + (forgets if spec.get("scenario") else ""),
-        "Time": cost.get("missing")
-        or (
-            f"{units.duration(cost.get('seconds'))}, "
-            f"{units.count(int(cost.get('steps', 0)), 'step')}"
+        "Data": labels.setup_text(spec),
+        "Forgets": _forgets(result),
+        "Time": cost.get("missing") or f"{units.duration(cost.get('seconds'))}, {steps}",
+        "Prepared": units.duration(
+            cost.get("prepared_seconds", 0) + cost.get("prepared_for_request_seconds", 0)
         ),
-        "Prepared": prepared_text(cost),
         "Samples read": reads_text(cost.get("reads", {})),
         "Memory": "{} kept, {} aside, peak {}".format(*memory),
-        "Device": (
-            f"{result.device}, {result.precision}, "
-            f"{units.count(int(cost.get('threads', 1)), 'thread')}{shared}"
-        ),
-        "Training loss": f"{result.losses[-1]:.3g} in the last epoch".replace("-", labels.MINUS)
-        if result.losses
-        else "no training",
+        "Device": f"{result.device}, {result.precision}"
+        + (", shared with other runs" if cost.get("shared_device") else ""),
         "Stopped": result.stop_reason or "at the planned end",
-        "Forget set": (
-            f"{units.count(result.forget_count, 'sample')}, hash {result.forget_hash or '–'}"
-        ),
         "Settings": (
             f"{labels.preset_title(spec.get('method_preset', 'authors'))}: "
             f"{labels.settings_text(settings(spec))}"
         ),
         "Key": result.key,
-        "Versions": ", ".join(f"{name} {version}" for name, version in result.versions.items())
-        or "–",
+        "Versions": ", ".join(f"{name} {version}" for name, version in result.versions.items()),
     }
-    st.markdown("\n".join(f"- **{name}**: {escape(str(value))}" for name, value in facts.items()))
+    st.markdown(
+        "\n".join(f"- **{name}**: {escape(str(value))}" for name, value in facts.items() if value)
+    )
     for note in result.notes:
         st.caption(escape(labels.note_text(note)))
     failed = {name: measured.error for name, measured in result.metrics.items() if measured.error}
     if failed:
-        with st.expander(f"Why {units.count(len(failed), 'number is', 'numbers are')} missing"):
-            st.markdown(
-                "\n".join(
-                    f"- **{escape(labels.metric_title(name))}**: {escape(error)}"
-                    for name, error in failed.items()
-                )
+        with st.expander(f"Numbers that are missing: {len(failed)}"):
+            st.dataframe(
+                pd.DataFrame(
+                    {
+                        "Metric": [labels.metric_title(name) for name in failed],
+                        "Why": list(failed.values()),
+                    }
+                ),
+                hide_index=True,
             )
 
 
-def prepared_text(cost: Mapping[str, Any]) -> str:
-    """What was made for the run outside its clock, once or for its forget set."""
-    parts = (
-        ("prepared_seconds", "for any request"),
-        ("prepared_for_request_seconds", "for this one"),
-    )
-    made = [f"{units.duration(cost[name])} {what}" for name, what in parts if cost.get(name)]
-    return ", ".join(made) or (
-        "nothing" if parts[0][0] in cost else "not counted by the version that made the run"
-    )
+def _forgets(result: Result) -> str:
+    """What the request was, how many samples, and their hash; "" for a training."""
+    spec = result.spec
+    if not spec.get("scenario"):
+        return ""
+    what = labels.forget_set_text(spec["scenario_parameters"], spec["dataset"])
+    count = units.count(result.forget_count, "sample")
+    return f"{labels.scenario_title(spec['scenario'])} ({what}), {count}, {result.forget_hash}"
 
 
 def reads_text(reads: Mapping[str, int]) -> str:
-    """Passes over each set, with and without a gradient; `reads` counts samples by "set/backward"
-    or "set/forward".
-    """
-    kinds = {"backward": "with a gradient", "forward": "without"}
-    roles: dict[str, list[str]] = {}
-    for name, count in reads.items():
-        role, _, kind = name.partition("/")
-        roles.setdefault(role, []).append(f"{count:,} {kinds.get(kind, kind)}")
-    return "; ".join(f"{role} set {' and '.join(parts)}" for role, parts in roles.items()) or "none"
+    """Samples of each set by passes, "set/backward" or "set/forward"."""
+    return ", ".join(f"{name} {count:,}" for name, count in reads.items())
 
 
 def weights_button(result: Result) -> None:

@@ -1,5 +1,4 @@
-"""What the popover Share of every page holds: the link to what is shown, the page as one file,
-saved views.
+"""What the popover Share of every page holds: the link to what is shown, and the page as one file.
 """
 
 from __future__ import annotations
@@ -7,7 +6,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import state
-from dashboard.widgets import course, saved_views, take_home
+from dashboard.widgets import course, take_home
 
 
 def fill(page: str) -> None:
@@ -21,4 +20,3 @@ def fill(page: str) -> None:
         st.caption("Link to what you see")
         st.code(state.link_back(), language=None)
         take_home.offer(page)
-        saved_views.show(page)
