@@ -8,6 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+import pandas as pd
+
 from mucore.runner.estimate import Left, Span
 from mucore.store.rows import Job, JobState, Worker
 
@@ -25,44 +27,31 @@ class Overview:
     left: Span | None  # wall time left; None where nothing is left
 
 
-@dataclass(frozen=True)
-class Device:
-    """A device of a machine with the workers on it. Bytes and load are None where no worker says
-    so; a load of 1 is a program for each CPU of the machine.
+def devices(workers: Sequence[Worker]) -> pd.DataFrame:
+    """Workers by machine and device, a row each: `workers`, `busy`, `threads`; as the latest one
+    says, `device`, bytes `memory_used` and `memory_total`, and `load`, 1 being a program for each
+    CPU of the machine. NaN where no worker says so.
     """
-
-    machine: str
-    name: str
-    workers: int
-    busy: int
-    threads: int
-    memory_used: float | None
-    memory_total: float | None
-    load: float | None
-
-
-def devices(workers: Sequence[Worker]) -> list[Device]:
-    """Workers by machine and device, in order of names."""
-    groups: dict[tuple[str, str], list[Worker]] = {}
-    for worker in workers:
-        identity = str(worker.facts.get("device_id", worker.device))
-        groups.setdefault((worker.host, identity), []).append(worker)
-    found = []
-    for (machine, _), members in groups.items():
-        latest = max(members, key=lambda worker: worker.heartbeat)
-        found.append(
-            Device(
-                machine=machine,
-                name=str(latest.facts.get("device_name", latest.device)),
-                workers=len(members),
-                busy=sum(worker.state == "busy" for worker in members),
-                threads=sum(worker.threads for worker in members),
-                memory_used=latest.facts.get("memory_used"),
-                memory_total=latest.facts.get("memory_total"),
-                load=latest.facts.get("load"),
-            )
-        )
-    return sorted(found, key=lambda one: (one.machine, one.name))
+    told = ("memory_used", "memory_total", "load")
+    frame = pd.DataFrame(
+        {
+            "machine": one.host,
+            "id": str(one.facts.get("device_id", one.device)),
+            "device": str(one.facts.get("device_name", one.device)),
+            "busy": one.state == "busy",
+            "threads": one.threads,
+            **{name: one.facts.get(name) for name in told},
+        }
+        for one in sorted(workers, key=lambda one: one.heartbeat)
+    )
+    frame[[*told]] = frame[[*told]].astype(float)
+    return frame.groupby(["machine", "id"], as_index=False).agg(
+        device=("device", "last"),
+        workers=("busy", "size"),
+        busy=("busy", "sum"),
+        threads=("threads", "sum"),
+        **{name: (name, "last") for name in told},
+    )
 
 
 def newest(jobs: Sequence[Job]) -> list[Job]:

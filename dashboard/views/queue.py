@@ -40,7 +40,7 @@ def page() -> None:
     )
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     with left:
-        comparisons = comparison_parts.pick_tag(data.own_comparisons())
+        comparisons = {str(one.id): one for one in data.own_comparisons()}
         chosen = state.select(
             "Comparison",
             "comparison",
@@ -158,36 +158,22 @@ def show_progress(view: queue_frames.Overview, workers: int, others: int) -> Non
 
 
 def show_lists(store: Store, groups: dict[str, list[Job]], left: Left, now: datetime) -> None:
-    """Running, waiting and stopped runs, or the one list that the reader asked for."""
-    names = {"running": "Running", "waiting": "Waiting", "stopped": "Stopped", "done": "Done"}
-    first = next((name for name, members in groups.items() if members), "running")
-    shown = state.segmented(
-        "Show",
-        "show",
-        ["auto", *names],
-        format_func=lambda name: (
-            "Current" if name == "auto" else f"{names[name]} {len(groups[name])}"
-        ),
-        label_visibility="collapsed",
-    )
-    open_groups = (
-        [name for name in ("running", "waiting", "stopped") if groups[name]] or [first]
-        if shown == "auto"
-        else [shown]
-    )
-    for name in open_groups:
-        members = groups[name]
-        st.subheader(f"{names[name]} ({len(members)})", anchor=False)
-        if not members:
-            st.caption("None.")
-        elif name == "running":
-            running.show(store, members, left, now)
-        elif name == "waiting":
-            waiting.show(store, members, groups["running"], left, now)
-        elif name == "stopped":
-            stopped.show(store, members)
-        else:
-            done.show(members, now)
+    """What runs, waits and stopped; what is done behind a click where anything else is there."""
+    running_now, queued, ended, finished = groups.values()
+    if running_now:
+        st.subheader(f"Running ({len(running_now)})", anchor=False)
+        for job in running_now:
+            running.show(store, job, left.each.get(job.key), now)
+    if queued:
+        st.subheader(f"Waiting ({len(queued)})", anchor=False)
+        waiting.show(queued, running_now, left, now)
+    if ended:
+        st.subheader(f"Stopped ({len(ended)})", anchor=False)
+        stopped.show(store, ended)
+    if finished:
+        alone = not (running_now or queued or ended)
+        with st.expander("Done", expanded=alone, icon=":material/done_all:"):
+            done.show(finished, now)
 
 
 page()

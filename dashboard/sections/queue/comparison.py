@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from dashboard import access, data, state
-from dashboard.text.tags import tags_in, tags_of
+from dashboard.text.tags import tags_in
 from dashboard.widgets import messages
 from dashboard.widgets.markdown import escape
-from dashboard.widgets.run_filters import tag_title
-from dashboard.widgets.run_settings import ALL
 from mucore.store.rows import Comparison
 
 NOTE_HELP = "Words that begin with # are tags: “#talk” puts this comparison under talk."
-
-
-def pick_tag(every: Sequence[Comparison]) -> dict[str, Comparison]:
-    """The comparisons with the tag that a reader chose, by id; all where no comparison has one.
-    Parameter: tag.
-    """
-    tags = tags_of(every)
-    tag = state.select("Tag", "tag", [ALL, *tags], format_func=tag_title) if tags else ALL
-    return {str(one.id): one for one in every if tag in (ALL, *tags_in(one.note))}
 
 
 def show(comparison: Comparison) -> None:

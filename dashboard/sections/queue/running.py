@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 
 import streamlit as st
@@ -15,17 +14,12 @@ from dashboard.text import units
 from dashboard.widgets import figures
 from dashboard.widgets.markdown import escape
 from mucore import titles
-from mucore.runner.estimate import Left, Span, about, is_forecast
+from mucore.runner.estimate import Span, about, is_forecast
 from mucore.store import Store
 from mucore.store.rows import Job
 
 
-def show(store: Store, jobs: Sequence[Job], left: Left, now: datetime) -> None:
-    for job in jobs:
-        show_card(store, job, left.each.get(job.key), now)
-
-
-def show_card(store: Store, job: Job, left: Span | None, now: datetime) -> None:
+def show(store: Store, job: Job, left: Span | None, now: datetime) -> None:
     with st.container(border=True):
         text, chart = st.columns([3, 2], gap="medium")
         with text:

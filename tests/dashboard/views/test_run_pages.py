@@ -133,25 +133,6 @@ def test_queue_cancels_and_retries(home, started):
     assert "Waiting (5)" in words_on(at)
 
 
-def test_a_ticked_run_stays_the_ticked_one_while_the_queue_moves_on(home):
-    number = enqueue(home)
-    with open_store(home) as store:
-        *_, ticked, last = sorted(store.jobs(), key=lambda job: job.id)
-        at = open_page("queue", comparison=str(number))
-        at.session_state["keep:waiting_ticked"] = [ticked.id]
-        # the first of the list runs, the last is cancelled: other rows in the same places each time
-        for moves_on in (
-            lambda: store.claim(store.register_worker("cpu", 2).id),
-            lambda: store.cancel(last.id),
-        ):
-            moves_on()
-            at.run()
-            assert button(at, "Cancel 1 selected run").key == "cancel_selected"
-        press(at, "cancel_selected")
-        assert {job.id for job in store.jobs() if job.state == "cancelled"} == {ticked.id, last.id}
-        assert next(one for one in at.button if one.key == "cancel_selected").disabled
-
-
 def test_queue_asks_before_it_cancels_a_training_that_others_wait_for(home):
     number = enqueue(home)
     with open_store(home) as store:
