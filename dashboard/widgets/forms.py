@@ -100,28 +100,16 @@ def _field(parameter: Parameter, start: Any, key: str, owner: str) -> Any:
 
 def range_help(parameter: Parameter) -> str:
     """What a parameter is, the range of its values, and whether it can be switched off."""
-    low, high = parameter.low, parameter.high
+    parts = [parameter.help]
     if parameter.kind == "budget":
-        rule = "A share such as 0.2 or 20%, or a whole number of samples such as 200."
-    elif low is not None and high is not None:
-        rule = f"From {low:g} to {high:g}."
-    else:
-        rule = (
-            f"At least {low:g}."
-            if low is not None
-            else f"At most {high:g}."
-            if high is not None
-            else ""
-        )
-    return " ".join(
-        part
-        for part in (
-            parameter.help,
-            rule,
-            "Write none to switch it off." if parameter.optional else "",
-        )
-        if part
-    )
+        parts.append("A share such as 0.2 or 20%, or a whole number of samples such as 200.")
+    elif parameter.low is not None:
+        parts.append(f"At least {parameter.low:g}.")
+    if parameter.kind != "budget" and parameter.high is not None:
+        parts.append(f"At most {parameter.high:g}.")
+    if parameter.optional:
+        parts.append("Write none to switch it off.")
+    return " ".join(parts)
 
 
 def _json(value: Any) -> Any:

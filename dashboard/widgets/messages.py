@@ -12,7 +12,6 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import access, data, state
-from dashboard.text import units
 from dashboard.widgets.header import header
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
@@ -54,23 +53,15 @@ def left_out() -> None:
     where there are none.
     """
     said = [
-        f":material/report: {units.count(len(names), table)} {'is' if len(names) == 1 else 'are'} "
-        f"damaged and left out: {', '.join(names[:3])}{', …' if len(names) > 3 else ''}."
-        + _way_out(table, len(names))
-        * access.presents()
+        f":material/report: Damaged rows of “{table}”, left out: {', '.join(names[:3])}"
+        + (", …" if len(names) > 3 else "")
         for table, names in data.damaged().items()
         if names
     ]
+    if said and access.presents():
+        said.append("Restore a backup, or delete these rows and launch the comparison again.")
     if said:
         st.caption("  \n".join(said))
-
-
-def _way_out(table: str, count: int) -> str:
-    return (
-        f" Restore the store from a backup, or delete {'its row' if count == 1 else 'their rows'} "
-        f"in the table “{table}” and launch {'it' if table == 'comparison' else 'the comparison'} "
-        "again."
-    )
 
 
 def none_finished(question: str = "", source: data.Source | None = None) -> None:

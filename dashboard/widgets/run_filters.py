@@ -21,9 +21,9 @@ from dashboard.widgets.markdown import escape
 from dashboard.widgets.run_hashes import newest_hashes, pick_hashes
 from dashboard.widgets.run_settings import (
     ALL,
+    NAMES,
     SETTINGS,
     has_settings,
-    setting_names,
     settings_of,
     usual_settings,
 )
@@ -357,10 +357,9 @@ def pick_methods(
         )
         _hide_and_pin()
     if options:
-        names = setting_names(options)
-        with places["settings"], chip("settings", "Settings", names[settings].lower()):
+        with places["settings"], chip("settings", "Settings", NAMES[settings].lower()):
             state.segmented(
-                "Settings", "settings", options, default=usual, format_func=names.__getitem__
+                "Settings", "settings", options, default=usual, format_func=NAMES.__getitem__
             )
             if settings == "tuned":
                 _said_of_untuned([name for name in methods_of(runs[mine]) if name not in there])

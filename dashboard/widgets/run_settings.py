@@ -1,4 +1,4 @@
-"""Which settings of methods a page shows: those of a preset, of both side by side, or all."""
+"""Which settings of methods a page shows: those of a preset, or all."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from mucore.catalog import tuning
 from mucore.statistics.runs import SETTING
 
 ALL = "all"
-BOTH = "both"
 # what a reader may look at alone
 _PRESETS = ("tuned", "tuned_elsewhere", "authors")
 SETTINGS = {**{name: labels.METHOD_PRESETS[name] for name in _PRESETS}, OWN: "Own"}
+NAMES = {ALL: "All", **SETTINGS}
 
 
 def has_settings(runs: pd.DataFrame, settings: str) -> pd.Series:
@@ -27,8 +27,6 @@ def has_settings(runs: pd.DataFrame, settings: str) -> pd.Series:
     if settings == ALL:
         return pd.Series(True, index=runs.index)
     found = presets(runs)
-    if settings == BOTH:
-        return found.isin(["tuned", "authors"])
     return found.eq(settings) | _as_tuned(runs) if settings == "tuned" else found.eq(settings)
 
 
@@ -55,18 +53,7 @@ def settings_of(runs: pd.DataFrame) -> list[str]:
     """What a reader can choose of presets: nothing where there is but one."""
     used = set(presets(runs[~runs["method"].isin(["original", "retrain"])]))
     options = [name for name in SETTINGS if name in used]
-    both = [BOTH] if len(options) > 2 and {"tuned", "authors"} <= set(options) else []
-    return [ALL, *both, *options] if len(options) > 1 else []
-
-
-def setting_names(options: Sequence[str]) -> dict[str, str]:
-    """The words for `settings_of`: where nothing but both presets is there, all is both."""
-    both = "Tuned and authors'"
-    return {
-        ALL: both if set(options) == {ALL, "tuned", "authors"} else "All",
-        BOTH: both,
-        **SETTINGS,
-    }
+    return [ALL, *options] if len(options) > 1 else []
 
 
 def usual_settings(options: Sequence[str], *, experiments: bool = False) -> str:

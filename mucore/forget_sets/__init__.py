@@ -2,7 +2,7 @@
 exact copies of their images. No torch.
 """
 
-from mucore.forget_sets.copies import Copies, find_copies
+from mucore.forget_sets.copies import twins
 from mucore.forget_sets.lists import Listed, read_file, read_list, to_csv
 from mucore.forget_sets.saved import (
     KEPT,
@@ -28,13 +28,11 @@ __all__ = [
     "KEPT",
     "LONGEST",
     "SAVED",
-    "Copies",
     "NamedSet",
     "Listed",
     "check_fits",
     "check_name",
     "delete",
-    "find_copies",
     "folder",
     "is_reference",
     "keep",
@@ -48,4 +46,5 @@ __all__ = [
     "save",
     "to_csv",
     "to_json",
+    "twins",
 ]

@@ -15,7 +15,7 @@ import torch
 
 from mucore import forget_sets
 from mucore.errors import BadFile
-from mucore.forget_sets import Copies, find_copies, read_list
+from mucore.forget_sets import read_list, twins
 
 FOUR = [45, 17, 203, 88]
 MASK = np.isin(np.arange(300), FOUR)
@@ -195,34 +195,19 @@ def test_a_missing_file_or_a_folder_is_told(tmp_path):
             forget_sets.read_file(path)
 
 
-def as_lists(found: Copies) -> tuple[Any, ...]:
-    return found.forgotten.tolist(), found.twins.tolist(), found.doubles.tolist(), found.groups
-
-
-def test_twins_and_doubles_by_hand():
+def test_twins_by_hand():
     # images: a a b b b c d d; ids stand in another order than the samples
     digests, ids = np.array([1, 1, 2, 2, 2, 3, 4, 4]), np.array([10, 3, 5, 8, 6, 1, 20, 21])
-    found = find_copies(digests, ids, np.array([3, 5, 6, 20, 21]))
-    assert as_lists(found) == ([3, 5, 6], [8, 10], [5, 6, 20, 21], (((3,), (10,)), ((5, 6), (8,))))
-    assert as_lists(find_copies(digests, ids, np.union1d([3, 5, 6, 20, 21], found.twins)))[:2] == (
-        [],
-        [],
-    )
-    assert as_lists(find_copies(digests, ids, np.array([1]))) == ([], [], [], ())
-    assert as_lists(find_copies(digests, ids, np.empty(0, np.int64))) == ([], [], [], ())
+    assert twins(digests, ids, np.array([3, 5, 6, 20, 21])).tolist() == [8, 10]
+    assert not len(twins(digests, ids, np.array([1]))) and not len(twins(digests, ids, ids[:0]))
 
 
 def test_twins_of_a_large_set_are_those_that_counting_finds():
     rng = np.random.default_rng(0)
     digests, ids = rng.integers(0, 400, 1000).astype(np.uint64), np.arange(1000)
     forget = np.sort(rng.permutation(1000)[:150])
-    found = find_copies(digests, ids, forget)
     gone = set(forget.tolist())
-    stays = {int(digests[each]) for each in ids if each not in gone}
     goes = {int(digests[each]) for each in gone}
-    assert found.forgotten.tolist() == [
-        each for each in sorted(gone) if int(digests[each]) in stays
-    ]
-    assert found.twins.tolist() == [
+    assert twins(digests, ids, forget).tolist() == [
         each for each in range(1000) if each not in gone and int(digests[each]) in goes
     ]

@@ -14,7 +14,7 @@ from dashboard.text import units
 from dashboard.widgets import figures
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.training_set import Training
-from mucore.forget_sets import Copies, find_copies
+from mucore.forget_sets import twins
 
 FEW = 10  # samples below which an attack on the forget set has too little data
 
@@ -45,10 +45,7 @@ def show(training: Training, now: Working) -> None:
         st.warning(sentence, icon=":material/warning:")
     whole_classes(training, now)
     if training.digests is not None:
-        found = _copies(
-            training.splits.data_hash, now.hash, training.digests, training.ids, now.ids
-        )
-        offer_twins(training, found)
+        offer_twins(training, twins(training.digests, training.ids, now.ids))
 
 
 def warning(training: Training, now: Working) -> str:
@@ -81,13 +78,13 @@ def whole_classes(training: Training, now: Working) -> None:
     )
 
 
-def offer_twins(training: Training, copies: Copies) -> None:
+def offer_twins(training: Training, found: np.ndarray) -> None:
     """Identical images that stay, with a button that forgets them, too."""
-    if not len(copies.twins):
+    if not len(found):
         return
     st.warning(
-        f"Identical images that stay: {len(copies.twins)}. A model that trains on a twin keeps "
-        "what it knows of the image.",
+        f"Identical images that stay: {len(found)}. A model that trains on a twin keeps what it "
+        "knows of the image.",
         icon=":material/content_copy:",
     )
     st.button(
@@ -95,7 +92,7 @@ def offer_twins(training: Training, copies: Copies) -> None:
         key="twins",
         icon=":material/add:",
         on_click=working_set.add,
-        args=(training, copies.twins),
+        args=(training, found),
     )
 
 
@@ -104,10 +101,3 @@ def show_images(training: Training, now: Working) -> None:
     page = image_wall.pick_page(len(now.ids), "sheet")
     st.caption("The images of the set. A click takes one out.")
     image_wall.show(training, now.ids[page].tolist(), now.ids, "chosen")
-
-
-@st.cache_data(show_spinner=False, max_entries=32)
-def _copies(
-    content: str, forget_hash: str, _digests: np.ndarray, _ids: np.ndarray, _forget: np.ndarray
-) -> Copies:
-    return find_copies(_digests, _ids, _forget)
