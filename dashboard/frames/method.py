@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
@@ -16,36 +16,21 @@ from dashboard.text.labels import number
 from mucore import catalog, titles
 from mucore.tuning.study import Facts, Setting, Study
 
-Came = Literal["judged", "fewer", "out"]
-CAME: Mapping[Came, str] = {
-    "judged": "judged on three seeds",
-    "fewer": "judged on fewer seeds",
-    "out": "too much work, or failed",
-}
+JUDGED, FEWER, OUT = "judged on three seeds", "judged on fewer seeds", "too much work, or failed"
 
 
-@dataclass(frozen=True)
-class Tried:
-    """One setting; `score` in margins of the verdict, on average over the seeds that it has."""
-
-    score: float
-    came: Came
-    setting: str
-    work: float
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Found:
-    """A study as the page shows it. `falling` is the best score so far after each setting, None
-    before the first that is judged; `original` is what doing nothing scores.
+    """A study as the page shows it. `tried`, a row a setting: `score` in margins of the verdict,
+    the mean over its seeds; `best` so far, NaN before the first that is judged; `work` as a share
+    of Retrain's; `setting` in words; `outcome`. `original` is what doing nothing scores, `mean` the
+    score of the setting that was chosen.
     """
 
     id: str
     title: str
-    tried: tuple[Tried, ...]
-    falling: tuple[float | None, ...]
+    tried: pd.DataFrame
     original: float | None
-    chosen: str
     mean: float | None
     done: bool
 
@@ -64,23 +49,27 @@ def found(studies: Iterable[Study], facts: Iterable[Facts]) -> tuple[Found, ...]
 def _found(study: Study, facts: Facts | None, *, alone: bool) -> Found:
     """`alone`: whether no other study is of this scenario, data set and model."""
     choice = study.choice()
+    tried = pd.DataFrame(
+        {
+            "setting": labels.settings_text(each.values),
+            "score": each.score,
+            "work": each.work,
+            "outcome": _outcome(each),
+        }
+        for each in study.settings
+    )
     return Found(
         id=_place(study.task) if alone else f"{_place(study.task)}-{_digits(study.task)}",
         title=_title(study.task) if alone else f"{_title(study.task)} ({_apart(study.task)})",
-        tried=tuple(
-            Tried(each.score, _came(each), labels.settings_text(each.values), each.work)
-            for each in study.settings
-        ),
-        falling=tuple(study.falling()),
+        tried=tried.assign(best=pd.Series(study.falling(), dtype=float)),
         original=None if facts is None else facts.nothing(study.seed),
-        chosen="" if choice is None else labels.settings_text(choice.values),
         mean=None if choice is None else choice.score,
         done=study.finished(),
     )
 
 
-def _came(setting: Setting) -> Came:
-    return "out" if not setting.candidate else "judged" if setting.judged else "fewer"
+def _outcome(setting: Setting) -> str:
+    return OUT if not setting.candidate else JUDGED if setting.judged else FEWER
 
 
 def _place(task: Mapping[str, Any]) -> str:
@@ -111,13 +100,13 @@ def sentence(one: Found) -> str:
 
 
 def frame(one: Found) -> pd.DataFrame:
-    """A line a setting."""
+    """A line a setting, text as shown."""
     return pd.DataFrame(
         {
             "No.": range(1, len(one.tried) + 1),
-            "Setting": [each.setting for each in one.tried],
-            "Share of the verdict's margin": [f"{each.score:.3g}" for each in one.tried],
-            "Work, share of Retrain's": [number(each.work, "ratio") for each in one.tried],
-            "Outcome": [CAME[each.came] for each in one.tried],
+            "Setting": one.tried["setting"],
+            "Share of the verdict's margin": one.tried["score"].map("{:.3g}".format),
+            "Work, share of Retrain's": [number(each, "ratio") for each in one.tried["work"]],
+            "Outcome": one.tried["outcome"],
         }
     )

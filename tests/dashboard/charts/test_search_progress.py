@@ -37,14 +37,16 @@ def study(*more: Trial) -> Study:
 
 def test_a_search_is_drawn_setting_by_setting():
     (one,) = frames.found([study()], [])
-    assert [each.came for each in one.tried] == ["judged", "fewer", "judged", "out", "judged"]
-    assert one.falling == (5.0, 5.0, 0.0, 0.0, 0.0) and one.original is None
+    judged, fewer, out = frames.JUDGED, frames.FEWER, frames.OUT
+    assert one.tried["outcome"].tolist() == [judged, fewer, judged, out, judged]
+    assert one.tried["best"].tolist() == [5.0, 5.0, 0.0, 0.0, 0.0] and one.original is None
     info = search_progress.search_progress_info(one)
-    assert info.scores == pytest.approx((5.0, 60.0, search_progress.LEAST, 200.0, 0.4))
+    scores = info.tried["score"].tolist()
+    assert scores == pytest.approx([5.0, 60.0, search_progress.LEAST, 200.0, 0.4])
     figure = search_progress.draw(info, dark=False)
     assert [trace.name for trace in figure.data] == [
         "best so far",
-        *frames.CAME.values(),
+        *search_progress.MARKS,
         "Margin of the verdict",
     ]  # nobody said what doing nothing scores
     assert [list(trace.x) for trace in figure.data[1:4]] == [[1, 3, 5], [2], [4]]
