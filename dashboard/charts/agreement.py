@@ -5,10 +5,9 @@ equal predictions.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard.charts.parts import axes, heatmap
@@ -17,97 +16,51 @@ from dashboard.text.labels import MINUS
 NUMBERED = 26  # larger squares carry no numbers: they would not be readable
 
 
-@dataclass(frozen=True)
-class AgreementInfo:
-    """A symmetric table; None where a pair cannot be compared. `signed`: from −1 (opposite) to 1,
-    else from 0 to 1.
+def draw(square: pd.DataFrame, what: str, *, signed: bool, dark: bool) -> go.Figure:
+    """A heat map of a symmetric table, rows from the top; what cannot be compared (NaN) stays
+    empty. Values go from −1 (opposite) to 1 where `signed`, else from 0 to 1; `what` a value is
+    stands over the colour bar.
     """
-
-    names: tuple[str, ...]
-    values: tuple[tuple[float | None, ...], ...]
-    what: str  # what a value is, for the colour bar
-    signed: bool
-
-    @property
-    def least(self) -> tuple[str, str, float] | None:
-        """The two that agree least; None where no pair has a value."""
-        count = len(self.names)
-        pairs = [
-            (value, i, j)
-            for i in range(count)
-            for j in range(i + 1, count)
-            if (value := self.values[i][j]) is not None
-        ]
-        if not pairs:
-            return None
-        value, i, j = min(pairs)
-        return self.names[i], self.names[j], value
-
-
-def agreement_info(
-    names: Sequence[str], values: np.ndarray, *, what: str, signed: bool
-) -> AgreementInfo:
-    """`values` (n, n); NaN where a pair cannot be compared."""
-    rows = tuple(
-        tuple(None if math.isnan(value) else float(value) for value in row)
-        for row in np.asarray(values, dtype=float)
-    )
-    return AgreementInfo(tuple(names), rows, what, signed)
-
-
-def draw(info: AgreementInfo, *, dark: bool) -> go.Figure:
-    """Rows from the top; what cannot be compared stays empty."""
+    places = list(range(len(square)))  # and not names, so that two of one name stay two
+    names = [str(name) for name in square.columns]
+    # shares begin a step of ten percent below the smallest, so that small differences show
+    least = -1.0 if signed else max(0.0, math.floor(10 * square.min(axis=None) - 1e-9) / 10)
     figure = axes.figure(dark=dark)
-    count = len(info.names)
-    places = list(range(count))
-    text = [
-        ["" if value is None else _text(value, info.signed) for value in row] for row in info.values
-    ]
     figure.add_trace(
         heatmap.cells(
-            info.values,
-            places,  # places and not names, so that two of one name stay two
+            square.to_numpy(),
             places,
-            text,
-            span=(-1 if info.signed else _lowest(info), 1),
-            what=info.what,
+            places,
+            square.map(lambda value: _text(value, signed)).to_numpy(),
+            span=(least, 1),
+            what=what,
             hover="%{customdata[0]}<br>%{customdata[1]}<br>%{text}",
             dark=dark,
-            printed=count <= NUMBERED,
-            signed=info.signed,
-            customdata=[[[one, other] for other in info.names] for one in info.names],
+            printed=len(names) <= NUMBERED,
+            signed=signed,
+            customdata=[[[one, other] for other in names] for one in names],
         )
     )
-    figure.update_xaxes(
-        tickvals=places, ticktext=info.names, tickangle=-45, showgrid=False, zeroline=False
-    )
-    figure.update_yaxes(
-        tickvals=places, ticktext=info.names, showgrid=False, zeroline=False, autorange="reversed"
-    )
-    figure.update_layout(height=max(400, 140 + 26 * count), margin={"t": 8})
+    ticks = {"tickvals": places, "ticktext": names, "showgrid": False, "zeroline": False}
+    figure.update_xaxes(tickangle=-45, **ticks)
+    figure.update_yaxes(autorange="reversed", **ticks)
+    figure.update_layout(height=max(400, 140 + 26 * len(names)), margin={"t": 8})
     return figure
 
 
-def _lowest(info: AgreementInfo) -> float:
-    """Where the colours of shares begin: a step of ten percent below the smallest, so that small
-    differences among large shares show.
-    """
-    known = [value for row in info.values for value in row if value is not None]
-    return max(0.0, math.floor(10 * min(known, default=0.0) - 1e-9) / 10)
-
-
 def _text(value: float, signed: bool) -> str:
+    if math.isnan(value):
+        return ""
     return f"{value:.2f}".replace("-", MINUS) if signed else f"{100 * value:.0f}"
 
 
-def alt_text(info: AgreementInfo) -> str:
-    if info.least is None:
-        return (
-            f"Heat map, {info.what}, {len(info.names)} by {len(info.names)}; no pair can be "
-            "compared."
-        )
-    one, other, value = info.least
+def alt_text(square: pd.DataFrame, what: str, *, signed: bool) -> str:
+    names, size = square.columns, len(square)
+    pairs = np.where(np.triu(np.ones((size, size), bool), 1), square, np.nan)
+    if np.isnan(pairs).all():
+        return f"Heat map, {what}, {size} by {size}; no pair can be compared."
+    one, other = divmod(int(np.nanargmin(pairs)), size)
     return (
-        f"Heat map, {info.what}, {len(info.names)} by {len(info.names)}. Least: {one} and "
-        f"{other}, {_text(value, info.signed)}."
+        f"Heat map, {what}, {size} by {size}. Least: {names[one]} and {names[other]}, "
+        f"{_text(pairs[one, other], signed)}."
     )

@@ -4,88 +4,54 @@ colour.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection
 
-import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import classes, subplots
+from dashboard.charts.parts import subplots
 
 MOST = 10  # classes shown; the others have less probability under every run
 ACROSS = 5  # panels in a line
 TITLE, ROW = 34, 18  # pixels of a panel's title, and of a class
 
 
-@dataclass(frozen=True)
-class InstanceInfo:
-    """`panels`: title and percent of each of `names`. `true`: places in `names` of the true class,
-    or of the attributes that it has.
+def likeliest(every: pd.DataFrame, true: Collection[str]) -> pd.DataFrame:
+    """Of probabilities by class and run those of the `true` classes and of the classes with the
+    largest under any run, in the order of the classes.
     """
-
-    names: tuple[str, ...]
-    true: tuple[int, ...]
-    panels: tuple[tuple[str, tuple[float, ...]], ...]
-    left_out: int  # classes not shown
+    ranked = every.max(axis=1).where(~every.index.isin(list(true)), 2.0).nlargest(MOST)
+    return every[every.index.isin(ranked.index)]
 
 
-def instance_info(
-    titles: Sequence[str],
-    probabilities: Sequence[np.ndarray],
-    label: np.ndarray,
-    names: Sequence[str] = (),
-) -> InstanceInfo:
-    """`probabilities`: (C,) or (A,) of each run in 0..1; `label`: the class, or (A,) of 0 and 1.
-
-    The true class and those with the largest probability under any run are shown, in the order of
-    the classes.
+def draw(percent: pd.DataFrame, true: Collection[str], *, dark: bool) -> go.Figure:
+    """A panel a run (column), classes (rows) from the top; `true`: the true class, or the
+    attributes that the sample has.
     """
-    size = len(probabilities[0])
-    every = classes.names(names, size)
-    true = {int(label)} if np.ndim(label) == 0 else {int(place) for place in np.flatnonzero(label)}
-    largest = np.max(probabilities, axis=0)
-    ranked = sorted(range(size), key=lambda place: (place not in true, -largest[place]))
-    shown = sorted(ranked[:MOST])
-    panels = tuple(
-        (title, tuple(100 * float(each[place]) for place in shown))
-        for title, each in zip(titles, probabilities, strict=True)
-    )
-    return InstanceInfo(
-        names=tuple(every[place] for place in shown),
-        true=tuple(number for number, place in enumerate(shown) if place in true),
-        panels=panels,
-        left_out=size - len(shown),
-    )
-
-
-def draw(info: InstanceInfo, *, dark: bool) -> go.Figure:
-    """A panel a run; classes from the top."""
     look = theme.ground(dark)
-    across = min(ACROSS, len(info.panels))
-    lines = -(-len(info.panels) // ACROSS)
-    height = lines * (TITLE + ROW * len(info.names)) + 60
+    across = min(ACROSS, len(percent.columns))
+    lines = -(-len(percent.columns) // ACROSS)
+    height = lines * (TITLE + ROW * len(percent)) + 60
     figure = subplots.figure(
         rows=lines,
         cols=across,
         shared_yaxes=True,
         shared_xaxes=True,
-        subplot_titles=[title for title, _ in info.panels],
+        subplot_titles=list(percent.columns),
         horizontal_spacing=0.03,
         vertical_spacing=TITLE / height,
         size=12,
         dark=dark,
     )
-    colors = [
-        look.primary if place in info.true else look.muted for place in range(len(info.names))
-    ]
-    for number, (title, values) in enumerate(info.panels):
+    colors = [look.primary if name in true else look.muted for name in percent.index]
+    for number, (title, values) in enumerate(percent.items()):
         figure.add_trace(
             go.Bar(
                 x=values,
-                y=info.names,
+                y=percent.index,
                 orientation="h",
-                name=title,
+                name=str(title),
                 marker={"color": colors, "line": {"width": 0}},
                 text=[f"{value:.0f}" if value >= 1 else "" for value in values],
                 textposition="outside",
@@ -104,10 +70,9 @@ def draw(info: InstanceInfo, *, dark: bool) -> go.Figure:
     return figure
 
 
-def alt_text(info: InstanceInfo) -> str:
-    true = ", ".join(info.names[place] for place in info.true) or "none"
-    parts = []
-    for title, values in info.panels:
-        best = int(np.argmax(values))
-        parts.append(f"{title} says {info.names[best]} with {values[best]:.0f} %")
-    return f"Probabilities of one sample whose true label is {true}. {'; '.join(parts)}."
+def alt_text(percent: pd.DataFrame, true: Collection[str]) -> str:
+    said = "; ".join(
+        f"{title} says {values.idxmax()} with {values.max():.0f} %"
+        for title, values in percent.items()
+    )
+    return f"Probabilities of one sample whose true label is {', '.join(true) or 'none'}. {said}."

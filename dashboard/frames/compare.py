@@ -323,11 +323,14 @@ def disputed_frame(
     return pd.DataFrame(made)
 
 
-def label_text(label: np.ndarray, names: Sequence[str]) -> str:
+def true_classes(label: np.ndarray, names: Sequence[str]) -> list[str]:
     """A class by name; of attributes those that the sample has."""
-    if np.ndim(label) == 0:
-        return class_name(int(label), names)
-    return ", ".join(class_name(place, names) for place in np.flatnonzero(label)) or "none"
+    places = [int(label)] if np.ndim(label) == 0 else np.flatnonzero(label)
+    return [class_name(place, names) for place in places]
+
+
+def label_text(label: np.ndarray, names: Sequence[str]) -> str:
+    return ", ".join(true_classes(label, names)) or "none"
 
 
 def runs_frame(

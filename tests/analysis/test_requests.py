@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from builders import execute_all, value
 from pages import figures, open_page
@@ -73,20 +74,17 @@ def test_an_earlier_step_is_the_corner_of_a_later_one(store):
 
 
 def test_the_cells_of_a_matrix():
-    nan = np.nan
-    info = request_matrix.request_matrix_info(
-        "SSD",
-        ["1: zero", "2: one"],
-        method=np.array([[0.1, 0.4], [nan, 0.2]]),
-        retrain=np.array([[0.0, 0.05], [nan, nan]]),
-        original=np.array([1.0, 0.9]),
-    )
-    assert info.method == ((1.0, 0.1, 0.4), (0.9, None, 0.2))
-    assert info.gaps[0] == [None, pytest.approx(10.0), pytest.approx(35.0)]
-    cells = request_matrix.draw(info, dark=True).data[0]
+    nan, models = np.nan, ["Original", "after 1", "after 2"]
+    mine = pd.DataFrame([[1.0, 0.1, 0.4], [0.9, nan, 0.2]], ["1: zero", "2: one"], models)
+    retrain = pd.DataFrame([[nan, 0.0, 0.05], [nan, nan, nan]], ["1: zero", "2: one"], models)
+    cells = request_matrix.draw(mine, retrain, dark=True).data[0]
     assert list(cells.text[0]) == ["100.0", "10.0 (0.0)", "40.0 (5.0)"] and cells.text[1][1] == ""
-    assert cells.z[1][1] is None and cells.z[0][0] == 0.0
-    assert len(section.table(info)) == 5
+    assert list(cells.z[0]) == pytest.approx([0.0, 10.0, 35.0])
+    assert np.isnan(cells.z[1][1]) and cells.z[1][2] == 0.0
+    assert "1: zero: 40.0 (5.0) %; 2: one: 20.0 %" in request_matrix.alt_text(mine, retrain)
+    table = section.table(mine, retrain)
+    assert table["Accuracy, %"].tolist() == [100.0, 10.0, 40.0, 90.0, 20.0]
+    assert table["Retrain, %"].dropna().tolist() == [0.0, 5.0]
 
 
 def test_the_page_shows_what_became_of_each_request(store, monkeypatch):

@@ -4,7 +4,7 @@ number.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import plotly.graph_objects as go
@@ -14,9 +14,9 @@ from dashboard import theme
 
 def cells(
     values: Any,
-    columns: Sequence[Any],
-    rows: Sequence[Any],
-    text: Sequence[Sequence[str]],
+    columns: Iterable[Any],
+    rows: Iterable[Any],
+    text: Any,
     *,
     span: tuple[float, float],
     what: str,

@@ -55,23 +55,18 @@ def show(chosen: Chosen) -> None:
         )
         split = pick_split(sorted(set(counted[first].confusion) & set(counted[second].confusion)))
     pair = list(dict.fromkeys([first, second]))
-    bases = [chosen.retrains[key] for key in pair]
-    usable = [
-        base.confusion[split] for base in bases if base is not None and split in base.confusion
-    ]
-    compared = difference and len(usable) == len(pair)
+    bases = {key: chosen.retrains[key] for key in pair}
+    compared = difference and all(base and split in base.confusion for base in bases.values())
     if difference and not compared:
         st.caption("Without the difference: there is no Retrain of this training seed.")
-    panels = [(chosen.titles[key], counted[key].confusion[split]) for key in pair]
-    info = confusion.confusion_info(panels, chosen.class_names, usable if compared else None)
-    figure = confusion.draw(info, dark=state.dark())
-    clicks.heatmap(
-        figure, "confusion", lambda panel, _, __: pair[panel], alt=confusion.alt_text(info)
-    )
-    frames = []
-    for panel in info.panels:
-        frame = pd.DataFrame(panel.cells, columns=list(info.names)).round(2)
-        frame.insert(0, "True", list(info.true))
-        frame.insert(0, "Run", panel.title)
-        frames.append(frame)
-    figures.numbers(pd.concat(frames), f"confusion-{split}", figure)
+    panels = {}
+    for key, base in bases.items():
+        cells = confusion.shares(counted[key].confusion[split], chosen.class_names)
+        if compared and base:
+            cells -= confusion.shares(base.confusion[split], chosen.class_names)
+        panels[chosen.titles[key]] = cells
+    figure = confusion.draw(panels, difference=compared, dark=state.dark())
+    alt = confusion.alt_text(panels, difference=compared)
+    clicks.heatmap(figure, "confusion", lambda panel, _, __: pair[panel], alt=alt)
+    numbers = pd.concat(panels, names=["Run", "True"]).round(2).dropna().reset_index()
+    figures.numbers(numbers, f"confusion-{split}", figure)

@@ -10,21 +10,17 @@ from dashboard.frames import compare as compare_frames
 from dashboard.sections.compare.selection import Chosen, pick_common
 from dashboard.widgets import clicks, figures
 
+WHAT = "same predictions, %"
+
 
 def show(chosen: Chosen) -> None:
     chosen, found, split = pick_common(chosen)
     if found is None:
         return
-    titles = chosen.names
     shares = compare_frames.shared_predictions(found)
-    info = agreement.agreement_info(titles, shares, what="same predictions, %", signed=False)
-    figure = agreement.draw(info, dark=state.dark())
-    clicks.heatmap(
-        figure,
-        "predictions",
-        lambda _, row, __: chosen.results[row].key,
-        alt=agreement.alt_text(info),
-    )
-    frame = pd.DataFrame((100 * shares).round(2), columns=titles)
-    frame.insert(0, "Run", titles)
+    square = pd.DataFrame(shares, chosen.names, chosen.names)
+    figure = agreement.draw(square, WHAT, signed=False, dark=state.dark())
+    alt = agreement.alt_text(square, WHAT, signed=False)
+    clicks.heatmap(figure, "predictions", lambda _, row, __: chosen.results[row].key, alt=alt)
+    frame = (100 * square).round(2).rename_axis("Run").reset_index()
     figures.numbers(frame, f"same-predictions-{split}", figure)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from dashboard import state
 from dashboard.charts import request_matrix
-from dashboard.charts.request_matrix import RequestMatrixInfo
 from dashboard.sections.compare.selection import Chosen
 from dashboard.text import labels, units
 from dashboard.widgets import figures, messages
@@ -42,16 +42,16 @@ def show(chosen: Chosen) -> None:
     value = analysed("requests", {"key": key}, "Look at the earlier requests", SECONDS)
     if value is None:
         return
-    info = request_matrix.request_matrix_info(
-        chosen.titles[key],
-        asked(later[key].spec, value["sizes"]),
-        method=value["method"],
-        retrain=value["retrain"],
-        original=value["original"],
+    requests = asked(later[key].spec, value["sizes"])
+    columns = ["Original", *(f"after {place}" for place in range(1, len(requests) + 1))]
+    before = np.full(len(requests), np.nan)
+    mine, retrain = (
+        pd.DataFrame(np.column_stack([first, each]), requests, columns)
+        for first, each in ((value["original"], value["method"]), (before, value["retrain"]))
     )
-    figure = request_matrix.draw(info, dark=state.dark())
-    figures.chart(figure, "requests", alt=request_matrix.alt_text(info))
-    figures.numbers(table(info), "requests", figure)
+    figure = request_matrix.draw(mine, retrain, dark=state.dark())
+    figures.chart(figure, "requests", alt=request_matrix.alt_text(mine, retrain))
+    figures.numbers(table(mine, retrain), "requests", figure)
 
 
 def asked(spec: Mapping[str, Any], sizes: Any) -> list[str]:
@@ -65,18 +65,8 @@ def asked(spec: Mapping[str, Any], sizes: Any) -> list[str]:
     return found
 
 
-def table(info: RequestMatrixInfo) -> pd.DataFrame:
+def table(mine: pd.DataFrame, retrain: pd.DataFrame) -> pd.DataFrame:
     """A line a request and model."""
-    return pd.DataFrame(
-        [
-            {
-                "Request": request,
-                "Model": model,
-                "Accuracy, %": None if mine is None else 100 * mine,
-                "Retrain, %": None if other is None else 100 * other,
-            }
-            for request, ours, theirs in zip(info.requests, info.method, info.retrain, strict=True)
-            for model, mine, other in zip(info.columns, ours, theirs, strict=True)
-            if mine is not None
-        ]
-    )
+    known = 100 * mine.stack().dropna()
+    lines = pd.DataFrame({"Accuracy, %": known, "Retrain, %": 100 * retrain.stack()})
+    return lines.loc[known.index].rename_axis(["Request", "Model"]).reset_index()

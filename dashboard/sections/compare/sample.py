@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from dashboard import access, data, state
@@ -12,7 +13,6 @@ from dashboard.charts import instance
 from dashboard.frames import compare as compare_frames
 from dashboard.frames.compare import SPLIT_NAMES
 from dashboard.sections.compare.selection import Chosen, kept, sample_id
-from dashboard.text import units
 from dashboard.widgets import figures
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.pictures import enlarged
@@ -54,10 +54,8 @@ def show(chosen: Chosen) -> None:
             pictures = load_images(chosen.results[found.places[0]], [number])
             if pictures is not None:
                 st.image(large(pictures[0]), width=160)
-            st.markdown(
-                "True label: "
-                f"**{escape(compare_frames.label_text(found.label, chosen.class_names))}**"
-            )
+            true = compare_frames.true_classes(found.label, chosen.class_names)
+            st.markdown(f"True label: **{escape(', '.join(true) or 'none')}**")
             places = " and ".join(
                 sorted({SPLIT_NAMES.get(name, name).lower() for name in found.splits})
             )
@@ -65,19 +63,12 @@ def show(chosen: Chosen) -> None:
             if file := data.sample_file(chosen.results[found.places[0]].spec, number):
                 st.caption(f"File: {escape(file)}")
         with right:
-            info = instance.instance_info(
-                titles, found.probabilities, found.label, chosen.class_names
-            )
-            figures.chart(
-                instance.draw(info, dark=state.dark()),
-                "instance_chart",
-                alt=instance.alt_text(info),
-            )
-            if info.left_out:
-                st.caption(
-                    f"{units.count(info.left_out, 'class', 'classes')} with less probability "
-                    "under every run not shown."
-                )
+            size = len(found.probabilities[0])
+            names = [compare_frames.class_name(each, chosen.class_names) for each in range(size)]
+            every = pd.DataFrame(np.transpose(found.probabilities), names, titles)
+            percent = 100 * instance.likeliest(every, true)
+            figure = instance.draw(percent, true, dark=state.dark())
+            figures.chart(figure, "instance_chart", alt=instance.alt_text(percent, true))
 
 
 def load_images(result: Result, ids: Sequence[int]) -> np.ndarray | None:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dashboard.charts import agreement
 
 
-def test_agreement_info_and_figure():
+def test_agreement_by_hand():
     values = np.array([[1.0, -0.5, np.nan], [-0.5, 1.0, 0.25], [np.nan, 0.25, 1.0]])
-    info = agreement.agreement_info(["TA", "FA", "RTE"], values, what="Kendall's τ", signed=True)
-    assert info.values[0] == (1.0, -0.5, None) and info.least == ("TA", "FA", -0.5)
-    figure = agreement.draw(info, dark=False)
-    assert (figure.data[0].zmin, figure.data[0].zmax) == (-1, 1) and figure.data[0].text[0][
-        1
-    ] == "−0.50"
-    assert "TA and FA" in agreement.alt_text(info)
-    shares = agreement.agreement_info(
-        ["a", "b"], np.array([[1.0, 0.87], [0.87, 1.0]]), what="same, %", signed=False
-    )
-    drawn = agreement.draw(shares, dark=True).data[0]
-    assert drawn.zmin == pytest.approx(0.8) and drawn.text[0][1] == "87"
-    lone = agreement.agreement_info(["a"], np.ones((1, 1)), what="same, %", signed=False)
-    assert lone.least is None and "no pair" in agreement.alt_text(lone)
+    square = pd.DataFrame(values, ["TA", "FA", "RTE"], ["TA", "FA", "RTE"])
+    (drawn,) = agreement.draw(square, "Kendall's τ", signed=True, dark=False).data
+    assert (drawn.zmin, drawn.zmax) == (-1, 1)
+    assert list(drawn.text[0]) == ["1.00", "−0.50", ""]
+    assert "TA and FA, −0.50" in agreement.alt_text(square, "Kendall's τ", signed=True)
+    shares = pd.DataFrame([[1.0, 0.87], [0.87, 1.0]], ["a", "a"], ["a", "a"])
+    (drawn,) = agreement.draw(shares, "same, %", signed=False, dark=True).data
+    assert drawn.zmin == pytest.approx(0.8) and drawn.text[0][1] == "87" and len(drawn.x) == 2
+    alone = shares.iloc[:1, :1]
+    assert "no pair" in agreement.alt_text(alone, "same, %", signed=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import pytest
 from builders import full_results, make_result, make_spec_row
@@ -51,11 +52,10 @@ def cell_of(figure: go.Figure, trace: int, place: int) -> dict[str, Any]:
 
 
 def test_every_cell_has_an_unseen_mark_with_the_key_of_its_run():
-    info = class_gaps.ClassGapsInfo(
-        ("a", "b", "c"), (("SalUn", (1.0, -2.0, None)), ("SSD", (0.0, 5.0, 6.0))), (), 10.0
-    )
+    gaps = pd.DataFrame([[1.0, -2.0, 0.0], [0.0, 5.0, 6.0]], ["SalUn", "SSD"], list("abc"))
     figure = clickable.selectable(
-        class_gaps.draw(info, dark=False), lambda _, row, column: f"{row}{column}" if column else ""
+        class_gaps.draw(gaps, pd.Series(dtype=float), "test", dark=False),
+        lambda _, row, column: f"{row}{column}" if column else "",
     )
     (mark,) = marks(figure)
     places = [(x, y) for y in ("SalUn", "SSD") for x in "abc"]

@@ -12,16 +12,17 @@ from dashboard.sections.results.statistics import shared
 from dashboard.widgets import figures
 from mucore.statistics import Statistics
 
+WHAT = "Kendall's τ"
+
 
 def show(found: Statistics, runs: pd.DataFrame, line: st.delta_generator.DeltaGenerator) -> None:
     if found.tau.notna().to_numpy().sum() <= len(found.tau):  # each with itself alone
         shared.missing(found, runs, "No rank agreement", "Launch more methods")
         return
     heads = [tradeoffs_frames.short_name(name) for name in found.tau.columns]
-    info = agreement.agreement_info(
-        heads, found.tau.to_numpy(dtype=float), what="Kendall's τ", signed=True
-    )
-    figure = agreement.draw(info, dark=state.dark())
+    square = pd.DataFrame(found.tau.to_numpy(dtype=float), heads, heads)
+    figure = agreement.draw(square, WHAT, signed=True, dark=state.dark())
     with st.container(key="sideways_agreement"):  # a phone scrolls it sideways
-        figures.chart(figure, "metric_agreement", alt=agreement.alt_text(info))
+        alt = agreement.alt_text(square, WHAT, signed=True)
+        figures.chart(figure, "metric_agreement", alt=alt)
     figures.numbers(tradeoffs_frames.tau_frame(found.tau), "agreement-of-metrics", figure)
