@@ -8,8 +8,8 @@ values and confidences are fractions in 0..1. Bad input raises `BadValue`.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import scipy  # its parts load when they are named
@@ -138,9 +138,8 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
 @dataclass(frozen=True, kw_only=True)
 class Ranking:
     """Average ranks over blocks (scenarios, or scenarios by seeds); rank 1 is the best. Two methods
-    differ if their ranks do by more than `critical_difference`, or by `alike_in_pairs` where that
-    made the groups; `groups` are sets of methods that do not differ, of which any two such methods
-    share one, for the bars of a critical-difference diagram.
+    differ if their ranks do by more than `critical_difference`; `groups` are sets of methods that
+    do not differ, neighbours in rank, for the bars of a critical-difference diagram.
     """
 
     ranks: dict[str, float]  # best first
@@ -148,15 +147,6 @@ class Ranking:
     p: float  # Friedman's test that all methods are alike
     critical_difference: float
     groups: tuple[tuple[str, ...], ...]
-
-    @property
-    def alike(self) -> tuple[str, ...]:
-        """The methods that do not differ from the best one, without it; where there are any, no
-        method wins.
-        """
-        best, *others = self.ranks
-        near = set(itertools.chain(*(group for group in self.groups if best in group)))
-        return tuple(name for name in others if name in near)
 
 
 def average_ranks(scores: Mapping[str, Sequence[float]], *, level: float = LEVEL) -> Ranking:
@@ -197,30 +187,6 @@ def average_ranks(scores: Mapping[str, Sequence[float]], *, level: float = LEVEL
         critical_difference=difference,
         groups=_groups(ranks, difference),
     )
-
-
-def alike_in_pairs(
-    ranking: Ranking, pairs: Iterable[tuple[str, str, float]], *, level: float = LEVEL
-) -> Ranking:
-    """The ranking with groups by tests of every two methods, `pairs` being two names and the
-    corrected p (`Pair.p_holm`).
-
-    Whether two methods differ then does not depend on which others are compared (Benavoli, Corani
-    and Mangili, JMLR 2016). Members of a group need not be neighbours in rank.
-    """
-    import networkx
-
-    place = {name: number for number, name in enumerate(ranking.ranks)}
-    alike = networkx.Graph([(one, other) for one, other, p in pairs if p > 1 - level])
-    cliques = [sorted(each, key=place.__getitem__) for each in networkx.find_cliques(alike)]
-    left, groups = {frozenset(edge) for edge in alike.edges}, []
-    # the largest first, and no group whose pairs all share one already
-    for group in sorted(cliques, key=lambda each: (-len(each), [place[name] for name in each])):
-        shared = {frozenset(pair) for pair in itertools.combinations(group, 2)}
-        if shared & left:
-            left -= shared
-            groups.append(tuple(group))
-    return replace(ranking, groups=tuple(sorted(groups, key=lambda g: [place[n] for n in g])))
 
 
 def _rectangular(scores: Mapping[str, Sequence[float]]) -> bool:

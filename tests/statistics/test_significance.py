@@ -230,36 +230,6 @@ def test_the_last_digit_of_a_sum_parts_no_tie():
     assert found.ranks["a"] == found.ranks["b"]
 
 
-def test_groups_by_pairs():
-    ranking = significance.average_ranks({name: [float(i)] * 3 for i, name in enumerate("edcba")})
-    assert list(ranking.ranks) == list("edcba")
-    alike = {("a", "b"), ("b", "c"), ("a", "c"), ("c", "e"), ("d", "e")}
-    pairs = [
-        (one, other, 0.06 if (one, other) in alike else 0.05)
-        for one, other in itertools.combinations("abcde", 2)
-    ]
-    found = significance.alike_in_pairs(ranking, pairs)
-    assert found.groups == (("e", "d"), ("e", "c"), ("c", "b", "a"))
-    assert found.alike == ("d", "c") and found.ranks == ranking.ranks
-    none = significance.alike_in_pairs(ranking, [(one, other, 0.01) for one, other, _ in pairs])
-    assert none.groups == () and none.alike == ()
-    whole = significance.alike_in_pairs(ranking, [(one, other, 1.0) for one, other, _ in pairs])
-    assert whole.groups == (tuple("edcba"),)
-
-
-@given(st.sets(st.integers(0, 20)))
-def test_two_methods_share_a_group_exactly_if_no_test_tells_them_apart(told):
-    scores = {name: [float(place), float(place)] for place, name in enumerate("abcdefg")}
-    ranking = significance.average_ranks(scores)
-    pairs = [
-        (one, other, 0.01 if number in told else 0.5)
-        for number, (one, other) in enumerate(itertools.combinations(scores, 2))
-    ]
-    groups = significance.alike_in_pairs(ranking, pairs).groups
-    for one, other, p in pairs:
-        assert any(one in group and other in group for group in groups) == (p > 0.05)
-
-
 def test_groups_are_the_largest_runs_within_the_critical_difference():
     """Ranks 1, 2, 3.5, 4 and 9 with a difference of 2: {1, 2}, {2, 3.5, 4}; 9 stands alone."""
     ranks = {"a": 1.0, "b": 2.0, "c": 3.5, "d": 4.0, "e": 9.0}

@@ -13,7 +13,7 @@ from dashboard.charts import critical_difference
 from dashboard.frames import board as board_frames
 from dashboard.sections.results import tabs
 from dashboard.text import labels, units
-from dashboard.widgets import clicks, figures, presenting, rank_bars, run_filters
+from dashboard.widgets import clicks, figures, presenting, run_filters
 from dashboard.widgets.columns import aligned, text_width
 from mucore.suite.tables import Division
 
@@ -83,14 +83,15 @@ def show(division: Division, name: str) -> None:
     figure, ranking = None, division.ranking
     if ranking is not None:
         st.subheader("Which ranks chance may explain", anchor=False)
-        tests = ((pair.first, pair.second, pair.p_holm) for pair in division.pairs)
-        ranking, in_pairs = rank_bars.pick(ranking, tests)
         names = {each: labels.method_names(each) for each in ranking.ranks}
-        info = critical_difference.critical_difference_info(
-            ranking, names, board_frames.keys_of(division), division.forgot(), in_pairs=in_pairs
+        figure = critical_difference.draw(
+            ranking,
+            names,
+            board_frames.keys_of(division),
+            division.forgot(),
+            dark=state.dark(),
+            selected=state.param("run"),
         )
-        figure = critical_difference.draw(info, dark=state.dark(), selected=state.param("run"))
-        clicks.chart(figure, "board_ranks", alt=critical_difference.alt_text(info))
-        dots = "" if info.whole else " A bar joins only the methods at its dots."
-        st.caption(f"A bar joins what chance may explain.{dots} Hollow: forgot in no task.")
+        clicks.chart(figure, "board_ranks", alt=critical_difference.alt_text(ranking, names))
+        st.caption("A bar joins what chance may explain. Hollow: forgot in no task.")
     figures.numbers(frame, name, figure)

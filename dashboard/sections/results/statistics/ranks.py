@@ -9,7 +9,7 @@ from dashboard import data, state
 from dashboard.charts import critical_difference
 from dashboard.frames import tradeoffs as tradeoffs_frames
 from dashboard.sections.results.statistics import shared
-from dashboard.widgets import clicks, figures, rank_bars
+from dashboard.widgets import clicks, figures
 from mucore.statistics import Statistics
 
 
@@ -21,19 +21,15 @@ def show(found: Statistics, runs: pd.DataFrame, line: st.delta_generator.DeltaGe
         name: (tradeoffs_frames.line_title(name), tradeoffs_frames.line_family(name))
         for name in found.ranking.ranks
     }
-    forgot = shared.forgot_in(found, runs)
-    columns = (found.pairs[name].tolist() for name in ("first", "second", "p_holm"))
-    with line:
-        ranking, in_pairs = rank_bars.pick(found.ranking, zip(*columns, strict=True))
-    info = critical_difference.critical_difference_info(
-        ranking, names, line_keys(runs, data.chosen(runs)), forgot, in_pairs=in_pairs
+    forgot, keys = shared.forgot_in(found, runs), line_keys(runs, data.chosen(runs))
+    figure = critical_difference.draw(
+        found.ranking, names, keys, forgot, dark=state.dark(), selected=state.param("run")
     )
-    figure = critical_difference.draw(info, dark=state.dark(), selected=state.param("run"))
-    clicks.chart(figure, "critical_difference", alt=critical_difference.alt_text(info))
-    hollow = any(method.forgot == 0 for method in info.methods)
-    dots = [] if info.whole else ["A bar joins only the methods at its dots."]
-    st.caption(" ".join(dots + ["Hollow: forgot in no scenario."] * hollow))
-    figures.numbers(tradeoffs_frames.ranks_frame(ranking, forgot), f"ranks-{found.metric}", figure)
+    alt = critical_difference.alt_text(found.ranking, names)
+    clicks.chart(figure, "critical_difference", alt=alt)
+    st.caption("A bar joins what chance may explain. Hollow: forgot in no scenario.")
+    numbers = tradeoffs_frames.ranks_frame(found.ranking, forgot)
+    figures.numbers(numbers, f"ranks-{found.metric}", figure)
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
