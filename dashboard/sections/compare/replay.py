@@ -171,7 +171,7 @@ def player(replays: Sequence[Replay]) -> None:
     runs = (source.name, source.change, *((replay.key, replay.title) for replay in replays))
     info, moving, still = drawn(replays, runs, dark)
     st.html(BUTTONS.replace("HOVER", theme.ground(dark).grid))
-    with st.container(key="replay"):
+    with st.container(key="sideways_replay"):
         figures.chart(moving, "replay_player", alt=replay_player.alt_text(info))
     for replay in replays:
         for note in replay.value["notes"]:
