@@ -73,7 +73,11 @@ def draw(
     figure.layout.shapes = [scale | {"x0": 1, "x1": end, "y0": -1, "y1": -1}, *_bars(ranking, look)]
     words = f"critical difference {ranking.critical_difference:.2f}"
     axes.write(figure, words, look.text, x=1, y=-1, xanchor="left", yanchor="bottom", yshift=2)
-    figure.update_xaxes(title="Average rank, 1 is best", range=[0.5, max(end, *ranking.ranks.values()) + 1], zeroline=False)
+    figure.update_xaxes(
+        title="Average rank, 1 is best",
+        range=[0.5, max(end, *ranking.ranks.values()) + 1],
+        zeroline=False,
+    )
     figure.update_yaxes(type="category", range=[count - 0.5, -2], tickfont={"color": look.text})
     right = 24 + BAR * len(ranking.groups)
     figure.update_layout(height=ROW * (count + 2) + 70, margin={"t": 8, "r": right})

@@ -18,14 +18,7 @@ from dashboard.frames.rows import (
     noise,
     row_id,
 )
-from dashboard.frames.settings import (
-    Noises,
-    Setting,
-    method_settings,
-    noises_of,
-    settings_frame,
-    setups,
-)
+from dashboard.frames.settings import method_settings, settings_frame, setups
 from dashboard.frames.table import (
     DISTANCE,
     DISTANCE_MEANING,
@@ -57,10 +50,8 @@ __all__ = [
     "Cell",
     "Column",
     "Estimate",
-    "Noises",
     "ResultsTable",
     "Row",
-    "Setting",
     "View",
     "apart",
     "cell_text",
@@ -72,7 +63,6 @@ __all__ = [
     "nearest_sentence",
     "next_order",
     "noise",
-    "noises_of",
     "plain_head",
     "results_table",
     "row_id",

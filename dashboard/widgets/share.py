@@ -1,5 +1,4 @@
-"""What the popover Share of every page holds: the link to what is shown, and the page as one file.
-"""
+"""What the popover Share of every page holds: the link to what is shown, the page as one file."""
 
 from __future__ import annotations
 

@@ -19,7 +19,6 @@ READS = {
 
 
 def show(card: MethodCard) -> None:
-    st.markdown(card.summary)
     if card.how:  # a method of the user's own may have none
         st.markdown(escape(card.how))
     reads = [text for key, text in READS.items() if key in card.reads]

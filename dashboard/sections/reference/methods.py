@@ -12,6 +12,7 @@ from dashboard.sections.reference import facts, method_runs, search
 from dashboard.text.labels import method_names
 from dashboard.widgets import header, messages, run_drawer
 from dashboard.widgets.markdown import escape
+from dashboard.widgets.provenance import provenance
 from mucore import catalog
 
 
@@ -40,10 +41,7 @@ def show(top: st.delta_generator.DeltaGenerator) -> None:
         )
     st.subheader(title, anchor=False)
     st.caption(f"{catalog.FAMILIES[card.family]}. {escape(card.source)}")
-    facts.show(card)
-    facts.show_parameters(card, recipe)
-    search.show(card)
-    st.subheader("How well it did", anchor=False)
+    st.markdown(card.summary)
     if runs.empty:
         query = {} if card.family == "reference" else {"methods": card.id}
         messages.empty(
@@ -52,9 +50,13 @@ def show(top: st.delta_generator.DeltaGenerator) -> None:
             "launch",
             **query,
         )
-        run_drawer.closed()
-        return
-    method_runs.show(card, runs, every)
+    else:
+        method_runs.show(card, runs)
+    facts.show(card)
+    facts.show_parameters(card, recipe)
+    search.show(card)
+    run_drawer.run_drawer(every)
+    provenance(runs)
 
 
 def most_run(runs: pd.DataFrame) -> str:

@@ -385,6 +385,7 @@ def test_method_settings_keep_scenarios_apart():
     ]
     lines = [
         run("ssd", seed=seed, scenario=scenario, scenario_parameters=json.dumps(parameters))
+        | {"forget_count": 100 * parameters.get("budget", 1)}
         for seed, (scenario, parameters, _) in enumerate(made)
     ]
     values = [
@@ -395,10 +396,11 @@ def test_method_settings_keep_scenarios_apart():
     settings = frames.method_settings(
         pd.DataFrame(lines), pd.DataFrame(values, columns=VALUES), method="ssd"
     )
-    assert [setting.scenario for setting in settings] == 3 * ["one_class"] + ["class_wise"]
-    assert [setting.label.partition("budget ")[2] for setting in settings[:3]] == [
-        f"{budget}\u202f%" for budget in (2, 10, 20)
+    assert [row.title for row in settings] == [
+        *(f"Part of one class · budget {budget}\u202f%" for budget in (2, 10, 20)),
+        "Whole classes",
     ]
+    assert [row.id for row in settings] == [lines[place]["key"] for place in (2, 3, 1, 0)]
     frame = frames.settings_frame(settings)
     assert list(frame["FA gap"]) == ["−20.0", "−10.0", "−30.0", "+10.0"]
     assert list(frame["RTE"]) == ["–", "–", "0.10", "–"]
@@ -428,13 +430,9 @@ def test_rows_of_several_settings_at_once_are_those_of_each():
         mine = values[values["key"].isin(group["key"])]
         assert found[number] == frames.metric_rows(group, mine, ["fa"])
     assert [rows[0].cells["fa"].noise for rows in found.values()] == [pytest.approx(0.19), 0.0]
-    noises = frames.noises_of(every[every["method"] == "retrain"], values)
-    assert sorted(noise["fa"] for noise in noises.values()) == [0.0, pytest.approx(0.19)]
-    assert frames.noises_of(every.iloc[:0], values) == {}
 
 
 def test_other_data_or_weights_of_one_name_are_another_setting():
-    """Of two Retrains 0.2 apart 97.5 % of the differences either way are below 0.19."""
     shift = {"a": 0.0, "b": 0.4}
     lines, numbers = [], []
     for name, gap in shift.items():
@@ -442,18 +440,16 @@ def test_other_data_or_weights_of_one_name_are_another_setting():
             for seed in (0, 1):
                 key, hashes = f"{name} {method} {seed}", f"data={name * 64}"
                 line = run(method, seed=seed, dataset="npz:mine.npz", hashes=hashes)
-                lines.append(line | {"key": key})
+                lines.append(line | {"key": key, "forget_count": 10})
                 numbers.append((key, "fa", 0.1 + 0.2 * seed, gap, None))
     every, values = pd.DataFrame(lines), pd.DataFrame(numbers, columns=VALUES)
-    noises = frames.noises_of(every[every["method"] == "retrain"], values)
-    settings = frames.method_settings(every, values, method="ssd", noises=noises)
-    found = {setting.key[0]: setting for setting in settings}
-    assert len(settings) == 2 and [setting.runs for setting in settings] == [2, 2]
-    assert len({setting.label for setting in settings}) == 2
-    assert all(name * 6 in setting.label for name, setting in found.items())
-    gaps = {name: setting.cells["fa"].gap for name, setting in found.items()}
+    settings = frames.method_settings(every, values, method="ssd")
+    found = {row.id[0]: row for row in settings}
+    assert [len(row.keys) for row in settings] == [2, 2]
+    assert len({row.title for row in settings}) == 2
+    assert all(name * 6 in row.title for name, row in found.items())
+    gaps = {name: row.cells["fa"].gap for name, row in found.items()}
     assert {name: gap and gap.mean for name, gap in gaps.items()} == shift
-    assert [setting.noise["fa"] for setting in settings] == [pytest.approx(0.19)] * 2
 
 
 def test_versions_of_a_users_own_method_are_lines_of_their_own(home):
