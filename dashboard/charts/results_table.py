@@ -9,8 +9,6 @@ markup is assets/results_table.html.j2, which escapes every text.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
@@ -240,58 +238,6 @@ def _paper_line(row: Row, table: ResultsTable, paper: Published) -> dict[str, An
 def marker(family: str, dark: bool) -> str:
     """The family's mark in its colour, the same as in the figures, as an SVG element."""
     style = theme.family_style(family)
-    drawn = assets.template("family_mark.svg.j2")
     symbol, hollow = style.symbol.removesuffix("-open"), style.symbol.endswith("-open")
-    return drawn.render(path=_path(symbol), colour=style.color(dark), hollow=hollow).strip()
-
-
-def _path(symbol: str) -> str:
-    """SVG path of a plotly marker symbol inside the unit circle; a disc for those not drawn
-    here.
-    """
-    corners = {"triangle-up": 3, "pentagon": 5, "hexagon": 6}
-    if symbol in corners:
-        count = corners[symbol]
-        return _polygon(
-            [
-                (math.sin(2 * math.pi * k / count), -math.cos(2 * math.pi * k / count))
-                for k in range(count)
-            ]
-        )
-    if symbol == "triangle-down":
-        return _polygon(
-            [(-math.sin(2 * math.pi * k / 3), math.cos(2 * math.pi * k / 3)) for k in range(3)]
-        )
-    if symbol == "star":
-        radii = [1.0, 0.42] * 5
-        return _polygon(
-            [
-                (r * math.sin(math.pi * k / 5), -r * math.cos(math.pi * k / 5))
-                for k, r in enumerate(radii)
-            ]
-        )
-    shapes: dict[str, list[tuple[float, float]]] = {
-        "square": [(-0.85, -0.85), (0.85, -0.85), (0.85, 0.85), (-0.85, 0.85)],
-        "diamond": [(0, -1.05), (0.95, 0), (0, 1.05), (-0.95, 0)],
-        "bowtie": [(-1, -0.8), (0, -0.1), (1, -0.8), (1, 0.8), (0, 0.1), (-1, 0.8)],
-        "cross": [
-            (-0.35, -1),
-            (0.35, -1),
-            (0.35, -0.35),
-            (1, -0.35),
-            (1, 0.35),
-            (0.35, 0.35),
-            (0.35, 1),
-            (-0.35, 1),
-        ]
-        + [(-0.35, 0.35), (-1, 0.35), (-1, -0.35), (-0.35, -0.35)],
-    }
-    turn = math.sqrt(0.5)
-    shapes["x"] = [(turn * (x - y), turn * (x + y)) for x, y in shapes["cross"]]
-    if symbol in shapes:
-        return _polygon(shapes[symbol])
-    return "M -0.95 0 a 0.95 0.95 0 1 0 1.9 0 a 0.95 0.95 0 1 0 -1.9 0 Z"
-
-
-def _polygon(points: Sequence[tuple[float, float]]) -> str:
-    return "M " + " L ".join(f"{x:.2f} {y:.2f}" for x, y in points) + " Z"
+    drawn = assets.template("family_mark.svg.j2")
+    return drawn.render(symbol=symbol, colour=style.color(dark), hollow=hollow).strip()

@@ -71,14 +71,15 @@ def method_settings(
     found = rows_by_setting(runs, values, wanted, settings, judged=judged)
     lines = runs.set_index("key")
     sets = runs.groupby("scenario")["scenario_parameters"].nunique()
-    several = len(runs[["dataset", "model", "recipe"]].drop_duplicates()) > 1
+    setup = lines[["dataset", "model", "recipe"]].agg(tuple, axis=1)
+    usual = setup.mode().iloc[:1].tolist()  # goes without saying
     rows, titles = [], []
     for row in (row for group in found.values() for row in group):
         line = lines.loc[row.keys[0]]
         parts = [scenario_title(line["scenario"])]
         if sets[line["scenario"]] > 1:
             parts.append(forget_set_text(line["scenario_parameters"], line["dataset"]))
-        if several:
+        if setup[row.keys[0]] not in usual:
             parts.append(setup_text(line))
         if variant := row.title.removeprefix(method_names(method)[0]).strip(" ()"):
             parts.append(variant)
