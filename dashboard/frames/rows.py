@@ -13,8 +13,8 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -30,6 +30,9 @@ from mucore.spec.variants import Variant
 from mucore.statistics.runs import beside_methods
 from mucore.statistics.significance import half_band
 from mucore.verdicts import Judged, Verdict
+
+Place = tuple[Any, ...]  # setting, row, metric
+PLACE = ["setting", "row", "metric"]
 
 
 @dataclass(frozen=True)
@@ -134,24 +137,23 @@ def rows_by_setting(
     """`metric_rows` of several settings at once, which takes hardly longer than those of one;
     `settings` gives each run the number of its own.
     """
-    runs = summaries.copy()
-    runs["row"] = [
-        f"{setting}/{row_id(method, parameters)}"
-        for setting, method, parameters in zip(
-            settings, runs["method"], runs["parameters"], strict=True
-        )
-    ]
-    beside = runs[beside_methods(runs.assign(setting=settings))]
-    estimates, reasons = _estimates(beside, values, wanted)
-    noises = _noises(runs, values, wanted)
-    found: dict[int, list[Row]] = {}
-    for each in _rows(beside, wanted, estimates, reasons):
-        row = _with_verdict(_with_noise(each, noises), judged or {})
-        setting, _, name = row.id.partition("/")
-        found.setdefault(int(setting), []).append(replace(row, id=name))
-    return {
-        setting: tuple(sorted(_titled(rows), key=_paper_order)) for setting, rows in found.items()
-    }
+    runs = summaries.assign(
+        setting=list(settings), row=list(map(row_id, summaries["method"], summaries["parameters"]))
+    )
+    beside = runs[beside_methods(runs)]
+    cells = _cells(beside, _noises(runs, values, wanted), values, wanted)
+    found: dict[int, dict[str, list[_Run]]] = {}
+    for each in zip(*(beside[name].tolist() for name in _Run._fields), strict=True):
+        run = _Run(*each)
+        found.setdefault(run.setting, {}).setdefault(run.row, []).append(run)
+    made = {}
+    for setting, groups in found.items():
+        rows = []
+        for name, group, title in _titled(groups):
+            mine = {metric: cells(setting, name, metric) for metric in wanted}
+            rows.append(_row(group, title, mine, judged or {}))
+        made[setting] = tuple(sorted(rows, key=_paper_order))
+    return made
 
 
 def noise(rows: Iterable[Row], metric: str) -> float | None:
@@ -200,38 +202,41 @@ def half_width(deviation: float, count: int) -> float | None:
     return float(stdtrit(count - 1, 0.975)) * deviation / math.sqrt(count) if count > 1 else None
 
 
-def _estimates(
-    runs: pd.DataFrame, values: pd.DataFrame, wanted: Sequence[str]
-) -> tuple[
-    dict[tuple[str, str], tuple[Estimate | None, Estimate | None]], dict[tuple[str, str], str]
-]:
-    """(row, metric) -> (value, gap), and the first error sentence of each (row, metric)."""
+def _cells(
+    runs: pd.DataFrame, noises: Mapping[Place, float], values: pd.DataFrame, wanted: Sequence[str]
+) -> Callable[[int, str, str], Cell]:
+    """The cell of a setting, row and metric."""
     if "storage" in wanted:
         values = pd.concat([values, _storage(values)], ignore_index=True)
     long, seeds = _by_seed(runs, values, wanted)
-    lines = seeds.groupby(level=["row", "metric"], sort=False)
-    mean, deviation, count = lines.mean(), lines.std(), lines.count()
-    spread = np.stack([each.to_numpy(float) for each in (mean, deviation, count)])
-    made = {
-        (str(row), str(metric)): (_estimate(*spread[:, i, 0]), _estimate(*spread[:, i, 1]))
-        for i, (row, metric) in enumerate(mean.index)
-    }
-    failed = long[long["error"].notna()].drop_duplicates(["row", "metric"])
-    reasons = {
-        (str(r), str(m)): str(e)
-        for r, m, e in zip(failed["row"], failed["metric"], failed["error"], strict=True)
-    }
-    return made, reasons
+    lines = seeds.groupby(level=PLACE, sort=False)
+    spread = np.stack([each.to_numpy(float) for each in (lines.mean(), lines.std(), lines.count())])
+    places = {place: number for number, place in enumerate(lines.size().index)}
+    failed = long[long["error"].notna()].drop_duplicates(PLACE)
+    reasons = failed.set_index(PLACE)["error"].to_dict()
+
+    def cell(*place: Any) -> Cell:
+        number, reason = places.get(place), str(reasons.get(place, ""))
+        value, gap = (
+            (None, None)
+            if number is None
+            else (_estimate(*spread[:, number, column]) for column in (0, 1))
+        )
+        if value is None:
+            reason = reason or "Not measured in these runs."
+        elif gap is None:
+            reason = "No gap: the Retrain of this training seed has no value here."
+        return Cell(value=value, gap=gap, reason=reason, noise=noises.get(place))
+
+    return cell
 
 
-def _noises(
-    runs: pd.DataFrame, values: pd.DataFrame, wanted: Sequence[str]
-) -> dict[tuple[str, str], float]:
-    """(row, metric) -> half of the 95 % band of the seeds of a Retrain."""
+def _noises(runs: pd.DataFrame, values: pd.DataFrame, wanted: Sequence[str]) -> dict[Place, float]:
+    """Half of the 95 % band of the seeds of a Retrain."""
     _, seeds = _by_seed(runs[runs["method"] == "retrain"], values, wanted)
     return {
-        (str(row), str(metric)): half
-        for (row, metric), each in seeds["value"].dropna().groupby(level=["row", "metric"])
+        place: half
+        for place, each in seeds["value"].dropna().groupby(level=PLACE)
         if (half := half_band(each.tolist())) is not None
     }
 
@@ -244,13 +249,12 @@ def _by_seed(
     guesses in half of its runs or more.
     """
     long = values[values["metric"].isin(wanted)].merge(
-        runs[["key", "row", "training_seed"]], on="key"
+        runs[["key", "setting", "row", "training_seed"]], on="key"
     )
     long = long.astype({"value": float, "gap": float})
-    guessed = long["error"].eq(GUESS).groupby([long["row"], long["metric"]]).transform("mean")
+    guessed = long["error"].eq(GUESS).groupby([long[name] for name in PLACE]).transform("mean")
     long.loc[guessed >= 0.5, ["value", "gap"]] = np.nan
-    keys = ["row", "metric", "training_seed"]
-    return long, long.groupby(keys, sort=False)[["value", "gap"]].mean()
+    return long, long.groupby([*PLACE, "training_seed"], sort=False)[["value", "gap"]].mean()
 
 
 def _storage(values: pd.DataFrame) -> pd.DataFrame:
@@ -276,6 +280,7 @@ def _estimate(mean: float, deviation: float, count: float) -> Estimate | None:
 
 
 class _Run(NamedTuple):
+    setting: int
     row: str
     method: str
     method_preset: str
@@ -287,96 +292,54 @@ class _Run(NamedTuple):
     evaluation_seed: int
 
 
-def _rows(
-    runs: pd.DataFrame,
-    wanted: Sequence[str],
-    estimates: Mapping[tuple[str, str], tuple[Estimate | None, Estimate | None]],
-    reasons: Mapping[tuple[str, str], str],
-) -> list[Row]:
-    """The rows in the order of their first runs, without titles that tell variants apart."""
-    groups: dict[str, list[_Run]] = {}
-    for each in zip(*(runs[name].tolist() for name in _Run._fields), strict=True):
-        run = _Run(*each)
-        groups.setdefault(run.row, []).append(run)
-    return [_row(name, group, wanted, estimates, reasons) for name, group in groups.items()]
+def _titled(groups: Mapping[str, Sequence[_Run]]) -> Iterator[tuple[str, Sequence[_Run], str]]:
+    """The rows of a setting with their titles. Those of one method that differ in settings say how:
+    by preset, or by the settings that differ.
+    """
+    for method in dict.fromkeys(group[0].method for group in groups.values()):
+        mine = [(name, group) for name, group in groups.items() if group[0].method == method]
+        kinds = [
+            Variant(settings=json.loads(group[0].parameters), preset=_preset(group))
+            for _, group in mine
+        ]
+        title = method_names(method)[0]
+        for (name, group), label in zip(mine, variants.names(method, kinds), strict=True):
+            yield name, group, f"{title} ({label})" if label else title
+
+
+def _preset(group: Sequence[_Run]) -> str:
+    return " = ".join(sorted({run.method_preset for run in group}))
 
 
 def _row(
-    name: str,
-    group: Sequence[_Run],
-    wanted: Sequence[str],
-    estimates: Mapping[tuple[str, str], tuple[Estimate | None, Estimate | None]],
-    reasons: Mapping[tuple[str, str], str],
+    group: Sequence[_Run], title: str, cells: Mapping[str, Cell], judged: Mapping[str, Judged]
 ) -> Row:
-    first = group[0]
-    title, family = method_names(first.method)
-    cells = {}
-    for metric in wanted:
-        value, gap = estimates.get((name, metric), (None, None))
-        reason = reasons.get((name, metric), "")
-        if value is None:
-            reason = reason or "Not measured in these runs."
-        elif gap is None:
-            reason = "No gap: the Retrain of this training seed has no value here."
-        cells[metric] = Cell(value=value, gap=gap, reason=reason)
-    presets = sorted({run.method_preset for run in group})
-    in_order = sorted(
+    runs = sorted(
         group, key=lambda run: (run.training_seed, run.unlearning_seed, run.evaluation_seed)
     )
+    seeds = tuple(dict.fromkeys(run.training_seed for run in runs))
+    line = judged.get(runs[0].key)
+    statuses = Counter(run.status for run in group if run.status != "ok")
     return Row(
-        id=name,
-        method=first.method,
+        id=runs[0].row,
+        method=runs[0].method,
         title=title,
-        family=family,
-        preset=presets[0] if len(presets) == 1 else " = ".join(presets),
-        parameters=json.loads(first.parameters),
-        keys=tuple(run.key for run in in_order),
-        training_seeds=tuple(dict.fromkeys(run.training_seed for run in in_order)),
-        unsound={
-            status: count
-            for status, count in Counter(run.status for run in group).most_common()
-            if status != "ok"
-        },
+        family=method_names(runs[0].method)[1],
+        preset=_preset(group),
+        parameters=json.loads(runs[0].parameters),
+        keys=tuple(run.key for run in runs),
+        training_seeds=seeds,
+        unsound=dict(statuses.most_common()),
         cells=cells,
+        verdict=None if line is None else line.verdict,
+        distance=None if line is None else _distance(line, seeds),
     )
 
 
-def _with_noise(row: Row, noises: Mapping[tuple[str, str], float]) -> Row:
-    if row.method != "retrain":
-        return row
-    cells = {
-        metric: replace(cell, noise=noises.get((row.id, metric)))
-        for metric, cell in row.cells.items()
-    }
-    return replace(row, cells=cells)
-
-
-def _with_verdict(row: Row, judged: Mapping[str, Judged]) -> Row:
-    line = judged.get(row.keys[0])
-    if line is None:
-        return row
-    away = [line.distances[seed] for seed in row.training_seeds if seed in line.distances]
+def _distance(line: Judged, seeds: Sequence[int]) -> Estimate | None:
+    away = [line.distances[seed] for seed in seeds if seed in line.distances]
     spread = float(np.std(away, ddof=1)) if len(away) > 1 else math.nan
-    mean = float(np.mean(away)) if away else 0.0
-    return replace(row, verdict=line.verdict, distance=_estimate(mean, spread, len(away)))
-
-
-def _titled(rows: list[Row]) -> list[Row]:
-    """Rows of one method that differ in settings say how: by preset, or by the settings that
-    differ.
-    """
-    made = {row.id: row for row in rows}
-    for method in dict.fromkeys(row.method for row in rows):
-        mine = [row for row in rows if row.method == method]
-        labels = variants.names(
-            method, [Variant(settings=row.parameters, preset=row.preset) for row in mine]
-        )
-        made |= {
-            row.id: replace(row, title=f"{row.title} ({label})")
-            for row, label in zip(mine, labels, strict=True)
-            if label
-        }
-    return list(made.values())
+    return _estimate(float(np.mean(away)) if away else 0.0, spread, len(away))
 
 
 def _paper_order(row: Row) -> tuple[int, int, int, str]:
