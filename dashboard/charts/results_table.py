@@ -9,22 +9,13 @@ markup is assets/results_table.html.j2, which escapes every text.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from itertools import groupby
 from typing import Any
 
 from dashboard import assets, theme
-from dashboard.frames import (
-    DISTANCE,
-    FAMILY,
-    USUAL,
-    VERDICT,
-    Cell,
-    Column,
-    ResultsTable,
-    Row,
-    cell_text,
-)
-from dashboard.frames.table import NOISE, noise_text
+from dashboard.frames import DISTANCE, FAMILY, USUAL, VERDICT, Column, ResultsTable, Row, cell_text
+from dashboard.frames.table import NOISE, noise_text, shades
 from dashboard.papers.tables import Published
 from dashboard.text import verdicts
 from dashboard.text.labels import MISSING, THIN, settings_text
@@ -51,6 +42,7 @@ CSS = assets.text("results_table.css")
 
 JS = assets.text("results_table.js")
 
+Shades = Mapping[Hashable, str]  # by row id and column id
 FRAME = '<div class="frame"></div>'
 
 
@@ -68,6 +60,7 @@ def html(
     `sort` is what it is sorted by, for the arrow: a column id, `FAMILY` or `VERDICT`, "" for the
     usual order.
     """
+    shade = _shades(table, dark)
     sort = sort or (USUAL if _judged(table) else FAMILY)
     methods = [(row.family if sort == FAMILY else "", row) for row in table.methods]
     bodies = [("references", [row for row in table.rows if row.reference])]
@@ -85,7 +78,7 @@ def html(
         selected=selected,
         noise=_noise(table),
         bodies=[
-            (name, [_line(row, table, dark, paper) for row in rows])
+            (name, [_line(row, table, shade, dark, paper) for row in rows])
             for name, rows in bodies
             if rows
         ],
@@ -99,7 +92,7 @@ def short_html(table: ResultsTable, *, dark: bool, selected: str = "", lines: in
     """Retrain and the `lines` methods that are nearest to it: verdict, distance, two accuracies and
     the cost.
     """
-    known = {column.id: column for column in table.columns}
+    known, shade = {column.id: column for column in table.columns}, _shades(table, dark)
     shown = [
         known[name] for name in SHORT if name in known and not (name == "ta" and "tra" in known)
     ]
@@ -115,7 +108,7 @@ def short_html(table: ResultsTable, *, dark: bool, selected: str = "", lines: in
                 "id": row.id,
                 "title": row.title,
                 "fate": _fate(row, dark),
-                "cells": [_short_cell(row, c, table, dark) for c in shown],
+                "cells": [_short_cell(row, c, table, shade) for c in shown],
                 "cost": percent(row.cost),
             }
             for row in rows
@@ -123,9 +116,9 @@ def short_html(table: ResultsTable, *, dark: bool, selected: str = "", lines: in
     )
 
 
-def _short_cell(row: Row, column: Column, table: ResultsTable, dark: bool) -> dict[str, str]:
+def _short_cell(row: Row, column: Column, table: ResultsTable, shade: Shades) -> dict[str, str]:
     """As in the whole table, but the nearest methods' distances need another digit to differ."""
-    cell = _cell(row.cells[column.id], column, table, row, dark)
+    cell = _cell(row, column, table, shade)
     if column.id == DISTANCE and row.away is not None:
         cell["text"] = f"{100 * row.away:.2f}"
     return cell
@@ -160,7 +153,9 @@ def _heads(table: ResultsTable) -> list[dict[str, str]]:
     return heads + [head(column.id, column.head, column.help) for column in table.columns]
 
 
-def _line(row: Row, table: ResultsTable, dark: bool, paper: Published | None) -> dict[str, Any]:
+def _line(
+    row: Row, table: ResultsTable, shade: Shades, dark: bool, paper: Published | None
+) -> dict[str, Any]:
     family = catalog.FAMILIES.get(row.family, "Other")
     return {
         "id": row.id,
@@ -169,9 +164,7 @@ def _line(row: Row, table: ResultsTable, dark: bool, paper: Published | None) ->
         "title": row.title,
         "status": "" if row.status == "ok" else row.status,
         "verdict": _verdict(row) if _judged(table) else None,
-        "cells": [
-            _cell(row.cells[column.id], column, table, row, dark) for column in table.columns
-        ],
+        "cells": [_cell(row, column, table, shade) for column in table.columns],
         "paper": _paper_line(row, table, paper) if paper else None,
     }
 
@@ -207,17 +200,23 @@ def _verdict(row: Row) -> dict[str, Any]:
     }
 
 
-def _cell(cell: Cell, column: Column, table: ResultsTable, row: Row, dark: bool) -> dict[str, str]:
+def _shades(table: ResultsTable, dark: bool) -> Shades:
+    """The colours behind cells, by row and column."""
+    found = shades(table).stack()
+    return {place: theme.distance_shade(each, dark) for place, each in found[found >= 0.02].items()}
+
+
+def _cell(row: Row, column: Column, table: ResultsTable, shade: Shades) -> dict[str, str]:
     """`gone` is the reason of a missing number, `full` the number before it was shortened."""
+    cell = row.cells[column.id]
     text, half = cell_text(cell, column, table.view, reference=row.reference)
-    if text == "–":
+    if text == MISSING:
         return {"gone": cell.reason}
     full = ""
     if column.unit == "MB" and cell.value is not None and 0 < abs(cell.value.mean) < SMALL:
         full, text, half = f"{f'{text} {half}'.strip()} MB", _two_decimals(cell.value.mean), ""
-    shaded = not row.reference and cell.distance >= 0.02
-    shade = theme.distance_shade(cell.distance, dark) if shaded else ""
-    return {"text": text, "half": half, "full": full, "shade": shade}
+    colour = shade.get((row.id, column.id), "")
+    return {"text": text, "half": half, "full": full, "shade": colour}
 
 
 def _two_decimals(size: float) -> str:

@@ -55,9 +55,6 @@ class Cell:
     value: Estimate | None = None
     gap: Estimate | None = None
     reason: str = ""
-    # |gap| (or l2 over the column's least) as a share of the column's largest, 0..1; what shading
-    # draws
-    distance: float = 0.0
     # of a Retrain with two seeds or more: half of their 95 % band (`significance.half_band`)
     noise: float | None = None
 

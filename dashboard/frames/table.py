@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import pandas as pd
 
@@ -28,12 +28,6 @@ USUAL = VERDICT  # of the table of Results, whose first lines are what a reader 
 MIA = ("mia_correctness", "mia_confidence", "mia_entropy", "mia_m_entropy", "mia_prob")
 # of the depoisoning metrics those that stand in the table, with their heads
 POISON = {"asr": "ASR", "fa_true": "FA true"}
-# A column is never shaded as if a gap under ten points, or half of Retrain's length of weights
-# between two methods, were an outlier.
-SMALLEST_FULL_SHADE = 0.10
-SMALLEST_FULL_SPREAD = 0.5
-
-
 DISTANCE_MEANING = next(
     f"{card.title}. {card.meaning}" for card in catalog.verdicts() if card.id == DISTANCE
 )
@@ -50,7 +44,6 @@ class Column:
     group: str
     unit: Unit
     help: str
-    source: str = "value"  # "value", or "published" where the paper gives it too
 
     @property
     def compared(self) -> bool:
@@ -83,6 +76,27 @@ class ResultsTable:
         return next((row for row in self.rows if row.id == name), None)
 
 
+# The columns in MUBox's order: group, unit, heads by id.
+GROUPS: Final[tuple[tuple[str, Unit, Mapping[str, str]], ...]] = (
+    ("To Retrain", "percent", {DISTANCE: "Distance"}),
+    ("Accuracy, %", "percent", {name: name.upper() for name in ("ta", "ra", "fa", "tfa", "tra")}),
+    ("Poison, %", "percent", POISON),
+    (
+        "MIA efficacy, %",
+        "percent",
+        dict(zip(MIA, ("Corr.", "Conf.", "Entr.", "M-entr.", "Prob."), strict=True)),
+    ),
+    ("Weights", "ratio", {"l2_normalised": "ℓ2"}),
+    ("Cost", "ratio", {"rte": "RTE", "rte_work": "Work"}),
+    ("Cost", "MB", {"storage": "MB"}),
+)
+HELP: Final[Mapping[str, str]] = {
+    DISTANCE: DISTANCE_MEANING,
+    "storage": "Storage, in millions of bytes: what is kept from training on for later requests, "
+    "plus the most held at one time while unlearning.",
+}
+
+
 def columns(
     *, class_wise: bool, poison: Sequence[str] = (), distance: bool = False, work: bool = False
 ) -> tuple[Column, ...]:
@@ -92,49 +106,23 @@ def columns(
     With `distance`, the distance to Retrain stands first; with `work`, which results of mucore 0.2
     and earlier lack, it stands beside the time.
     """
-    accuracy = ["ta", "ra", "fa", *(["tfa", "tra"] if class_wise else [])]
-    heads = {
-        "mia_correctness": "Corr.",
-        "mia_confidence": "Conf.",
-        "mia_entropy": "Entr.",
-        "mia_m_entropy": "M-entr.",
-        "mia_prob": "Prob.",
+    left = {
+        *(() if distance else (DISTANCE,)),
+        *(() if class_wise else ("tfa", "tra")),
+        *(() if work else ("rte_work",)),
+        *(name for name in POISON if name not in poison),
     }
-    made = (
-        [
-            Column(
-                id=DISTANCE,
-                head="Distance",
-                group="To Retrain",
-                unit="percent",
-                help=DISTANCE_MEANING,
-            )
-        ]
-        if distance
-        else []
+    return tuple(
+        Column(id=name, head=head, group=group, unit=unit, help=HELP.get(name) or _help(name))
+        for group, unit, heads in GROUPS
+        for name, head in heads.items()
+        if name not in left
     )
-    made += [_column(name, name.upper(), "Accuracy, %", "percent") for name in accuracy]
-    made += [_column(name, POISON[name], "Poison, %", "percent") for name in poison]
-    made += [_column(name, heads[name], "MIA efficacy, %", "percent") for name in MIA]
-    made.append(_column("l2_normalised", "ℓ2", "Weights", "ratio"))
-    made.append(_column("rte", "RTE", "Cost", "ratio"))
-    made += [_column("rte_work", "Work", "Cost", "ratio")] if work else []
-    made.append(
-        Column(
-            id="storage",
-            head="MB",
-            group="Cost",
-            unit="MB",
-            help="Storage, in millions of bytes: what is kept from training on for later requests, "
-            "plus the most held at one time while unlearning.",
-        )
-    )
-    return tuple(made)
 
 
-def _column(name: str, head: str, group: str, unit: Unit) -> Column:
-    title, text = metric_text(name)
-    return Column(id=name, head=head, group=group, unit=unit, help=f"{title}. {text}")
+def _help(metric: str) -> str:
+    title, text = metric_text(metric)
+    return f"{title}. {text}"
 
 
 def results_table(
@@ -166,7 +154,7 @@ def results_table(
     found = metric_rows(
         summaries, values, [column.id for column in shown if column.id != DISTANCE], judged=judged
     )
-    rows = _with_distances([_with_distance_cell(row) for row in found] if judged else found, shown)
+    rows = [_with_distance_cell(row) for row in found] if judged else list(found)
     column = next((c for c in shown if c.id == (sort or DISTANCE)), None)
     if sort == VERDICT and judged:
         rows = by_verdict(rows, descending)
@@ -197,15 +185,10 @@ def noise_text(table: ResultsTable, column: Column) -> str:
     return "" if band is None else f"±{number(band, column.unit)}"
 
 
-def _distance(cell: Cell, column: Column) -> float | None:
-    """How far from Retrain, in the column's own unit; cost is no distance, so it is never
-    shaded.
-    """
-    if column.compared:
-        return None if cell.gap is None else abs(cell.gap.mean)
-    if column.id in ("l2_normalised", DISTANCE):
-        return None if cell.value is None else cell.value.mean
-    return None
+def _size(cell: Cell, column: Column) -> float | None:
+    """What a column is sorted by: where nearness to Retrain counts, the size of the gap."""
+    estimate = cell.gap if column.compared else cell.value
+    return None if estimate is None else abs(estimate.mean)
 
 
 def _with_distance_cell(row: Row) -> Row:
@@ -220,56 +203,31 @@ def _with_distance_cell(row: Row) -> Row:
     return replace(row, cells={**row.cells, DISTANCE: Cell(value=row.distance, reason=reason)})
 
 
-def _with_distances(rows: Sequence[Row], shown: Sequence[Column]) -> list[Row]:
-    start, scale = {}, {}
-    for column in shown:
-        found = [
-            d
-            for row in rows
-            if not row.reference and (d := _distance(row.cells[column.id], column)) is not None
-        ]
-        # all weights lie far from Retrain's, so there the shade begins at the nearest method: a
-        # column of one colour would say nothing
-        start[column.id] = min(found, default=0.0) if column.id == "l2_normalised" else 0.0
-        least = SMALLEST_FULL_SPREAD if column.id == "l2_normalised" else SMALLEST_FULL_SHADE
-        scale[column.id] = max([least, *(distance - start[column.id] for distance in found)])
-    return [
-        row
-        if row.reference
-        else replace(
-            row,
-            cells={
-                c.id: replace(
-                    row.cells[c.id],
-                    distance=_share(_distance(row.cells[c.id], c), start[c.id], scale[c.id]),
-                )
-                for c in shown
-            },
-        )
-        for row in rows
-    ]
-
-
-def _share(distance: float | None, start: float, scale: float) -> float:
-    return 0.0 if distance is None else (distance - start) / scale
+def shades(table: ResultsTable) -> pd.DataFrame:
+    """How far from Retrain each method is (index: row id) in each column that compares with it, as
+    a share of the column's farthest, 0..1. A gap under ten points, or half of Retrain's length of
+    weights between two methods, is never shaded as if it were an outlier.
+    """
+    shown = [c for c in table.columns if c.compared or c.id in (DISTANCE, "l2_normalised")]
+    away = pd.DataFrame(
+        {c.id: [_size(row.cells[c.id], c) for row in table.methods] for c in shown},
+        index=[row.id for row in table.methods],
+        dtype=float,
+    )
+    # all weights lie far from Retrain's, so there the shade begins at the nearest method: a column
+    # of one colour would say nothing
+    away["l2_normalised"] -= away["l2_normalised"].min()
+    least = {name: 0.5 if name == "l2_normalised" else 0.1 for name in away}
+    return away / away.max().clip(lower=pd.Series(least))
 
 
 def _sorted(rows: list[Row], column: Column, descending: bool) -> list[Row]:
     references = [row for row in rows if row.reference]
     methods = [row for row in rows if not row.reference]
-
-    def size(row: Row) -> float | None:
-        cell = row.cells[column.id]
-        if column.compared:
-            return None if cell.gap is None else abs(cell.gap.mean)
-        return None if cell.value is None else cell.value.mean
-
-    known = sorted(
-        (row for row in methods if size(row) is not None),
-        key=lambda row: size(row) or 0.0,
-        reverse=descending,
-    )
-    return references + known + [row for row in methods if size(row) is None]
+    sizes = {row.id: _size(row.cells[column.id], column) for row in methods}
+    known = [row for row in methods if sizes[row.id] is not None]
+    known.sort(key=lambda row: sizes[row.id] or 0.0, reverse=descending)
+    return references + known + [row for row in methods if sizes[row.id] is None]
 
 
 def by_verdict(rows: Sequence[Row], descending: bool = False) -> list[Row]:
@@ -302,19 +260,12 @@ def next_order(now: str, clicked: str) -> str | None:
 
 
 def _interval_words(rows: Sequence[Row]) -> str:
-    counts = [
-        cell.value.seeds for row in rows for cell in row.cells.values() if cell.value is not None
-    ]
-    if not counts:
-        return "No values yet."
-    least, most = min(counts), max(counts)
-    if most == 1:
-        return "One training seed, so no interval."
-    span = f"{most} training seeds" if least == most else f"{least} to {most} training seeds"
-    return (
-        f"± is the half width of the 95 % t-interval over {span}; unlearning and evaluation seeds "
-        "are averaged first."
-    )
+    counts = [cell.value.seeds for row in rows for cell in row.cells.values() if cell.value]
+    least, most = min(counts, default=0), max(counts, default=0)
+    if most < 2:
+        return "One training seed, so no interval." if most else "No values yet."
+    span = f"{most}" if least == most else f"{least} to {most}"
+    return f"± is the half width of the 95 % t-interval over {span} training seeds."
 
 
 def cell_text(cell: Cell, column: Column, view: View, *, reference: bool) -> tuple[str, str]:

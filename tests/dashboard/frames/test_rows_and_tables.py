@@ -133,7 +133,7 @@ def test_repeats_inside_a_training_are_averaged_before_the_interval():
     assert cell.value.seeds == 2
     assert cell.value.half == pytest.approx(12.7062047 * 0.0707106781 / math.sqrt(2), rel=1e-6)
     assert cell.gap.mean == pytest.approx(0.0)  # (-0.05 + 0.05) / 2
-    assert tells(table.interval, "half", "95 %", "2 training seeds", "unlearning", "evaluation")
+    assert tells(table.interval, "half", "95 %", "2 training seeds")
 
 
 def test_methods_of_ones_own_with_one_title_are_told_apart(home, tmp_path, monkeypatch):
