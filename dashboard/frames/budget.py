@@ -7,134 +7,28 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from dashboard import frames
 from dashboard.frames.launch_settings import launch_settings, typed
+from dashboard.frames.tradeoffs.measures import measure
 from dashboard.text import units, verdicts
-from dashboard.text.labels import THIN, Unit, method_names, nearest_preset, number, short_id
+from dashboard.text.labels import THIN, method_names, nearest_preset, number, short_id
 from mucore import catalog
 from mucore.spec.run import scenario_revision
-from mucore.verdicts import Judged, Verdict
+from mucore.verdicts import Judged
 
 # parameters of scenarios that say how much is forgotten, and nothing else
 AMOUNTS = ("budget", "fraction")
 # of Figures 3 and 4; as shares they mean the same on other data
 MUBOX_BUDGETS = (0.02, 0.05, 0.1, 0.2)
-UNITS: Mapping[str, Unit] = {
-    "fraction": "percent",
-    "seconds": "seconds",
-    "bytes": "MB",
-    "count": "count",
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Step:
-    """One method at one size: its row of the results there."""
-
-    count: int
-    row: frames.Row
-    spread: tuple[float, float] | None = None  # of distances of all its seeds, 0..1
-
-    @property
-    def cells(self) -> Mapping[str, frames.Cell]:
-        """By metric id."""
-        return self.row.cells
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Of its runs, by seed."""
-        return self.row.keys
-
-    @property
-    def seeds(self) -> int:
-        """How many trainings it was run on."""
-        return len(self.row.training_seeds)
-
-    @property
-    def status(self) -> str:
-        """ "ok", or what happened to its runs."""
-        return self.row.status
-
-    @property
-    def verdict(self) -> Verdict | None:
-        """None for Retrain, and where nobody asked."""
-        return self.row.verdict
-
-    @property
-    def distance(self) -> frames.Estimate | None:
-        """To Retrain, 0..1."""
-        return self.row.distance
-
-    @property
-    def qualified(self) -> bool:
-        """Whether the method forgot at this size, and its runs ended well."""
-        return self.status == "ok" and self.verdict is not None and self.verdict.qualified
-
-    @property
-    def said(self) -> str:
-        return "" if self.verdict is None else verdicts.text(self.verdict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Line:
-    """One method with one set of parameters over the sizes that it has runs of, smallest first."""
-
-    id: str
-    method: str
-    title: str
-    family: str
-    steps: tuple[Step, ...]
-
-    @property
-    def reference(self) -> bool:
-        return self.family == "reference"
-
-    @property
-    def sound(self) -> bool:
-        return all(step.status == "ok" for step in self.steps)
-
-    def step(self, count: int) -> Step | None:
-        return next((step for step in self.steps if step.count == count), None)
-
-    @property
-    def distance(self) -> float | None:
-        """To Retrain, the mean over its sizes; None where one of them has none."""
-        known = [step.distance.mean for step in self.steps if step.distance is not None]
-        return float(np.mean(known)) if known and len(known) == len(self.steps) else None
-
-    @property
-    def order(self) -> float:
-        """By distance to Retrain, those without one last."""
-        return math.inf if self.distance is None else self.distance
-
-
-@dataclass(frozen=True, kw_only=True)
-class Curves:
-    """Lines in the paper's order, references first. `sizes`: samples to forget, ascending -> the
-    share that was asked for, in words.
-    """
-
-    metrics: tuple[str, ...]
-    sizes: Mapping[int, str]
-    lines: tuple[Line, ...]
-
-    @property
-    def methods(self) -> tuple[Line, ...]:
-        return tuple(line for line in self.lines if not line.reference)
-
-    def reference(self, method: str) -> Line | None:
-        return next((line for line in self.lines if line.method == method and line.reference), None)
-
-    def line_of(self, key: str) -> str:
-        """The id of the line that a run is part of, "" for none."""
-        lines = (line for line in self.lines for step in line.steps if key in step.keys)
-        return next((line.id for line in lines), "")
+COLUMNS = (
+    *("line", "method", "title", "family", "size", "share", "key", "seeds", "status", "verdict"),
+    *("metric", "value", "low", "high", "told"),
+)
+DISTANCE = "distance"  # as a metric: the mean distance to Retrain, in points
 
 
 def scenarios() -> tuple[str, ...]:
@@ -203,59 +97,73 @@ def lines(summaries: pd.DataFrame) -> pd.Series:
     return method.where(joined, pd.Series(own, index=summaries.index, dtype=object))
 
 
-def curves(
+def points(
     summaries: pd.DataFrame,
     values: pd.DataFrame,
-    metrics: Sequence[str],
+    metrics: Sequence[str] = (),
     *,
     judged: Mapping[str, Judged] | None = None,
-) -> Curves:
-    """What the runs reached at each size. They are of one data set, model, recipe and scenario and
-    differ in `AMOUNTS` alone.
+) -> pd.DataFrame:
+    """What the runs reached at each size: a row a line, size and metric, `DISTANCE` among them,
+    where it has a value. The runs are of one data set, model, recipe and scenario and differ in
+    `AMOUNTS` alone.
 
-    With `judged` (`data.judged`), the rows of its steps have verdicts and distances to Retrain.
+    Columns: line, method, title, family, size (samples), share (in words), key (of the first seed),
+    seeds (how many), status, verdict; metric, `value` in the screen's unit with what its bar spans,
+    `low` to `high`: all seeds of a distance, else the 95 % interval; and as it is `told`.
     """
-    values = values[values["metric"].isin(list(metrics)) & values["key"].isin(summaries["key"])]
+    values = values[values["key"].isin(summaries["key"])]
     names = dict(zip(summaries["key"], lines(summaries), strict=True))
     # titles that tell variants of a method apart at all sizes
-    known: dict[str, frames.Row] = {}
-    for row in frames.metric_rows(summaries, values.iloc[:0], ()) if len(summaries) else ():
+    titles: dict[str, str] = {}
+    for row in frames.metric_rows(summaries, values.iloc[:0], ()):
         name = names[row.keys[0]]
-        known.setdefault(
-            name, replace(row, title=method_names(name)[0]) if name == row.method else row
-        )
-    sizes: dict[int, str] = {}
-    steps: dict[str, list[Step]] = {name: [] for name in known}
-    for count in sorted(summaries["forget_count"].unique().tolist()):
-        group = summaries[summaries["forget_count"] == count]
-        sizes[count] = share(group["scenario_parameters"])
-        for row in frames.metric_rows(
-            group, values[values["key"].isin(group["key"])], metrics, judged=judged
-        ):
-            name = names[row.keys[0]]
-            line = (judged or {}).get(row.keys[0])
-            away = [] if line is None else [*line.distances.values()]
-            steps[name].append(
-                Step(
-                    count=count,
-                    row=replace(row, title=known[name].title),
-                    spread=(min(away), max(away)) if len(away) > 1 else None,
-                )
-            )
-    return Curves(
-        metrics=tuple(metrics),
-        sizes=sizes,
-        lines=tuple(
-            Line(
-                id=name,
-                method=row.method,
-                title=row.title,
-                family=row.family,
-                steps=tuple(steps[name]),
-            )
-            for name, row in known.items()
-        ),
-    )
+        titles.setdefault(name, method_names(name)[0] if name == row.method else row.title)
+    made = []
+    for size, group in summaries.groupby("forget_count"):
+        said = share(group["scenario_parameters"])
+        for row in frames.metric_rows(group, values, metrics, judged=judged):
+            line = names[row.keys[0]]
+            about = {
+                "line": line,
+                "method": row.method,
+                "title": titles[line],
+                "family": row.family,
+                "size": size,
+                "share": said,
+                "key": row.keys[0],
+                "seeds": len(row.training_seeds),
+                "status": row.status,
+                "verdict": row.verdict,
+            }
+            made += [about | each for each in _values(row, metrics, judged or {})]
+    return pd.DataFrame(made, columns=COLUMNS)
+
+
+def _values(
+    row: frames.Row, metrics: Sequence[str], judged: Mapping[str, Judged]
+) -> list[dict[str, Any]]:
+    """The metrics of a row that have a value."""
+    found = [(measure(name), name, row.cells[name].value) for name in metrics]
+    made = [
+        {
+            "metric": name,
+            "value": how.scale * each.mean,
+            "low": how.scale * (each.mean - each.half) if each.half is not None else None,
+            "high": how.scale * (each.mean + each.half) if each.half is not None else None,
+            "told": f"{how.short} {number(each.mean, how.unit)}",
+        }
+        for how, name, each in found
+        if each is not None
+    ]
+    if row.away is None:
+        return made
+    line = judged.get(row.keys[0])
+    seeds = [100 * each for each in line.distances.values()] if line else []
+    low, high = (min(seeds), max(seeds)) if len(seeds) > 1 else (None, None)
+    told = f"{number(row.away, 'percent')} points away"
+    away = {"metric": DISTANCE, "value": 100 * row.away, "low": low, "high": high, "told": told}
+    return [away, *made]
 
 
 def alike(summaries: pd.DataFrame) -> pd.DataFrame:
@@ -298,82 +206,46 @@ def _share(parameters: Mapping[str, Any]) -> str:
     )
 
 
-def whole(summaries: pd.DataFrame) -> float | None:
-    """How many samples the shares of these runs are shares of: the class or the training set; None
-    where they name numbers of samples.
-    """
-    found = []
-    for text, count in zip(
-        summaries["scenario_parameters"], summaries["forget_count"], strict=True
-    ):
-        amount = next((value for name, value in json.loads(text).items() if name in AMOUNTS), None)
-        if isinstance(amount, float):
-            found.append(count / amount)
-    return float(np.median(found)) if found else None
-
-
-def unit(metric: str) -> Unit:
-    return UNITS.get(catalog.metric(metric).unit, "ratio")
-
-
 def measured(values: pd.DataFrame) -> tuple[str, ...]:
     """The metrics that have a value in the frame and a card, in the catalogue's order."""
     present = set(values.loc[values["value"].notna(), "metric"].unique())
     return tuple(card.id for card in catalog.metrics() if card.id in present)
 
 
-def closest_sentence(found: Sequence[Curves]) -> str:
+def closest_sentence(found: pd.DataFrame) -> str:
     """Which method is closest to Retrain over the sizes of all panels, of those that have runs at
-    all of them; "" where none has.
+    all of them; "" where none has. `found` are the `points` of all with their `panel`.
     """
-    sizes = sum(len(each.sizes) for each in found)
-    away: dict[str, list[float]] = {}
-    for each in found:
-        for line in each.lines:
-            known = [step.distance.mean for step in line.steps if step.distance is not None]
-            away.setdefault(line.title, []).extend(known)
-    means = {title: float(np.mean(each)) for title, each in away.items() if len(each) == sizes}
-    original, _ = means.pop("Original", math.inf), means.pop("Retrain", None)
-    best = min(means, key=means.__getitem__, default="")
-    if not best:
+    away = found[found["metric"] == DISTANCE]
+    table = away.pivot_table(index="title", columns=["panel", "size"], values="value")
+    means = table.dropna().mean(axis=1)
+    methods = means.drop(["Original", "Retrain"], errors="ignore")
+    if methods.empty:
         return ""
-    if means[best] >= original:
+    best = methods.idxmin()
+    if methods[best] >= means.get("Original", math.inf):
         return "Over all budgets, no method stays closer to Retrain than the untouched model."
-    points = number(means[best], "percent")
-    return f"Over all budgets, {best} stays closest to Retrain: {points} points away on average."
+    away_text = number(methods[best] / 100, "percent")
+    return f"Over all budgets, {best} stays closest to Retrain: {away_text} points away on average."
 
 
-def numbers(found: Curves) -> pd.DataFrame:
-    """The table behind the figures, in full precision: one line a method and size; fractions are in
-    percent and points.
-
-    Where lines were judged, with verdict and distance to Retrain.
-    """
-    judged = any(step.row.verdict for line in found.lines for step in line.steps)
-    made = []
-    for line in found.lines:
-        for step in line.steps:
-            row: dict[str, Any] = {"Method": line.title}
-            if judged:
-                row |= {
-                    "Verdict": step.said,
-                    "Distance (points)": 100 * step.distance.mean if step.distance else math.nan,
-                }
-            row |= {"Samples": step.count, "Share": found.sizes[step.count].replace(THIN, " ")}
-            for metric in found.metrics:
-                card, cell = catalog.metric(metric), step.cells[metric]
-                percent = unit(metric) == "percent"
-                scale = 100.0 if percent else 1.0
-                head = f"{card.short} (%)" if percent else card.short
-                row[head] = scale * cell.value.mean if cell.value else math.nan
-                row[f"{card.short} ±"] = (
-                    scale * cell.value.half
-                    if cell.value and cell.value.half is not None
-                    else math.nan
-                )
-                row[f"{card.short} gap"] = scale * cell.gap.mean if cell.gap else math.nan
-            made.append(row | {"Training seeds": step.seeds, "Status": step.status})
-    return pd.DataFrame(made)
+def numbers(found: pd.DataFrame, title: str) -> pd.DataFrame:
+    """The table behind a figure of `points` of one metric, called `title`."""
+    said = ["" if each is None else verdicts.text(each) for each in found["verdict"]]
+    shares = [each.replace(THIN, " ") for each in found["share"]]
+    heads = {
+        "panel": "Forget",
+        "title": "Method",
+        "said": "Verdict",
+        "size": "Samples",
+        "share": "Share",
+        "value": title,
+        "low": "Low",
+        "high": "High",
+        "seeds": "Training seeds",
+        "status": "Status",
+    }
+    return found.assign(said=said, share=shares)[[*heads]].rename(columns=heads)
 
 
 def beside(summaries: pd.DataFrame, key: str) -> pd.DataFrame:

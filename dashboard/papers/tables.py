@@ -252,21 +252,6 @@ def _content(
     return values, gaps, marks
 
 
-def points(scenario: str, *, dataset: str, model: str) -> list[tuple[Printed, Published]]:
-    """The tables of the nearest data set that say which share was forgotten, smallest share first:
-    marks for a curve over shares.
-    """
-    known = [one for one in printed_tables(scenario) if one.amount is not None]
-    nearest = usual(known, dataset=dataset, model=model, parameters={})
-    if nearest is None:
-        return []
-    alike = [one for one in known if (one.paper, one.datasets) == (nearest.paper, nearest.datasets)]
-    return [
-        (one, read(one, dataset=dataset, model=model))
-        for one in sorted(alike, key=lambda one: one.amount or 0.0)
-    ]
-
-
 def with_attacks(
     scenario: str, *, dataset: str, model: str, parameters: Mapping[str, Any]
 ) -> tuple[Printed, Published] | None:

@@ -18,8 +18,8 @@ from dashboard.widgets.provenance import provenance
 QUESTION = "Do methods keep forgetting as the request grows?"
 HOW = """**Distance**: mean gap to Retrain in the accuracies that decide, in points.  
 **Dotted**: the original, which nobody touched. A line near it did nothing.  
-**Thin bars**: from the lowest to the highest seed. Curves are means over the seeds that all
-budgets share.  
+**Thin bars**: from the lowest to the highest seed; of a metric the 95 % interval.  
+Curves are means over the seeds that all budgets share.  
 Point at a mark for its numbers, click it for its run."""
 
 
@@ -39,23 +39,22 @@ def page() -> None:
         return
     every = runs[runs["scenario"].isin({str(each.iloc[0]["scenario"]) for each in picked.values()})]
     shown = pd.concat([*picked.values()])
-    there = panels.metrics(shown)
-    metric = state.choice("metric", there, "ta" if "ta" in there else None)
-    chosen = data.chosen(shown)
-    found = panels.curves(
-        picked, same_lines(every, shown), source.name, source.change, chosen, (metric,)
+    answer = st.container()
+    metric = budget_figures.pick_metric(panels.metrics(shown))
+    wanted = () if metric == budget_frames.DISTANCE else (metric,)
+    found = panels.points(
+        picked, same_lines(every, shown), source.name, source.change, data.chosen(shown), wanted
     )
+    if sentence := budget_frames.closest_sentence(found):
+        with answer:
+            header.answer(sentence)
     titles = {name: panels.title(each) for name, each in picked.items()}
-    if sentence := budget_frames.closest_sentence([*found.values()]):
-        header.answer(sentence)
-    drawn = budget_figures.distances(found, titles)
+    drawn = budget_figures.draw(found, metric, titles)
     run_drawer.run_drawer(budget_frames.beside(shown, state.param("run")))
     st.subheader("Verdict at each budget", anchor=False)
     verdicts.show(found)
-    st.subheader("Other metrics", anchor=False)
-    if budget_figures.pick_metric(there, picked) == metric:
-        drawn += budget_figures.metric(found, picked, titles)
-    figures.numbers(budget_figures.table(found, picked), "budget", *drawn[:1])
+    table = budget_frames.numbers(found[found["metric"] == metric], budget_figures.head(metric))
+    figures.numbers(table, "budget", *drawn[:1])
     provenance(shown)
 
 

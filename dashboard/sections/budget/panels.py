@@ -76,23 +76,23 @@ def title(runs: pd.DataFrame) -> str:
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
-def curves(
+def points(
     _panels: Mapping[str, pd.DataFrame],
     _every: pd.DataFrame,
     name: str,
     change: int,
     chosen: str,
     metrics: tuple[str, ...],
-) -> dict[str, budget_frames.Curves]:
-    """`budget_frames.curves` of each panel; `name`, `change` and `chosen` say which runs, so that
+) -> pd.DataFrame:
+    """`budget_frames.points` of each `panel`; `name`, `change` and `chosen` say which runs, so that
     the frames need no hashing.
     """
-    judged = data.judged(_every)
-    values = numbers(_every)
-    return {
-        panel: budget_frames.curves(runs, values, metrics, judged=judged)
+    judged, values = data.judged(_every), numbers(_every)
+    found = [
+        budget_frames.points(runs, values, metrics, judged=judged).assign(panel=panel)
         for panel, runs in _panels.items()
-    }
+    ]
+    return pd.concat(found, ignore_index=True)
 
 
 def numbers(runs: pd.DataFrame) -> pd.DataFrame:

@@ -5,48 +5,50 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from dashboard import assets, state, theme
 from dashboard.charts.budget_curves import tick
-from dashboard.frames.budget import Curves, Step
+from dashboard.frames.budget import DISTANCE
 from dashboard.sections.budget import panels
 from dashboard.text import verdicts
 
 
-def show(found: Mapping[str, Curves]) -> None:
+def show(found: pd.DataFrame) -> None:
     """A line a method, nearest to Retrain first, a column a budget; nothing where none is
     judged.
     """
     dark = state.dark()
-    lines = [line for each in found.values() for line in each.methods]
-    lines = [line for line in lines if any(step.verdict is not None for step in line.steps)]
-    titles = dict.fromkeys(line.title for line in sorted(lines, key=lambda line: line.order))
-    if not titles:
+    away = found[(found["metric"] == DISTANCE) & (found["family"] != "reference")]
+    if away.empty:
         return
-    steps = {
-        (line.title, panel, step.count): step
-        for panel, each in found.items()
-        for line in each.methods
-        for step in line.steps
+    cells = {
+        (point["title"], point["panel"], point["size"]): cell(point, dark)
+        for point in away.to_dict("records")
     }
-    places = [(panel, count) for panel, each in found.items() for count in each.sizes]
-    first = {(panel, next(iter(each.sizes))) for panel, each in found.items()}
-    rows: list[dict[str, Any]] = [
+    places = away[["panel", "size", "share"]].drop_duplicates().sort_values("size")
+    groups = {name: places[places["panel"] == name] for name in dict.fromkeys(away["panel"])}
+    order = away.groupby("title")["value"].mean().sort_values(kind="stable").index
+    rows = [
         {
             "title": title,
             "cells": [
-                cell(steps.get((title, *place)), dark) | {"first": place in first}
-                for place in places
+                cells.get((title, name, size), NONE) | {"first": number == 0}
+                for name, each in groups.items()
+                for number, size in enumerate(each["size"])
             ],
         }
-        for title in titles
+        for title in order
     ]
-    met = {each["fate"] for row in rows for each in row["cells"]}
+    met = {each["fate"] for each in cells.values()}
     html = assets.template("verdict_grid.html.j2").render(
         groups=[
-            {"title": panels.short(name), "heads": [tick(*size) for size in each.sizes.items()]}
-            for name, each in found.items()
+            {
+                "title": panels.short(name),
+                "heads": [tick(*each) for each in zip(mine["size"], mine["share"], strict=True)],
+            }
+            for name, mine in groups.items()
         ],
         rows=rows,
         key=[
@@ -54,16 +56,23 @@ def show(found: Mapping[str, Curves]) -> None:
             for name, icon in verdicts.FATES.items()
             if name in met
         ],
-        unsure=any(each["unsure"] for row in rows for each in row["cells"]),
+        unsure=any(each["unsure"] for each in cells.values()),
     )
     st.html(html)
 
 
-def cell(step: Step | None, dark: bool) -> dict[str, Any]:
-    if step is None or step.verdict is None:
-        return {"fate": "", "icon": "", "said": "", "unsure": False}
-    fate = verdicts.fate(step.verdict)
-    said = step.said if step.status == "ok" else f"{step.said} ({step.status})"
-    color, icon = theme.FATES[fate].color(dark), verdicts.FATES[fate]
-    unsure = step.verdict.provisional
-    return {"fate": fate, "icon": icon, "color": color, "said": said, "unsure": unsure}
+NONE = {"fate": "", "icon": "", "said": "", "unsure": False}
+
+
+def cell(point: Mapping[str, Any], dark: bool) -> dict[str, Any]:
+    verdict = point["verdict"]
+    if verdict is None:
+        return NONE
+    fate, said = verdicts.fate(verdict), verdicts.text(verdict)
+    return {
+        "fate": fate,
+        "icon": verdicts.FATES[fate],
+        "color": theme.FATES[fate].color(dark),
+        "said": said if point["status"] == "ok" else f"{said} ({point['status']})",
+        "unsure": verdict.provisional,
+    }

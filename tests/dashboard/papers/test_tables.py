@@ -163,18 +163,6 @@ def test_the_nearest_table_comes_first(scenario, dataset, model, parameters, exp
     assert usual(scenario, dataset, model, **parameters) == expected
 
 
-def test_points_are_of_one_data_set_and_in_the_order_of_their_share():
-    found = published.points("class_fraction", dataset="digits", model="mlp")
-    assert [one.amount for one, _ in found] == [0.01, 0.1, 0.25, 0.5, 0.8, 1.0]
-    assert [
-        one.id for one, _ in published.points("one_class", dataset="cifar10", model="resnet18")
-    ] == ["mubox-1"]
-    assert [
-        one.amount for one, _ in published.points("all_classes", dataset="digits", model="mlp")
-    ] == [0.02]
-    assert published.points("backdoor", dataset="cifar10", model="resnet18") == []
-
-
 LISTED = {  # cells that data/papers/README.md calls contradictory
     "mubox-1": {"l_codec"},
     "mubox-3": {"amnesiac"},

@@ -13,7 +13,7 @@ import facts
 import pandas as pd
 import pytest
 from builders import make_result, make_spec_row
-from pages import figures, make_row, open_page
+from pages import figures, open_page
 from streamlit.testing.v1 import AppTest
 
 from dashboard import queue_data
@@ -72,9 +72,9 @@ def put(home: Path, budgets: Sequence[float] = (0.1, 0.2, 0.4), **parameters: An
                     )
 
 
-def found(home: Path, metrics: Sequence[str] = ("ta", "fa")) -> budget_frames.Curves:
+def found(home: Path, metrics: Sequence[str] = ("ta", "fa")) -> pd.DataFrame:
     with open_store(home) as store:
-        return budget_frames.curves(store.summaries(), store.metric_values(), metrics)
+        return budget_frames.points(store.summaries(), store.metric_values(), metrics)
 
 
 def launch_link(at: AppTest) -> dict[str, list[str]]:
@@ -86,27 +86,24 @@ def launch_link(at: AppTest) -> dict[str, list[str]]:
 # --------------------------------------------------------------------------------------------------
 
 
-def test_curves_average_seeds_at_each_size(home):
+def test_points_average_seeds_at_each_size(home):
     put(home)
-    curves = found(home)
-    assert dict(curves.sizes) == {
+    points = found(home, ("fa", "rte"))
+    assert set(points["metric"]) == {"fa", "rte"}  # nobody judged, so there is no distance
+    assert dict(zip(points["size"], points["share"], strict=True)) == {
         12: "10\N{NARROW NO-BREAK SPACE}% of the class",
         24: "20\N{NARROW NO-BREAK SPACE}% of the class",
     } | {48: "40\N{NARROW NO-BREAK SPACE}% of the class"}
-    lines = {line.method: line for line in curves.lines}
-    assert [line.method for line in curves.lines][:2] == ["original", "retrain"]
-    gaps = [(step.count, step.cells["fa"].gap) for step in lines["ssd"].steps]
-    assert [(count, gap and gap.mean) for count, gap in gaps] == [
-        (12, pytest.approx(0.15)),
-        (24, 0.0),
-        (48, pytest.approx(-0.2)),
-    ]
-    assert [step.count for step in lines["salun"].steps] == [24]
-    first = lines["ssd"].steps[0]
-    cell = first.cells["fa"]
-    assert (first.count, first.seeds, len(first.keys), first.status) == (12, 2, 2, "ok")
+    mine = points[points["metric"] == "fa"].set_index(["method", "size"])
+    assert mine.loc["ssd", "value"].tolist() == pytest.approx([65.0, 50.0, 30.0])
+    assert mine.loc["salun"].index.tolist() == [24]
+    first = mine.loc[("ssd", 12)]
+    assert (first["seeds"], first["status"], first["told"]) == (2, "ok", "FA 65.0")
     # t(0.975, 1) = 12.706; s of 0.1 and 0.2 is 0.0707; over the root of two seeds that is 0.05
-    assert cell.gap is not None and cell.gap.half == pytest.approx(12.7062 * 0.05, rel=1e-4)
+    half = 100 * 12.7062 * 0.05
+    assert (first["low"], first["high"]) == pytest.approx((65 - half, 65 + half), rel=1e-4)
+    rte = points[points["metric"] == "rte"]
+    assert set(rte["value"]) == {0.25}
 
 
 def test_scenarios_are_those_with_an_amount():
@@ -122,38 +119,33 @@ def test_scenarios_are_those_with_an_amount():
     assert not {"class_wise", "ids", "random_classes"} & set(names)
 
 
-def line(name: str, *distances: float | None, spread: float = 0.0) -> budget_frames.Line:
-    """A line with these distances in points at 10, 20, 40 samples; None where it has no run."""
-    steps = [
-        budget_frames.Step(
-            count=10 * 2**place,
-            row=make_row(
-                f"{name}-{place}", name, distance=budget_frames.frames.Estimate(away / 100, None, 1)
-            ),
-            spread=((away - spread) / 100, (away + spread) / 100) if spread else None,
-        )
-        for place, away in enumerate(distances)
-        if away is not None
-    ]
-    family = "reference" if name == "original" else "teacher"
-    return budget_frames.Line(
-        id=f"{name}-1", method=name, title=name.title(), family=family, steps=tuple(steps)
-    )
-
-
-def three_sizes(*lines: budget_frames.Line) -> budget_frames.Curves:
-    return budget_frames.Curves(metrics=(), sizes={10: "", 20: "", 40: ""}, lines=lines)
+def three_sizes(*lines: tuple[Any, ...], spread: float = 0.0) -> pd.DataFrame:
+    """Lines, each a name and its distances in points at 10, 20, 40 samples; None where it has no
+    run.
+    """
+    made = []
+    for name, *distances in lines:
+        family = "reference" if name in ("original", "retrain") else "teacher"
+        about = {"line": f"{name}-1", "method": name, "title": name.title(), "family": family}
+        made += [
+            about
+            | {"size": 10 * 2**place, "share": "", "key": f"{name}-{place}", "seeds": 1}
+            | {"status": "ok", "verdict": None, "metric": "distance", "told": ""}
+            | {"value": away, "low": away - spread, "high": away + spread, "panel": "here"}
+            for place, away in enumerate(distances)
+            if away is not None
+        ]
+    return pd.DataFrame(made)
 
 
 def test_the_closest_over_all_budgets_has_runs_at_all_of_them():
-    curves = three_sizes(
-        line("original", 12, 12, 12), line("a", 1, 2, 6), line("b", 0.1, None, 0.1)
-    )
-    assert facts.numbers(budget_frames.closest_sentence([curves])) == ["3.0"]
-    assert "A " in budget_frames.closest_sentence([curves])
-    worse = three_sizes(line("original", 2, 2, 2), line("a", 1, 2, 6))
-    assert facts.numbers(budget_frames.closest_sentence([worse])) == []
-    assert budget_frames.closest_sentence([three_sizes(line("b", None, 1, 1))]) == ""
+    original, b = ("original", 12, 12, 12), ("b", 0.1, None, 0.1)
+    points = three_sizes(original, ("a", 1, 2, 6), b, ("retrain", 0, 0, 0))
+    assert facts.numbers(budget_frames.closest_sentence(points)) == ["3.0"]
+    assert "A " in budget_frames.closest_sentence(points)
+    worse = three_sizes(("original", 2, 2, 2), ("a", 1, 2, 6))
+    assert facts.numbers(budget_frames.closest_sentence(worse)) == []
+    assert budget_frames.closest_sentence(three_sizes(b, ("retrain", 0, 0, 0))) == ""
 
 
 def test_a_method_tuned_for_each_size_is_one_line():
@@ -172,17 +164,13 @@ def test_a_method_tuned_for_each_size_is_one_line():
     assert names[:2] == ["ssd", "ssd"] and len(set(names)) == 5
 
 
-def test_numbers_are_in_percent_and_plain_units(home):
+def test_the_table_has_the_numbers_of_the_figure(home):
     put(home)
-    frame = budget_frames.numbers(found(home, ("ta", "fa", "rte")))
+    points = found(home, ("fa",)).assign(panel="One class")
+    frame = budget_frames.numbers(points, "FA (%)")
     row = frame[(frame["Method"] == "SSD") & (frame["Samples"] == 48)].iloc[0]
-    assert (row["FA (%)"], row["FA gap"], row["RTE"]) == (
-        pytest.approx(30.0),
-        pytest.approx(-20.0),
-        pytest.approx(0.25),
-    )
+    assert row["FA (%)"] == pytest.approx(30.0)
     assert row["Share"] == "40 % of the class" and row["Training seeds"] == 2
-    assert math.isnan(frame[frame["Method"] == "Retrain"].iloc[0]["FA gap"])
 
 
 def test_a_run_is_compared_with_the_retrain_of_its_own_size(home):
@@ -199,17 +187,13 @@ def test_a_run_is_compared_with_the_retrain_of_its_own_size(home):
 
 
 def test_distances_on_a_log_axis_with_eight_in_colour_and_names_at_their_ends():
-    methods = [line(f"m{n}", 12 + n, 12 + n, 12 + n) for n in range(9)]
-    curves = three_sizes(line("original", 12, 12, 12), line("x", 1.5, 3, 0, spread=1), *methods)
-    panel = budget_curves.budget_curves_info(curves, "Here")
-    marks = {each.title: each.marks for each in panel.series}
-    assert [mark.y for mark in marks["X"]] == pytest.approx([1.5, 3, 0])
-    assert marks["X"][0].span == pytest.approx((0.5, 2.5)) and marks["M1"][0].span is None
+    methods = [(f"m{n}", 12 + n, 12 + n, 12 + n) for n in range(9)]
+    points = three_sizes(("original", 12, 12, 12), ("x", 1.5, 3, 0), *methods, spread=1)
     # M0 and M1 are nearest to the original; of nine and X eight have a colour
-    vivid = budget_curves.coloured(panel)
+    vivid = budget_curves.coloured(points)
     assert len(vivid) == budget_curves.COLOURED == 8 and not {"M0", "M1"} & {*vivid}
-    axis = budget_curves.up([panel])
-    figure = budget_curves.draw(panel, axis, vivid, dark=False)
+    axis, turns = budget_curves.up(points), budget_curves.dashes(points, vivid)
+    figure = budget_curves.draw(points, axis, turns, "Here", dark=False)
     traces = {trace.name: trace for trace in figure.data}
     # no distance has no place on a log axis: it stands at its end
     assert list(traces["X"].y) == pytest.approx([math.log10(1.5), math.log10(3), axis.span[0]])
@@ -218,7 +202,7 @@ def test_distances_on_a_log_axis_with_eight_in_colour_and_names_at_their_ends():
     dashes = [traces[f"M{n}"].line.dash for n in (2, 3, 4, 5)]
     assert len(set(dashes)) == 4
     named = [each for each in figure.layout.annotations if each.showarrow]
-    assert {each.text for each in named} == {"<b>Original</b>", *vivid}
+    assert {each.text for each in named} == {"Original", *vivid}
     (bar, *_) = figure.layout.shapes
     assert (bar.y0, bar.y1) == pytest.approx((math.log10(0.5), math.log10(2.5)))
 
@@ -233,26 +217,11 @@ def test_names_at_ends_keep_apart_and_stay_inside():
     assert end_labels.place([], 0, 1, 1) == []
 
 
-def test_a_metric_as_value_and_gap(home):
+def test_a_metric_on_a_plain_axis(home):
     put(home)
-    curves = found(home, ("ta", "fa", "rte"))
-    gaps = budget_curves.values(curves, "fa", "Here", view="gap")
-    fa = {series.method: series for series in gaps.series}
-    assert [(mark.x, mark.y) for mark in fa["ssd"].marks] == [
-        (12, pytest.approx(15.0)),
-        (24, 0.0),
-        (48, pytest.approx(-20.0)),
-    ]
-    assert [mark.y for mark in fa["retrain"].marks] == [0.0, 0.0, 0.0]
-    assert [mark.y for mark in fa["original"].marks] == pytest.approx([50.0, 50.0, 50.0])
-    axis = budget_curves.up([gaps])
-    assert axis.span == (pytest.approx(-20 - 0.08 * 70), pytest.approx(50 + 0.08 * 70))
-    # a metric without a gap to Retrain is shown as its value
-    rte = budget_curves.values(curves, "rte", "Here", view="gap")
-    assert {mark.y for each in rte.series for mark in each.marks} == {0.25}
-    values = budget_curves.values(curves, "ta", "Here")
-    ssd = next(each for each in values.series if each.method == "ssd")
-    assert [mark.y for mark in ssd.marks] == pytest.approx([88.0] * 3)
+    axis = budget_curves.up(budget_curves.of_metric(found(home), "fa"))
+    # from 30 to 100 %, with 8 % of room on either side
+    assert axis.span == pytest.approx((30 - 0.08 * 70, 100 + 0.08 * 70))
 
 
 # --- launch
@@ -299,44 +268,15 @@ def test_the_link_fills_launch(home, monkeypatch):
 
 def test_several_budgets_draw_curves(home):
     put(home)
-    at = opened(metric="rte")
+    at = opened()
     assert not at.exception and not at.error
-    distance, metric = figures(at)
+    (distance,) = figures(at)
     names = [trace["name"] for trace in distance["data"]]
     assert sorted(names) == ["Original", "SCRUB", "SSD"]  # SalUn was run at one budget alone
-    assert {"Retrain", "SSD"} <= {trace["name"] for trace in metric["data"]}
     grid = " ".join(one.proto.body for one in at.get("html"))
     assert grid.count("<tr>") - 2 == 2 and "too little?" in grid
-
-
-# --- the papers' numbers
-# --------------------------------------------------------------------------------------------------
-
-SOURCE = "MUBox, Table 1"
-
-
-def test_printed_numbers_stand_at_their_share_and_only_for_methods_with_a_line(home):
-    put(home)
-    one = budget_curves.Ghost(
-        method="ssd", x=24, values={"ta": 0.5, "fa": 0.4}, gaps={"fa": -0.1}, source=SOURCE
-    )
-    base = budget_curves.Ghost(
-        method="retrain", x=24, values={"ta": 0.93}, gaps={"ta": 0.0}, source=SOURCE
-    )
-    absent = budget_curves.Ghost(method="fisher", x=24, values={"ta": 0.2}, gaps={}, source=SOURCE)
-    printed, curves = [one, base, absent], found(home)
-    ta, fa = (budget_curves.values(curves, name, "Here", ghosts=printed) for name in ("ta", "fa"))
-    assert [(each.title, x, y) for each, x, y, _ in ta.ghosts] == [
-        ("SSD", 24, pytest.approx(50.0)),
-        ("Retrain", 24, pytest.approx(93.0)),
-    ]
-    assert [y for _, _, y, _ in fa.ghosts] == [pytest.approx(40.0)]
-    assert budget_curves.up([ta]).low < 50.0  # it reaches down to it, though every run lies above
-    gaps = [
-        budget_curves.values(curves, name, "Here", view="gap", ghosts=printed)
-        for name in ("ta", "fa")
-    ]
-    assert [[y for _, _, y, _ in each.ghosts] for each in gaps] == [[], [pytest.approx(-10.0)]]
+    (metric,) = figures(opened(metric="rte"))
+    assert {"Retrain", "SSD"} <= {trace["name"] for trace in metric["data"]}
 
 
 def test_only_what_was_run_alike_makes_a_curve(home):

@@ -96,18 +96,8 @@ def test_distance_against_cost(home):
 
 def test_one_seed_has_no_grey(home):
     put(home, "one_class", ONE_CLASS, seeds=1)
-    for page in ("results", "budget", "membership"):
+    for page in ("results", "membership"):
         assert grey(page) == []
-
-
-def test_budget_curves(home):
-    for budget in (0.1, 0.2):
-        put(home, "one_class", ONE_CLASS, budget=budget)
-    for view, wanted in (("value", around(0.5, 100)), ("gap", (-6.75, 6.75))):
-        at = open_page("budget", metric="fa", view=view)
-        *_, figure = figures(at)
-        (grey,) = (t for t in figure["data"] if t.get("legendgroup") == "noise")
-        assert sorted(set(grey["y"])) == pytest.approx(list(wanted))
 
 
 def test_depoisoning(home):
