@@ -31,7 +31,7 @@ class Pad {
     this.root = root;
     this.canvas = root.querySelector(".ink");
     this.context = this.canvas.getContext("2d", { willReadFrequently: true });
-    Object.assign(this, { tool: "pen", fitted: true, sample: -1, page: 0, kind: 0, past: [], number: 0, heard: 0, waiting: false, latencies: [] });
+    Object.assign(this, { tool: "pen", fitted: true, sample: -1, kind: 0, past: [], number: 0, heard: 0, waiting: false, latencies: [] });
     this.cursor = { x: SIZE / 2, y: SIZE / 2 };
     this.blank();
     this.listen();
@@ -97,10 +97,6 @@ class Pad {
     this.find(".fitted").onchange = (event) => {
       this.fitted = event.target.checked;
       this.changed();
-    };
-    this.find(".others").onclick = () => {
-      this.page += 1;
-      this.send();
     };
   }
 
@@ -218,8 +214,8 @@ class Pad {
       return;
     }
     Object.assign(this, { number: this.number + 1, sent: now, waiting: false, since: this.moved ?? now });
-    const { fitted, sample, page, number } = this;
-    this.tell("drawing", { ink: btoa(String.fromCharCode(...this.squares())), fitted, sample, page, number });
+    const { fitted, sample, number } = this;
+    this.tell("drawing", { ink: btoa(String.fromCharCode(...this.squares())), fitted, sample, number });
   }
 
   receive(data, tell) {
@@ -240,7 +236,7 @@ class Pad {
 
   /** An empty pad opens on a test image of a forgotten class, so that there is something to see before the first stroke. */
   open() {
-    const images = this.data.starts?.[0]?.images;
+    const images = this.data.starts[0]?.images;
     if (this.opened || !images?.length) return;
     this.opened = true;
     if (this.number || this.past.length) return;
@@ -268,12 +264,11 @@ class Pad {
 
   answer() {
     const { names, gone, titles, answer, colors } = this.data;
-    const read = answer?.models ?? null;
+    const read = answer?.models;
     const eye = this.find(".seen");
     if (answer) paint(eye, answer.seen);
     else eye.getContext("2d").clearRect(0, 0, eye.width, eye.height);
-    this.find(".said").textContent = answer ? (answer.said ?? this.data.wait) : this.data.invitation;
-    this.find(".membership").textContent = answer?.membership ?? "";
+    this.find(".said").textContent = answer ? answer.said : this.data.invitation;
     this.find("thead").innerHTML = "";
     this.find("thead").append(cells("tr", [head("Class", "col"), ...titles.map((title) => head(title, "col"))]));
     const tops = read?.map(({ probabilities }) => probabilities.indexOf(Math.max(...probabilities)));
@@ -293,12 +288,6 @@ class Pad {
   starts() {
     const { starts } = this.data;
     const kinds = this.find(".kinds");
-    this.find(".others").disabled = !starts;
-    if (!starts) {
-      kinds.textContent = "";
-      this.find(".images").textContent = this.data.reading;
-      return;
-    }
     kinds.replaceChildren(
       ...starts.map(({ title }, kind) => {
         const button = document.createElement("button");
@@ -313,7 +302,7 @@ class Pad {
       }),
     );
     this.find(".images").replaceChildren(
-      ...starts[this.kind].images.map((one) => {
+      ...(starts[this.kind]?.images ?? []).map((one) => {
         const button = document.createElement("button");
         button.type = "button";
         button.title = one.text;

@@ -223,9 +223,6 @@ class DatasetCard:
     licence: str
     classes: int | None  # None: known after loading
     shape: tuple[int, int, int] | None  # channels, height, width
-    # mean and standard deviation of the training pixels in 0..1, of one channel, for who asks a
-    # network without reading its data; None: known after loading
-    normalisation: tuple[float, float] | None = None
     sizes: tuple[int, int, int] | None  # training, validation, test
     about: tuple[int, int, int] | None = None  # where the card cannot say exactly, for estimates
     embedded: bool  # works offline from a fresh clone

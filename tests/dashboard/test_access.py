@@ -198,7 +198,7 @@ def test_no_page_downloads_a_data_set(home, become, tmp_path, monkeypatch):
         with pytest.raises(BadFile) as caught:
             data.images(spec, [1])
         with pytest.raises(BadFile):
-            networks._read_album("mnist", {})
+            networks._album("mnist", ())
         with pytest.raises(BadFile):
             training_set.training_of("svhn")
     assert not asked and not (tmp_path / "data").exists()

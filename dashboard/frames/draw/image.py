@@ -87,9 +87,9 @@ def received(message: Any) -> Drawing | None:
     return Drawing(found, message.get("fitted") is True, sample, number)
 
 
-def counted(message: Any, name: str) -> int:
-    """A number from 0 in a message of the page's canvas; 0 where it holds none."""
-    found = message.get(name) if isinstance(message, Mapping) else None
+def number_of(message: Any) -> int:
+    """The number of a message of the page's canvas, blank or not; 0 where it has none."""
+    found = message.get("number") if isinstance(message, Mapping) else None
     return found if isinstance(found, int) and 0 <= found < LARGEST else 0
 
 

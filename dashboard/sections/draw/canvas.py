@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from dashboard import assets, data, state, theme
 from dashboard.frames.draw import image, reading
-from dashboard.frames.draw.network import Network
 from dashboard.sections.draw import networks
 from dashboard.sections.draw.choose import Three
-from dashboard.widgets import guests, messages
+from dashboard.widgets import messages
 from mucore import catalog
 from mucore.analysis.features import Split, gone_classes
 
@@ -28,9 +28,6 @@ INVITATIONS: Final = {
     "fashion": "The images are photographs of clothes: draw a filled shape, or begin with an "
     "image below.",
 }
-WAITING: Final = "The networks are being prepared. PyTorch is loading, which takes a few seconds."
-READING: Final = "The images are being read. PyTorch is loading, which takes a few seconds."
-WAIT: Final = 3.0  # seconds between two looks at what is being read
 _CSS: Final = assets.text("draw.css")
 _JS: Final = assets.text("draw.js")
 _HTML: Final = assets.text("draw.html")
@@ -39,56 +36,32 @@ _HTML: Final = assets.text("draw.html")
 @dataclass(frozen=True, eq=False)
 class Material:
     """What answers, read once and kept while somebody draws: a stroke then costs no look at the
-    store. `networks`, `album` and `request` are None while they are being read; `gone` are the
-    classes that were forgotten whole; `starts` the images to begin with, by kind.
+    store. `gone` are the classes that were forgotten whole; `starts` the images to begin with.
     """
 
-    networks: tuple[Network | None, ...]
+    album: reading.Album
+    networks: tuple[reading.Network, ...]
     galleries: Sequence[Split]
     gone: list[int]
-    album: reading.Album | None
-    request: reading.Request | None
-    starts: dict[str, list[tuple[int, int]]]
-
-    @property
-    def whole(self) -> bool:
-        return self.album is not None and None not in self.networks
+    starts: list[dict[str, Any]]
 
 
 def show(three: Three) -> None:
-    """The canvas and its answers, drawn again while images or networks are on their way."""
-    material = _gather(three)
-    if material.whole:
-        st.fragment(_draw)(three, material)
-    else:
-        _live(three)
-
-
-@guests.live(WAIT)
-def _live(three: Three) -> None:
+    """The canvas and its answers."""
     with messages.guarded():
-        material = _gather(three)
-        if material.whole:
-            st.rerun()
-        _canvas(three, material)
-
-
-def _gather(three: Three) -> Material:
-    album = networks.album(three.spec)
-    galleries = data.training_features(three.keys)
-    card = catalog.dataset(three.spec["dataset"])
-    told = data.outputs(three.keys[1])  # Retrain's: Original knows of no request
-    request = None if album is None or told is None else reading.request_of(album, told)
-    return Material(
-        tuple(networks.network(key, three.spec) for key in three.keys),
-        galleries,
-        [] if told is None else gone_classes(told).tolist(),
-        album,
-        request,
-        {}
-        if album is None or request is None
-        else reading.starts(album, request, len(card.class_names)),
-    )
+        album = networks.album(three.spec)
+        told = data.outputs(three.keys[1])  # Retrain's: Original knows of no request
+        gone = [] if told is None else gone_classes(told).tolist()
+        names = catalog.dataset(three.spec["dataset"]).class_names
+        offered = {} if told is None else reading.starts(album, told, len(names))
+        material = Material(
+            album,
+            tuple(networks.network(key, three.spec, album.normalisation) for key in three.keys),
+            data.training_features(three.keys),
+            gone,
+            [_start(kind, every, album, names, gone) for kind, every in offered.items()],
+        )
+        st.fragment(_draw)(three, material)
 
 
 def _draw(three: Three, material: Material) -> None:
@@ -101,7 +74,6 @@ def _canvas(three: Three, material: Material) -> None:
     wide = "fashion" in card.id
     message = getattr(state.uploaded(KEY), "drawing", None)
     drawing = image.received(message)
-    number, page = (image.counted(message, name) for name in ("number", "page"))
     component = st.components.v2.component("mucore_draw", html=_HTML, css=_CSS, js=_JS)
     component(
         data={
@@ -112,103 +84,86 @@ def _canvas(three: Three, material: Material) -> None:
             "grid": image.SIDE,
             "wide": wide,
             "colors": _colors(three),
-            "starts": _starts(material, card, page),
+            "starts": material.starts,
             "answer": None if drawing is None else _answer(drawing, three, material),
-            "number": number,
+            "number": image.number_of(message),
             "hint": HINTS["fashion" if wide else "digit"],
             "invitation": INVITATIONS["fashion" if wide else "digit"],
-            "wait": WAITING,
-            "reading": READING,
         },
         key=KEY,
         on_drawing_change=lambda: None,
     )
     st.caption(
-        f"Searched for nearest images: {len(gallery.ids):,} of {gallery.total:,} training "
-        f"images, {int(gallery.forgotten.sum()):,} of them in the forget set. Near means a "
-        "small angle between the features, the numbers before a network's last layer."
+        f"Nearest of {len(gallery.ids):,} of {gallery.total:,} training images, by the angle "
+        "between features."
     )
 
 
 def _answer(drawing: image.Drawing, three: Three, material: Material) -> dict[str, Any]:
-    """What the browser shows of a drawing; without readings while a network is on its way."""
+    """What the browser shows of a drawing."""
     card = catalog.dataset(three.spec["dataset"])
     seen = image.image_of(drawing, card.id)
-    start = None if material.album is None else material.album.image(drawing.sample)
-    same = start is not None and np.array_equal(start[2], seen)
-    told: dict[str, Any] = {"number": drawing.number, "seen": image.encoded(seen)}
-    if None in material.networks:
-        return told
+    start = material.album.image(drawing.sample)
+    itself = drawing.sample if start is not None and np.array_equal(start, seen) else -1
     found = [
-        reading.read(title, one, each, seen, drawing.sample if same else -1)
-        for title, one, each in zip(
-            three.titles, material.networks, material.galleries, strict=True
-        )
-        if one is not None
+        reading.read(network, gallery, seen, itself)
+        for network, gallery in zip(material.networks, material.galleries, strict=True)
     ]
-    return told | {
-        "said": reading.said(found, card.class_names, material.gone),
-        "membership": reading.membership(
-            found[0],
-            card.class_names,
-            sample=_number(material.album, drawing.sample) if same else -1,
-            found=start[:2] if same and start is not None else None,
-            forgotten=None if material.request is None else material.request.has(drawing.sample),
-        ),
+    answers = {title: shares for title, (shares, _) in zip(three.titles, found, strict=True)}
+    return {
+        "number": drawing.number,
+        "seen": image.encoded(seen),
+        "said": reading.said(answers, card.class_names, material.gone),
         "models": [
             {
-                "probabilities": each.probabilities,
-                "neighbours": [
-                    _neighbour(one, card.class_names, material.album) for one in each.neighbours
-                ],
+                "probabilities": shares.tolist(),
+                "neighbours": _neighbours(near, card.class_names, material.album),
             }
-            for each in found
+            for shares, near in found
         ],
     }
 
 
-def _number(album: reading.Album | None, sample: int) -> int | str:
-    """What a sample is called; nothing while its data are being read."""
-    return "" if album is None else int(album.numbers[sample])
-
-
-def _neighbour(
-    one: reading.Neighbour, names: Sequence[str], album: reading.Album | None
-) -> dict[str, Any]:
-    picture = None if album is None else album.image(one.id)
-    return {
-        "text": f"Training image {_number(album, one.id)}, class {names[one.label]}, "
-        f"cosine {one.cosine:.2f}, "
-        + ("in the forget set" if one.forgotten else "not in the forget set"),
-        "name": names[one.label],
-        "forgotten": one.forgotten,
-        "pixels": None if picture is None else image.encoded(picture[2]),
-    }
-
-
-def _starts(
-    material: Material, card: catalog.DatasetCard, page: int
-) -> list[dict[str, Any]] | None:
-    """The images to begin with, by kind; None while they are being read."""
-    if material.album is None:
-        return None
+def _neighbours(
+    near: pd.DataFrame, names: Sequence[str], album: reading.Album
+) -> list[dict[str, Any]]:
     made = []
-    for kind, every in material.starts.items():
-        pictures = []
-        for sample, label in reading.page_of(every, page):
-            found = material.album.image(sample)
-            assert found is not None
-            pictures.append(
-                {
-                    "id": sample,
-                    "text": f"{KINDS[kind]}: image {_number(material.album, sample)}, "
-                    f"class {card.class_names[label]}",
-                    "pixels": image.encoded(found[2]),
-                    "gone": label in material.gone,
-                }
-            )
-        made.append({"title": KINDS[kind], "images": pictures})
+    for one in near.to_dict("records"):
+        pixels = album.image(one["ids"])
+        name, where = names[one["labels"]], "in" if one["forgotten"] else "not in"
+        made.append(
+            {
+                "text": f"Training image {album.numbers[one['ids']]}, class {name}, "
+                f"cosine {one['cosine']:.2f}, {where} the forget set",
+                "name": name,
+                "forgotten": bool(one["forgotten"]),
+                "pixels": None if pixels is None else image.encoded(pixels),
+            }
+        )
     return made
+
+
+def _start(
+    kind: str,
+    every: list[tuple[int, int]],
+    album: reading.Album,
+    names: Sequence[str],
+    gone: list[int],
+) -> dict[str, Any]:
+    """Images of a kind to begin with."""
+    pictures = []
+    for sample, label in every:
+        pixels = album.image(sample)
+        assert pixels is not None
+        pictures.append(
+            {
+                "id": sample,
+                "text": f"{KINDS[kind]}: image {album.numbers[sample]}, class {names[label]}",
+                "pixels": image.encoded(pixels),
+                "gone": label in gone,
+            }
+        )
+    return {"title": KINDS[kind], "images": pictures}
 
 
 def _colors(three: Three) -> dict[str, Any]:

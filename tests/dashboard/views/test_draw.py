@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,6 @@ import numpy as np
 import pytest
 from builders import execute_all, make_spec_row
 from pages import open_page, words_on
-from streamlit.testing.v1 import AppTest
 
 from dashboard import data
 from dashboard.frames.draw import image
@@ -63,23 +61,10 @@ def send(monkeypatch: pytest.MonkeyPatch, drawn: np.ndarray, **changes: Any) -> 
         "ink": image.encoded(np.rint(255 * drawn)),
         "fitted": True,
         "sample": -1,
-        "page": 0,
         "number": 1,
         **changes,
     }
     monkeypatch.setattr(canvas.state, "uploaded", lambda key: SimpleNamespace(drawing=sent))
-
-
-def until_read(shown: list[dict[str, Any]]) -> AppTest:
-    """The page once the images are there, which are read beside it."""
-    end = time.monotonic() + 120
-    at = opened()
-    while not (shown and any(one.get("starts") for one in shown)):
-        assert time.monotonic() < end
-        time.sleep(0.2)
-        at = opened()
-    assert not at.exception
-    return at
 
 
 def last_of(shown: list[dict[str, Any]]) -> dict[str, Any]:
@@ -92,21 +77,21 @@ def test_three_networks_answer_a_drawing(
     ink = np.zeros((image.SIDE, image.SIDE))
     ink[8:50, 24:32] = 1
     send(monkeypatch, ink, number=17)
-    at = until_read(shown)
+    at = opened()
     found = last_of(shown)
     assert found["number"] == found["answer"]["number"] == 17
     assert found["titles"][:2] == ["Original", "Retrain"] and found["gone"] == [GONE]
     assert [sum(one["probabilities"]) for one in found["answer"]["models"]] == pytest.approx(
         [1, 1, 1]
     )
-    assert {len(one["neighbours"]) for one in found["answer"]["models"]} == {5}
+    assert {len(one["neighbours"]) for one in found["answer"]["models"]} == {4}
     assert all(near["pixels"] for one in found["answer"]["models"] for near in one["neighbours"])
     # the class that is gone has no training sample left, so Retrain cannot have learned its name
     assert found["answer"]["models"][1]["probabilities"][GONE] < 0.2
     assert "Class" not in words_on(at)
 
 
-def test_a_forgotten_image_is_known_as_one(
+def test_an_image_is_no_neighbour_of_itself(
     shown: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     splits = load("digits")
@@ -114,20 +99,13 @@ def test_a_forgotten_image_is_known_as_one(
     sample = int(splits.train.ids[place])
     large = np.kron(splits.train.pixels[place, 0].numpy(), np.ones((7, 7))) / 255
     send(monkeypatch, large, fitted=False, sample=sample)
-    until_read(shown)
+    opened()
     answer = last_of(shown)["answer"]
-    assert f"training image {sample}" in answer["membership"]
-    assert "is in the forget set" in answer["membership"]
     near = [one["text"] for one in answer["models"][0]["neighbours"]]
     assert not [text for text in near if f"image {sample}," in text]
-    large[:7, :7] = 1 - large[:7, :7]
-    send(monkeypatch, large, fitted=False, sample=sample)
-    opened()
-    assert "new" in last_of(shown)["answer"]["membership"]
 
 
-def test_networks_that_need_torch_agree_with_the_stored_logits(shown: list[dict[str, Any]]) -> None:
-    """The way of every network but the perceptron, walked with one whose numbers are known."""
+def test_networks_agree_with_the_stored_logits(shown: list[dict[str, Any]]) -> None:
     with open_store(data.own_store().home) as store:
         line = store.summaries(method="finetune").iloc[0]
         found = store.get_result(line["key"])
@@ -137,7 +115,7 @@ def test_networks_that_need_torch_agree_with_the_stored_logits(shown: list[dict[
         weights = store.artifacts.get_arrays(model.weights)
         kept = store.artifacts.get_outputs(found.outputs)["test"]
     splits = load("digits")
-    ask = networks._build("mlp", 10, 8, (splits.mean[0], splits.std[0]), weights)
+    ask = networks.build("mlp", 10, 8, (splits.mean[0], splits.std[0]), weights)
     places = np.searchsorted(splits.test.ids.numpy(), kept.ids)
     pixels = splits.test.pixels[:, 0].numpy()[places]
     np.testing.assert_allclose(ask(pixels)[0], kept.logits, rtol=1e-3, atol=1e-3)
@@ -150,7 +128,7 @@ def test_where_no_network_was_kept_the_shipped_ones_are_drawn_for(
     with open_store(home) as store:
         store.gc("numbers", young_seconds=0)
     become("guest")
-    until_read(shown)
+    opened()
     given = last_of(shown)
     assert given["gone"] == [0] and given["titles"][:2] == ["Original", "Retrain"]
     assert given["starts"][0]["images"][0]["gone"]
@@ -170,5 +148,5 @@ def test_shipped_networks_answer_as_their_stored_logits_say() -> None:
                 weights = {name: arrays[name].astype(np.float32) for name in arrays.files}
             kept = pack.artifacts.get_outputs(result.outputs or "")["test"]
             places = np.searchsorted(splits.test.ids.numpy(), kept.ids)
-            ask = networks._build("mlp", 10, 8, (splits.mean[0], splits.std[0]), weights)
+            ask = networks.build("mlp", 10, 8, (splits.mean[0], splits.std[0]), weights)
             np.testing.assert_allclose(ask(pixels[places])[0], kept.logits, rtol=0.01, atol=0.05)
