@@ -8,7 +8,6 @@ upper left.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import plotly.graph_objects as go
@@ -16,73 +15,36 @@ import plotly.graph_objects as go
 from dashboard import theme
 from dashboard.charts import scatter
 from dashboard.charts.parts import axes
-from dashboard.frames import Row, verdict_text
-from dashboard.text import verdicts
-from dashboard.text.labels import method_names
+from dashboard.frames import Row
 
 LEVELS: Final = tuple(step / 20 for step in range(1, 20))  # of NoMUS, that may have a line
+Place = tuple[float, float]
 
 
-@dataclass(frozen=True)
-class NomusScatterInfo:
-    """Test accuracies in percent. `ghosts` are lines of the paper: title, score, accuracy."""
-
-    dots: tuple[scatter.Dot, ...]
-    retrain: tuple[float, float] | None
-    original: tuple[float, float] | None
-    ghosts: tuple[tuple[str, float, float], ...]
-    missing: tuple[str, ...]
+def places(rows: Sequence[Row]) -> dict[str, Place]:
+    """Forgetting score and test accuracy, percent, by the id of the row, where it has both."""
+    found = {row.id: (row.mean("forgetting_score"), row.mean("ta")) for row in rows}
+    return {name: (x, 100 * y) for name, (x, y) in found.items() if x is not None and y is not None}
 
 
-def nomus_scatter_info(
-    rows: Sequence[Row], paper: Sequence[tuple[str, float, float]] = ()
-) -> NomusScatterInfo:
-    """`paper` are lines of a published table: method, forgetting score, test accuracy in 0..1."""
-    dots, missing, places = [], [], {}
-    for row in rows:
-        score, accuracy = (row.cells[name].value for name in ("forgetting_score", "ta"))
-        if score is None or accuracy is None:
-            missing.append(row.title)
-        elif row.reference:
-            places[row.method] = (score.mean, 100 * accuracy.mean)
-        else:
-            verdict = row.verdict
-            nomus = row.cells["nomus"].value
-            told = [verdict_text(row), f"forgetting score {score.mean:.3f}"]
-            told += [f"NoMUS {nomus.mean:.3f}"] if nomus else []
-            dots.append(
-                scatter.Dot(
-                    key=row.keys[0],
-                    title=row.title,
-                    x=score.mean,
-                    y=100 * accuracy.mean,
-                    fate=verdicts.fate(verdict) if verdict else "cannot tell",
-                    shown=verdict is None or not verdict.provisional,
-                    told="<br>".join(filter(None, told)),
-                )
-            )
-    return NomusScatterInfo(
-        tuple(dots),
-        places.get("retrain"),
-        places.get("original"),
-        tuple((method_names(name)[0], x, 100 * y) for name, x, y in paper),
-        tuple(missing),
+def draw(rows: Sequence[Row], *, dark: bool, selected: str = "") -> go.Figure:
+    known = places(rows)
+    x, y = (
+        axes.padded([each[place] for each in known.values()], 0.12, least)
+        for place, least in ((0, 0.01), (1, 1.0))
     )
-
-
-def draw(info: NomusScatterInfo, *, dark: bool, selected: str = "") -> go.Figure:
-    look = theme.ground(dark)
-    marks = [(dot.x, dot.y) for dot in info.dots] + [(x, y) for _, x, y in info.ghosts]
-    marks += [place for place in (info.retrain, info.original) if place is not None]
-    x = axes.padded([each for each, _ in marks], 0.12, 0.01)
-    y = axes.padded([each for _, each in marks], 0.12, 1.0)
+    references = {row.method: known.get(row.id) for row in rows if row.reference}
     figure = scatter.draw(
-        info.dots,
+        [
+            scatter.dot_of(row, *known[row.id], _told(row))
+            for row in rows
+            if not row.reference and row.id in known
+        ],
         scatter.Axis(title="Forgetting score: 0 is a guess", low=x[0], high=x[1]),
         scatter.Axis(title="Test accuracy, %", low=y[0], high=y[1]),
         dark=dark,
-        retrain=info.retrain,
-        original=info.original,
+        retrain=references.get("retrain"),
+        original=references.get("original"),
         selected=selected,
     )
     for level in LEVELS:
@@ -95,29 +57,21 @@ def draw(info: NomusScatterInfo, *, dark: bool, selected: str = "") -> go.Figure
                 x1=x[1],
                 y0=ends[0],
                 y1=ends[1],
-                line={"width": 1, "color": look.grid},
+                line={"width": 1, "color": theme.ground(dark).grid},
                 layer="below",
                 name=f"NoMUS {level:g}",
             )
-    if info.ghosts:
-        figure.add_trace(
-            go.Scatter(
-                x=[each for _, each, _ in info.ghosts],
-                y=[each for _, _, each in info.ghosts],
-                customdata=[[title] for title, _, _ in info.ghosts],
-                name="The paper",
-                mode="markers",
-                marker={"symbol": "line-ew-open", "size": 12, "color": look.muted},
-                hovertemplate="<b>%{customdata[0]} in the paper</b><extra></extra>",
-            )
-        )
     return figure
 
 
-def alt_text(info: NomusScatterInfo) -> str:
-    if not info.dots:
-        return "Scatter of forgetting score against test accuracy; no method has both yet."
+def _told(row: Row) -> str:
+    nomus = row.mean("nomus")
+    said = f"forgetting score {row.mean('forgetting_score'):.3f}"
+    return said if nomus is None else f"{said}<br>NoMUS {nomus:.3f}"
+
+
+def alt_text(rows: Sequence[Row]) -> str:
     return (
-        f"Scatter of {len(info.dots)} methods: forgetting score on x, 0 is a guess; test accuracy "
-        "on y. Lines join equal NoMUS, which grows to the upper left."
+        f"Scatter of {len(places(rows))} models: forgetting score on x, 0 is a guess; test "
+        "accuracy on y. Lines join equal NoMUS, which grows to the upper left."
     )

@@ -15,7 +15,7 @@ import pandas as pd
 from dashboard.frames import row_id
 from dashboard.text import verdicts
 from dashboard.text.labels import MISSING, method_names, number
-from mucore.metrics.forgetting_quality import CAP, TIME_LIMIT, epsilons
+from mucore.metrics.forgetting_quality import BIN, CAP, TIME_LIMIT, epsilons
 from mucore.metrics.quality_experiment import FEWEST_MODELS, Assessment
 from mucore.runner.quality import Finding, Originals
 from mucore.spec import settings, variants
@@ -224,16 +224,12 @@ HEADS = {
 
 def ordered(findings: Sequence[Finding]) -> list[Finding]:
     """Best forgetting quality first; without one last."""
-    return sorted(
-        findings,
-        key=lambda one: (
-            -(
-                one.assessment.forgetting_quality
-                if one.assessment.forgetting_quality is not None
-                else -1
-            )
-        ),
-    )
+
+    def place(one: Finding) -> float:
+        found = one.assessment.forgetting_quality
+        return 1.0 if found is None else -found
+
+    return sorted(findings, key=place)
 
 
 def headline(findings: Sequence[Finding], judged: Mapping[str, Judged]) -> str:
@@ -262,25 +258,25 @@ def verdict(finding: Finding, judged: Mapping[str, Judged]) -> Verdict | None:
 
 
 def sentences(findings: Sequence[Finding]) -> list[str]:
-    """What the experiment cautions against and why scores are missing, each once, with the methods
-    that it is about.
+    """What the experiment cautions against and why scores are missing, each with the methods that
+    it is about.
     """
     said: dict[str, list[str]] = {}
     for finding in findings:
-        reverted = (
-            f"{finding.reverted} of {finding.assessment.models} runs failed and gave the "
-            "original back; they count as they are."
-        )
-        for sentence in (
-            *finding.assessment.cautions,
-            *filter(None, [finding.assessment.score_missing]),
-            *([reverted] if finding.reverted else []),
-        ):
-            said.setdefault(sentence, []).append(title(finding, findings))
-    return [
-        text if len(names) == len(findings) else f"{', '.join(names)}: {text}"
-        for text, names in said.items()
-    ]
+        for text in (*finding.assessment.cautions, finding.assessment.score_missing):
+            if text:
+                said.setdefault(text, []).append(title(finding, findings))
+    return [f"{', '.join(names)}: {text}" for text, names in said.items()]
+
+
+def epsilon_bins(finding: Finding, every: Sequence[Finding]) -> pd.DataFrame:
+    """Forgotten samples by ε, as `charts.histograms` draws them; the last bin is open."""
+    counts = finding.assessment.histogram
+    low = BIN * np.arange(len(counts))
+    title_of = title(finding, every)
+    return pd.DataFrame(
+        {"panel": "", "set": title_of, "low": low, "high": low + BIN, "share": counts}
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -294,14 +290,10 @@ class Samples:
     unlearned: np.ndarray
     retrained: np.ndarray
 
-    def at(self, sample: int) -> int:
-        return int(np.flatnonzero(self.ids == sample)[0])
-
     @property
     def by_epsilon(self) -> list[int]:
-        """Sample ids, easiest to tell first; those without ε last."""
-        order = np.argsort(-np.nan_to_num(self.epsilons, nan=-1.0), kind="stable")
-        return [int(self.ids[place]) for place in order]
+        """Their places, easiest to tell first; those without ε last."""
+        return np.argsort(-np.nan_to_num(self.epsilons, nan=-1.0), kind="stable").tolist()
 
 
 def samples(

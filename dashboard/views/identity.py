@@ -4,21 +4,22 @@ tables)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, frames
-from dashboard.frames import Row
+from dashboard import data, frames, state
+from dashboard.charts import nomus_scatter
 from dashboard.frames import identity as identity_frames
-from dashboard.sections.identity import methods, one_run, table
+from dashboard.sections.identity import one_run
+from dashboard.sections.identity import table as methods
 from dashboard.text import labels
-from dashboard.widgets import figures, header, messages, run_drawer, run_filters
+from dashboard.widgets import clicks, figures, header, messages, run_drawer, run_filters
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
 from mucore import catalog
-from mucore.verdicts import Judged
 
 QUESTION = "Are these persons forgotten, and is the model still useful?"
 SCENARIOS = tuple(
@@ -47,7 +48,11 @@ def page() -> None:
         return
     first = runs.iloc[0]
     values = data.metric_values(dataset=str(first["dataset"]), scenario=str(first["scenario"]))
-    rows = rows_of(runs, values, data.judged(runs), source.name, source.change, tuple(runs["key"]))
+    mine = values[values["key"].isin(runs["key"])]
+    judged = data.judged(runs)
+    rows = identity_frames.ordered(
+        frames.metric_rows(runs, mine, identity_frames.METRICS, judged=judged)
+    )
     images = int(runs["forget_count"].median())
     with top:
         header.header(QUESTION, how_to_read(runs, images), source)
@@ -61,12 +66,12 @@ def page() -> None:
     header.verdict_bar(rows)
     left, right = st.columns([56, 44], gap="medium")
     with right, st.container(key="beside"):
-        paper = table.show(rows, str(first["dataset"]))
+        table = methods.show(rows, str(first["dataset"]))
     with left:
-        figure = methods.show(rows, paper)
+        figure = draw(rows)
     one_run.show(rows, runs)
     run_drawer.run_drawer(runs)
-    figures.numbers(identity_frames.table(rows, paper), f"identity-{first['scenario']}", figure)
+    figures.numbers(table, f"identity-{first['scenario']}", figure)
     provenance(runs)
 
 
@@ -81,23 +86,16 @@ def show_empty(nothing: bool) -> None:
     st.code(EXAMPLE, language="bash", wrap_lines=True)
 
 
-@st.cache_data(show_spinner=False, max_entries=32)
-def rows_of(
-    _runs: pd.DataFrame,
-    _values: pd.DataFrame,
-    _judged: Mapping[str, Judged],
-    name: str,
-    change: int,
-    keys: tuple[str, ...],
-) -> tuple[Row, ...]:
-    """`frames.metric_rows`, nearest to Retrain first; `name`, `change` and `keys` say which runs,
-    so that the frames need no hashing.
-    """
-    return identity_frames.ordered(
-        frames.metric_rows(
-            _runs, _values[_values["key"].isin(keys)], identity_frames.METRICS, judged=_judged
+def draw(rows: Sequence[frames.Row]) -> go.Figure | None:
+    if not nomus_scatter.places(rows):
+        st.markdown(
+            "No run has a forgetting score yet. It needs ten images of forgotten persons and of "
+            "persons that nobody has seen."
         )
-    )
+        return None
+    figure = nomus_scatter.draw(rows, dark=state.dark(), selected=state.param("run"))
+    clicks.chart(figure, "nomus_scatter", alt=nomus_scatter.alt_text(rows))
+    return figure
 
 
 def how_to_read(runs: pd.DataFrame, images: int) -> str:

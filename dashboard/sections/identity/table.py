@@ -4,45 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pandas as pd
 import streamlit as st
 
 from dashboard import frames, state
 from dashboard.frames import Row
 from dashboard.frames import identity as identity_frames
-from dashboard.frames.identity import Paper
 from dashboard.widgets import columns
 from dashboard.widgets.markdown import escape, metric_help
 
 
-def show(rows: Sequence[Row], dataset: str) -> Paper | None:
-    """The table of methods, and the published one whose numbers stand in it."""
-    state.toggle("Numbers of the paper", "paper")
+def show(rows: Sequence[Row], dataset: str) -> pd.DataFrame:
+    """The table, with the published one beside it where the reader wants it."""
     paper = None
-    if paper_shown():
-        paper = identity_frames.paper_table(pick_table(dataset))
+    if state.toggle("Numbers of the paper", "paper"):
+        name = pick_table(dataset)
+        paper = identity_frames.paper_table(name)
+        st.caption(
+            escape(
+                f"{identity_frames.TABLES[name].setting}, ResNet-18, as printed by Choi and Na. "
+                "CF-3 stands beside CF-k, NegGrad beside gradient ascent, the second stage of "
+                "UNSIR beside UNSIR."
+            )
+        )
+    frame = identity_frames.table(rows, paper)
     config = {
         head: st.column_config.Column(help=metric_help(metric))
-        for head, metric in identity_frames.HEADS.items()
+        for metric, head in identity_frames.HEADS.items()
     }
     config["Distance"] = st.column_config.Column(help=frames.DISTANCE_MEANING)
-    frame = identity_frames.table(rows, paper)
     st.dataframe(
         frame,
         hide_index=True,
         column_config=columns.aligned(frame, config),
-        height="content",
+        height=540,
         key="nomus_table",
     )
-    for sentence in identity_frames.reasons(rows):
-        st.caption(escape(f"Missing for {sentence}"))
-    if paper is not None:
-        st.caption(
-            escape(
-                f"{paper.title}, ResNet-18, as printed by Choi and Na. Its CF-3 stands beside "
-                "CF-k, NegGrad beside gradient ascent, the second stage of UNSIR beside UNSIR."
-            )
-        )
-    return paper
+    return frame
 
 
 def pick_table(dataset: str) -> str:
@@ -53,9 +51,5 @@ def pick_table(dataset: str) -> str:
         list(identity_frames.TABLES),
         default=identity_frames.table_for(dataset),
         format_func=lambda name: identity_frames.TABLES[name].setting,
-        help="The table of Choi and Na that stands beside these numbers.",
+        label_visibility="collapsed",
     )
-
-
-def paper_shown() -> bool:
-    return state.choice("paper", ["0", "1"]) == "1"

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, Final
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import data, frames, state
 from dashboard.charts import dots
+from dashboard.frames import attacks
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import membership as membership_frames
 from dashboard.papers import tables
@@ -43,28 +46,22 @@ def show(top: DeltaGenerator, chips: DeltaGenerator, beside: DeltaGenerator) -> 
     scenario, dataset = str(runs.iloc[0]["scenario"]), str(runs.iloc[0]["dataset"])
     values = data.metric_values(dataset=dataset, scenario=scenario)
     judged = data.judged(runs)
-    table = frames.results_table(
-        runs,
-        values[values["key"].isin(runs["key"])],
-        view="value",
-        sort=frames.USUAL,
-        judged=judged,
-        pinned=run_filters.pinned(),
-    )
+    metrics = membership_frames.METRICS
+    rows = attacks.rows(runs, values, metrics, judged, run_filters.pinned())
+    shown = [row for row in rows if membership_frames.attacked(row)]
+    methods = sum(not row.reference for row in shown)
     with beside:
-        everyone = len(table.methods) > membership_frames.NEAREST and state.toggle(
-            f"All {len(table.methods)} methods", "compete"
-        )
+        everyone = methods > attacks.NEAREST and state.toggle(f"All {methods} methods", "compete")
         paper = printed(runs.iloc[0]) if state.toggle("The paper's numbers", "paper") else None
     figure = None
     if not messages.none_chosen(runs, **budget_frames.launch_query(runs, ())):
-        if said := membership_frames.sentence(table):
+        if said := membership_frames.sentence(rows):
             header.answer(said)
-        header.verdict_bar(table.methods)
-        figure = draw(table, membership_frames.rows_shown(table, everyone=everyone), paper)
+        header.verdict_bar(rows)
+        figure = draw(shown if everyone else attacks.first(shown), paper)
     one_run.show(runs, source, judged)
     run_drawer.run_drawer(runs)
-    numbers = membership_frames.attacks_frame(table, paper)
+    numbers = membership_frames.attacks_frame(rows, paper)
     figures.numbers(numbers, f"membership-{scenario}", figure)
     provenance(runs)
 
@@ -96,24 +93,25 @@ def printed(first: pd.Series) -> tables.Published | None:
     return found[1] if found else None
 
 
-def draw(table: frames.ResultsTable, rows: list[frames.Row], paper: tables.Published | None):
+def draw(rows: Sequence[frames.Row], paper: tables.Published | None) -> go.Figure | None:
     """The dots; a click on one chooses a run of that method, and the attack, for the part below."""
-    panels = [panel_of(table, attack) for attack in ATTACKS]
+    printed = {} if paper is None else paper.values
+    panels = [panel_of(rows, attack) for attack in ATTACKS]
     lines = [
         dots.line_of(
             row,
             [
-                dots.mark_of(row, f"mia_{attack}", 100, paper_value(paper, row, attack))
-                for attack in ATTACKS
+                dots.mark_of(row, metric, 100, printed.get((row.method, metric)))
+                for metric in membership_frames.METRICS
             ],
         )
         for row in rows
     ]
-    if not any(mark for line in lines for mark in line.marks):
+    if not lines:
         messages.empty("These runs have no membership numbers.", "Open the table", "results")
         return None
     run = state.param("run")
-    selected = next((row.id for row in table.rows if run in row.keys), "")
+    selected = next((row.id for row in rows if run in row.keys), "")
     look: dict[str, Any] = {"axis": AXIS, "dark": state.dark(), "selected": selected}
     figure = dots.draw(lines, panels, **look)
     marks = clicks.stacking(
@@ -124,27 +122,23 @@ def draw(table: frames.ResultsTable, rows: list[frames.Row], paper: tables.Publi
     )
     if paper is not None:
         st.caption(f"Grey ticks: printed by {paper.source}.", help=escape(paper.caption))
-    row = table.row(marks[0][0]) if marks else None
-    if row is not None:
-        state.set_param("run", row.keys[0])
+    if marks:
+        keys = {row.id: row.keys for row in rows}
+        state.set_param("run", keys[marks[0][0]][0])
         state.set_param("attack", None if marks[0][1] == ATTACKS[1] else marks[0][1])
         st.rerun()
     return figure
 
 
-def panel_of(table: frames.ResultsTable, attack: str) -> dots.Panel:
-    half = table.noise.get(f"mia_{attack}")
-    retrain = next((row for row in table.rows if row.method == "retrain"), None)
-    value = None if retrain is None else retrain.cells[f"mia_{attack}"].value
+def panel_of(rows: Sequence[frames.Row], attack: str) -> dots.Panel:
+    metric = f"mia_{attack}"
+    base = next((row.mean(metric) for row in rows if row.method == "retrain"), None)
+    half = frames.noise(rows, metric)
     return dots.Panel(
         name=attack,
-        title=catalog.metric(f"mia_{attack}").title.removesuffix(" MIA efficacy"),
+        title=catalog.metric(metric).title.removesuffix(" MIA efficacy"),
         span=(0.0, 100.0),
-        base=None if value is None else 100 * value.mean,
+        base=None if base is None else 100 * base,
         half_band=None if half is None else 100 * half,
         ticks=(0, 50, 100),
     )
-
-
-def paper_value(paper: tables.Published | None, row: frames.Row, attack: str) -> float | None:
-    return None if paper is None else paper.values.get((row.method, f"mia_{attack}"))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import streamlit as st
 
-from dashboard import data
+from dashboard import access, data
 from dashboard.frames import quality as quality_frames
-from dashboard.frames.quality import Found
+from dashboard.frames.quality import Found, Samples
 from dashboard.sections.quality import example
 from dashboard.text import labels, units
 from dashboard.widgets import course, guests, messages
@@ -30,17 +29,12 @@ def lineup(store: Store, found: Found) -> Lineup:
 
 
 def get_findings(source: data.Source, found: Found) -> list[Finding]:
-    """What is known of the experiment's methods without computing anything, in their order."""
-    known = computed(source.name)
-    if any((found.retrained, method.keys) not in known for method in found.methods):
-        try:
-            for one in stored(source.store, found, source.name, source.change, found.keys):
-                known.setdefault((found.retrained, one.keys), one)
-        except MucoreError as failure:
-            messages.error(escape(str(failure)))
-    return [
-        known[key] for method in found.methods if (key := (found.retrained, method.keys)) in known
-    ]
+    """What is stored of the experiment's methods, in their order."""
+    try:
+        return stored(source.store, found, source.name, source.change, found.keys)
+    except MucoreError as failure:
+        messages.error(escape(str(failure)))
+        return []
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
@@ -51,79 +45,71 @@ def stored(
     return find(lineup(_store, _found), _store, stored_only=True)
 
 
-@st.cache_resource(show_spinner=False, max_entries=4)
-def computed(name: str) -> dict[tuple[tuple[str, ...], tuple[str, ...]], Finding]:
-    """(Retrain's keys, a method's keys) -> its finding, kept for all readers of a store; read-only
-    stores keep them nowhere else.
-    """
-    return {}
-
-
 def offer_to_compute(
     source: data.Source, found: Found, methods: list[quality_frames.Method]
 ) -> None:
-    names = ", ".join(dict.fromkeys(labels.method_names(method.method)[0] for method in methods))
-    if (
-        lost := {*found.retrained, *(key for method in methods for key in method.keys)}
-        - data.predicted()
-    ):
+    names = escape(
+        ", ".join(dict.fromkeys(labels.method_names(method.method)[0] for method in methods))
+    )
+    needed = {*found.retrained, *(key for method in methods for key in method.keys)}
+    if lost := needed - data.predicted():
         messages.empty(
-            f"The numbers of {escape(names)} are not here. They are computed from "
-            f"predictions, but those of {units.count(len(lost), 'model')} were removed to save "
-            "space. A new experiment has both.",
+            f"The numbers of {names} are not here: the predictions of "
+            f"{units.count(len(lost), 'model')} were removed. A new experiment has both.",
             "Start one on small digits",
             "launch",
             **example.SMALL,
         )
         return
-    if not source.demo:  # whose numbers nobody can keep
-        course.want_numbers(
-            models=found.models,
-            originals=found.originals,
-            retrained=found.retrained,
-            methods=[method.keys for method in methods],
-        )
-    with st.container(border=True):
-        st.markdown(
-            escape(
-                f"The numbers of {names} have not been computed yet. The models are there; "
-                "reading their predictions takes a moment."
-            )
-        )
-        if not guests.may("compute them") or not st.button(
-            "Compute the numbers", icon=":material/calculate:", type="primary", key="compute"
-        ):
-            return
+    if source.store.read_only:  # which could not keep them
+        st.markdown(f"The numbers of {names} have not been computed.")
+        return
+    course.want_numbers(
+        models=found.models,
+        originals=found.originals,
+        retrained=found.retrained,
+        methods=[method.keys for method in methods],
+    )
+    st.markdown(f"The numbers of {names} have not been computed yet.")
+    if guests.may("compute them") and st.button(
+        "Compute the numbers", icon=":material/calculate:", type="primary", key="compute"
+    ):
         try:
-            read(source, found, [found.retrained, *(method.keys for method in methods)])
-            with st.spinner("Looking for the best rule of each sample"):
-                known = computed(source.name)
-                known |= {
-                    (found.retrained, one.keys): one
-                    for one in find(lineup(source.store, found), source.store)
-                }
+            with st.spinner("Reading predictions, and looking for the best rule of each sample"):
+                find(lineup(source.store, found), source.store)
         except MucoreError as failure:
             messages.error(escape(str(failure)))
             return
-    st.rerun()
+        stored.clear()
+        st.rerun()
 
 
+def get_samples(source: data.Source, found: Found, finding: Finding) -> Samples | None:
+    """What the models of both kinds say of each sample; only a presenter has it read where it is
+    not kept.
+    """
+    try:
+        samples = read(
+            source.store, source.name, finding.keys, found.retrained, not access.presents()
+        )
+    except MucoreError as failure:
+        st.markdown(escape(access.shown(str(failure))))
+        return None
+    if samples is None:
+        st.markdown("What the models say of each sample has not been read yet.")
+    return samples
+
+
+@st.cache_resource(show_spinner="Reading what the models say of each sample", max_entries=4)
 def read(
-    source: data.Source, found: Found, kinds: list[tuple[str, ...]]
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Ids and confidences of models of each kind, with a progress bar."""
-    bar, total = st.progress(0.0, "Reading predictions"), len(kinds) * found.models
-    made = []
-    for place, keys in enumerate(kinds):
-
-        def step(done: int, before: int = place * found.models) -> None:
-            bar.progress(
-                min((before + done) / total, 1.0),
-                f"Reading the predictions of model {before + done} of {total}",
-            )
-
-        content = forget_confidences(keys, source.store, progress=step)
-        assert content is not None
-        made.append(content)
-    bar.empty()
-    return made
+    _store: Store,
+    name: str,
+    unlearned: tuple[str, ...],
+    retrained: tuple[str, ...],
+    stored_only: bool,
+) -> Samples | None:
+    """`name` says which store."""
+    ours, theirs = (
+        forget_confidences(keys, _store, stored_only=stored_only) for keys in (unlearned, retrained)
+    )
+    return None if ours is None or theirs is None else quality_frames.samples(ours, theirs)

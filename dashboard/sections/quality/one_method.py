@@ -1,32 +1,33 @@
-"""One method: its ε over all samples, and one sample from near."""
+"""One method: its ε over all samples, and one sample from near (competition, Figure 1)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from typing import Final
 
+import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import access, data, state
-from dashboard.charts import epsilon_histogram, two_distributions
+from dashboard import data, state
+from dashboard.charts import histograms
 from dashboard.frames import quality as quality_frames
-from dashboard.frames.quality import Found, Samples
+from dashboard.frames.quality import Found
 from dashboard.sections.quality import computing
-from dashboard.text import labels
-from dashboard.widgets import figures, guests
-from dashboard.widgets.markdown import escape
-from mucore.errors import MucoreError
-from mucore.metrics.forgetting_quality import BIN
-from mucore.runner.quality import Finding, forget_confidences
+from dashboard.widgets import figures
+from mucore.metrics.forgetting_quality import BIN, Rule, best_rule
+from mucore.runner.quality import Finding
+
+BINS: Final = 24
+EPSILON: Final = "ε of a sample, nats: 0 is ideal"
+CONFIDENCE: Final = "Logit-scaled confidence of the true class, nats"
 
 
 def show(found: Found, findings: Sequence[Finding], name: str) -> None:
     """The method that the address names, the one with the highest F at first, and a sample."""
     rows = {method.keys: method.row for method in found.methods}
     known = {rows[one.keys]: one for one in findings}
-    left, right = st.columns([46, 54], gap="medium")
+    left, right = st.columns(2, gap="medium")
     with left:
         row = state.select(
             "Look at the samples of",
@@ -34,91 +35,64 @@ def show(found: Found, findings: Sequence[Finding], name: str) -> None:
             list(known),
             format_func=lambda row: quality_frames.title(known[row], findings),
         )
-        finding = known[row]
-        title = quality_frames.title(finding, findings)
-        a, family = finding.assessment, labels.method_names(finding.spec.method)[1]
-        info = epsilon_histogram.epsilon_histogram_info(
-            title, family, a.histogram, missing=a.missing, models=a.models
+        bins = quality_frames.epsilon_bins(known[row], findings)
+        bound = quality_frames.bound(found.models)
+        figure = histograms.draw(
+            bins,
+            axis=EPSILON,
+            up="Forgotten samples",
+            dark=state.dark(),
+            cuts={bound: f"largest finite ε, {bound:.1f}"},
+            ticks=ticks(bins),
         )
-        figure = epsilon_histogram.draw(info, dark=state.dark())
-        figures.chart(figure, "epsilon_histogram", alt=epsilon_histogram.alt_text(info))
+        figures.chart(figure, "epsilon_histogram", alt=histograms.alt_text(bins, EPSILON))
     with right:
-        sample = show_sample(found, finding, family)
-    bins = pd.DataFrame(
-        {
-            "From ε": [BIN * place for place in range(len(info.counts))],
-            "Samples": info.counts,
-            "Weight": info.weights,
-        }
-    )
-    figures.numbers(bins, f"{name}-epsilon", figure, of=f"samples of {title} by ε")
-    if sample is not None:
-        which, frame, curves = sample
-        figures.numbers(
-            frame, f"{name}-sample-{which}", curves, of=f"confidences in sample {which}"
-        )
+        show_sample(found, known[row], name)
 
 
-def show_sample(
-    found: Found, finding: Finding, family: str
-) -> tuple[str, pd.DataFrame, go.Figure] | None:
-    """What the models of both kinds say of one sample (competition, Figure 1): its id, their
-    confidences and the figure.
-    """
-    content = get_samples(data.source(), found, finding)
-    if content is None:
-        return None
+def ticks(bins: pd.DataFrame) -> list[tuple[float, str]]:
+    """Each whole ε, and the last bin as open."""
+    last = float(bins["low"].iloc[-1])
+    return [*((float(x), f"{x}") for x in range(int(last) + 1)), (last + BIN / 2, f"{last:g}+")]
+
+
+def show_sample(found: Found, finding: Finding, name: str) -> None:
+    """What the models of both kinds say of one sample, and the rule that tells them apart best."""
+    samples = computing.get_samples(data.source(), found, finding)
+    if samples is None:
+        return
     result = data.result(finding.keys[0])
-    if result is not None:
-        content = replace(content, ids=data.numbered(result.spec, content.ids))
-    order = {
-        str(sample): quality_frames.epsilon_text(float(content.epsilons[content.at(sample)]))
-        for sample in content.by_epsilon
-    }
+    ids = samples.ids if result is None else data.numbered(result.spec, samples.ids)
+    places = {str(ids[place]): place for place in samples.by_epsilon}
     chosen = state.select(
         "Sample, easiest to tell first",
         "sample",
-        list(order),
-        format_func=lambda sample: f"Sample {sample}, ε {order[sample]}",
+        list(places),
+        format_func=lambda sample: (
+            f"Sample {sample}, ε {quality_frames.epsilon_text(samples.epsilons[places[sample]])}"
+        ),
     )
-    place = content.at(int(chosen))
-    info = two_distributions.two_distributions_info(
-        int(chosen), family, content.unlearned[:, place], content.retrained[:, place]
+    unlearned, retrained = (
+        each[:, places[chosen]] for each in (samples.unlearned, samples.retrained)
     )
-    figure = two_distributions.draw(info, dark=state.dark())
-    figures.chart(figure, "two_distributions", alt=two_distributions.alt_text(info))
-    frame = pd.DataFrame({"Unlearned, nats": info.unlearned, "Retrained, nats": info.retrained})
-    return chosen, frame, figure
+    both = np.concatenate([unlearned, retrained])
+    bins = histograms.bins(
+        {"": {"Unlearned models": unlearned, "Retrained models": retrained}},
+        np.linspace(both.min() - 1e-6, both.max() + 1e-6, BINS + 1),
+    )
+    rule = best_rule(unlearned=unlearned, retrained=retrained)
+    figure = histograms.draw(
+        bins, axis=CONFIDENCE, up="Share of the models, %", dark=state.dark(), cuts=cuts(rule)
+    )
+    figures.chart(figure, "two_distributions", alt=histograms.alt_text(bins, CONFIDENCE))
+    table = pd.DataFrame({"Unlearned, nats": unlearned, "Retrained, nats": retrained})
+    figures.numbers(table, f"{name}-sample-{chosen}", figure, of=f"sample {chosen}")
 
 
-def get_samples(source: data.Source, found: Found, finding: Finding) -> Samples | None:
-    """What the models say of each sample; read on request where it is not kept yet."""
-    kinds = [finding.keys, found.retrained]
-    kept, name = read_samples(source.name), (found.retrained, finding.keys)
-    if name in kept:
-        return kept[name]
-    try:
-        unlearned, retrained = (
-            forget_confidences(keys, source.store, stored_only=True) for keys in kinds
-        )
-        if unlearned is None or retrained is None:
-            st.markdown(f"What {2 * found.models} models say of each sample has not been read yet.")
-            if not guests.may("have it read") or not st.button(
-                "Read their predictions", icon=":material/download:", key="read"
-            ):
-                return None
-            unlearned, retrained = computing.read(source, found, kinds)
-            kept[name] = quality_frames.samples(unlearned, retrained)
-            st.rerun()
-        with st.spinner("Looking for the best rule of each sample"):
-            kept[name] = quality_frames.samples(unlearned, retrained)
-    except MucoreError as failure:
-        st.markdown(escape(access.shown(str(failure))))
-        return None
-    return kept[name]
-
-
-@st.cache_resource(show_spinner=False, max_entries=4)
-def read_samples(name: str) -> dict[tuple[tuple[str, ...], tuple[str, ...]], Samples]:
-    """As `computed`, for what the models say of each sample."""
-    return {}
+def cuts(rule: Rule | None) -> dict[float, str]:
+    """The thresholds of a rule, the first with how often it errs."""
+    if rule is None:
+        return {}
+    ends = [end for end in (rule.low, rule.high) if np.isfinite(end)]
+    errors = f"FNR {100 * rule.fnr:.0f} %, FPR {100 * rule.fpr:.0f} %"
+    return {end: errors if number == 0 else "" for number, end in enumerate(ends)}

@@ -16,7 +16,7 @@ from dashboard import data, frames, state
 from dashboard.charts import dots
 from dashboard.frames import quality as quality_frames
 from dashboard.frames.quality import Found
-from dashboard.sections.quality import classes, computing, example, one_method
+from dashboard.sections.quality import computing, example, one_method
 from dashboard.text import labels, units, verdicts
 from dashboard.widgets import clicks, figures, header, messages, run_drawer, run_filters
 from dashboard.widgets.markdown import escape, metric_help
@@ -66,7 +66,6 @@ def show(top: DeltaGenerator, chips: DeltaGenerator, beside: DeltaGenerator) -> 
         one_method.show(found, findings, name)
         show_table(findings, judged)
         figures.numbers(quality_frames.table(findings, judged), name, figure, of="methods")
-    classes.show(used, found)
     run_drawer.run_drawer(used)
     provenance(used)
 
@@ -119,7 +118,7 @@ def how_to_read(runs: pd.DataFrame, found: Found) -> str:
             "**ε** of a sample: how surely its confidences tell the two kinds apart, in nats, at "
             f"most ln(N − 1) = {quality_frames.bound(found.models):.1f} or infinite.",
             "In F a sample counts 1 at the far left of the histogram, half as much a bin further, "
-            "0 in the hatched bin.",
+            "0 in the last, open bin.",
             f"**Time**: beyond {100 * TIME_LIMIT:.0f} % of Retrain's the competition rejects.",
         ]
     )

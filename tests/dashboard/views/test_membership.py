@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 from builders import full_results, make_outputs, make_result
 from pages import figures, open_page
-from streamlit.testing.v1 import AppTest
 
 from dashboard import frames
-from dashboard.charts import dots, roc, score_histogram
+from dashboard.charts import dots, histograms, roc
+from dashboard.frames import attacks
 from dashboard.frames import membership as mf
 from dashboard.frames.membership import Scored
 from mucore import catalog
@@ -25,7 +25,7 @@ from mucore.metrics import membership
 from mucore.metrics.sanity import GUESS
 from mucore.outputs import Outputs, softmax
 from mucore.store import open_store
-from mucore.verdicts import Verdict, Word
+from mucore.verdicts import Verdict
 
 opened = partial(open_page, "membership")
 # as mucore.metrics.sanity writes it
@@ -79,40 +79,11 @@ def test_stretched_scores_keep_their_order_and_read_back():
     places = mf.stretch("confidence", shares)
     assert (np.diff(places) > 0).all()
     assert places[3] == 0.0 and places[2] == pytest.approx(math.log(1 / 3))
-    assert mf.natural("confidence", places[2]) == "25 %"
-    assert mf.natural("confidence", places[5]) == "1 − 10⁻⁹"
-    assert mf.natural("confidence", float(np.log(0.9998 / 0.0002))) == "99.98 %"
-    assert mf.natural("confidence", float(mf.stretch("confidence", shares[1:2])[0])) == "0.0001 %"
-    assert mf.natural("confidence", float(np.log(5e-8))) == "5 × 10⁻⁸"
+    assert mf.natural("confidence", places) == pytest.approx(shares, abs=1e-12)
     entropies = mf.stretch("entropy", -np.array([1.0, 0.01, 0.0]))
     assert entropies.tolist() == [0.0, 2.0, 17.0]
-    assert (
-        mf.natural("entropy", 2.0) == "0.01 nats"
-        and mf.natural("m_entropy", 5.0) == "1.0 × 10⁻⁵ nats"
-    )
-    assert (
-        mf.stretch("prob", np.array([-0.3])).tolist() == [-0.3]
-        and mf.natural("prob", -0.3) == "−0.30"
-    )
-    assert [mf.natural("correctness", each) for each in (0.0, 0.75, 1.0)] == [
-        "wrong",
-        "0.75",
-        "right",
-    ]
-
-
-def test_counts_by_hand():
-    run = scored([3.0, 0.0, 2.0, 1.0])
-    counts = mf.count(run, 1.0)  # a tie is seen, as in the metric
-    assert (counts.forget_seen, counts.forget_unseen, counts.test_seen, counts.test_unseen) == (
-        3,
-        1,
-        2,
-        2,
-    )
-    assert (counts.tpr, counts.fpr) == (0.75, 0.5)
-    assert counts.forget_unseen / 4 == membership.share_called_unseen(scores=run.forget - 1.0)
-    assert score_histogram.score_histogram_info(run, threshold=1.0, span=(-1.0, 4.0)).seen == 75.0
+    assert mf.natural("m_entropy", entropies) == pytest.approx([1.0, 0.01, 0.0], abs=1e-12)
+    assert mf.natural("prob", mf.stretch("prob", np.array([-0.3]))).tolist() == [-0.3]
 
 
 def test_vulnerable_ranks_by_lead_over_retrain():
@@ -134,7 +105,7 @@ def test_a_runs_curve_is_what_the_store_says_of_it(attack):
     however the file is sorted.
     """
     outputs, result = make_outputs(seed=5, samples=40), make_result()
-    forget, retain, test = (
+    forget, test, retain = (
         (softmax(outputs[name].logits), outputs[name].labels) for name in mf.SPLITS
     )
     found = membership.run_attack(
@@ -146,12 +117,11 @@ def test_a_runs_curve_is_what_the_store_says_of_it(attack):
             members=40, nonmembers=40, cap=result.spec["mia_samples"], evaluation_seed=0
         ),
     )
-    info = roc.roc_info(
-        mf.score_run(attack, shuffled(outputs), result), title="x", threshold=0.0, references={}
-    )
-    assert found.auc is not None and info.run.auc == pytest.approx(100 * found.auc)
-    assert info.run.at == {}  # forty test samples tell of no such rate
-    assert info.negatives == (20 if attack == "prob" else 40)
+    scored = mf.score_run(attack, shuffled(outputs), result)
+    curve = roc.curve("x", scored)
+    assert found.auc is not None and curve.auc == pytest.approx(100 * found.auc)
+    assert curve.at == {}  # forty test samples tell of no such rate
+    assert len(scored.negatives) == (20 if attack == "prob" else 40)
 
 
 def shuffled(outputs: Outputs) -> Outputs:
@@ -171,55 +141,47 @@ def test_a_run_without_a_split_says_which():
         mf.score_run("entropy", make_outputs(splits=("forget", "retain")), make_result())
 
 
-def test_roc_figure_marks_low_rates_the_threshold_and_the_references():
+def test_roc_figure_marks_low_rates_and_the_references():
     run = scored([3.5, 2.0, 0.2], test=[0.0, 0.5, 1.5, 3.0] * 25)
-    references = {"Retrain": scored([0.0, 0.0]), "Original": scored([4.0, 4.0])}
-    whose = {"title": "SCRUB", "threshold": 1.0, "references": references}
-    info = roc.roc_info(run, **whose)
-    assert info.operating == (50.0, pytest.approx(200 / 3))
-    assert (
-        info.run.false[0] == info.run.true[0] == 0
-        and info.run.false[-1] == info.run.true[-1] == 100
-    )
+    others = {"Retrain": scored([0.0, 0.0]), "Original": scored([4.0, 4.0])}
+    curves = [roc.curve(name, each) for name, each in ({"SCRUB": run} | others).items()]
+    first = curves[0]
+    assert first.false[0] == first.true[0] == 0 and first.false[-1] == first.true[-1] == 100
     # only 3.5 is above every test score but one in a hundred
-    assert info.run.at == {0.01: pytest.approx(100 / 3)}
-    assert info.references[1].auc == 100.0
-    figure = roc.draw(info, family="teacher", dark=False)
-    assert {trace.name for trace in figure.data} >= {"Retrain", "Original", "SCRUB"}
-    assert "33.3 % at 1 %" in roc.alt_text(info)
-    assert set(roc.roc_info(scored([4.0], test=[0.0] * 1000), **whose).run.at) == {0.001, 0.01}
+    assert first.at == {1.0: pytest.approx(100 / 3)}
+    assert curves[2].auc == 100.0
+    figure = roc.draw(curves, family="teacher", dark=False)
+    names = [trace.name for trace in figure.data if trace.name]
+    assert [name.split(",")[0] for name in names] == ["Guess", "Original", "Retrain", "SCRUB"]
+    assert "33.3 % at 1 %" in roc.alt_text(curves)
+    assert set(roc.curve("x", scored([4.0], test=[0.0] * 1000)).at) == {0.1, 1.0}
 
 
 def test_histogram_shares_by_hand():
-    run = scored([0.0, 0.0, 1.0], retain=[1.0], test=[0.0, 1.0], attack="correctness")
-    info = score_histogram.score_histogram_info(run, threshold=0.5, span=(-0.05, 1.05))
-    assert info.edges == (-0.5, 0.5, 1.5)
-    assert info.forget == (pytest.approx(200 / 3), pytest.approx(100 / 3))
-    assert (info.retain, info.test, info.seen) == (
-        (0.0, 100.0),
-        (50.0, 50.0),
-        pytest.approx(100 / 3),
-    )
-    figure = score_histogram.draw(info, dark=False)
-    assert [trace.name for trace in figure.data] == ["Forget", "Retain", "Test"]
-    assert figure.layout.shapes[0].x0 == 0.5 and figure.layout.xaxis.ticktext == ("wrong", "right")
-    many = score_histogram.score_histogram_info(scored([0.1, 0.2]), threshold=0.1, span=(-1.0, 4.0))
-    assert len(many.forget) == score_histogram.BINS and sum(many.forget) == pytest.approx(100)
-    assert "33.3 %" in score_histogram.alt_text(info)
+    sets = {"Forget": np.array([0.0, 0.0, 1.0]), "Test": np.array([0.0, 9.0])}
+    bins = histograms.bins({"SCRUB": sets}, np.array([-0.5, 0.5, 1.5]))
+    assert bins["share"].tolist() == pytest.approx([200 / 3, 100 / 3, 50, 50])
+    figure = histograms.draw(bins, axis="x", up="%", dark=False, cuts={0.5: "seen"})
+    assert [trace.name for trace in figure.data] == ["Forget", "Test"]
+    assert list(figure.data[0].x) == [0.0, 1.0] and figure.layout.shapes[0].x0 == 0.5
+    assert "most of Forget from -0.50 to 0.50" in histograms.alt_text(bins, "x")
 
 
 # --- five attacks side by side
 # --------------------------------------------------------------------------------------------------
 
 
-def table(
-    values: dict[str, tuple[float, ...]],
-    gaps: dict[str, tuple[float, ...]] | None = None,
-    words: dict[str, Word] | None = None,
-    guessing: tuple[tuple[str, str], ...] = (),
-) -> frames.ResultsTable:
-    """One run a method with its five efficacies; gaps of methods against Retrain; verdicts,
-    "forgot" where `words` has none; the attacks that guess, by method.
+# approximate methods of the catalogue
+TWENTY = tuple(card.id for card in catalog.methods() if card.family not in ("reference", "exact"))[
+    :20
+]
+
+
+def rows_of(
+    values: dict[str, tuple[float, ...]], guessing: tuple[tuple[str, str], ...] = ()
+) -> list[frames.Row]:
+    """One run a method with its five efficacies, all of which forgot; the attacks that guess, by
+    method.
     """
     lines, numbers = [], []
     for method, found in values.items():
@@ -235,72 +197,45 @@ def table(
                 "status": "ok",
             }
         )
-        for place, (attack, value) in enumerate(zip(membership.ATTACKS, found, strict=True)):
-            numbers.append(
-                (
-                    f"{method}-0",
-                    f"mia_{attack}",
-                    value,
-                    (gaps or {}).get(method, (None,) * 5)[place],
-                    GUESS if (method, attack) in guessing else None,
-                )
-            )
-    made = frames.results_table(
-        pd.DataFrame(lines),
-        pd.DataFrame(numbers, columns=["key", "metric", "value", "gap", "error"]),
-        view="value",
-    )
-    return replace(
-        made,
-        rows=tuple(
-            row if row.method == "retrain" else replace(row, verdict=verdict(row, words or {}))
-            for row in made.rows
-        ),
-    )
+        for attack, value in zip(membership.ATTACKS, found, strict=True):
+            error = GUESS if (method, attack) in guessing else None
+            numbers.append((f"{method}-0", f"mia_{attack}", value, None, error))
+    table = pd.DataFrame(numbers, columns=["key", "metric", "value", "gap", "error"])
+    forgot = Verdict(word="forgot", metric="fa", sentence="", shown=True)
+    return [
+        replace(row, verdict=None if row.method == "retrain" else forgot)
+        for row in attacks.rows(pd.DataFrame(lines), table, mf.METRICS, {})
+    ]
 
 
-def verdict(row: frames.Row, words: dict[str, Word]) -> Verdict:
-    return Verdict(word=words.get(row.method, "forgot"), metric="fa", sentence="", shown=True)
-
-
-# approximate methods of the catalogue
-TWENTY = tuple(card.id for card in catalog.methods() if card.family not in ("reference", "exact"))[
-    :20
-]
-
-
-def five_of(*guessing: tuple[str, str]) -> frames.ResultsTable:
-    return table(
-        {
-            "original": (0.0,) * 5,
-            "retrain": (0.1,) * 5,
-            "scrub": (0.1, 0.1, 0.2, 0.1, 0.1),
-            "bad_teacher": (0.1, 1.0, 1.0, 0.1, 0.1),
-        },
-        {"scrub": (0.0, 0.0, 0.1, 0.0, 0.0), "bad_teacher": (0.0, 0.9, 0.9, 0.0, 0.0)},
-        guessing=guessing,
-    )
+def five_of(*guessing: tuple[str, str]) -> list[frames.Row]:
+    numbers = {
+        "original": (0.0,) * 5,
+        "retrain": (0.1,) * 5,
+        "scrub": (0.1, 0.1, 0.2, 0.1, 0.1),
+        "bad_teacher": (0.1, 1.0, 1.0, 0.1, 0.1),
+    }
+    return rows_of(numbers, guessing)
 
 
 def test_the_answer_is_of_the_attack_on_which_verdicts_rest():
     assert facts.numbers(mf.sentence(five_of())) == ["0.0", "10.0"]
     blind = five_of(("retrain", "confidence"))
-    retrain = next(row for row in blind.rows if row.method == "retrain")
+    retrain = next(row for row in blind if row.method == "retrain")
     cell = retrain.cells["mia_confidence"]
     assert (cell.value, cell.gap, cell.reason) == (None, None, GUESS)
-    assert mf.sentence(blind) == ""
+    assert mf.attacked(retrain) and mf.sentence(blind) == ""
 
 
 def test_the_first_dozen_is_shown_between_the_references():
-    many = table({name: (0.1,) * 5 for name in ("original", "retrain", *TWENTY)})
-    shown = mf.rows_shown(many, everyone=False)
-    assert len(shown) == mf.NEAREST + 2
+    many = rows_of({name: (0.1,) * 5 for name in ("original", "retrain", *TWENTY)})
+    shown = attacks.first(many)
+    assert len(shown) == attacks.NEAREST + 2 and len(many) == len(TWENTY) + 2
     assert [shown[0].method, shown[-1].method] == ["original", "retrain"]
-    assert len(mf.rows_shown(many, everyone=True)) == len(TWENTY) + 2
 
 
 def test_marks_guesses_and_printed_numbers_by_value():
-    rows = five_of(("scrub", "prob")).rows
+    rows = five_of(("scrub", "prob"))
     scrub = next(row for row in rows if row.method == "scrub")
     entropy, guess = dots.mark_of(scrub, "mia_entropy", 100, 0.42), dots.mark_of(scrub, "mia_prob")
     assert entropy is not None and (entropy.value, entropy.tick) == pytest.approx((20.0, 42.0))
@@ -334,40 +269,16 @@ def test_kept_predictions_show_curve_histogram_and_exposed_samples(home):
     keep(home)
     at = opened(run=run_key(home, "salun"))
     wide, narrow, histogram, curve = figures(at)[:4]
-    assert [trace["name"] for trace in histogram["data"]] == ["Forget", "Retain", "Test"]
-    assert {"Retrain", "Original", "SalUn", "Threshold"} <= {
-        trace.get("name") for trace in curve["data"]
-    }
+    assert [trace["name"] for trace in histogram["data"]] == ["Forget", "Test", "Retain"]
+    names = {str(trace.get("name")).split(",")[0] for trace in curve["data"]}
+    assert {"Retrain", "Original", "SalUn", "Guess"} <= names
     for dots_of in (wide, narrow):
         shapes = dots_of["layout"]["shapes"]
         assert len([shape for shape in shapes if shape["type"] == "line"]) == 5
         assert len([shape for shape in shapes if shape.get("name") == "noise"]) == 5
     assert any("Image" in frame.value.columns and len(frame.value) == 8 for frame in at.dataframe)
-    heads = [set(frame.value.columns) for frame in at.dataframe]
-    for columns in (
-        {"From", "Forget (%)"},
-        {"Model", "FPR (%)", "TPR (%)"},
-        {"Model", "TPR, %", "FPR, %"},
-        {"Sample", "Here above Retrain"},
-    ):
-        assert any(columns <= each for each in heads)
     # the drawer of the run in the address
     assert "python -m mucore run" in "\n".join(one.value for one in at.code)
-
-
-def test_the_threshold_moves_counts_line_and_address(home):
-    keep(home)
-    at = opened(run=run_key(home, "salun"), attack="correctness", threshold="correctness:-0.50")
-    assert at.select_slider[0].value == "correctness:-0.50"
-    assert figures(at)[2]["layout"]["shapes"][0]["x0"] == -0.5 and seen_of(at) == "12 of 12"
-    at.select_slider[0].set_value("correctness:1.50").run()
-    assert at.query_params["threshold"] == "correctness:1.50" and seen_of(at) == "0 of 12"
-
-
-def seen_of(at: AppTest) -> str:
-    """How many forgotten samples of the run the threshold calls seen."""
-    head = "Forgotten, called seen"
-    return next(one.value[head][0] for one in at.dataframe if head in one.value)
 
 
 @pytest.mark.slow

@@ -19,7 +19,8 @@ from pages import figures, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard.frames import quality as quality_frames
-from mucore.metrics.forgetting_quality import forgetting_quality
+from dashboard.sections.quality import one_method
+from mucore.metrics.forgetting_quality import best_rule, forgetting_quality
 from mucore.metrics.quality_experiment import Models, assess
 from mucore.runner.quality import Finding
 from mucore.store import open_store
@@ -215,6 +216,17 @@ def test_samples_are_ordered_by_how_easily_they_tell():
     u = np.array([[0.0, 10, 0], [1, 11, 2], [2, 12, 4], [3, 13, 6]])
     r = np.array([[0.5, 0, 1], [1.5, 1, 3], [2.5, 2, 5], [3.5, 3, 7]])
     found = quality_frames.samples((ids, u), (ids, r))
-    assert found.by_epsilon[0] == 5 and found.epsilons[1] == 50.0 and found.at(8) == 2
+    assert found.by_epsilon[0] == 1 and found.epsilons[1] == 50.0
     hidden = replace(found, epsilons=np.array([np.nan, 1.0, 2.0]))
-    assert hidden.by_epsilon == [8, 5, 3]
+    assert hidden.by_epsilon == [2, 1, 0]
+
+
+def test_samples_by_epsilon_in_bins_of_half_a_nat_and_the_thresholds_of_a_rule():
+    one = finding("salun", half=0.1)
+    counts = (2, 1, *[0] * 11, 1)
+    one = replace(one, assessment=replace(one.assessment, histogram=counts))
+    bins = quality_frames.epsilon_bins(one, [one])
+    assert bins["share"].tolist() == list(counts) and bins["low"].iloc[-1] == 6.5
+    assert one_method.ticks(bins)[-1] == (6.75, "6.5+")
+    rule = best_rule(unlearned=np.array([1.0, 3, 4, 5]), retrained=np.array([-1.0, 0, 0.5, 3.5]))
+    assert one_method.cuts(rule) == {2.0: "FNR 25 %, FPR 25 %"} and one_method.cuts(None) == {}
