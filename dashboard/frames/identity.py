@@ -64,6 +64,7 @@ def table(rows: Sequence[Row], paper: pd.DataFrame | None = None) -> pd.DataFram
         }
         for row in rows
     ]
+    columns = list(dict.fromkeys(name for line in made for name in line))
     if noise(rows, "ta") is not None:
         made.insert(0, {"Method": NOISE} | _noise(rows))
     if paper is not None:
@@ -72,7 +73,7 @@ def table(rows: Sequence[Row], paper: pd.DataFrame | None = None) -> pd.DataFram
             {"Method": name} | printed(paper, str(method))
             for method, name in others["name"].items()
         ]
-    shown = pd.DataFrame(made).fillna(MISSING)
+    shown = pd.DataFrame(made, columns=columns).fillna(MISSING)
     return shown.loc[:, (shown != MISSING).any()]
 
 

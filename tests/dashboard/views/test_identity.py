@@ -98,6 +98,7 @@ def test_table_answers_figures_and_order(home):
     assert not at.exception and not at.error
     table = at.dataframe[0].value
     assert list(table["Method"])[:2] == ["Original", "Retrain"]
+    assert list(table.columns)[:4] == ["Method", "Verdict", "Distance", "Seeds"]
     scrub = table[table["Method"] == "SCRUB"].iloc[0]
     assert (scrub["Test, %"], scrub["Forgetting score"], scrub["NoMUS"]) == (
         "56.0",

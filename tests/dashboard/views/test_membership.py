@@ -164,7 +164,7 @@ def test_histogram_shares_by_hand():
     figure = histograms.draw(bins, axis="x", up="%", dark=False, cuts={0.5: "seen"})
     assert [trace.name for trace in figure.data] == ["Forget", "Test"]
     assert list(figure.data[0].x) == [0.0, 1.0] and figure.layout.shapes[0].x0 == 0.5
-    assert "most of Forget from -0.50 to 0.50" in histograms.alt_text(bins, "x")
+    assert "most of Forget in SCRUB from -0.50 to 0.50" in histograms.alt_text(bins, "x")
 
 
 # --- five attacks side by side
