@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 import pandas as pd
-from builders import make_result
 
 from dashboard import frames
 from dashboard.frames import representation as computed
@@ -86,21 +84,3 @@ def judgements(**lines: tuple[Word, float]) -> dict[str, Judged]:
         )
         for method, (word, distance) in lines.items()
     }
-
-
-def of_classes(
-    dataset: str, scenario: str, parameters: dict, methods: Sequence[str], preset: str = "authors"
-) -> list[dict]:
-    return [
-        {
-            **line(method),
-            "key": f"{dataset}-{scenario}-{json.dumps(parameters)}-{method}-{preset}",
-            "dataset": dataset,
-            "model": "mlp",
-            "recipe": json.dumps(make_result().spec["recipe"]),
-            "scenario": scenario,
-            "scenario_parameters": json.dumps(parameters),
-            "method_preset": preset,
-        }
-        for method in methods
-    ]

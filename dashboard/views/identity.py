@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import data, frames, state
-from dashboard.charts import nomus_scatter
+from dashboard.charts import nomus_scatter, two_metrics
 from dashboard.frames import identity as identity_frames
 from dashboard.sections.identity import one_run
 from dashboard.sections.identity import table as methods
@@ -87,14 +87,16 @@ def show_empty(nothing: bool) -> None:
 
 
 def draw(rows: Sequence[frames.Row]) -> go.Figure | None:
-    if not nomus_scatter.places(rows):
+    places = two_metrics.places(rows, nomus_scatter.MEASURES)
+    if not places:
         st.markdown(
             "No run has a forgetting score yet. It needs ten images of forgotten persons and of "
             "persons that nobody has seen."
         )
         return None
-    figure = nomus_scatter.draw(rows, dark=state.dark(), selected=state.param("run"))
-    clicks.chart(figure, "nomus_scatter", alt=nomus_scatter.alt_text(rows))
+    figure = nomus_scatter.draw(rows, places, dark=state.dark(), selected=state.params("run"))
+    alt = two_metrics.alt_text(rows, places, nomus_scatter.MEASURES)
+    clicks.chart(figure, "nomus_scatter", alt=f"{alt} Lines join equal NoMUS.")
     return figure
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, frames, state
+from dashboard import data, state
 from dashboard.frames import representation as computed
 from dashboard.sections.representation import last_layer, layers, scatter, sensitivity
 from dashboard.sections.representation import map as maps
@@ -80,18 +80,20 @@ def page() -> None:
         dataset=str(runs.iloc[0]["dataset"]), scenario=str(runs.iloc[0]["scenario"])
     )
     plain = computed.plain(runs)
-    known = computed.samples_of(str(runs.iloc[0]["dataset"]))
-    split = state.upcoming("split", known, computed.USUAL) if tab == "scatter" else computed.USUAL
-    rows = similarity_rows(plain, values, source.name, source.change, tuple(plain["key"]), split)
-    if tab == "map":
-        maps.show(rows, plain, place)
-    elif tab == "scatter":
-        runs = scatter.show(rows, plain, everything, place, split)
-    elif tab == "layers":
-        layers.show(rows, plain)
-    else:
+    dataset = str(runs.iloc[0]["dataset"])
+    samples = list(computed.samples_of(dataset))
+    split = state.upcoming("split", samples, computed.USUAL) if tab == "scatter" else computed.USUAL
+    if tab == "last":
         last_layer.show(runs, values)
-        sensitivity.show(runs, values, state.choice("split", known, "test"))
+        sensitivity.show(runs, values)
+    else:
+        rows = computed.similarity_rows(plain, values, split, data.judged(plain))
+        if tab == "map":
+            maps.show(rows, plain, place)
+        elif tab == "scatter":
+            scatter.show(rows, everything, dataset, split)
+        else:
+            layers.show(rows, plain)
     run_drawer.run_drawer(runs)
     provenance(runs)
 
@@ -102,21 +104,6 @@ def opens_on(tab: str, runs: pd.DataFrame) -> str:
     """
     at_random = tab == "last" and (runs["scenario"] == "random_classes").any()
     return "random_classes" if at_random else "class_wise"
-
-
-@st.cache_data(show_spinner=False, max_entries=32)
-def similarity_rows(
-    _runs: pd.DataFrame,
-    _values: pd.DataFrame,
-    name: str,
-    change: int,
-    keys: tuple[str, ...],
-    split: str,
-) -> tuple[frames.Row, ...]:
-    """`frames.representation.similarity_rows`; `name`, `change` and `keys` say which runs, so that
-    the frames need no hashing.
-    """
-    return computed.similarity_rows(_runs, _values, split, data.judged(_runs))
 
 
 def how(runs: pd.DataFrame, tab: str) -> str:

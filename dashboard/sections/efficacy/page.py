@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import data, frames, state
-from dashboard.charts import dots, efficacy_membership
+from dashboard.charts import dots, two_metrics
 from dashboard.charts.parts import axes
 from dashboard.frames import attacks
 from dashboard.frames import efficacy as efficacy_frames
@@ -121,11 +121,20 @@ def against_membership(rows: Sequence[frames.Row]) -> None:
         format_func=lambda one: titles[one].removesuffix(" MIA efficacy"),
         label_visibility="collapsed",
     )
-    if not efficacy_membership.places(rows, attack):
+    measures = two_metrics.Measures(
+        x="efficacy",
+        y=f"mia_{attack}",
+        across="log₁₀ efficacy: lower is less exposed",
+        up="Forgotten samples called unseen, %",
+        percent=True,
+    )
+    places = two_metrics.places(rows, measures)
+    if not places:
         st.markdown("No run has both an efficacy and a number of this attack.")
         return
-    figure = efficacy_membership.draw(rows, attack, dark=state.dark(), selected=state.param("run"))
-    alt = efficacy_membership.alt_text(rows, attack)
+    look: dict[str, Any] = {"dark": state.dark(), "selected": state.params("run")}
+    figure = two_metrics.draw(rows, places, measures, **look)
+    alt = two_metrics.alt_text(rows, places, measures)
     clicks.chart(figure, "efficacy_membership", alt=alt)
 
 

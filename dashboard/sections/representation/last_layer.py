@@ -4,33 +4,26 @@ of a method differ in changes.
 
 from __future__ import annotations
 
+from typing import Final
+
 import pandas as pd
 
 from dashboard import data, frames, state
-from dashboard.charts import similarity_scatter
-from dashboard.charts.similarity_scatter import Measures
+from dashboard.charts import two_metrics
 from dashboard.frames import representation as computed
 from dashboard.widgets import clicks, figures, messages
 
-MEASURES = Measures(
+MEASURES: Final = two_metrics.Measures(
     x="cka",
     y="gain",
     across="CKA of the two encoders, 1 is the same",
     up="AGL gained by changing all layers",
-    equal=False,
 )
 
 
 def show(runs: pd.DataFrame, values: pd.DataFrame) -> None:
-    twins = computed.twins(runs)
-    # other settings of a method would only lengthen its name
-    paired = runs[runs["key"].isin([whole for whole, _ in twins])]
-    rows = frames.metric_rows(
-        paired, values[values["key"].isin(paired["key"])], (), judged=data.judged(paired)
-    )
-    agreement, to_original = (_by_run(values, metric) for metric in ("agl", "cka_original_test"))
-    gains = computed.gains(rows, twins, computed.twin_ckas(twins, to_original), agreement)
-    if not gains:
+    pairs = computed.twins(runs, values)
+    if pairs.empty:
         messages.empty(
             "No method ran both on all layers and on the classifier alone, with AGL and CKA.",
             "Launch a comparison",
@@ -40,34 +33,20 @@ def show(runs: pd.DataFrame, values: pd.DataFrame) -> None:
             scopes=["all", "classifier"],
         )
         return
-    dots = [similarity_scatter.dot(one.row.keys[0], one.row, one.cka, one.gain) for one in gains]
-    found = similarity_scatter.SimilarityScatterInfo(measures=MEASURES, dots=tuple(dots))
-    figure = similarity_scatter.draw(found, dark=state.dark(), selected=state.param("run"))
-    clicks.chart(
-        figure,
-        "last_layer",
-        alt=similarity_scatter.alt_text(found),
-        known={dot.key for dot in dots},
+    # other settings of a method would only lengthen its name
+    paired = runs[runs["key"].isin(pairs["all"])]
+    mine = values[values["key"].isin(paired["key"])]
+    rows = frames.metric_rows(paired, mine, (), judged=data.judged(paired))
+    gains = computed.gains(rows, pairs)
+    places = {str(name): (line["cka"], line["gain"]) for name, line in gains.iterrows()}
+    figure = two_metrics.draw(
+        rows, places, MEASURES, dark=state.dark(), selected=state.params("run")
     )
-    table = pd.DataFrame(
-        {
-            "Method": one.row.title,
-            "Verdict, all layers": frames.verdict_text(one.row),
-            "CKA of both": one.cka,
-            "AGL, all layers": one.agl,
-            "AGL, classifier": one.agl_last,
-            "Pairs": one.pairs,
-        }
-        for one in gains
+    clicks.chart(figure, "last_layer", alt=two_metrics.alt_text(rows, places, MEASURES))
+    named = pd.DataFrame(
+        {"Method": row.title, "Verdict, all layers": frames.verdict_text(row)} for row in rows
     )
+    named.index = pd.Index([row.id for row in rows])
+    heads = {"cka": "CKA of both", "agl": "AGL, all layers", "agl_classifier": "AGL, classifier"}
+    table = named.join(gains.drop(columns="gain").rename(columns=heads), how="inner")
     figures.numbers(table, "last-layer", figure)
-
-
-def _by_run(values: pd.DataFrame, metric: str) -> dict[str, float]:
-    return (
-        values[values["metric"] == metric]
-        .dropna(subset="value")
-        .set_index("key")["value"]
-        .astype(float)
-        .to_dict()
-    )

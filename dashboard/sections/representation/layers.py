@@ -4,45 +4,51 @@ Retrain.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
 from dashboard import frames, state
 from dashboard.charts import layer_heatmap
 from dashboard.frames import representation as computed
-from dashboard.sections.representation.shared import pick_run, pick_samples
-from dashboard.widgets import clicks, figures, messages
+from dashboard.widgets import figures, messages
 from dashboard.widgets.background_analysis import analysed
 
 
 def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
-    with st.container(horizontal=True, gap="small"):
-        chosen = pick_run(rows, runs)
-        split = pick_samples(list(computed.SPLITS), "test")
-    if chosen is None:
+    methods = {row.id: row for row in rows if not row.reference}
+    usual = computed.opening(rows, "test")
+    if usual is None:
         messages.empty("No method ran here.", "Launch a comparison", "launch")
         return
-    title, key = chosen
+    look: dict[str, Any] = {"label_visibility": "collapsed", "width": 230}
+    with st.container(horizontal=True, gap="small"):
+        chosen = methods[
+            state.select(
+                "Method",
+                "of",
+                list(methods),
+                default=usual.id,
+                format_func=lambda name: methods[name].title,
+                **look,
+            )
+        ]
+        seeds = [str(seed) for seed in chosen.training_seeds]
+        seed = state.select("Training seed", "seed", seeds, format_func="Seed {}".format, **look)
+        split = state.select(
+            "Samples",
+            "split",
+            list(computed.SPLITS),
+            default="test",
+            format_func=computed.SPLITS.__getitem__,
+            **look,
+        )
+    key = computed.key_of(chosen, runs, int(seed))
     value = analysed("layers", {"key": key, "split": split}, "Compare the layers", 15)
     if value is None:
         return
-    info = layer_heatmap.layer_heatmap_info(
-        title,
-        layers=value["layers"],
-        original=value["original"],
-        retrain=value["retrain"],
-        references=value["original_retrain"],
-    )
-    figure = layer_heatmap.draw(info, dark=state.dark())
-    clicks.heatmap(
-        figure, "layer_heatmap", lambda _, __, ___: key, alt=layer_heatmap.alt_text(info)
-    )
-    table = pd.DataFrame(
-        {
-            "Layer": info.layers,
-            "CKA to the original": info.to_original,
-            "CKA to Retrain": info.to_retrain,
-            "Original and Retrain": info.references,
-        }
-    )
+    table = layer_heatmap.diagonals(value)
+    figure = layer_heatmap.draw(value, chosen.title, dark=state.dark())
+    figures.chart(figure, "layer_heatmap", alt=layer_heatmap.alt_text(table, chosen.title))
     figures.numbers(table, "layers", figure)

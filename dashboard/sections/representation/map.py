@@ -11,11 +11,11 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data, frames, state, theme
-from dashboard.charts import embedding_map, similarity_scatter
+from dashboard.charts import embedding_map, two_metrics
 from dashboard.frames import representation as computed
-from dashboard.sections.representation.shared import cka, key_of, no_predictions
+from dashboard.sections.representation.scatter import cka
 from dashboard.text import units, verdicts
-from dashboard.widgets import clicks, figures, header, legend, maps
+from dashboard.widgets import clicks, figures, header, legend, maps, messages
 
 SPLIT = "forget"
 NEAREST = 2  # classes beside the forgotten one that have a colour
@@ -32,7 +32,7 @@ def show(
     seed = next(
         (int(one) for one in sorted(runs.loc[runs["key"].isin(predicted), "training_seed"])), None
     )
-    keys = {} if seed is None else {row.id: key_of(row, runs, seed) for row in rows}
+    keys = {} if seed is None else {row.id: computed.key_of(row, runs, seed) for row in rows}
     able = {
         row.id: row
         for row in rows
@@ -45,12 +45,16 @@ def show(
     panels = [row for row in rows if row.method in ("original", "retrain")]
     panels = [row for row in panels if keys.get(row.id) in predicted]
     panels += [able[name] for name in shown]
-    found = similarity_scatter.similarity_scatter_info(rows, cka(SPLIT), key=lambda row: row.id)
     left, right = st.columns([62, 38], gap="medium")
     figure = info = None
     with left:
         if not panels:
-            no_predictions()
+            messages.empty(
+                "The predictions of these runs were not kept, and the features are among them. "
+                "Choose other runs, or run them again.",
+                "Launch a comparison",
+                "launch",
+            )
         else:
             by_key = {str(keys[row.id]): row for row in panels}
             value = maps.mapped(list(by_key), runs)
@@ -60,8 +64,7 @@ def show(
                 figures.chart(figure, "embedding_map", alt=embedding_map.alt_text(info))
                 legend.show(_legend(info))
     with right, st.container(key="beside"):
-        if found.dots:
-            _picker(found, shown)
+        _picker(rows, list(able), shown)
         state.multiselect(
             "Methods with a map",
             "maps",
@@ -78,7 +81,7 @@ def show(
 
 
 def _has_features(row: frames.Row) -> bool:
-    return computed.mean(row, f"cka_original_{SPLIT}") is not None
+    return row.mean(f"cka_original_{SPLIT}") is not None
 
 
 def _fate(row: frames.Row) -> str:
@@ -91,7 +94,7 @@ def telling(methods: Sequence[frames.Row]) -> list[str]:
     """
     near = [*verdicts.nearest(methods), *methods]
     forgot = [row for row in near if _fate(row) == "forgot"]
-    same = sorted(methods, key=lambda row: -(computed.mean(row, f"cka_original_{SPLIT}") or 0.0))
+    same = sorted(methods, key=lambda row: -(row.mean(f"cka_original_{SPLIT}") or 0.0))
     beside = [row for fate in BESIDE for row in same if _fate(row) == fate]
     chosen = [*forgot[:1], *beside[:1], *near]
     return list(dict.fromkeys(row.id for row in chosen))[:2]
@@ -100,7 +103,7 @@ def telling(methods: Sequence[frames.Row]) -> list[str]:
 def answer(methods: Sequence[frames.Row], forgotten: Sequence[str]) -> str:
     """What the maps show, "" where that is not simple."""
     for row in methods:
-        moved = computed.mean(row, f"cka_original_{SPLIT}")
+        moved = row.mean(f"cka_original_{SPLIT}")
         if _fate(row) == "outputs only" and moved is not None and moved >= STILL:
             what = forgotten[0] if len(forgotten) == 1 else "the forgotten classes"
             return f"{row.title} no longer answers {what}, but its features have hardly moved."
@@ -151,20 +154,32 @@ def _legend(info: embedding_map.EmbeddingMapInfo) -> list[tuple[str, str]]:
     return [*made, (info.color(-1, dark), units.count(grey, "other class", "other classes"))]
 
 
-def _picker(found: similarity_scatter.SimilarityScatterInfo, shown: Sequence[str]) -> None:
+def _picker(rows: Sequence[frames.Row], able: Sequence[str], shown: Sequence[str]) -> None:
     """All methods; a click shows the map of a method beside the one that was picked before."""
+    measures = cka(SPLIT)
+    places = two_metrics.places(rows, measures)
+    if not places:
+        return
     st.markdown("**Pick a method to see its map**")
-    figure = similarity_scatter.draw(
-        found, dark=state.dark(), selected=shown, most=5, height=440, size=(330, 360)
+    ids = {row.keys[0]: row.id for row in rows}
+    figure = two_metrics.draw(
+        rows,
+        places,
+        measures,
+        dark=state.dark(),
+        selected=[key for key, name in ids.items() if name in shown],
+        most=5,
+        height=440,
+        size=(330, 360),
     )
     event = figures.chart(
         figure,
         "pick_map",
-        alt=similarity_scatter.alt_text(found),
+        alt=two_metrics.alt_text(rows, places, measures),
         on_select="rerun",
         selection_mode="points",
     )
-    picked = [str(each[0]) for each in clicks.clicked(event)][:1]
-    if clicks.is_new(picked, "pick_map") and picked[0] not in shown:
+    picked = [ids.get(str(each[0]), "") for each in clicks.clicked(event)][:1]
+    if clicks.is_new(picked, "pick_map") and picked[0] in able and picked[0] not in shown:
         state.set_param("maps", [*shown[-1:], *picked])
         st.rerun()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -10,99 +9,57 @@ import streamlit as st
 
 from dashboard import state
 from dashboard.charts import sensitivity
-from dashboard.frames import representation as computed
+from dashboard.frames import sensitivity as computed
 from dashboard.text import labels
-from dashboard.widgets import clicks, figures
+from dashboard.widgets import figures
 from mucore import catalog
 
+# of a Retrain these differ from 1
+OF_RETRAIN = ("cka_original_test", "knn_accuracy")
+METRICS = ("h_lr", "agl", "agr", "knn_accuracy", "cka_retrain_test", "cka_original_test")
 
-def show(runs: pd.DataFrame, values: pd.DataFrame, split: str) -> None:
+
+def show(runs: pd.DataFrame, values: pd.DataFrame) -> None:
     """Lines over the setting in which most runs of a method differ; nothing where none do."""
     runs = computed.whole_network(runs)
-    present = set(runs["method"])
-    methods = [
-        card.id for card in catalog.methods() if card.family != "reference" and card.id in present
-    ]
-    found = {name: axes_by_kind(runs[runs["method"] == name]) for name in methods}
-    able = sorted(
-        (name for name in methods if found[name]),
-        key=lambda name: -_most(next(iter(found[name].values()))),
-    )
-    if able:
-        st.markdown("**What the result depends on**")
-        show_lines(runs, values, able, found, split)
-
-
-def axes_by_kind(runs: pd.DataFrame) -> dict[str, tuple[computed.Axis, ...]]:
-    """What varies among the runs of one method, separately for each of `computed.kinds`; those in
-    which nothing does are left out, the one with most values comes first.
-    """
-    kinds = runs["key"].map(computed.kinds(runs))
-    found = {str(kind): computed.varied(runs[kinds == kind]) for kind in sorted(set(kinds))}
-    return {
-        kind: found[kind]
-        for kind in sorted(found, key=lambda kind: -_most(found[kind]))
-        if found[kind]
+    tables = {
+        card.id: computed.settings(mine)
+        for card in catalog.methods()
+        if card.family != "reference" and len(mine := runs[runs["method"] == card.id])
     }
-
-
-def _most(axes: Sequence[computed.Axis]) -> int:
-    return max((axis.distinct for axis in axes), default=0)
-
-
-def show_lines(
-    runs: pd.DataFrame,
-    values: pd.DataFrame,
-    able: Sequence[str],
-    found: Mapping[str, Mapping[str, Sequence[computed.Axis]]],
-    split: str,
-) -> None:
+    axes = {name: computed.varied(table) for name, table in tables.items()}
+    able = [name for name in axes if axes[name]]
+    able.sort(key=lambda name: -tables[name][axes[name][0]].nunique())
+    if not able:
+        return
+    st.markdown("**What the result depends on**")
     look: dict[str, Any] = {"label_visibility": "collapsed", "width": 230}
     with st.container(horizontal=True, gap="small"):
         method = state.select(
             "Method", "of", able, format_func=lambda name: labels.method_names(name)[0], **look
         )
-        kinds = {labels.short_id(kind): kind for kind in found[method]}
-        kind = next(iter(kinds.values()))
-        if len(kinds) > 1:
-            kind = kinds[
-                state.select(
-                    "Runs with", "kind", list(kinds), format_func=kinds.__getitem__, **look
-                )
-            ]
-        axes = {
-            axis.name: axis for axis in sorted(found[method][kind], key=lambda axis: -axis.distinct)
-        }
-        axis = axes[
-            state.select(
-                "Setting", "over", list(axes), format_func=lambda name: axes[name].title, **look
-            )
-        ]
-    mine = runs[runs["method"] == method]
-    own = computed.comparable(
-        mine[mine["key"].map(computed.kinds(mine)) == kind], axis, found[method][kind]
+        axis = state.select(
+            "Setting", "over", axes[method], format_func=computed.axis_title, **look
+        )
+    held = computed.held(tables[method], axis)
+    own = runs.set_index("key").loc[held.index].assign(x=held[axis].astype(float)).reset_index()
+    retrains = runs.loc[runs["method"] == "retrain", ["key", "scenario_parameters"]]
+    places = ["scenario_parameters", "x"]
+    beside = own[places].drop_duplicates().merge(retrains, on="scenario_parameters")
+    seeds = runs.set_index("key")["training_seed"]
+    beside = beside.assign(training_seed=beside["key"].map(seeds))
+    lines = pd.concat(
+        [
+            computed.along(own[["key", "x", "training_seed"]], values, METRICS).assign(of="method"),
+            computed.along(beside, values, OF_RETRAIN).assign(of="Retrain"),
+        ],
+        ignore_index=True,
     )
-    knn = computed.KNN if split in computed.SPLITS else f"knn_{split}"
-    metrics = ["h_lr", "agl", "agr", knn, f"cka_retrain_{split}", f"cka_original_{split}"]
-    table = computed.along(own, values, axis, metrics)
-    lines = {computed.metric_title(name): table[table["metric"] == name] for name in metrics}
-    # agreements and CKA to Retrain are 1 of every Retrain, so it has no line of these
-    references = {
-        "Original and Retrain: CKA": f"cka_original_{split}",
-        f"Retrain: {computed.metric_title(knn)}": knn,
-    }
-    retrains = runs[runs["method"] == "retrain"]
-    for name, metric in references.items():
-        lines[name] = computed.retrains_along(retrains, values, own, axis, metric)
-    info = sensitivity.sensitivity_info(
-        axis.title,
-        lines,
-        names={value: computed.axis_value(value, axis) for value in set(axis.values.values())},
-        references={name: computed.metric_title(metric) for name, metric in references.items()},
-    )
-    if all(line.reference for line in info.lines):
+    if not (lines["of"] == "method").any():
         st.markdown("These runs have none of H-LR, AGL, AGR and CKA.")
         return
-    figure = sensitivity.draw(info, dark=state.dark())
-    clicks.chart(figure, "sensitivity", alt=sensitivity.alt_text(info))
-    figures.numbers(table.drop(columns="key"), f"sensitivity-{method}", figure, of="this setting")
+    title = computed.axis_title(axis)
+    texts = {float(value): computed.value_text(axis, value) for value in held[axis].unique()}
+    figure = sensitivity.draw(lines, title, texts, dark=state.dark())
+    figures.chart(figure, "sensitivity", alt=sensitivity.alt_text(lines, title))
+    figures.numbers(lines, f"sensitivity-{method}", figure, of="this setting")

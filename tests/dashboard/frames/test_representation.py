@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 import similarities
 from facts import tells
-from similarities import cka, judgements, line, long, of_classes
+from similarities import cka, judgements, line, long
 
 from dashboard import frames
 from dashboard.frames import representation as computed
+from dashboard.frames import sensitivity
 
 
 @pytest.fixture
@@ -62,12 +63,11 @@ def test_a_closer_look_opens_on_the_nearest_that_forgot_and_has_features():
     )
     rows = computed.similarity_rows(lines, values, "test", words)
 
-    def opened(rows: Sequence[frames.Row], *kept: str) -> str | None:
-        row = computed.opening(rows, "test", kept or None)
+    def opened(rows: Sequence[frames.Row]) -> str | None:
+        row = computed.opening(rows, "test")
         return None if row is None else row.method
 
     assert opened(rows) == "salun"
-    assert opened(rows, "duck-0", "finetune-0") == "duck"
     assert opened(computed.similarity_rows(lines, values, "test")) == "finetune", (
         "nobody is known to have forgotten"
     )
@@ -75,44 +75,40 @@ def test_a_closer_look_opens_on_the_nearest_that_forgot_and_has_features():
 
 
 def test_paper_values_are_those_that_were_printed():
-    found = {one.method: one for one in computed.paper_values()}
-    assert found["finetune"].agl == 0.78 and found["duck"].agr is not None
-    assert found["finetune"].cka == pytest.approx((0.876 + 0.790 + 0.799) / 3)
-    assert found["original"].cka == pytest.approx((0.898 + 0.821 + 0.818) / 3)
-    assert found["finetune"].gap == pytest.approx(0.061)
-    assert len(found) == 11
-    top = {one.method: one for one in computed.paper_values("top-CUB")}
-    assert top["duck"].agl is not None and top["duck"].agl != found["duck"].agl
-    # Table 13: the mean over three downstream sets, and the one set that the classes are near to
-    assert (
-        found["finetune"].knn == pytest.approx((0.784 + 0.390 + 0.816) / 3)
-        and top["retrain"].knn is not None
+    found = computed.paper_values()
+    assert len(found) == 11 and found.loc["finetune", "AGL, paper"] == 0.78
+    assert found.loc["finetune", "CKA to Retrain, paper"] == pytest.approx(
+        (0.876 + 0.790 + 0.799) / 3
     )
-    swin = {one.method: one for one in computed.paper_values("Swin-T")}
+    # Table 13: the mean over three downstream sets
+    assert found.loc["finetune", "k-NN, paper"] == pytest.approx((0.784 + 0.390 + 0.816) / 3)
+    assert found.loc["scar", "AGR, paper"] == 0.64, "Table 15 has 0.94, against its own H-LR"
     # Table 7: no k-NN accuracies, only their gap
-    assert (swin["finetune"].agl, swin["finetune"].h_lr, swin["finetune"].knn) == (0.16, 0.27, None)
-    assert swin["finetune"].cka == pytest.approx(0.896) and not swin["finetune"].sets
-    assert found["finetune"].sets["CUB"] == (0.390, 0.790) and list(top["duck"].sets) == ["CUB"]
-    assert found["scar"].agr == 0.64, "Table 15 has 0.94, against its own H-LR and Table 3"
-    assert not any(one.computed for one in found.values())
+    swin = computed.paper_values("Swin-T")
+    assert swin.loc["finetune", ["AGL, paper", "H-LR, paper"]].tolist() == [0.16, 0.27]
+    assert swin.loc["finetune", "CKA to Retrain, paper"] == pytest.approx(0.896)
+    assert "k-NN, paper" not in swin
 
 
 def test_what_the_paper_does_not_print_is_computed_from_what_it_does():
-    found = {one.method: one for one in computed.paper_values("top-CUB-300")}
-    duck = found["duck"]
+    found = computed.paper_values("top-CUB-300")
+    duck = found.loc["duck"]
     # Table 13: k-NN 32.7, Retrain 14.0; Table 14: CKA 72.2
-    assert (
-        duck.computed
-        and duck.agr == pytest.approx((1 - 0.187) * 0.722)
-        and duck.agl == pytest.approx(0.795, abs=5e-4)
+    assert duck["AGR, paper*"] == pytest.approx((1 - 0.187) * 0.722)
+    assert duck["AGL, paper*"] == pytest.approx(0.795, abs=5e-4)
+    assert duck["H-LR, paper*"] == pytest.approx(
+        2 / (1 / duck["AGL, paper*"] + 1 / duck["AGR, paper*"])
     )
-    assert duck.agl and duck.agr and duck.h_lr == pytest.approx(2 / (1 / duck.agl + 1 / duck.agr))
-    assert found["retrain"].agl == found["retrain"].agr == 1.0
-    assert (
-        found["original"].cka == 0.596
-        and found["original"].agl is None
-        and not found["original"].computed
-    )
+    original = found.loc["original"]
+    assert original["CKA to Retrain, paper*"] == 0.596 and pd.isna(original["AGL, paper*"])
+
+
+def test_the_table_has_references_first_and_the_papers_numbers_beside_ours(rows):
+    table = computed.table(rows, "test", computed.paper_values())
+    assert table["Method"].tolist()[:4] == ["Retrain", "Original", "DUCK", "SCRUB"]
+    duck = table.set_index("Method").loc["DUCK"]
+    assert duck[["CKA to Original", "CKA to Retrain", "AGL"]].tolist() == [0.95, 0.97, 0.9]
+    assert duck["AGL, paper"] == computed.paper_values().loc["duck", "AGL, paper"]
 
 
 # --- sensitivity and the last layer
@@ -134,76 +130,85 @@ def test_what_varies_is_found_and_the_rest_held_still():
             for seed in (0, 1)
         ]
     )
-    found = computed.varied(runs)
-    budget, epochs = found
-    assert [(axis.name, axis.distinct, axis.title) for axis in found] == [
-        ("forget set.budget", 2, "budget"),
-        ("method.epochs", 2, "epochs"),
-    ]
+    table = sensitivity.settings(runs)
+    budget, epochs = "forget set.budget", "method.epochs"
+    assert sensitivity.varied(table) == [budget, epochs]
+    assert [sensitivity.axis_title(name) for name in (budget, epochs)] == ["budget", "epochs"]
     kept = ["0.1-5-0", "0.1-5-1", "0.2-5-0", "0.2-5-1"]
-    assert sorted(computed.comparable(runs, budget, found)["key"]) == kept
+    own = sensitivity.held(table, budget)
+    assert sorted(own.index) == kept
     held = {"0.2-5-0", "0.2-5-1", "0.2-1-0", "0.2-1-1"}
-    assert set(computed.comparable(runs, epochs, found)["key"]) == held
+    assert set(sensitivity.held(table, epochs).index) == held
     values = long([(key, "agl", 0.5 + 0.1 * number) for number, key in enumerate(kept)])
-    table = computed.along(computed.comparable(runs, budget, found), values, budget, ["agl"])
-    assert (
-        list(table["x"]) == [0.1, 0.2]
-        and list(table["mean"]) == pytest.approx([0.55, 0.75])
-        and list(table["seeds"]) == [2, 2]
-    )
-    assert table["half"].iloc[0] == pytest.approx(12.706 * 0.1 / 2, rel=1e-4)
-    assert (
-        computed.axis_value(0.1, budget) == "10\N{NARROW NO-BREAK SPACE}%"
-        and computed.axis_value(5.0, epochs) == "5"
-    )
+    places = runs.merge(own[budget].rename("x"), left_on="key", right_index=True)
+    found = sensitivity.along(places[["key", "x", "training_seed"]], values, ["agl"])
+    assert list(found["x"]) == [0.1, 0.2] and list(found["seeds"]) == [2, 2]
+    assert list(found["mean"]) == pytest.approx([0.55, 0.75])
+    assert found["half"].iloc[0] == pytest.approx(12.706 * 0.1 / 2, rel=1e-4)
+    assert sensitivity.value_text(budget, 0.1) == "10\N{NARROW NO-BREAK SPACE}%"
+    assert sensitivity.value_text(epochs, 5) == "5"
 
 
 def test_a_switch_that_came_late_is_a_setting():
     """Runs with the default do not name a late parameter."""
     on = [{**line("pseudo_labels"), "key": "on", "parameters": '{"lr": 0.1, "nesterov": true}'}]
     off = [{**line("pseudo_labels"), "key": "off", "parameters": '{"lr": 0.1}'}]
-    (axis,) = computed.varied(pd.DataFrame(on + off))
-    assert (axis.name, axis.values, axis.switch) == (
-        "method.nesterov",
-        {"on": 1.0, "off": 0.0},
-        True,
+    table = sensitivity.settings(pd.DataFrame(on + off))
+    assert sensitivity.varied(table) == ["method.nesterov"]
+    assert table["method.nesterov"].to_dict() == {"on": True, "off": False}
+    assert sensitivity.value_text("method.nesterov", False) == "off"
+    assert sensitivity.varied(sensitivity.settings(pd.DataFrame(off))) == []
+    assert sensitivity.varied(sensitivity.settings(pd.DataFrame([line("no_such_method")]))) == []
+
+
+def test_of_lists_of_classes_that_are_equally_long_the_commonest_is_drawn():
+    lists = {"a": [0], "b": [1], "c": [1], "d": [0, 1]}
+    runs = pd.DataFrame(
+        {**line("duck"), "key": key, "scenario_parameters": json.dumps({"class_ids": classes})}
+        for key, classes in lists.items()
     )
-    assert [computed.axis_value(value, axis) for value in (0.0, 1.0)] == ["off", "on"]
-    assert (
-        computed.varied(pd.DataFrame(off)) == ()
-        and computed.varied(pd.DataFrame([{**line("no_such_method")}])) == ()
+    table = sensitivity.settings(runs)
+    assert sensitivity.varied(table) == ["forget set.classes"]
+    assert list(sensitivity.held(table, "forget set.classes").index) == ["b", "c", "d"]
+
+
+def test_agl_elsewhere_is_that_of_plain_runs_of_whole_classes():
+    runs = pd.DataFrame(
+        [
+            line("duck"),
+            line("duck", 1),
+            {**line("duck", 2), "scenario": "one_class"},
+            {**line("duck", 3), "parameters": '{"gradient_noise": 0.1}'},
+            {**line("duck", 4), "method_preset": "tuned"},
+        ]
     )
+    values = long([(f"duck-{seed}", "agl", 0.2 * seed) for seed in range(5)])
+    found = computed.elsewhere(runs, values)
+    assert found.to_dict() == {("duck", "authors"): 0.1, ("duck", "tuned"): 0.8}
 
 
-# --- two data sets
-
-
-def test_whole_classes_keep_the_presets_that_were_chosen():
-    chosen = pd.DataFrame(of_classes("a", "class_wise", {"class_ids": [0]}, ("duck",)))
-    lines = of_classes("b", "random_classes", {"n": 2, "seed": 0}, ("duck", "salun", "retrain"))
-    lines += of_classes("b", "random_classes", {"n": 2, "seed": 0}, ("duck",), preset="tuned")
-    lines += of_classes("b", "one_class", {"budget": 0.2}, ("duck",))
-    noisy = [{**one, "key": "noisy", "parameters": '{"gradient_noise": 0.1}'} for one in lines[:1]]
-    kept = computed.whole_classes(pd.DataFrame(lines + noisy), chosen)
-    assert list(kept["method"]) == ["duck", "retrain"] and set(kept["method_preset"]) == {"authors"}
-
-
-def test_twins_differ_in_scope_alone():
+def test_twins_differ_in_scope_alone_and_leave_the_encoder_of_one_as_it_was():
     both = [
         ("full", "{}"),
         ("last", '{"scope": "classifier"}'),
         ("other", '{"epochs": 3, "scope": "classifier"}'),
     ]
     runs = pd.DataFrame([{**line("duck"), "key": key, "parameters": text} for key, text in both])
-    assert computed.twins(runs) == [("full", "last")]
-    assert list(computed.whole_network(runs)["key"]) == ["full"]
+    agl = [("full", "agl", 0.9), ("last", "agl", 0.5)]
+    values = long([*agl, ("full", "cka_original_test", 0.8), ("last", "cka_original_test", 1.0)])
+    pairs = computed.twins(runs, values)
+    assert pairs.to_dict("records") == [
+        {"all": "full", "classifier": "last", "cka": 0.8, "agl": 0.9, "agl_classifier": 0.5}
+    ]
+    assert list(sensitivity.whole_network(runs)["key"]) == ["full"]
+    moved = long([*agl, ("full", "cka_original_test", 0.8), ("last", "cka_original_test", 0.9)])
+    assert computed.twins(runs, moved).empty
 
 
 def test_what_changing_all_layers_gains_is_the_mean_over_pairs(rows):
-    """Two pairs of SalUn, one of DUCK without an AGL on the classifier alone."""
-    twins = [("salun-0", "a"), ("salun-0", "b"), ("duck-0", "c")]
-    ckas = dict.fromkeys(twins, 0.8) | {twins[1]: 0.6}
-    agl = {"salun-0": 0.9, "a": 0.5, "b": 0.3, "duck-0": 0.9}
-    (one,) = computed.gains(rows, twins, ckas, agl)
-    assert (one.row.method, one.pairs) == ("salun", 2)
-    assert (one.cka, one.agl_last, one.gain) == pytest.approx((0.7, 0.4, 0.5))
+    pairs = pd.DataFrame(
+        {"all": "salun-0", "cka": [0.8, 0.6], "agl": 0.9, "agl_classifier": [0.5, 0.3]}
+    )
+    ((name, line),) = computed.gains(rows, pairs).iterrows()
+    assert next(row for row in rows if row.id == name).method == "salun" and line["pairs"] == 2
+    assert line[["cka", "agl_classifier", "gain"]].tolist() == pytest.approx([0.7, 0.4, 0.5])

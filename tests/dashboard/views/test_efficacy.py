@@ -11,7 +11,6 @@ import pytest
 from builders import make_result, make_spec_row
 from pages import figures, open_page
 
-from dashboard.charts import efficacy_membership
 from dashboard.frames import Row, attacks
 from dashboard.frames import efficacy as ef
 from mucore.metrics.membership import ATTACKS
@@ -95,21 +94,6 @@ def test_methods_stand_between_the_references():
 def test_the_answer_is_the_difference_of_the_means_of_retrain_and_original():
     assert facts.numbers(ef.sentence(rows())) == ["2.0"]
     assert ef.sentence(rows()[:-1]) == ""
-
-
-def test_marks_of_the_scatter_by_value():
-    found = rows()
-    places = efficacy_membership.places(found, "entropy")
-    by_method = {row.method: places.get(row.id) for row in found}
-    assert by_method == {
-        "original": (1.25, pytest.approx(40.0)),
-        "retrain": (-0.75, pytest.approx(60.0)),
-        "fisher": (pytest.approx(1.05), pytest.approx(42.0)),
-        "sisa": None,
-    }
-    figure = efficacy_membership.draw(found, "entropy", dark=True)
-    assert [trace.name for trace in figure.data] == ["cannot tell", "Retrain", "Original"]
-    assert efficacy_membership.places(found, "prob") == {}
 
 
 # --- the page

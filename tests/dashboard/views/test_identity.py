@@ -12,7 +12,7 @@ from builders import make_result, make_spec_row
 from pages import figures, judged, open_page
 
 from dashboard import frames
-from dashboard.charts import nomus_scatter
+from dashboard.charts import nomus_scatter, two_metrics
 from dashboard.frames import identity as identity_frames
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.store import Store, open_store
@@ -169,10 +169,11 @@ def test_scores_show_nothing_where_the_original_is_as_good_as_retrain_or_as_a_gu
 def test_the_scatter_has_lines_of_equal_nomus(home):
     filled(home)
     found = rows(home, "identities")
-    places = {row.method: nomus_scatter.places(found)[row.id] for row in found}
+    known = two_metrics.places(found, nomus_scatter.MEASURES)
+    places = {row.method: known[row.id] for row in found}
     assert places["scrub"] == (0.07, pytest.approx(56))
     assert places["retrain"] == (0.05, pytest.approx(50))
-    figure = nomus_scatter.draw(found, dark=False)
+    figure = nomus_scatter.draw(found, known, dark=False)
     lines = [shape for shape in figure.layout.shapes if shape.name.startswith("NoMUS")]
     assert lines
     for line in lines:
