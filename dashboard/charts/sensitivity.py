@@ -27,7 +27,7 @@ def draw(lines: pd.DataFrame, setting: str, texts: Mapping[float, str], *, dark:
     for of, metric in lines[["of", "metric"]].drop_duplicates().itertuples(index=False, name=None):
         line, style = lines[(lines["of"] == of) & (lines["metric"] == metric)], styles[metric]
         color = style.color(dark)
-        name = f"{'Retrain: ' if of == 'Retrain' else ''}{catalog.metric(metric).title}"
+        name = f"{'Retrain: ' if of == 'Retrain' else ''}{_title(metric)}"
         figure.add_scatter(
             x=[values.index(x) for x in line["x"]],
             y=line["mean"],
@@ -57,8 +57,12 @@ def draw(lines: pd.DataFrame, setting: str, texts: Mapping[float, str], *, dark:
 
 def alt_text(lines: pd.DataFrame, setting: str) -> str:
     parts = [
-        f"{catalog.metric(str(metric)).title} from {line['mean'].iloc[0]:.3f} to "
-        f"{line['mean'].iloc[-1]:.3f}"
+        f"{_title(str(metric))} from {line['mean'].iloc[0]:.3f} to {line['mean'].iloc[-1]:.3f}"
         for metric, line in lines[lines["of"] == "method"].groupby("metric", sort=False)
     ]
     return f"Lines over {setting} with {lines['x'].nunique()} values: {'; '.join(parts)}."
+
+
+def _title(metric: str) -> str:
+    card = catalog.metric(metric)
+    return card.short if metric in ("agl", "agr") else card.title

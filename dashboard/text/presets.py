@@ -15,7 +15,7 @@ import pandas as pd
 
 from mucore import catalog
 from mucore.errors import UnknownName
-from mucore.spec import FILE_VERSION, Recipe, complete, method_parameters
+from mucore.spec import Recipe, complete, method_parameters
 from mucore.statistics.runs import distinct
 
 OWN = "own"
@@ -29,21 +29,6 @@ def presets(runs: pd.DataFrame) -> pd.Series:
     which, settings = distinct(runs, columns)
     found = [preset_of(*map(str, each)) for each in settings.itertuples(index=False, name=None)]
     return pd.Series(np.array(found, dtype=object)[which].tolist(), index=runs.index)
-
-
-def settings_across(runs: pd.DataFrame) -> pd.Series:
-    """Of each run what it has in common with the runs of its method on other data that have the
-    same settings: the preset, which has other values there, or values of one's own; and the
-    version of a user's own method file.
-    """
-    named = presets(runs)
-    found = named.where(named != OWN, runs["parameters"])
-    versions = runs["parameters"].map(_version)
-    return found.where(versions == "", found + " " + versions)
-
-
-def _version(parameters: str) -> str:
-    return json.loads(parameters).get(FILE_VERSION, "") if FILE_VERSION in parameters else ""
 
 
 @lru_cache(maxsize=20_000)

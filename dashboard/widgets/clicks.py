@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import state
+from dashboard.charts import dots
 from dashboard.charts.parts import clickable
 from dashboard.text import labels
 from dashboard.widgets import figures, presenting, run_drawer
@@ -61,6 +62,18 @@ def stacking(wide: go.Figure, narrow: go.Figure, name: str, *, alt: str) -> list
             )
         found += marks if is_new(marks, key) else []
     return found
+
+
+def dotted(
+    lines: Sequence[dots.Line], panels: Sequence[dots.Panel], name: str, *, axis: str, row: str
+) -> tuple[go.Figure, list[list[Any]]]:
+    """The figure of `charts.dots` in both shapes, with the line `row` ringed, and what a reader has
+    just clicked.
+    """
+    look: dict[str, Any] = {"axis": axis, "dark": state.dark(), "selected": row}
+    figure = dots.draw(lines, panels, **look)
+    narrow = dots.draw(lines, panels, stacked=True, **look)
+    return figure, stacking(figure, narrow, name, alt=dots.alt_text(lines, panels, axis))
 
 
 def heatmap(figure: go.Figure, name: str, key: clickable.Place, *, alt: str) -> None:

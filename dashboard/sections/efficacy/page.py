@@ -28,20 +28,7 @@ QUESTION: Final = "How much do the weights still hold about the forgotten sample
 AXIS: Final = "log₁₀ efficacy: lower is less exposed. Tick: its bound"
 
 
-def show(top: DeltaGenerator, chips: DeltaGenerator, beside: DeltaGenerator) -> None:
-    source, runs = data.source(), data.unlearning_runs()
-    if runs.empty:
-        with top:
-            messages.no_results(QUESTION, "One over the information that weights hold.")
-        return
-    with chips:
-        runs = run_filters.pick_runs(runs, first=run_filters.OPENS_ON)
-    if runs.empty:
-        with top:
-            messages.none_finished(QUESTION, source)
-        return
-    with top:
-        header.header(QUESTION, how_to_read(runs), source)
+def show(runs: pd.DataFrame, beside: DeltaGenerator) -> None:
     scenario, dataset = str(runs.iloc[0]["scenario"]), str(runs.iloc[0]["dataset"])
     values = data.metric_values(dataset=dataset, scenario=scenario)
     judged = data.judged(runs)
@@ -99,14 +86,10 @@ def draw(rows: Sequence[frames.Row]) -> go.Figure:
         half_band=frames.noise(rows, "efficacy"),
     )
     run = state.param("run")
-    selected = next((row.id for row in rows if run in row.keys), "")
-    look: dict[str, Any] = {"axis": AXIS, "dark": state.dark(), "selected": selected}
-    figure = dots.draw(lines, [panel], **look)
-    narrow = dots.draw(lines, [panel], stacked=True, **look)
-    alt = dots.alt_text(lines, [panel], AXIS)
-    clicked = clicks.stacking(figure, narrow, "efficacy_dots", alt=alt)
+    chosen = next((row.id for row in rows if run in row.keys), "")
+    figure, marks = clicks.dotted(lines, [panel], "efficacy_dots", axis=AXIS, row=chosen)
     keys = {row.id: row.keys for row in rows}
-    clicks.open_run([keys[row] for row, *_ in clicked if row])
+    clicks.open_run([keys[row] for row, *_ in marks if row])
     return figure
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -29,20 +29,7 @@ QUESTION: Final = "Can an attacker still tell which samples were forgotten?"
 AXIS: Final = "Forgotten samples called unseen, %"
 
 
-def show(top: DeltaGenerator, chips: DeltaGenerator, beside: DeltaGenerator) -> None:
-    source, runs = data.source(), data.unlearning_runs()
-    if runs.empty:
-        with top:
-            messages.no_results(QUESTION, "Five attacks, one question.")
-        return
-    with chips:
-        runs = run_filters.pick_runs(runs, first=run_filters.OPENS_ON)
-    if runs.empty:
-        with top:
-            messages.none_finished(QUESTION, source)
-        return
-    with top:
-        header.header(QUESTION, how_to_read(runs), source)
+def show(runs: pd.DataFrame, beside: DeltaGenerator) -> None:
     scenario, dataset = str(runs.iloc[0]["scenario"]), str(runs.iloc[0]["dataset"])
     values = data.metric_values(dataset=dataset, scenario=scenario)
     judged = data.judged(runs)
@@ -59,7 +46,7 @@ def show(top: DeltaGenerator, chips: DeltaGenerator, beside: DeltaGenerator) -> 
             header.answer(said)
         header.verdict_bar(rows)
         figure = draw(shown if everyone else attacks.first(shown), paper)
-    one_run.show(runs, source, judged)
+    one_run.show(runs, data.source(), judged)
     run_drawer.run_drawer(runs)
     numbers = membership_frames.attacks_frame(rows, paper)
     figures.numbers(numbers, f"membership-{scenario}", figure)
@@ -111,15 +98,8 @@ def draw(rows: Sequence[frames.Row], paper: tables.Published | None) -> go.Figur
         messages.empty("These runs have no membership numbers.", "Open the table", "results")
         return None
     run = state.param("run")
-    selected = next((row.id for row in rows if run in row.keys), "")
-    look: dict[str, Any] = {"axis": AXIS, "dark": state.dark(), "selected": selected}
-    figure = dots.draw(lines, panels, **look)
-    marks = clicks.stacking(
-        figure,
-        dots.draw(lines, panels, stacked=True, **look),
-        "attacks",
-        alt=dots.alt_text(lines, panels, AXIS),
-    )
+    chosen = next((row.id for row in rows if run in row.keys), "")
+    figure, marks = clicks.dotted(lines, panels, "attacks", axis=AXIS, row=chosen)
     if paper is not None:
         st.caption(f"Grey ticks: printed by {paper.source}.", help=escape(paper.caption))
     if marks:

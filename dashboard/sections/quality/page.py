@@ -5,7 +5,7 @@ competition)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -149,11 +149,8 @@ def draw(findings: Sequence[Finding], judged: Mapping[str, Judged]) -> go.Figure
     if first.retrain_quality is not None:
         marks = (dots.Mark(first.retrain_quality), None)
         lines.append(dots.Line(key="", title="Retrain", marks=marks))
-    look: dict[str, Any] = {"axis": AXIS, "dark": state.dark(), "selected": state.param("run")}
-    figure = dots.draw(lines, panels, **look)
-    narrow = dots.draw(lines, panels, stacked=True, **look)
-    alt = dots.alt_text(lines, panels, "against Retrain")
-    clicks.open_run(clicks.stacking(figure, narrow, "quality_dots", alt=alt))
+    figure, marks = clicks.dotted(lines, panels, "quality_dots", axis=AXIS, row=state.param("run"))
+    clicks.open_run(marks)
     return figure
 
 

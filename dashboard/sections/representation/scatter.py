@@ -134,26 +134,27 @@ def two_sets(
     """AGL here against AGL of the same methods and settings on another data set (Figure 5), which
     is chosen at `place`.
     """
+    here = {
+        (row.method, row.preset): (row.id, agl)
+        for row in rows
+        if not row.reference and (agl := row.mean("agl")) is not None
+    }
     others = {
         name: agl
         for name in frames.setups(everything, "dataset")
         if name != dataset
-        and not (agl := agl_on(everything[everything["dataset"] == name], name)).empty
+        and here.keys() & (agl := agl_on(everything[everything["dataset"] == name], name)).keys()
     }
     if not others:
         return cka(computed.USUAL), {}
     with place:
         other = state.select("y", "y", list(others), format_func=titles.dataset, **LOOK)
     x, y = (f"AGL, {titles.dataset(name)}" for name in (dataset, other))
-    there = others[other].to_dict()
+    there = others[other]
     return Measures(x="agl", y="agl", across=x, up=y, equal=True), {
-        row.id: (here, there[row.method, row.preset])
-        for row in rows
-        if not row.reference
-        and (here := row.mean("agl")) is not None
-        and (row.method, row.preset) in there
+        name: (agl, there[which]) for which, (name, agl) in here.items() if which in there
     }
 
 
-def agl_on(runs: pd.DataFrame, dataset: str) -> pd.Series:
-    return computed.elsewhere(runs, data.metric_values(dataset=dataset))
+def agl_on(runs: pd.DataFrame, dataset: str) -> dict[tuple[str, str], float]:
+    return computed.elsewhere(runs, data.metric_values(dataset=dataset)).to_dict()
