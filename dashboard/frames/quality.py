@@ -6,28 +6,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count, takewhile
 from typing import Final
 
 import numpy as np
 import pandas as pd
 
-from dashboard.frames import row_id
-from dashboard.text import verdicts
-from dashboard.text.labels import MISSING, method_names, number
+from dashboard.frames import Row, row_id, verdict_text
+from dashboard.text.labels import MISSING, number
 from mucore.metrics.forgetting_quality import BIN, CAP, TIME_LIMIT, epsilons
 from mucore.metrics.quality_experiment import FEWEST_MODELS, Assessment
 from mucore.runner.quality import Finding, Originals
-from mucore.spec import settings, variants
-from mucore.spec.variants import Variant
 from mucore.statistics.runs import SETTING
-from mucore.verdicts import Judged, Verdict, Word
+from mucore.verdicts import Word
 
 # models of other training seeds are compared sample by sample, on the very same ones
 PLACE = (*SETTING, "forget_hash", "evaluation_seed")
 # verdicts that no F outweighs
 BARRED: Final[frozenset[Word]] = frozenset({"did nothing", "too little", "too much", "damaged"})
-Seeds = tuple[int, int]  # of training and of unlearning
+# by how much the training seed grows from model to model
+ORIGINALS: Final[Mapping[Originals, int]] = {"one": 0, "each": 1}
+Scored = tuple[Row, Finding]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,6 @@ class Method:
 
     row: str
     method: str
-    parameters: str
     keys: tuple[str, ...]
 
 
@@ -68,34 +67,15 @@ def experiments(runs: pd.DataFrame) -> tuple[Found, ...]:
     seeds from the first one's original, or as many pairs of a training and an unlearning seed. At
     least four of each; a method with more runs also stands in the smaller experiment.
     """
-    columns = [*PLACE, "method", "parameters", "training_seed", "unlearning_seed", "key"]
-    # of runs alike in all these, the first one counts
-    lines = runs[runs["scenario"].notna()].sort_values("finished")[columns].fillna("")
-    settings: dict[tuple, dict[tuple[str, str], dict[Seeds, str]]] = {}
-    for *setting, method, parameters, training, unlearning, key in lines.itertuples(
-        index=False, name=None
-    ):
-        methods = settings.setdefault(tuple(setting), {})
-        methods.setdefault((str(method), str(parameters)), {}).setdefault(
-            (int(training), int(unlearning)), str(key)
-        )
     made = []
-    for methods in settings.values():
-        retrain = {
-            training: key
-            for (method, _), keys in methods.items()
-            if method == "retrain"
-            for (training, _), key in keys.items()
-        }
+    # of runs alike in all seeds, the first one counts
+    lines = runs[runs["scenario"].notna()].sort_values("finished")
+    for _, mine in lines.groupby(list(PLACE), dropna=False):
+        retrains = mine[mine["method"] == "retrain"].drop_duplicates("training_seed")
+        retrain = dict(zip(retrains["training_seed"], retrains["key"], strict=True))
+        methods = mine[~mine["method"].isin(["retrain", "original"])]
         if len(retrain) >= FEWEST_MODELS:
-            made += _of_one_setting(
-                {
-                    name: keys
-                    for name, keys in methods.items()
-                    if name[0] not in ("retrain", "original")
-                },
-                retrain,
-            )
+            made += _of_one_setting(methods, retrain)
     return tuple(sorted(made, key=lambda one: (-one.models, one.originals, one.seed)))
 
 
@@ -105,57 +85,51 @@ def in_experiments(runs: pd.DataFrame) -> pd.DataFrame:
     return runs[runs["key"].isin(keys)]
 
 
-def _of_one_setting(
-    runs: Mapping[tuple[str, str], Mapping[Seeds, str]], retrain: Mapping[int, str]
-) -> list[Found]:
-    """Experiments from (method, parameters) -> seeds -> key, and Retrain's training seed -> key."""
+def _of_one_setting(runs: pd.DataFrame, retrain: Mapping[int, str]) -> list[Found]:
+    """Experiments from the methods' runs, and Retrain's training seed -> key."""
     series: dict[tuple[Originals, int], list[Method]] = {}
-    for (method, parameters), keys in sorted(runs.items()):
-        for seed in sorted({t for t, _ in keys}):
-            first = min(u for t, u in keys if t == seed)
-            for originals, step in (("one", 0), ("each", 1)):
-                row = []
-                while (
-                    key := keys.get((seed + step * len(row), first + len(row)))
-                ) is not None and seed + len(row) in retrain:
-                    row.append(key)
+    names = [row_id(*each) for each in zip(runs["method"], runs["parameters"], strict=True)]
+    for name, mine in runs.groupby(names):
+        seeds = zip(mine["training_seed"], mine["unlearning_seed"], strict=True)
+        keys: dict[tuple[int, int], str] = {}
+        for place, key in zip(seeds, mine["key"], strict=True):
+            keys.setdefault(place, key)
+        for seed in sorted({training for training, _ in keys}):
+            for originals, step in ORIGINALS.items():
+                row = _row(keys, retrain, seed, step)
                 if len(row) >= FEWEST_MODELS:
-                    found = Method(
-                        row=row_id(method, parameters),
-                        method=method,
-                        parameters=parameters,
-                        keys=tuple(row),
-                    )
+                    found = Method(row=str(name), method=mine["method"].iloc[0], keys=row)
                     series.setdefault((originals, seed), []).append(found)
-    made = []
-    for (originals, seed), methods in series.items():
-        if originals == "each" and seed - 1 in retrain and ("each", seed - 1) in series:
-            continue  # the tail of a longer one
-        for models in sorted({len(method.keys) for method in methods}):
-            rows = tuple(
-                Method(row=m.row, method=m.method, parameters=m.parameters, keys=m.keys[:models])
-                for m in methods
-                if len(m.keys) >= models
-            )
-            retrained = tuple(retrain[seed + number] for number in range(models))
-            made.append(
-                Found(
-                    models=models, originals=originals, seed=seed, retrained=retrained, methods=rows
-                )
-            )
-    return made
+    return [
+        Found(
+            models=models,
+            originals=originals,
+            seed=seed,
+            retrained=tuple(retrain[seed + number] for number in range(models)),
+            methods=tuple(
+                replace(method, keys=method.keys[:models])
+                for method in methods
+                if len(method.keys) >= models
+            ),
+        )
+        for (originals, seed), methods in series.items()
+        if (originals, seed - 1) not in series or originals == "one"  # the tail of a longer one
+        for models in sorted({len(method.keys) for method in methods})
+    ]
+
+
+def _row(
+    keys: Mapping[tuple[int, int], str], retrain: Mapping[int, str], seed: int, step: int
+) -> tuple[str, ...]:
+    """The runs of a method from training seed `seed` on that have a Retrain each."""
+    first = min(unlearning for training, unlearning in keys if training == seed)
+    numbers = takewhile(
+        lambda n: (seed + step * n, first + n) in keys and seed + n in retrain, count()
+    )
+    return tuple(keys[seed + step * n, first + n] for n in numbers)
 
 
 # -- what they say
-
-
-def title(finding: Finding, every: Sequence[Finding]) -> str:
-    """The method's title; with the settings that differ where another row has the same method."""
-    name = method_names(finding.spec.method)[0]
-    twins = [one for one in every if one.spec.method == finding.spec.method]
-    kinds = [Variant(settings=settings(one.spec.model_dump(mode="json"))) for one in twins]
-    label = variants.names(finding.spec.method, kinds)[twins.index(finding)]
-    return f"{name} ({label})" if label else name
 
 
 def bound(models: int) -> float:
@@ -181,34 +155,43 @@ def ratio(value: float | None) -> str:
     return MISSING if value is None else f"{value:.3f}"
 
 
-def table(findings: Sequence[Finding], judged: Mapping[str, Judged]) -> pd.DataFrame:
-    """A line a method, best forgetting quality first, text as shown. Heads with a card in `HEADS`
-    get its help. `judged` is by key.
-    """
-    made = []
-    for finding in findings:
-        a, line = finding.assessment, judged.get(finding.keys[0])
-        made.append(
-            {
-                "Method": title(finding, findings),
-                "Verdict": verdicts.text(line.verdict) if line and line.verdict else MISSING,
-                "Distance": number(line.distance if line else None, "percent"),
-                "F": ratio(a.forgetting_quality),
-                f"F, {a.half_models} models": ratio(a.half_quality),
-                f"Retrain, {a.half_models} models": ratio(a.retrain_quality),
-                "RA ratio": ratio(a.utility_ra),
-                "TA ratio": ratio(a.utility_ta),
-                "Score": score_text(a),
-                "Time, %": number(a.time_share, "percent"),
-                "U-LiRA, %": number(a.ulira_accuracy, "percent"),
-                "AUC, %": number(a.ulira_auc, "percent"),
-                "TPR at 1 %, %": number(a.ulira_tpr_1, "percent"),
-                "Without ε": a.missing,
-                "Degenerate": a.degenerate,
-                "Reverted": finding.reverted,
-            }
-        )
-    return pd.DataFrame(made)
+def scored(
+    findings: Sequence[Finding], found: Found, rows: Sequence[Row]
+) -> list[tuple[Row, Finding]]:
+    """Each finding with its line of `rows`, best forgetting quality first; without one last."""
+
+    def place(one: tuple[Row, Finding]) -> float:
+        quality = one[1].assessment.forgetting_quality
+        return 1.0 if quality is None else -quality
+
+    names, lines = {m.keys: m.row for m in found.methods}, {row.id: row for row in rows}
+    return sorted([(lines[names[one.keys]], one) for one in findings], key=place)
+
+
+def table(scored: Sequence[Scored]) -> pd.DataFrame:
+    """A line a method, text as shown. Heads with a card in `HEADS` get its help."""
+    return pd.DataFrame(
+        {
+            "Method": row.title,
+            "Verdict": verdict_text(row) or MISSING,
+            "Distance": number(row.away, "percent"),
+            "F": ratio(a.forgetting_quality),
+            f"F, {a.half_models} models": ratio(a.half_quality),
+            f"Retrain, {a.half_models} models": ratio(a.retrain_quality),
+            "RA ratio": ratio(a.utility_ra),
+            "TA ratio": ratio(a.utility_ta),
+            "Score": score_text(a),
+            "Time, %": number(a.time_share, "percent"),
+            "U-LiRA, %": number(a.ulira_accuracy, "percent"),
+            "AUC, %": number(a.ulira_auc, "percent"),
+            "TPR at 1 %, %": number(a.ulira_tpr_1, "percent"),
+            "Without ε": a.missing,
+            "Degenerate": a.degenerate,
+            "Reverted": finding.reverted,
+        }
+        for row, finding in scored
+        for a in [finding.assessment]
+    )
 
 
 HEADS = {
@@ -222,61 +205,42 @@ HEADS = {
 }
 
 
-def ordered(findings: Sequence[Finding]) -> list[Finding]:
-    """Best forgetting quality first; without one last."""
-
-    def place(one: Finding) -> float:
-        found = one.assessment.forgetting_quality
-        return 1.0 if found is None else -found
-
-    return sorted(findings, key=place)
-
-
-def headline(findings: Sequence[Finding], judged: Mapping[str, Judged]) -> str:
+def headline(scored: Sequence[Scored]) -> str:
     """The highest F of a method whose verdict does not bar it, beside that of Retrain's halves; ""
     where there is none.
     """
     known = [
-        (one.assessment.half_quality, one)
-        for one in findings
-        if one.spec.method != "original"
-        and one.assessment.half_quality is not None
-        and not ((v := verdict(one, judged)) and v.word in BARRED)
+        (one.assessment.half_quality, row.title, one.assessment.retrain_quality)
+        for row, one in scored
+        if one.assessment.half_quality is not None
+        and not row.reference
+        and not (row.verdict and row.verdict.word in BARRED)
     ]
-    best, one = max(known, key=lambda pair: pair[0], default=(None, None))
-    if one is None or one.assessment.retrain_quality is None:
+    best, title, halves = max(known, default=(None, "", None))
+    if halves is None:
         return ""
     return (
-        f"{title(one, findings)} has the highest F: {ratio(best)}. One half of the Retrains "
-        f"against the other reaches {ratio(one.assessment.retrain_quality)}."
+        f"{title} has the highest F: {ratio(best)}. One half of the Retrains against the other "
+        f"reaches {ratio(halves)}."
     )
 
 
-def verdict(finding: Finding, judged: Mapping[str, Judged]) -> Verdict | None:
-    line = judged.get(finding.keys[0])
-    return line.verdict if line else None
-
-
-def sentences(findings: Sequence[Finding]) -> list[str]:
+def sentences(scored: Sequence[Scored]) -> list[str]:
     """What the experiment cautions against and why scores are missing, each with the methods that
     it is about.
     """
     said: dict[str, list[str]] = {}
-    for finding in findings:
+    for row, finding in scored:
         for text in (*finding.assessment.cautions, finding.assessment.score_missing):
             if text:
-                said.setdefault(text, []).append(title(finding, findings))
+                said.setdefault(text, []).append(row.title)
     return [f"{', '.join(names)}: {text}" for text, names in said.items()]
 
 
-def epsilon_bins(finding: Finding, every: Sequence[Finding]) -> pd.DataFrame:
+def epsilon_bins(title: str, counts: Sequence[int]) -> pd.DataFrame:
     """Forgotten samples by ε, as `charts.histograms` draws them; the last bin is open."""
-    counts = finding.assessment.histogram
     low = BIN * np.arange(len(counts))
-    title_of = title(finding, every)
-    return pd.DataFrame(
-        {"panel": "", "set": title_of, "low": low, "high": low + BIN, "share": counts}
-    )
+    return pd.DataFrame({"panel": "", "set": title, "low": low, "high": low + BIN, "share": counts})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

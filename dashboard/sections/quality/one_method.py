@@ -12,7 +12,7 @@ import streamlit as st
 from dashboard import data, state
 from dashboard.charts import histograms
 from dashboard.frames import quality as quality_frames
-from dashboard.frames.quality import Found
+from dashboard.frames.quality import Found, Scored
 from dashboard.sections.quality import computing
 from dashboard.widgets import figures
 from mucore.metrics.forgetting_quality import BIN, Rule, best_rule
@@ -23,19 +23,16 @@ EPSILON: Final = "ε of a sample, nats: 0 is ideal"
 CONFIDENCE: Final = "Logit-scaled confidence of the true class, nats"
 
 
-def show(found: Found, findings: Sequence[Finding], name: str) -> None:
+def show(found: Found, scored: Sequence[Scored], name: str) -> None:
     """The method that the address names, the one with the highest F at first, and a sample."""
-    rows = {method.keys: method.row for method in found.methods}
-    known = {rows[one.keys]: one for one in findings}
+    known = {row.id: (row.title, one) for row, one in scored}
     left, right = st.columns(2, gap="medium")
     with left:
-        row = state.select(
-            "Look at the samples of",
-            "method",
-            list(known),
-            format_func=lambda row: quality_frames.title(known[row], findings),
+        chosen = state.select(
+            "Look at the samples of", "method", list(known), format_func=lambda row: known[row][0]
         )
-        bins = quality_frames.epsilon_bins(known[row], findings)
+        title, finding = known[chosen]
+        bins = quality_frames.epsilon_bins(title, finding.assessment.histogram)
         bound = quality_frames.bound(found.models)
         figure = histograms.draw(
             bins,
@@ -47,7 +44,7 @@ def show(found: Found, findings: Sequence[Finding], name: str) -> None:
         )
         figures.chart(figure, "epsilon_histogram", alt=histograms.alt_text(bins, EPSILON))
     with right:
-        show_sample(found, known[row], name)
+        show_sample(found, finding, name)
 
 
 def ticks(bins: pd.DataFrame) -> list[tuple[float, str]]:

@@ -4,7 +4,7 @@ competition)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import pandas as pd
@@ -15,15 +15,13 @@ from streamlit.delta_generator import DeltaGenerator
 from dashboard import data, frames, state
 from dashboard.charts import dots
 from dashboard.frames import quality as quality_frames
-from dashboard.frames.quality import Found
+from dashboard.frames.quality import Found, Scored
 from dashboard.sections.quality import computing, example, one_method
-from dashboard.text import labels, units, verdicts
+from dashboard.text import labels, units
 from dashboard.widgets import clicks, figures, header, messages, run_drawer, run_filters
 from dashboard.widgets.markdown import escape, metric_help
 from dashboard.widgets.provenance import provenance
 from mucore.metrics.forgetting_quality import FEW_MODELS, TIME_LIMIT
-from mucore.runner.quality import Finding
-from mucore.verdicts import Judged
 
 QUESTION: Final = "Can anyone tell the unlearned models from retrained ones?"
 AXIS: Final = "Dashed: Retrain against itself, and the competition's limit"
@@ -49,8 +47,11 @@ def show(top: DeltaGenerator, chips: DeltaGenerator, beside: DeltaGenerator) -> 
     used = runs[runs["key"].isin(found.keys)]
     with top:
         header.header(QUESTION, how_to_read(used, found), source)
-    findings, judged = computing.get_findings(source, found), data.judged(used)
-    if said := quality_frames.headline(findings, judged):
+    findings = computing.get_findings(source, found)
+    values = data.metric_values(dataset=str(used.iloc[0]["dataset"]))
+    rows = frames.metric_rows(used, values, (), judged=data.judged(used))
+    scored = quality_frames.scored(findings, found, rows)
+    if said := quality_frames.headline(scored):
         header.answer(said)
     if found.models < FEW_MODELS:
         st.caption(
@@ -60,12 +61,11 @@ def show(top: DeltaGenerator, chips: DeltaGenerator, beside: DeltaGenerator) -> 
     if missing := [method for method in found.methods if method.keys not in known]:
         computing.offer_to_compute(source, found, missing)
     name = f"quality-{used.iloc[0]['scenario']}-{found.models}"
-    if findings:
-        findings = quality_frames.ordered(findings)
-        figure = draw(findings, judged)
-        one_method.show(found, findings, name)
-        show_table(findings, judged)
-        figures.numbers(quality_frames.table(findings, judged), name, figure, of="methods")
+    if scored:
+        figure = draw(scored)
+        one_method.show(found, scored, name)
+        show_table(scored)
+        figures.numbers(quality_frames.table(scored), name, figure, of="methods")
     run_drawer.run_drawer(used)
     provenance(used)
 
@@ -124,61 +124,50 @@ def how_to_read(runs: pd.DataFrame, found: Found) -> str:
     )
 
 
-def draw(findings: Sequence[Finding], judged: Mapping[str, Judged]) -> go.Figure:
+def draw(scored: Sequence[Scored]) -> go.Figure:
     """F with half the models, and time, against Retrain; a click opens the first run."""
-    first = findings[0].assessment
+    found = [one.assessment for _, one in scored]
+    first = found[0]
     panels = [
         dots.Panel(
             name="quality",
             title=f"Forgetting quality F, {first.half_models} models of each kind",
-            span=(
-                0.0,
-                top_of([first.retrain_quality, *(f.assessment.half_quality for f in findings)]),
-            ),
+            span=(0.0, top_of([first.retrain_quality, *(one.half_quality for one in found)])),
             base=first.retrain_quality,
             digits=3,
         ),
         dots.Panel(
             name="time",
             title=f"Time, % of a Retrain: rejected above {100 * TIME_LIMIT:.0f}",
-            span=(0.0, top_of([TIME_LIMIT, *(f.assessment.time_share for f in findings)], 100)),
+            span=(0.0, top_of([TIME_LIMIT, *(one.time_share for one in found)], 100)),
             base=100 * TIME_LIMIT,
         ),
     ]
-    lines = [line_of(one, findings, judged) for one in findings]
+    lines = [
+        dots.line_of(row, [mark(a.half_quality), mark(a.time_share, 100)])
+        for (row, _), a in zip(scored, found, strict=True)
+    ]
     if first.retrain_quality is not None:
         marks = (dots.Mark(first.retrain_quality), None)
         lines.append(dots.Line(key="", title="Retrain", marks=marks))
-    figure, marks = clicks.dotted(lines, panels, "quality_dots", axis=AXIS, row=state.param("run"))
-    clicks.open_run(marks)
+    keys = {row.id: row.keys for row, _ in scored}
+    run = state.param("run")
+    chosen = next((name for name in keys if run in keys[name]), "")
+    figure, marks = clicks.dotted(lines, panels, "quality_dots", axis=AXIS, row=chosen)
+    clicks.open_run([keys[row] for row, *_ in marks if row])
     return figure
+
+
+def mark(value: float | None, scale: float = 1.0) -> dots.Mark | None:
+    return None if value is None else dots.Mark(scale * value)
 
 
 def top_of(values: Sequence[float | None], scale: float = 1.0) -> float:
     return scale * max([value for value in values if value is not None], default=1.0) or 1.0
 
 
-def line_of(one: Finding, findings: Sequence[Finding], judged: Mapping[str, Judged]) -> dots.Line:
-    found, quality, time = (
-        quality_frames.verdict(one, judged),
-        one.assessment.half_quality,
-        one.assessment.time_share,
-    )
-    return dots.Line(
-        key=one.keys[0],
-        title=quality_frames.title(one, findings),
-        marks=(
-            None if quality is None else dots.Mark(quality),
-            None if time is None else dots.Mark(100 * time),
-        ),
-        fate="cannot tell" if found is None else verdicts.fate(found),
-        shown=found is None or not found.provisional,
-        told="" if found is None else verdicts.text(found),
-    )
-
-
-def show_table(findings: Sequence[Finding], judged: Mapping[str, Judged]) -> None:
-    table = quality_frames.table(findings, judged)
+def show_table(scored: Sequence[Scored]) -> None:
+    table = quality_frames.table(scored)
     none = [head for head in ("Without ε", "Degenerate", "Reverted") if not table[head].any()]
     shown = table.drop(columns=["AUC, %", "TPR at 1 %, %", *none])  # these are in the numbers
     told = {head: metric_help(metric) for head, metric in quality_frames.HEADS.items()} | {
@@ -189,7 +178,7 @@ def show_table(findings: Sequence[Finding], judged: Mapping[str, Judged]) -> Non
         for head in shown.columns[2:]
     }
     st.dataframe(shown, hide_index=True, column_config=config, key="quality_table")
-    if said := quality_frames.sentences(findings):
+    if said := quality_frames.sentences(scored):
         with st.popover(f"Warnings: {len(said)}", icon=":material/warning:", type="tertiary"):
             for sentence in said:
                 st.markdown(escape(sentence))

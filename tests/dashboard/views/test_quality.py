@@ -18,13 +18,15 @@ from facts import tells
 from pages import figures, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
+from dashboard.frames import Estimate, Row
 from dashboard.frames import quality as quality_frames
 from dashboard.sections.quality import one_method
+from mucore import catalog
 from mucore.metrics.forgetting_quality import best_rule, forgetting_quality
 from mucore.metrics.quality_experiment import Models, assess
 from mucore.runner.quality import Finding
 from mucore.store import open_store
-from mucore.verdicts import Judged, Verdict, Word
+from mucore.verdicts import Verdict, Word
 
 opened = partial(open_page, "quality")
 
@@ -145,7 +147,9 @@ def test_forget_sets_and_originals_are_not_mixed(column):
 # -- what the page says on top
 
 
-def finding(method: str, *, half: float | None, score: float | None = 0.02) -> Finding:
+def scored(
+    method: str, *, half: float | None, word: Word = "cannot tell", family: str = ""
+) -> quality_frames.Scored:
     """Of 8 models of each kind, with F of half as many, and of Retrain's halves."""
     models = Models(
         confidences=np.random.default_rng(0).normal(size=(8, 3)),
@@ -153,41 +157,38 @@ def finding(method: str, *, half: float | None, score: float | None = 0.02) -> F
         ta=[0.8] * 8,
         costs=[make_cost(seconds=1.0)] * 8,
     )
-    changed = {
-        "half_quality": half,
-        "retrain_quality": 0.1,
-        "forgetting_quality": half,
-        "competition_score": score,
-    }
-    found = replace(assess(unlearned=models, retrained=models), **changed)
-    return Finding(spec=make_spec_row(method=method), assessment=found, reverted=0, keys=(method,))
-
-
-def verdict_of(method: str, word: Word) -> dict[str, Judged]:
-    found = Verdict(word=word, metric="", sentence="", shown=True)
-    setting = ("digits", "mlp", "{}", "one_class", "{}")
-    return {
-        method: Judged(
-            setting=setting,
-            method=method,
-            parameters="{}",
-            keys=(method,),
-            verdict=found,
-            distances={0: 0.031},
-        )
-    }
+    found = replace(
+        assess(unlearned=models, retrained=models),
+        half_quality=half,
+        retrain_quality=0.1,
+        forgetting_quality=half,
+        competition_score=0.02,
+    )
+    spec = make_spec_row(method=method)
+    row = Row(
+        id=method,
+        method=method,
+        title=catalog.method(method).title,
+        family=family,
+        preset="authors",
+        parameters={},
+        keys=(method,),
+        training_seeds=(0,),
+        unsound={},
+        cells={},
+        verdict=Verdict(word=word, metric="", sentence="", shown=True),
+        distance=Estimate(0.031, None, 1),
+    )
+    return row, Finding(spec=spec, assessment=found, reverted=0, keys=(method,))
 
 
 def test_the_answer_is_the_highest_f_beside_that_of_retrains_halves():
-    findings = [
-        finding("finetune", half=0.02),
-        finding("scrub", half=0.04, score=0.03),
-        finding("original", half=0.5),
-    ]
-    said = quality_frames.headline(findings, {})
+    original = scored("original", half=0.5, family="reference")
+    lines = [scored("finetune", half=0.02), scored("scrub", half=0.04), original]
+    said = quality_frames.headline(lines)
     assert tells(said, "SCRUB", "0.040", "0.100") and "Original" not in said
-    assert quality_frames.headline([finding("original", half=0.5)], {}) == ""
-    assert quality_frames.headline([finding("ssd", half=None)], {}) == ""
+    assert quality_frames.headline([original]) == ""
+    assert quality_frames.headline([scored("ssd", half=None)]) == ""
 
 
 @pytest.mark.parametrize(
@@ -195,17 +196,15 @@ def test_the_answer_is_the_highest_f_beside_that_of_retrains_halves():
     [("cannot tell", True), ("forgot", True), ("damaged", False), ("did nothing", False)],
 )
 def test_no_f_outweighs_a_verdict(word, counts):
-    findings = [finding("finetune", half=0.02), finding("scrub", half=0.1, score=0.09)]
-    said = quality_frames.headline(findings, verdict_of("scrub", word))
+    lines = [scored("finetune", half=0.02), scored("scrub", half=0.1, word=word)]
+    said = quality_frames.headline(lines)
     assert ("SCRUB" in said) is counts and tells(said, "0.100" if counts else "0.020")
 
 
 def test_the_table_has_verdict_and_distance_behind_the_method():
-    table = quality_frames.table(
-        [finding("scrub", half=0.1), finding("finetune", half=0.2)], verdict_of("scrub", "damaged")
-    )
+    table = quality_frames.table([scored("scrub", half=0.1, word="damaged")])
     assert list(table.columns[:3]) == ["Method", "Verdict", "Distance"]
-    assert table[["Verdict", "Distance"]].to_numpy().tolist() == [["damaged", "3.1"], ["–", "–"]]
+    assert table[["Verdict", "Distance", "F"]].to_numpy().tolist() == [["damaged", "3.1", "0.100"]]
 
 
 # -- words and figures
@@ -222,10 +221,8 @@ def test_samples_are_ordered_by_how_easily_they_tell():
 
 
 def test_samples_by_epsilon_in_bins_of_half_a_nat_and_the_thresholds_of_a_rule():
-    one = finding("salun", half=0.1)
     counts = (2, 1, *[0] * 11, 1)
-    one = replace(one, assessment=replace(one.assessment, histogram=counts))
-    bins = quality_frames.epsilon_bins(one, [one])
+    bins = quality_frames.epsilon_bins("SalUn", counts)
     assert bins["share"].tolist() == list(counts) and bins["low"].iloc[-1] == 6.5
     assert one_method.ticks(bins)[-1] == (6.75, "6.5+")
     rule = best_rule(unlearned=np.array([1.0, 3, 4, 5]), retrained=np.array([-1.0, 0, 0.5, 3.5]))
