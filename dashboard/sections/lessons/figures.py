@@ -20,7 +20,6 @@ from dashboard.charts.parts import classes
 from dashboard.lessons.records import Figure, Step
 from dashboard.lessons.results import REFERENCES, Entry, LessonResults, plain_name
 from dashboard.lessons.values import Reading
-from dashboard.sections.lessons.runs import status
 from dashboard.text import units, verdicts
 from dashboard.widgets import clicks, course, figures, pictures, presenting
 from dashboard.widgets.markdown import escape
@@ -44,29 +43,16 @@ MOVING: Final = {
 }
 
 
-def show_missing(step: Step, plan: Plan, results: LessonResults) -> None:
+def show_missing(plan: Plan, results: LessonResults) -> None:
     """Why the step has no figure yet."""
     if results.demo:
-        named = ", ".join(catalog.metric(metric).short for metric in step.metrics)
-        st.info(f"The demo lacks numbers of this step ({named}). {way_there(plan)}")
+        said = "The demo lacks numbers of this step."
     elif plan.to_run:
-        st.info(way_there(plan), icon=":material/info:")
+        whose = "you have" if access.presents() else "the presenter has"
+        said = f"The figure comes once {whose} run this story."
     else:
-        reasons = {one.reasons.get(name, "") for one in results.entries for name in step.numbers}
-        why = " ".join(sorted(reasons)).strip() or "python -m mucore remeasure adds it."
-        st.warning(f"The runs lack a number of this step. {escape(why)}", icon=":material/warning:")
-
-
-def way_there(plan: Plan) -> str:
-    """When the figure comes, or what to do for it: guests have no button that runs the story."""
-    now = status(plan)
-    if now == "ready":  # the demo is shown although the story's own runs are there
-        return "This story has been run here: switch from the demo to those results."
-    if now == "running":
-        return "The figure comes as soon as this story's runs are done."
-    if access.presents():
-        return "The figure comes once this story has run: press the button above."
-    return "The figure comes once the presenter has run this story."
+        said = "These runs lack a number of this step. `python -m mucore remeasure` adds it."
+    st.info(said, icon=":material/info:")
 
 
 def show_outcome(step: Step, name: str, results: LessonResults) -> None:

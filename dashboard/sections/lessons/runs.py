@@ -4,23 +4,20 @@ them.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Final, Literal
 
 import streamlit as st
 
-from dashboard import access, data, queue_data, state
-from dashboard.frames import queue as queue_frames
+from dashboard import data, queue_data, state
 from dashboard.lessons.records import Lesson
 from dashboard.lessons.results import LessonResults, gather, plain_name
-from dashboard.text import labels, units
+from dashboard.text import units
 from dashboard.widgets import guests, messages
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
-from mucore import catalog, titles
+from mucore import catalog
 from mucore.runner.estimate import about
 from mucore.runner.plan import Plan, launch, parse_grid
-from mucore.store.rows import Job
 
 STATES: Final[dict[str, tuple[str, str, Literal["green", "blue", "red", "gray", "orange"]]]] = {
     "ready": ("Ready", ":material/check_circle:", "green"),
@@ -35,23 +32,15 @@ def plan_of(lesson: Lesson) -> Plan:
     return queue_data.plan(parse_grid(lesson.grid))
 
 
-def stopped(plan: Plan) -> list[Job]:
-    """The newest jobs of missing runs that ended without a result."""
-    jobs = queue_frames.newest(queue_data.jobs(keys=plan.keys, limit=10 * len(plan.keys)))
-    return [
-        job
-        for job in queue_frames.in_state(jobs, "failed", "lost", "cancelled")
-        if job.key not in plan.cached
-    ]
-
-
 def status(plan: Plan) -> str:
     """How far the lesson's own runs are: "ready", "running", "stopped" or "not run"."""
     if not plan.to_run:
         return "ready"
-    if queue_data.jobs(keys=[spec.key for spec in plan.to_run], states=["queued", "running"]):
+    keys = [spec.key for spec in plan.to_run]
+    if queue_data.jobs(keys=keys, states=["queued", "running"]):
         return "running"
-    return "stopped" if stopped(plan) else "not run"
+    stopped = queue_data.jobs(keys=keys, states=["failed", "lost", "cancelled"])
+    return "stopped" if stopped else "not run"
 
 
 def results_of(lesson: Lesson, plan: Plan) -> LessonResults:
@@ -119,31 +108,20 @@ def begin(lesson: Lesson) -> None:
         queue_data.start_workers()
 
 
-def again(lesson: Lesson) -> None:
-    """Retry what stopped."""
-    with messages.kept("lesson_problem"):
-        store = data.own_store()
-        for job in stopped(plan_of(lesson)):
-            store.retry(job.id)
-        queue_data.start_workers()
-
-
 def run_panel(lesson: Lesson, plan: Plan, *, cover: bool) -> None:
-    """What a step says of the story's runs: the progress, what went wrong, to who watched them that
-    they are done; on the cover, or where the demo lacks them, the button.
+    """What a step says of the story's runs: how many are done, or that some stopped; on the cover,
+    or where the demo lacks them, the button.
     """
     now = status(plan)
-    if now == "ready" and state.ticket("lesson_watched") == lesson.id:
-        st.success("All runs of this story are done.", icon=":material/check_circle:")
-        state.set_ticket("lesson_watched", None)
     if problem := state.ticket("lesson_problem"):
         messages.error(escape(str(problem)))
         state.set_ticket("lesson_problem", None)
     if now == "running":
         watch(lesson)
-    elif now == "stopped":
-        show_stopped(lesson, plan)
-    elif now == "not run" and (cover or not readable(lesson, plan)):
+        return
+    if now == "stopped":
+        show_queue(f":red[:material/error: {units.count(len(plan.to_run), 'run')} did not finish.]")
+    if now != "ready" and (cover or not readable(lesson, plan)):
         offer(lesson, plan)
 
 
@@ -169,60 +147,21 @@ def offer(lesson: Lesson, plan: Plan) -> None:
         )
 
 
-def show_stopped(lesson: Lesson, plan: Plan) -> None:
-    causes, followers = queue_frames.by_cause(stopped(plan))
-    with st.container(border=True):
-        for job in causes[:3]:
-            lines = (job.error or f"The run was {job.state}.").strip().splitlines()
-            said = labels.with_titles(lines[-1], *labels.named_in(job.spec))
-            st.markdown(
-                f":red[:material/error: **{escape(titles.who(job.spec))}** stopped: {escape(said)}]"
-            )
-        if waiting := sum(map(len, followers.values())):
-            st.caption(f"Not run because of it: {units.count(waiting, 'run')}.")
-        with st.container(horizontal=True):
-            if access.presents():
-                press_again("Try again", lesson)
-            link("queue", "Open the queue", icon=":material/list_alt:")
-
-
-def press_again(label: str, lesson: Lesson) -> None:
-    st.button(
-        label, type="primary", icon=":material/replay:", key="again", on_click=again, args=(lesson,)
-    )
-
-
 @guests.live(1.0)
 def watch(lesson: Lesson) -> None:
     with messages.guarded():
         queue_data.reap()
         plan = plan_of(lesson)
-        state.set_ticket("lesson_watched", lesson.id)
         if status(plan) != "running":
             st.rerun()
-        jobs = queue_frames.newest(queue_data.jobs(keys=plan.keys, limit=10 * len(plan.keys)))
-        view = queue_frames.overview(
-            jobs,
-            known=plan.cached,
-            keys=plan.keys,
-            left=queue_data.time_left(jobs, keys=plan.keys),
-            now=datetime.now(UTC),
-        )
-        left = f" · {about(view.left)} left" if view.left is not None else ""
-        with st.container(border=True):
-            done = f"**{view.done} of {units.count(view.total, 'run')} done**{left}"
-            st.progress(view.share, text=done)
-            for job in queue_frames.in_state(jobs, "running")[:2]:
-                st.caption(escape(f"{titles.who(job.spec)}: {job.step or 'starting'}"))
-            if not queue_data.workers():
-                show_no_worker(lesson)
+        total = len(plan.keys)
+        done = total - len(plan.to_run)
+        st.progress(done / total)
+        show_queue(f"**{done} of {units.count(total, 'run')} done**")
 
 
-def show_no_worker(lesson: Lesson) -> None:
-    if queue_data.workers_starting():
-        st.caption(":material/hourglass_top: A worker is starting, which takes a few seconds.")
-        return
-    reason = queue_data.worker_failure() if access.presents() else ""
-    st.markdown(f":material/warning: No worker is running. {escape(reason)}")
-    if access.presents():
-        press_again("Start a worker", lesson)
+def show_queue(said: str) -> None:
+    """A line and the way to the runs, where workers, reasons and retries are."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(said, width="content")
+        link("queue", "Open the queue", icon=":material/list_alt:")

@@ -46,7 +46,7 @@ def show(lesson: Lesson, number: int, plan: Plan | None, results: LessonResults)
         show_scene(step, name, results, opened=opened, asked=room.on(lesson) is not None)
     elif not done:
         with presenting.slide(f"{name}:missing"):
-            figures.show_missing(step, plan, results)
+            figures.show_missing(plan, results)
     elif opened:
         figures.show_outcome(step, name, results)
 

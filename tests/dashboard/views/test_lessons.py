@@ -634,7 +634,7 @@ def test_check_yourself_gives_feedback(home):
 def test_the_button_launches_an_ordinary_comparison_and_shows_its_progress(home, started):
     at = button(opened(lesson=FIRST.id), "Run it live").click().run()
     assert not at.exception and not at.error
-    assert "0 of 6 runs done" in str([bar.proto.text for bar in at.get("progress")])
+    assert "**0 of 6 runs done**" in words_on(at)
     with open_store(home) as store:
         (comparison,) = store.comparisons()
         assert comparison.name == "Lesson: Forget one class" and len(comparison.keys) == 6
@@ -673,25 +673,22 @@ def test_a_guest_is_sent_to_no_button_that_only_the_presenter_has(home, become):
     become("guest")
     guests = opened(lesson=FIRST.id, step="2")
     assert not has_button(guests, "Run it live")
-    assert "button" not in words_on(guests) and lines_with(guests, "figure", "presenter")
+    assert lines_with(guests, "figure", "presenter")
     become("presenter")
     own = opened(lesson=FIRST.id, step="2")
-    assert has_button(own, "Run it live") and lines_with(own, "figure", "button")
+    assert has_button(own, "Run it live") and lines_with(own, "figure", "you")
 
 
-def test_a_failed_run_says_why_and_can_be_tried_again(home):
+def test_after_a_failed_run_the_story_can_be_run_again(home):
     button(opened(lesson=FIRST.id), "Run it live").click().run()
-    why = "No space is left on the disk."
     with open_store(home) as store:
-        worker = store.register_worker(device="cpu", threads=1)
-        job = store.claim(worker.id)
-        assert job is not None
-        store.finish_job(job.id, "failed", error=f"Traceback\n{why}", worker_id=worker.id)
+        for job in store.jobs():
+            store.cancel(job.id)
     at = opened(lesson=FIRST.id)
-    assert why in words_on(at) and "Traceback" not in words_on(at)
+    assert lines_with(at, "6 runs") and "Open the queue" in links(at)
     assert ":red-badge[:material/error: Stopped]" in words_on(opened())
-    at = button(at, "Try again").click().run()
-    assert not at.exception and not has_button(at, "Try again")
+    at = button(at, "Run it live").click().run()
+    assert not at.exception and not has_button(at, "Run it live")
     with open_store(home) as store:
         assert len(store.jobs(states=["queued"])) == 6
 
@@ -725,5 +722,4 @@ def test_the_demo_is_read_where_it_has_the_story_and_said_so(home, tmp_path, mon
     assert "dataset=fashion-mnist-10k" in there and "scenario=class_wise" in there
     at = opened(lesson="backdoor", step="2")
     (said,) = at.info
-    wanted = [catalog.metric(name).short for name in LESSONS["backdoor"].steps[1].metrics]
-    assert not at.exception and all(each in said.value for each in ("demo", *wanted))
+    assert not at.exception and "demo" in said.value
