@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import access, data, logo, state
+from dashboard import access, logo, state
 from dashboard.pages import BY_ID, MOVED, MOVED_VIEWS, PAGES, TAB
 from dashboard.widgets import course, guests, messages, presenting, share, side_bar
 from mucore.errors import MucoreError
@@ -65,7 +65,7 @@ with messages.sentences():
     side_bar.follow_theme()
     above = st.empty()  # what is damaged is found where a page reads it
     presenting.begin()
-    with messages.guarded(), data.opening(f"{here} {state.param('view')}"):
+    with messages.guarded():
         if here in BY_ID and BY_ID[here].works and not access.presents():
             guests.not_for_you(BY_ID[here])
         else:

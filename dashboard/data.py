@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -54,9 +54,8 @@ DEMO = shipped.DATA / "demo"
 DRAW = shipped.DATA / "draw"  # a few networks to draw for (scripts/make_draw.py)
 Settings = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]  # data sets, models, scenarios
 REFERENCES = ("original", "retrain")
-MANY = 2000  # results from which opening a page may take seconds
-# how many views are known to have been opened, and letters of each: readers write what they like
-OPENED, LETTERS = 200, 80
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,27 +137,6 @@ def has_both() -> bool:
         return False
 
 
-@contextmanager
-def opening(page: str) -> Generator[None]:
-    """Words while `page` is drawn for the first time on what the store holds now, if that is much:
-    most of it is cached from then on.
-    """
-    page = page[:LETTERS]
-    try:
-        store = own_store()
-        seen = _opened(str(store.home), store.change_counter("results"))
-        count = 0 if page in seen else store.count_results()
-    except MucoreError:  # the page itself says so
-        seen, count = set(), 0
-    if count < MANY:
-        yield
-        return
-    with st.spinner(f"Reading {count:,} results"):
-        yield
-    if len(seen) < OPENED:
-        seen.add(page)
-
-
 def summaries(**filters: Any) -> pd.DataFrame:
     """One row a result (columns: mucore.store.Store.summaries). `filters` are those of the
     store.
@@ -175,8 +153,7 @@ def unlearning_runs() -> pd.DataFrame:
 
 def metric_values(**filters: Any) -> pd.DataFrame:
     """One row a result and metric: key, metric, value, gap, error."""
-    where = source()
-    return _metric_values(where.store, where.name, where.change, _frozen(filters)).copy(deep=False)
+    return _metric_values(_frozen(filters)).copy(deep=False)
 
 
 def chosen(runs: pd.DataFrame) -> str:
@@ -207,17 +184,7 @@ def judged(runs: pd.DataFrame) -> Mapping[str, Judged]:
     Retrain: of these runs alone, but with the bands of all Retrains that the store has of their
     settings. Trainings without a scenario have none.
     """
-    where, mine = source(), runs[runs["scenario"].notna()]
-    methods = mine["method"].unique().tolist()
-    return _judged(
-        where.store,
-        where.name,
-        where.change,
-        chosen(mine),
-        _settings(mine),
-        methods[0] if len(methods) == 1 else None,
-        tuple(mine["key"].tolist()),
-    )
+    return _judged(runs[runs["scenario"].notna()])
 
 
 def judged_words(runs: pd.DataFrame) -> dict[str, Word]:
@@ -268,14 +235,7 @@ def board(suite: str) -> Board | None:
     """The board of what this source has of a suite, None where it has nothing. Raises a
     `MucoreError` with a sentence.
     """
-    where = source()
-    return _board(where.store, where.name, where.change, suite, tuning.stamps())
-
-
-def predicted() -> frozenset[str]:
-    """The keys of the runs whose predictions were kept."""
-    where = source()
-    return _predicted(where.store, where.name, where.change)
+    return _board(suite, tuning.stamps())
 
 
 def outputs(key: str) -> Outputs | None:
@@ -322,8 +282,7 @@ def training_features(keys: Sequence[str]) -> list[Split]:
     """For each run the kept penultimate features of training samples, cut to the samples that all
     of them have. Raises a `MucoreError` with a sentence where there are none.
     """
-    where = source()
-    return _training_features(where.store, where.name, where.change, tuple(keys))
+    return _training_features(tuple(keys))
 
 
 def images(spec: Mapping[str, Any], ids: Sequence[int], *, triggered: bool = False) -> np.ndarray:
@@ -418,8 +377,7 @@ def pack() -> Path | None:
 
 def comparisons() -> list[Comparison]:
     """Newest first; those of the demo pack while the demo is shown."""
-    where = source()
-    return list(_comparisons(where.store, where.name, where.change))
+    return list(_comparisons())
 
 
 def own_comparisons() -> list[Comparison]:
@@ -442,12 +400,6 @@ def _open_for_guests(home: str, _store: Store) -> Store:
 @st.cache_resource(show_spinner=False, max_entries=8, on_release=lambda box: box.close())
 def _ballot_box(home: str, _store: Store) -> BallotBox:
     return BallotBox(_store.home, url=_store.url)
-
-
-@st.cache_resource(show_spinner=False, max_entries=2)
-def _opened(name: str, change: int) -> set[str]:
-    """Pages that somebody has opened since the store changed."""
-    return set()
 
 
 @st.cache_resource(show_spinner=False, max_entries=2, on_release=lambda store: store.close())
@@ -478,11 +430,35 @@ def _summaries(
     return _store.summaries(**dict(filters))
 
 
-@st.cache_resource(show_spinner=False, max_entries=16)
-def _metric_values(
-    _store: Store, name: str, change: int, filters: tuple[tuple[str, Any], ...]
-) -> pd.DataFrame:
-    values, notes = _store.metric_values(**dict(filters)), _store.remarks(**dict(filters))
+def kept(most: int) -> Callable[[Callable[Concatenate[Source, P], T]], Callable[P, T]]:
+    """Keeps what a function makes of the source that a page shows, its first argument, until a
+    result changes there. All who read share it: never write to it. Runs count by their keys.
+    """
+
+    def decorate(make: Any) -> Any:
+        def made(_source: Source, name: str, change: int, *arguments: Any) -> Any:
+            return make(_source, *arguments)
+
+        # Streamlit keeps functions apart by their names
+        made.__qualname__ = f"{make.__module__}.{make.__qualname__}"
+        cached = st.cache_resource(
+            show_spinner=False, max_entries=most, hash_funcs={pd.DataFrame: chosen}
+        )(made)
+
+        @wraps(make)
+        def found(*arguments: Any) -> Any:
+            where = source()
+            return cached(where, where.name, where.change, *arguments)
+
+        return found
+
+    return decorate
+
+
+@kept(16)
+def _metric_values(where: Source, filters: tuple[tuple[str, Any], ...]) -> pd.DataFrame:
+    store = where.store
+    values, notes = store.metric_values(**dict(filters)), store.remarks(**dict(filters))
     attacks = values.index[values["metric"].isin([f"mia_{attack}" for attack in ATTACKS])]
     found = {key: guessed for key, said in notes.items() if (guessed := guesses(said.notes))}
     pairs = zip(values.loc[attacks, "key"], values.loc[attacks, "metric"], strict=True)
@@ -491,26 +467,16 @@ def _metric_values(
     return values
 
 
-@st.cache_resource(show_spinner=False, max_entries=32)
-def _judged(
-    _store: Store,
-    name: str,
-    change: int,
-    choice: str,
-    asked: Settings,
-    of: str | None,
-    _keys: tuple[str, ...],
-) -> Mapping[str, Judged]:
-    keys = set(_keys)
-    every = _runs(_store, name, change, asked, of)
-    mine = [one for one in every if one.key in keys or one.method in REFERENCES]
-    return {key: line for line in judge(mine) for key in line.keys if key in keys}
+@kept(32)
+def _judged(where: Source, mine: pd.DataFrame) -> Mapping[str, Judged]:
+    keys, methods = set(mine["key"]), mine["method"].unique().tolist()
+    every = _runs(_settings(mine), methods[0] if len(methods) == 1 else None)
+    asked = [one for one in every if one.key in keys or one.method in REFERENCES]
+    return {key: line for line in judge(asked) for key in line.keys if key in keys}
 
 
-@st.cache_resource(show_spinner=False, max_entries=4)
-def _runs(
-    _store: Store, name: str, change: int, asked: Settings, of: str | None
-) -> tuple[Run, ...]:
+@kept(4)
+def _runs(where: Source, asked: Settings, of: str | None) -> tuple[Run, ...]:
     """`of` names the only method that is asked for beside the references, if there is one. From
     `metric_values` as a page of one data set and scenario reads them anyway.
     """
@@ -533,26 +499,30 @@ def _runs(
     return runs_of(
         every[wanted],
         values,
-        _store.remarks(**filters),
-        _store.results(metrics=False, **filters | Filters(method="retrain")),
+        where.store.remarks(**filters),
+        where.store.results(metrics=False, **filters | Filters(method="retrain")),
     )
 
 
-@st.cache_resource(show_spinner=False, max_entries=8)
-def _board(
-    _store: Store, name: str, change: int, suite: str, tuned: tuple[tuple[int, int], ...]
-) -> Board | None:
-    return board_of(load(suite), _store)
+@kept(8)
+def _board(where: Source, suite: str, tuned: tuple[tuple[int, int], ...]) -> Board | None:
+    return board_of(load(suite), where.store)
 
 
-@st.cache_resource(show_spinner=False, max_entries=8)
-def _comparisons(_store: Store, name: str, change: int) -> tuple[Comparison, ...]:
-    return tuple(sorted(_store.comparisons(), key=lambda one: one.created, reverse=True))
+@kept(8)
+def _comparisons(where: Source) -> tuple[Comparison, ...]:
+    return tuple(sorted(where.store.comparisons(), key=lambda one: one.created, reverse=True))
 
 
-@st.cache_resource(show_spinner=False, max_entries=4)
-def _predicted(_store: Store, name: str, change: int) -> frozenset[str]:
-    return frozenset(_store.with_outputs())
+@kept(4)
+def predicted(where: Source) -> frozenset[str]:
+    """The keys of the runs whose predictions were kept."""
+    return frozenset(where.store.with_outputs())
+
+
+@kept(8)
+def _training_features(where: Source, keys: tuple[str, ...]) -> list[Split]:
+    return common([stored(where.store, key, "train") for key in keys])
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)
@@ -563,11 +533,6 @@ def _outputs(_store: Store, name: str, artifact: str) -> Outputs:
 @st.cache_resource(show_spinner=False, max_entries=24)
 def _weights(_store: Store, name: str, artifact: str) -> Mapping[str, np.ndarray]:
     return _store.artifacts.get_arrays(artifact)
-
-
-@st.cache_resource(show_spinner=False, max_entries=8)
-def _training_features(_store: Store, name: str, change: int, keys: tuple[str, ...]) -> list[Split]:
-    return common([stored(_store, key, "train") for key in keys])
 
 
 @st.cache_data(show_spinner=False, max_entries=64)

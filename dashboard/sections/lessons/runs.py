@@ -9,6 +9,7 @@ from typing import Final, Literal
 import streamlit as st
 
 from dashboard import data, queue_data, state
+from dashboard.lessons import LESSONS
 from dashboard.lessons.records import Lesson
 from dashboard.lessons.results import LessonResults, gather, plain_name
 from dashboard.text import units
@@ -47,40 +48,27 @@ def results_of(lesson: Lesson, plan: Plan) -> LessonResults:
     """The lesson's own runs, or the demo's of the same scenario while the demo is shown. All who
     read along share them; nobody writes to them.
     """
-    source = data.source()
-    return _gathered(source, source.name, source.change, lesson, lesson.id, tuple(plan.keys), plan)
+    return _gathered(lesson.id, tuple(plan.keys))
 
 
-@st.cache_resource(show_spinner=False, max_entries=24)
-def _gathered(
-    _source: data.Source,
-    name: str,
-    change: int,
-    _lesson: Lesson,
-    lesson: str,
-    keys: tuple[str, ...],
-    _plan: Plan,
-) -> LessonResults:
-    outputs = data.outputs if _lesson.features else None
-    if _source.demo:
-        specs = _plan.specs
-        scenarios = list(dict.fromkeys(spec.scenario for spec in specs if spec.scenario))
+@data.kept(24)
+def _gathered(source: data.Source, name: str, keys: tuple[str, ...]) -> LessonResults:
+    lesson, store = LESSONS[name], source.store
+    specs = plan_of(lesson).specs
+    outputs = data.outputs if lesson.features else None
+    scenarios = list(dict.fromkeys(spec.scenario for spec in specs if spec.scenario))
+    if source.demo:
         methods = list(dict.fromkeys(spec.method for spec in specs))
-        found = _source.store.results(scenario=scenarios, method=methods)
+        found = store.results(scenario=scenarios, method=methods)
         return gather(found, specs, demo=True, outputs=outputs)
-    found = _source.store.results(keys=list(keys))
+    found = store.results(keys=list(keys))
     mine = next((result.spec for result in found if result.spec["method"] == "retrain"), None)
-    retrains = (
-        []
-        if mine is None
-        else _source.store.results(
-            dataset=mine["dataset"],
-            model=mine["model"],
-            scenario=list(dict.fromkeys(spec.scenario for spec in _plan.specs if spec.scenario)),
-            method="retrain",
-        )
+    if mine is None:
+        return gather(found, specs, outputs=outputs)
+    retrains = store.results(
+        dataset=mine["dataset"], model=mine["model"], scenario=scenarios, method="retrain"
     )
-    return gather(found, _plan.specs, outputs=outputs, retrains=retrains)
+    return gather(found, specs, outputs=outputs, retrains=retrains)
 
 
 def readable(lesson: Lesson, plan: Plan) -> bool:
