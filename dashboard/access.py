@@ -53,7 +53,6 @@ UNSAID: Final = (
     "docs/hosting.md says what each means."
 )
 GUESTS_AT_ONCE: Final = 2  # pages drawn for guests at the same time; the presenter's never waits
-COURTESY: Final = 3.0  # seconds that a guest's page waits at most while the presenter's is drawn
 PATIENCE: Final = 20.0  # seconds in which a guest's page gets its turn, unless there are too many
 # Guests' files that are made at a click or wait. They take threads that Streamlit has for the files
 # of all, the presenter's among them, of which there are five on the smallest machine.
@@ -85,35 +84,8 @@ def _digest(secret: bytes, text: str) -> bytes:
     return hmac.digest(secret, text.encode(errors="replace"), "sha256")
 
 
-class _Turns:
-    """Who draws at this moment, so that of guests a few do, and none begins while the presenter
-    waits for a page: threads of one process share one processor.
-    """
-
-    def __init__(self, most: int) -> None:
-        self.most, self.guests, self.presenters = most, 0, 0
-        self.moved = threading.Condition()
-
-    def take(self) -> bool:
-        """Wait for a guest's turn; False where it did not come."""
-        with self.moved:
-            self.moved.wait_for(lambda: self._free() and not self.presenters, COURTESY)
-            taken = self.moved.wait_for(self._free, PATIENCE)
-            self.guests += taken
-            return taken
-
-    def count(self, *, guests: int = 0, presenters: int = 0) -> None:
-        with self.moved:
-            self.guests += guests
-            self.presenters += presenters
-            self.moved.notify_all()
-
-    def _free(self) -> bool:
-        return self.guests < self.most
-
-
 _server = _Server(*hosting.taken_over(os.environ))
-_turns = _Turns(GUESTS_AT_ONCE)
+_guests = threading.BoundedSemaphore(GUESTS_AT_ONCE)
 _heavy = threading.BoundedSemaphore(1)
 _files = threading.BoundedSemaphore(FILES_AT_ONCE)
 _mine = threading.local()
@@ -276,17 +248,10 @@ def turn() -> Generator[None]:
     """Drawing a page or a part of one: of guests a few at a time. Who waited in vain reads why, and
     the page stops there.
     """
-    if getattr(_mine, "turn", False):
+    if presents() or getattr(_mine, "turn", False):
         yield
         return
-    if presents():
-        _turns.count(presenters=1)
-        try:
-            yield
-        finally:
-            _turns.count(presenters=-1)
-        return
-    if not _turns.take():
+    if not _guests.acquire(timeout=PATIENCE):
         st.info(BUSY, icon=":material/hourglass_top:")
         st.button("Try again", icon=":material/refresh:")
         st.stop()
@@ -295,7 +260,7 @@ def turn() -> Generator[None]:
         yield
     finally:
         _mine.turn = False
-        _turns.count(guests=-1)
+        _guests.release()
 
 
 @contextmanager

@@ -21,7 +21,6 @@ from mucore.store import Talk
 
 LOOKS: Final = 2.0  # seconds after which a reader's page looks where the presenter is
 GONE: Final = 15.0  # seconds after which a page that did not look counts as closed
-OVER: Final = 12 * 3600.0  # and as closed for good
 NEWS: Final = "/_mucore/room"  # where it looks: dashboard/server.py answers
 NAMELESS: Final = (
     "Your browser keeps no cookie of this page, so your vote could not be told apart from others. "
@@ -103,7 +102,7 @@ def arrive() -> str:
     """
     page = hashlib.sha256(state.session().encode()).hexdigest()[:24]
     with _lock:
-        _seen[page] = _closed_left_out()
+        _seen[page] = time.monotonic()
     return page
 
 
@@ -133,13 +132,5 @@ def place(held: Talk | None, lesson: str, *, follows: bool) -> str:
 def readers() -> int:
     """How many pages of readers are open on the lesson that is held."""
     with _lock:
-        now = _closed_left_out()
+        now = time.monotonic()
         return sum(now - at < GONE for at in _seen.values())
-
-
-def _closed_left_out() -> float:
-    """Forget the pages that are closed for good; the time now. The lock is held."""
-    now = time.monotonic()
-    for page in [page for page, at in _seen.items() if now - at > OVER]:
-        del _seen[page]
-    return now

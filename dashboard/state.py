@@ -281,24 +281,14 @@ def uploaded(key: str) -> Any:
 
 
 def select(
-    label: str,
-    name: str,
-    options: Sequence[str],
-    *,
-    default: str | None = None,
-    format_func: Callable[[str], str] = str,
-    **look: Any,
+    label: str, name: str, options: Sequence[str], *, default: str | None = None, **look: Any
 ) -> str:
     """A select box bound to URL parameter `name`. Returns "" when there are no options."""
     if not options:
+        look["format_func"] = str
         st.selectbox(label, ["–"], disabled=True, **look)
         return ""
-    first = _first(options, default)
-    meant = choice(name, options, first)
-    key = _follow("select", name, meant, first, valid=lambda value: value in options)
-    value = st.selectbox(label, options, key=key, format_func=format_func, **look)
-    _write(name, value, first, meant=meant)
-    return value
+    return _one_of(st.selectbox, label, name, options, default, look)
 
 
 def select_into(label: str, name: str, options: Mapping[str, str], **look: Any) -> None:
@@ -359,26 +349,11 @@ def multiselect(
 
 
 def segmented(
-    label: str,
-    name: str,
-    options: Sequence[str],
-    *,
-    default: str | None = None,
-    format_func: Callable[[str], str] = str,
-    **look: Any,
+    label: str, name: str, options: Sequence[str], *, default: str | None = None, **look: Any
 ) -> str:
     """A row of exclusive buttons bound to URL parameter `name`; one of them is always on."""
-    first = _first(options, default)
-    meant = choice(name, options, first)
-    key = _follow("segmented", name, meant, first, valid=lambda value: value in options)
-    value = (
-        st.segmented_control(
-            label, options, key=key, format_func=format_func, required=True, **look
-        )
-        or first
-    )
-    _write(name, value, first, meant=meant)
-    return value
+    look["required"] = True
+    return _one_of(st.segmented_control, label, name, options, default, look)
 
 
 def carried_segmented(
@@ -416,21 +391,26 @@ def carried_segmented(
 
 
 def slider(
+    label: str, name: str, options: Sequence[str], *, default: str | None = None, **look: Any
+) -> str:
+    """A slider over named stops, bound to URL parameter `name`."""
+    return _one_of(st.select_slider, label, name, options, default, look)
+
+
+def _one_of(
+    draw: Any,
     label: str,
     name: str,
     options: Sequence[str],
-    *,
-    default: str | None = None,
-    format_func: Callable[[str], str] = str,
-    **look: Any,
+    default: str | None,
+    look: dict[str, Any],
 ) -> str:
-    """A slider over named stops, bound to URL parameter `name`."""
+    """The option chosen in the widget that `draw` makes."""
     first = _first(options, default)
-    key = _follow(
-        "slider", name, choice(name, options, first), first, valid=lambda value: value in options
-    )
-    value = st.select_slider(label, options, key=key, format_func=format_func, **look)
-    _write(name, value, first)
+    meant = choice(name, options, first)
+    key = _follow(draw.__name__, name, meant, first, valid=lambda value: value in options)
+    value = draw(label, options, key=key, **look) or first
+    _write(name, value, first, meant=meant)
     return value
 
 

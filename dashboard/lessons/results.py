@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from dashboard.text.labels import method_names
 from mucore import catalog
 from mucore.metrics.registry import RELATIVE_TO_RETRAIN
 from mucore.metrics.representation import NEIGHBOURS, knn_accuracy
-from mucore.metrics.sanity import GUESS, blind_attacks, guesses
+from mucore.metrics.sanity import GUESS, guesses
 from mucore.outputs import Outputs
 from mucore.spec import RunSpec
 from mucore.statistics.significance import half_band
@@ -46,12 +47,10 @@ class Entry:
     key: str
     method: str
     title: str
-    family: str
     scenario: str
     values: Mapping[str, float]
     reasons: Mapping[str, str]
     forget_count: int
-    blind: frozenset[str]  # attacks that are no better than a guess on this model
     spec: Mapping[str, Any]
     # on the method's line: its runs with these settings, over all seeds that there are
     verdict: Verdict | None = None
@@ -162,16 +161,12 @@ def _apart(
         and result.spec["scenario"] == entry.scenario
         and result.spec["scenario_parameters"] == entry.spec["scenario_parameters"]
     }
-    by_seed: dict[str, dict[int, list[float]]] = {}
-    for result in alike.values():
-        other = _entry(result, outputs, None)
-        for name, value in other.values.items():
-            if name not in RELATIVE_TO_RETRAIN:
-                seeds = by_seed.setdefault(name, {})
-                seeds.setdefault(int(result.spec["training_seed"]), []).append(value)
+    values = pd.DataFrame([dict(_entry(one, outputs, None).values) for one in alike.values()])
+    seeds = [int(one.spec["training_seed"]) for one in alike.values()]
     halves = {
-        name: half_band([float(np.mean(each)) for each in seeds.values()])
-        for name, seeds in by_seed.items()
+        str(name): half_band(column.dropna().tolist())
+        for name, column in values.groupby(seeds).mean().items()
+        if name not in RELATIVE_TO_RETRAIN
     }
     return {name: half for name, half in halves.items() if half is not None}
 
@@ -183,20 +178,17 @@ def played(events: Sequence[Mapping[str, Any]], preset: str) -> tuple[Entry, ...
 
 
 def _played(done: Mapping[str, Any], preset: str, count: int) -> Entry:
-    title, family = method_names(done["who"])
     numbers = {name: value for name, value in done["numbers"].items() if value is not None}
     away = done.get("difference") or {}
     apart = {AWAY: away.get("mean"), AT_FORGET: away.get("at_forget")}
     return Entry(
         key=f"{preset}:{done['who']}",
         method=done["who"],
-        title=title,
-        family=family,
+        title=method_names(done["who"])[0],
         scenario=preset,
         values=numbers | {name: value for name, value in apart.items() if value is not None},
         reasons={},
         forget_count=count,
-        blind=frozenset(),
         spec={},
     )
 
@@ -266,7 +258,6 @@ def neighbours_say(outputs: Outputs) -> tuple[float, int] | None:
 
 def _entry(result: Result, outputs: FindOutputs | None, verdict: Verdict | None) -> Entry:
     method = str(result.spec["method"])
-    title, family = method_names(method)
     guessed = guesses(result.notes)
     values = {
         name: one.value
@@ -285,13 +276,11 @@ def _entry(result: Result, outputs: FindOutputs | None, verdict: Verdict | None)
     return Entry(
         key=result.key,
         method=method,
-        title=title,
-        family=family,
+        title=method_names(method)[0],
         scenario=str(result.spec["scenario"]),
         values=values,
         reasons=reasons,
         forget_count=result.forget_count,
-        blind=blind_attacks(result.notes),
         spec=result.spec,
         verdict=verdict,
     )

@@ -27,15 +27,8 @@ def may(what: str) -> bool:
 
 def not_for_you(page: Page) -> None:
     """A whole page that is there to start and change things."""
-    doing = {
-        "launch": (
-            "Who launches comparisons here?",
-            "You are reading along: the presenter chooses data, methods and what is to be "
-            "forgotten, and starts the runs. You can follow them, and read what comes of them.",
-        )
-    }
-    question, how = doing[page.id]
-    header(question, how, title=question)
+    how = f"{access.READS} You can follow the runs, and read what comes of them."
+    header(f"{page.title} is for the presenter", how)
     st.markdown(how)
     link("queue", "Follow the runs", icon=":material/list_alt:")
     link("results", "Read the results", icon=":material/table_chart:")

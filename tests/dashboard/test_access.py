@@ -132,9 +132,8 @@ def test_guests_get_sentences_without_paths(home, become):
 
 
 def test_the_presenter_never_waits_for_guests(home, become, monkeypatch):
-    monkeypatch.setattr(access, "_turns", access._Turns(1))
+    monkeypatch.setattr(access, "_guests", threading.BoundedSemaphore(1))
     monkeypatch.setattr(access, "PATIENCE", 0.05)
-    monkeypatch.setattr(access, "COURTESY", 0.05)
     become("guest")
     with access.turn():
         waiting: list[AppTest] = []
@@ -146,38 +145,6 @@ def test_the_presenter_never_waits_for_guests(home, become, monkeypatch):
         assert access.BUSY not in words_on(open_page("glossary"))
     become("guest")
     assert access.BUSY not in words_on(open_page("glossary"))
-
-
-def test_no_guest_begins_while_the_presenter_waits_for_a_page(become, monkeypatch):
-    turns = access._Turns(2)
-    monkeypatch.setattr(access, "_turns", turns)
-    monkeypatch.setattr(access, "COURTESY", 60.0)
-    order: list[str] = []
-
-    def guest() -> None:
-        with access.turn():
-            order.append("guest")
-
-    become("presenter")
-    access._server.presenters.add("")  # this thread, which is no browser's
-    with access.turn():
-        access._server.presenters.clear()
-        other = threading.Thread(target=guest)
-        other.start()
-        other.join(timeout=0.2)
-        order.append("presenter")
-    other.join()
-    assert order == ["presenter", "guest"]
-    assert (turns.guests, turns.presenters) == (0, 0)
-
-
-def test_a_guest_does_not_wait_for_all_that_the_presenter_does(become, monkeypatch):
-    monkeypatch.setattr(access, "_turns", access._Turns(2))
-    monkeypatch.setattr(access, "COURTESY", 0.05)
-    become("guest")
-    access._turns.count(presenters=1)  # such as one who makes a report
-    with access.turn():
-        assert access._turns.guests == 1
 
 
 def test_of_guests_one_at_a_time_keeps_the_processor_busy(become):

@@ -176,19 +176,11 @@ def test_a_metric_is_explained_before_or_where_it_is_first_shown():
 # --------------------------------------------------------------------------------------------------
 
 
-def made(
-    values: Mapping[str, Mapping[str, float]],
-    scenario: str = "class_wise",
-    blind: frozenset[str] = frozenset(),
-) -> LessonResults:
+def made(values: Mapping[str, Mapping[str, float]], scenario: str = "class_wise") -> LessonResults:
     entries = []
     for method, numbers in values.items():
-        card = catalog.method(method)
-        entries.append(
-            Entry(
-                method, method, card.title, card.family, scenario, dict(numbers), {}, 120, blind, {}
-            )
-        )
+        title = catalog.method(method).title
+        entries.append(Entry(method, method, title, scenario, dict(numbers), {}, 120, {}))
     return LessonResults(tuple(entries), scenario)
 
 
