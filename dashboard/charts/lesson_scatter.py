@@ -2,52 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts import similarity_scatter
+from dashboard.charts import scatter
 from dashboard.charts.parts import noise
-from dashboard.charts.scatter import Dot
-from dashboard.charts.similarity_scatter import Measures, SimilarityScatterInfo
+from dashboard.charts.scatter import Axis, Dot
 from dashboard.lessons.results import REFERENCES, LessonResults
 
-CKA = Measures(
-    x="cka_original_forget",
-    y="cka_retrain_forget",
-    across="CKA to the original: 1 is unchanged",
-    up="CKA to Retrain: 1 is ideal",
-)
+ACROSS = Axis(title="CKA to the original: 1 is unchanged", low=-0.04, high=1.06)
+UP = Axis(title="CKA to Retrain: 1 is ideal", low=-0.04, high=1.06)
+X, Y = "cka_original_forget", "cka_retrain_forget"
 
 
-def lesson_scatter_info(results: LessonResults) -> SimilarityScatterInfo:
+def dots_of(results: LessonResults) -> list[Dot]:
     """All models with both numbers, without their verdicts."""
-    places = {
-        one.method: (one.title, one.values[CKA.x], one.values[CKA.y])
-        for one in results.entries
-        if one.scenario == results.scenario and {CKA.x, CKA.y} <= set(one.values)
-    }
-    retrain, original = (
-        places[name][1:] if name in places else None for name in ("retrain", "original")
-    )
-    dots = tuple(
+    return [
         Dot(
-            key=method,
-            title=title,
-            x=x,
-            y=y,
+            key=one.method,
+            title=one.title,
+            x=one.values[X],
+            y=one.values[Y],
             fate="cannot tell",
-            told=f"{x:.2f} across, {y:.2f} up",
+            told=f"{one.values[X]:.2f} across, {one.values[Y]:.2f} up",
         )
-        for method, (title, x, y) in places.items()
-        if method not in REFERENCES
-    )
-    return SimilarityScatterInfo(measures=CKA, dots=dots, retrain=retrain, original=original)
+        for one in results.entries
+        if one.scenario == results.scenario and {X, Y} <= set(one.values)
+    ]
 
 
-def draw(info: SimilarityScatterInfo, half: float | None, *, dark: bool) -> go.Figure:
+def draw(dots: Sequence[Dot], half: float | None, *, dark: bool) -> go.Figure:
     """`half` is that of the band of Retrains of other seeds across; upwards each is compared with
     itself.
     """
-    figure = similarity_scatter.draw(info, dark=dark)
-    band = noise.around(info.retrain[0] if info.retrain else None, half)
+    places = {dot.key: (dot.x, dot.y) for dot in dots}
+    figure = scatter.draw(
+        [dot for dot in dots if dot.key not in REFERENCES],
+        ACROSS,
+        UP,
+        dark=dark,
+        retrain=places.get("retrain"),
+        original=places.get("original"),
+        diagonal=True,
+        height=520,
+    )
+    band = noise.around(places["retrain"][0] if "retrain" in places else None, half)
     return figure if band is None else figure.add_shape(noise.band(theme.ground(dark), x=band))
+
+
+def alt_text(dots: Sequence[Dot]) -> str:
+    said = "; ".join(f"{dot.title} {dot.told}" for dot in dots)
+    return f"CKA to the original across, to Retrain up: {said or 'not measured'}."

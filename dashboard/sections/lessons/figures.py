@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import access, assets, data, state
-from dashboard.charts import lesson_dots, lesson_pictures, lesson_scatter, similarity_scatter
+from dashboard.charts import lesson_dots, lesson_pictures, lesson_scatter
 from dashboard.charts.parts import classes
 from dashboard.lessons.records import Figure, Step
 from dashboard.lessons.results import REFERENCES, Entry, LessonResults, plain_name
@@ -133,9 +133,8 @@ def drawn(
 ) -> tuple[go.Figure, str]:
     """A figure with its words."""
     if figure.kind == "scatter":
-        info = lesson_scatter.lesson_scatter_info(results)
-        half = results.noise(lesson_scatter.CKA.x)
-        return lesson_scatter.draw(info, half, dark=dark), similarity_scatter.alt_text(info)
+        models, half = lesson_scatter.dots_of(results), results.noise(lesson_scatter.X)
+        return lesson_scatter.draw(models, half, dark=dark), lesson_scatter.alt_text(models)
     marks = lesson_dots.lesson_dots_info(results, figure, judged=step.judged)
     return lesson_dots.draw(marks, dark=dark, stacked=stacked), lesson_dots.alt_text(marks)
 

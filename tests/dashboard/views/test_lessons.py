@@ -20,7 +20,6 @@ from streamlit.testing.v1 import AppTest
 from dashboard import data
 from dashboard.charts import lesson_dots, lesson_scatter
 from dashboard.charts.dots import Mark
-from dashboard.charts.lesson_scatter import CKA
 from dashboard.lessons import LESSONS
 from dashboard.lessons.records import Figure, Guess, Lesson
 from dashboard.lessons.results import (
@@ -446,8 +445,8 @@ def test_grey_is_where_retrains_of_other_seeds_stand():
     )
     assert (band.x0, band.x1, band.xref) == (pytest.approx(13.25), pytest.approx(26.75), "x")
 
-    scatter, half = lesson_scatter.lesson_scatter_info(evidence), evidence.noise(CKA.x)
-    shapes = lesson_scatter.draw(scatter, half, dark=False).layout.shapes
+    models, half = lesson_scatter.dots_of(evidence), evidence.noise(lesson_scatter.X)
+    shapes = lesson_scatter.draw(models, half, dark=False).layout.shapes
     (band,) = (shape for shape in shapes if shape.name == "noise")
     assert (band.x0, band.x1) == pytest.approx((0.5325, 0.6675)) and band.yref == "y domain"
 
