@@ -47,3 +47,8 @@ def write(figure: go.Figure, text: str, color: str, *, size: int = 12, **place: 
 def below(y: float) -> dict[str, Any]:
     """A legend that begins below the figure, at `y` in shares of its height."""
     return {"orientation": "h", "y": y, "yanchor": "top", "x": 0}
+
+
+def above(y: float) -> dict[str, Any]:
+    """A legend that ends above the figure, at `y` in shares of its height."""
+    return {"y": y, "yanchor": "bottom", "x": 0}
