@@ -89,8 +89,6 @@ def method_paragraph(card: MethodCard) -> str:
             for name, each in card.scenario_values.items()
         ),
         f"Published storage: {sentence(card.storage)}",
-        card.footprint.scratch != "0"
-        and f"Holds for itself, in bytes: `{card.footprint.scratch}`.",
         card.scenarios is not None
         and f"Runs under {names(card.scenarios)} only: {sentence(card.scenarios_reason)}",
         "attributes" not in card.tasks

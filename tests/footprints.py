@@ -19,8 +19,6 @@ EARLY = {("second_order", "backward"), ("gkt", "backward")}
 # How long AMUN's attack takes is up to the network, RUM counts as if no third were retained for
 # another's sake, and SISA's slices are rounded. To count more would change what studies draw.
 BY_GUESS = {"amun", "rum", "sisa"}
-# The most that it can be: SCRUB+R keeps one of several states that have the same error.
-AT_MOST = {"scrub_rewind"}
 
 
 def values(method: str, name: toy.Name, data: UnlearningData) -> dict[str, Any]:
@@ -45,16 +43,8 @@ def values(method: str, name: toy.Name, data: UnlearningData) -> dict[str, Any]:
 
 
 def check(method: str, name: toy.Name, data: UnlearningData, cost: Cost) -> None:
-    """Memory and samples passed are what the card says, but for a factor of two."""
+    """Samples passed are what the card says, but for a factor of two."""
     footprint, known = catalog.method(method).footprint, values(method, name, data)
-    for text, counted in (
-        (footprint.scratch, cost.scratch_bytes),
-        (footprint.record, cost.persistent_bytes),
-    ):
-        said = evaluate(text, known)
-        assert (said == 0) == (counted == 0), (text, said, counted)
-        assert counted < 2 * said or counted == 0, (text, said, counted)
-        assert said < 2 * counted or counted == 0 or method in AT_MOST, (text, said, counted)
     # a gradient for each logit of a sample reads it once
     often = known["classes"] if method == "ntk" else 1
     for way in ("forward", "backward"):

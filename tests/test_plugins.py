@@ -155,7 +155,7 @@ FIELDS = {
     'confinable_when={"speed": (1,)}': "confinable_when",
     'confinable_when={"factor": 1.0}': "confinable_when",
     'no_records_when={"speed": (1,)}': "no_records_when",
-    'footprint=Footprint(scratch="2 * copies")': "2 * copies",
+    'footprint=Footprint(forward="2 * copies")': "2 * copies",
     "footprint=3": "footprint",
     'aliases="m"': "aliases",
     'tuned={"rate": 1}': "'rate'",
@@ -217,8 +217,8 @@ CODE = {
     "a lambda": 'title=(lambda: open("{mark}", "w").name)()',
     "a formatted text": "title=f\"{open('{mark}', 'w')}\"",
     "a large power": "title=9**9**9**9",
-    "a formula without end": 'title="Mine", footprint=Footprint(scratch="9**9**9**9")',
-    "a deep formula": 'title="Mine", footprint=Footprint(scratch="{deep}1")',
+    "a formula without end": 'title="Mine", footprint=Footprint(forward="9**9**9**9")',
+    "a deep formula": 'title="Mine", footprint=Footprint(forward="{deep}1")',
     "a long number": "title=0x{long}",
 }
 

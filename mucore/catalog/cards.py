@@ -74,18 +74,8 @@ class Among:
 
 @dataclass(frozen=True, kw_only=True)
 class Footprint:
-    """What a method takes, as formulas (mucore/catalog/formulas.py): in bytes beside the data, the
-    original and the network that it changes, and in samples that go through a network.
-    """
+    """The samples that go through a network, as formulas (mucore/catalog/formulas.py)."""
 
-    # held at the same time for itself, as `Run.holds` counts it
-    scratch: str = "0"
-    # training records that it is handed, as `Run.persistent` counts them
-    record: str = "0"
-    # samples whose graph is held for one gradient; "": `batch_size`, or the recipe's
-    graph: str = ""
-    # copies of the weights that the optimiser keeps; "": one where there is momentum
-    optimizer: str = ""
     # samples passed without and with a gradient; with a stop rule that never speaks
     forward: str = "0"
     backward: str = "0"

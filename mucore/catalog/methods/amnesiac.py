@@ -49,10 +49,7 @@ CARD = MethodCard(
     paper_epochs=50,
     not_confinable="it takes back recorded updates of every layer.",
     footprint=Footprint(
-        scratch="4 * weights if store == 'replay' else 0",
-        record="weights if store == 'running_sum' else recipe_epochs * ceil(train / recipe_batch) "
-        "* weights if store == 'per_step' else 0",
-        backward="repair_epochs * retain + (recipe_epochs * train if store == 'replay' else 0)",
+        backward="repair_epochs * retain + (recipe_epochs * train if store == 'replay' else 0)"
     ),
     storage="(recorded steps) × one model: 428 GB for ResNet-18 and 50 epochs; the sum alone, as "
     "kept here: one model",

@@ -60,9 +60,8 @@ CARD = MethodCard(
     },
     paper_epochs=MUBOX_EPOCHS,
     footprint=Footprint(
-        scratch="forget * (image + 8)",
         backward="3 * attack_steps * forget + epochs * ((retain if sets != 'no_retain' else 0) + "
-        "(forget if sets != 'no_forget' else 0) + forget)",
+        "(forget if sets != 'no_forget' else 0) + forget)"
     ),
     storage="0 (the forget set's adversarial images while it runs; 61 MB for 5,000 of CIFAR-10)",
     differs="The attack's radius is bounded; a sample that never leaves its class gets its "

@@ -46,9 +46,5 @@ CARD = MethodCard(
     },
     paper_epochs=MUBOX_EPOCHS,
     aliases=("Bad-T", "bad_t"),
-    footprint=Footprint(
-        scratch="2 * state if teacher == 'random_net' else state",
-        optimizer="2",
-        backward="epochs * (forget + retain_fraction * retain)",
-    ),
+    footprint=Footprint(backward="epochs * (forget + retain_fraction * retain)"),
 )

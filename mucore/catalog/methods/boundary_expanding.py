@@ -41,11 +41,7 @@ CARD = MethodCard(
         "epochs": Between(5, 20),
         "bn": Among(("frozen", "train")),
     },
-    footprint=Footprint(
-        scratch="4 * (features + 1) * (classes + 1)",
-        forward="epochs * forget if stop_share else 0",
-        backward="epochs * forget",
-    ),
+    footprint=Footprint(forward="epochs * forget if stop_share else 0", backward="epochs * forget"),
     differs="Batch norm frozen, and an early end, by default; the official code has neither.",
     aliases=("BE", "Boundary-E"),
 )

@@ -49,12 +49,7 @@ CARD = MethodCard(
         "epochs": Between(5, 20),
         "bn": Among(("frozen", "train")),
     },
-    footprint=Footprint(
-        scratch="forget * (8 + (4 if extra == 'weights' else 0)) + (state if extra == 'curvature' "
-        "else 0)",
-        forward="forget",
-        backward="(1 + epochs) * forget",
-    ),
+    footprint=Footprint(forward="forget", backward="(1 + epochs) * forget"),
     differs="Batch norm frozen and runner-up labels for failed attacks by default; the official "
     "code has neither.",
     aliases=("BS", "Boundary-S"),

@@ -51,7 +51,6 @@ CARD = MethodCard(
     },
     footprint=Footprint(
         stops=True,
-        graph="2 * (class_batch_size if leaving else batch_size)",
         forward=("epochs * (validation * leaving / classes if leaving else forget + validation)"),
         backward="epochs * repeats * (forget + ceil(forget / (size := class_batch_size if leaving "
         "else batch_size)) * min(size, retain))",

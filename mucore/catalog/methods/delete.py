@@ -37,10 +37,7 @@ CARD = MethodCard(
         "epochs": Between(5, 20),
         "bn": Among(("frozen", "train")),
     },
-    footprint=Footprint(
-        scratch="state + (said if (said := 4 * classes * forget) <= state else 0)",
-        backward="epochs * forget",
-    ),
+    footprint=Footprint(backward="epochs * forget"),
     storage="|D_f| · C · 4 B (logits of the original)",
     differs="Batch norm is frozen by default (the official flag disable_bn). Class-wise, every "
     "forgotten class is struck out.",

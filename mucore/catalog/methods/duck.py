@@ -62,9 +62,6 @@ CARD = MethodCard(
     },
     footprint=Footprint(
         stops=True,
-        scratch="4 * (features * (3 * classes + forget) + classes * forget)",
-        optimizer="2",
-        graph="2 * (class_batch_size if leaving else batch_size)",
         forward="retain + forget + epochs * forget + (0 if leaving else validation)",
         backward="epochs * min(retain_batches, ceil(retain / (size := class_batch_size if leaving "
         "else batch_size))) * (forget + ceil(forget / size) * min(size, retain))",

@@ -68,9 +68,7 @@ CARD = MethodCard(
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it trains the last k layers or blocks again, whichever those are.",
     confinable_when={"k_unit": ("layer",), "k": (1,)},
-    footprint=Footprint(
-        scratch="state if reset_from == 'theta_init' else 0", backward="epochs * retain"
-    ),
+    footprint=Footprint(backward="epochs * retain"),
     storage="0 with the seed of the initial weights, else one model",
     differs="Norms of the last layers are reset too. Official code trains as long as the original "
     "did, its rate restarted many times.",

@@ -58,10 +58,8 @@ CARD = MethodCard(
     },
     paper_epochs=MUBOX_EPOCHS,
     footprint=Footprint(
-        optimizer="3",
-        graph="max(batch_size, forget_batch_size)",
         backward="forget + epochs * (forget + ceil(forget / forget_batch_size) * min(batch_size, "
-        "retain) + retain)",
+        "retain) + retain)"
     ),
     differs="Where the forget set has more batches than the retain set, the contrast round cycles "
     "the latter instead of ending early.",

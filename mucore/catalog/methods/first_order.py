@@ -69,11 +69,7 @@ CARD = MethodCard(
     scenario_values=TRUE_LABEL,
     not_confinable="its step is computed for the weights that param_scope names.",
     confinable_when={"param_scope": ("head",)},
-    footprint=Footprint(
-        scratch="weights",
-        optimizer="0",
-        backward="steps * forget * (1 if counterpart == 'delete' else 2)",
-    ),
+    footprint=Footprint(backward="steps * forget * (1 if counterpart == 'delete' else 2)"),
     differs="All weights move, not the last six tensors; the given samples are forgotten, not "
     "training points that the model gets wrong. A masked trigger comes with the true label: the "
     "paper masks features of samples whose labels are right.",

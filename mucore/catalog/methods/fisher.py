@@ -43,8 +43,6 @@ CARD = MethodCard(
     search={"alpha": Between(1e-10, 1e-5, log=True), "power": Among(("half", "quarter"))},
     not_confinable="it adds noise to the weights of every layer.",
     footprint=Footprint(
-        scratch="2 * weights + 6 * retain",
-        optimizer="0",
         forward="2 * retain if coverage < 1 else retain",
         backward="retain * min(classes, 4) if coverage < 1 else retain * classes",
     ),

@@ -62,9 +62,6 @@ CARD = MethodCard(
     "cannot forget a part of a class. Choose class_wise.",
     not_confinable="it trains a fresh network.",
     footprint=Footprint(
-        scratch="2 * state + 4 * (8 * (latent + 1) * pixels + 225_000)",
-        optimizer="2",
-        graph="2 * batch_size",
         forward="batch_size * (batches + 2 * ceil(batches / check_every))",
         backward="batches * batch_size * (2 * generator_steps + student_steps)",
     ),

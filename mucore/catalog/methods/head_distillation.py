@@ -28,11 +28,7 @@ CARD = MethodCard(
     scenarios=CLASS_WISE,
     scenarios_reason="it strikes out the logits of classes that go entirely, and here none does. "
     "Choose class_wise.",
-    footprint=Footprint(
-        scratch="4 * (retain + forget) * (features + classes)",
-        optimizer="8 * features * classes / weights",
-        forward="retain + forget",
-    ),
+    footprint=Footprint(forward="retain + forget"),
     differs="The paper's optimiser, rate and epochs are not known: these are ours.",
     aliases=("HD",),
 )

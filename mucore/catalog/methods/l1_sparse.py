@@ -79,11 +79,7 @@ CARD = MethodCard(
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it prunes weights of every layer.",
     confinable_when={"pruning": ("magnitude",), "prune": (0.0,)},
-    footprint=Footprint(
-        scratch="1.25 * weights if prune or pruning != 'magnitude' else 0",
-        record="state + weights / 4 if pruning != 'magnitude' else 0",
-        backward="epochs * retain",
-    ),
+    footprint=Footprint(backward="epochs * retain"),
     storage="0 (one mask of the weights if pruned)",
     differs="The original is given, so it is pruned after training unless asked otherwise. A "
     "sparse original trains on to the end of the recipe from where it was put back, the official "

@@ -66,11 +66,6 @@ CARD = MethodCard(
     },
     not_confinable="it picks the channels that it changes, in any layer.",
     footprint=Footprint(
-        scratch="weights * (3 if curvature == 'finite_difference' else 2) + 4 * perturbations * "
-        "channels",
-        record="3 * weights",
-        graph="group",
-        optimizer="0",
         forward="perturbations * forget + (1 + ceil(forget / group)) * min(validation_samples, "
         "validation)",
         backward="forget * (2 if curvature == 'finite_difference' else 1)",

@@ -46,9 +46,6 @@ CARD = MethodCard(
     },
     paper_epochs=MUBOX_EPOCHS,
     footprint=Footprint(
-        scratch="state + (said if (said := 4 * classes * (forget + retain_fraction * retain)) <= "
-        "state else 0)",
-        optimizer="2",
         forward="epochs * forget + (0 if leaving else validation)",
         backward="epochs * (forget + retain_fraction * retain)",
     ),

@@ -57,7 +57,7 @@ CARD = MethodCard(
     },
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it redraws weights of convolutions, and the classifier has none.",
-    footprint=Footprint(scratch="2 * weights", backward="2 * forget + epochs * retain"),
+    footprint=Footprint(backward="2 * forget + epochs * retain"),
     storage="0 (one mask of the convolution weights while it runs)",
     differs="The gradients that choose weights come from eval mode; sources do not say.",
     aliases=("Kookmin",),

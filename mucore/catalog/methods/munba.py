@@ -53,9 +53,7 @@ CARD = MethodCard(
     },
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it weighs gradients of the whole network against each other.",
-    footprint=Footprint(
-        scratch="2 * weights", graph="2 * batch_size", backward="epochs * (retain + forget)"
-    ),
+    footprint=Footprint(backward="epochs * (retain + forget)"),
     differs="The symmetric solution of the bargain; the official formula fails for orthogonal "
     "gradients and then takes fixed weights.",
 )

@@ -58,8 +58,7 @@ CARD = MethodCard(
     },
     paper_epochs=MUBOX_EPOCHS,
     footprint=Footprint(
-        graph="2 * batch_size",
-        backward="epochs * (retain + ceil(retain / batch_size) * min(batch_size, forget))",
+        backward="epochs * (retain + ceil(retain / batch_size) * min(batch_size, forget))"
     ),
     differs="Unequal batch sizes still step; the forget loss is capped by default.",
 )

@@ -69,11 +69,6 @@ CARD = MethodCard(
     not_confinable="it moves all weights at once, by the gradients of the whole network.",
     footprint=Footprint(
         stops=True,
-        scratch="rows * weights + 16 * rows ** 2 if (rows := classes * (forget + min(retain, "
-        "retain_samples or retain))) <= 4000 and rows * weights <= 2 ** 30 else 3 * weights + "
-        "2040 * rows",
-        optimizer="0",
-        graph="3 * min(batch_size, chunk)",
         # 50 products of the sketch, one more than `iterations` for each system, which measures what
         # is left, and the residuals before or the shifts after
         forward="(used := forget + min(retain, retain_samples or retain)) * (1 if classes * used "

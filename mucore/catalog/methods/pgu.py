@@ -80,11 +80,6 @@ CARD = MethodCard(
     not_confinable="it goes in directions that are computed for every layer.",
     footprint=Footprint(
         stops=True,
-        # of moments: what the bases take; of the widest layer: its moments and eigenvectors
-        scratch="(0.4 if variant == 'depoison' else 0.15) * moments + max(16 * widest ** 2, 0 if "
-        "leaving else 2 * state)",
-        record="moments / 2",
-        optimizer="0",
         forward="forget * ceil(moments / (8 * widest ** 2)) + epochs * (200 if leaving and "
         "class_stop == 'target' else retain if class_stop == 'retain' else forget + validation)",
         backward="epochs * forget",

@@ -81,7 +81,6 @@ CARD = MethodCard(
     "all.",
     confinable_when={"projection": ("off",)},
     footprint=Footprint(
-        scratch="8 * forget if projection == 'off' else moments",
         forward="forget + (0 if projection == 'off' else classes * basis_samples)",
         backward="forget * (epochs if projection == 'off' else null_epochs)",
     ),

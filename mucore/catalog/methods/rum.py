@@ -98,8 +98,6 @@ CARD = MethodCard(
     },
     paper_epochs=30,
     footprint=Footprint(
-        scratch="1.25 * weights if 'salun' in (low, medium, high) else 0",
-        record="4 * train if proxy == 'learning_events' else 0",
         forward=(
             "forget if proxy == 'confidence' else 2 * forget if proxy == 'heldout_retrain' else 0"
         ),

@@ -56,7 +56,7 @@ CARD = MethodCard(
         "batch_size": Among((64, 128, 256)),
     },
     paper_epochs=MUBOX_EPOCHS,
-    footprint=Footprint(scratch="1.25 * weights", backward="forget + epochs * (forget + retain)"),
+    footprint=Footprint(backward="forget + epochs * (forget + retain)"),
     storage="one mask of the weights (MUBox: 0.09 GB for ResNet-18, an int64 mask)",
     differs="Masked weights stay put under weight decay and momentum too; official code let them "
     "drift until February 2026.",

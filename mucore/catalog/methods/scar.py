@@ -77,12 +77,6 @@ CARD = MethodCard(
     },
     footprint=Footprint(
         stops=True,
-        scratch="(said if (said := 4 * classes * (retain if surrogate == 'retain' else 10_000)) "
-        "<= state else 0) + (0 if said <= state and surrogate == 'retain' else state) + 4 * "
-        "features * (forget + 3 * (members := retain / classes) + min(classes - leaving, forget) "
-        "* (2 + min(2 + members, features)))",
-        optimizer="2",
-        graph="2 * batch_size",
         forward="retain + forget + epochs * forget + (0 if leaving else validation)",
         backward="epochs * (class_surrogate_batches if leaving else surrogate_batches) * (forget "
         "+ ceil(forget / batch_size) * min(batch_size, retain))",

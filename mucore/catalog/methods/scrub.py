@@ -71,11 +71,7 @@ CARD = MethodCard(
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="its tiny noise goes on the weights of every layer.",
     confinable_when={"break_symmetry": ("bn_train", "min_first")},
-    footprint=Footprint(
-        scratch="state + (said if (said := 4 * classes * (forget + retain)) <= state else 0)",
-        graph="max(retain_batch_size, forget_batch_size)",
-        backward="epochs * retain + msteps * forget",
-    ),
+    footprint=Footprint(backward="epochs * retain + msteps * forget"),
     differs="Gradients are clipped at norm 10; the clip option of the official code has no effect "
     "there.",
 )

@@ -44,11 +44,7 @@ CARD = MethodCard(
     not_confinable="its tiny noise goes on the weights of every layer.",
     confinable_when={"break_symmetry": ("bn_train", "min_first")},
     footprint=Footprint(
-        scratch="state + (said if (said := 4 * classes * (forget + retain)) <= state else 0) + "
-        "state * (epochs * (2 if granularity == 'half_epoch' else 1) - 1)",
-        graph="max(retain_batch_size, forget_batch_size)",
-        forward="(1 + epochs) * forget + validation",
-        backward="epochs * retain + msteps * forget",
+        forward="(1 + epochs) * forget + validation", backward="epochs * retain + msteps * forget"
     ),
     storage="0 (while it runs, one copy of the weights an epoch)",
     differs="The original is among the checkpoints; official code lists its error but never saved "

@@ -72,9 +72,6 @@ CARD = MethodCard(
     confinable_when={"param_scope": ("head",)},
     footprint=Footprint(
         stops=True,
-        scratch="6 * weights",
-        optimizer="0",
-        graph="3 * min(hvp_batch_size, chunk)",
         # the samples' weights in the Gauss-Newton matrix
         forward="steps * min(hvp_samples, retain) if solver == 'cg_ggn' else 0",
         backward=(

@@ -65,10 +65,8 @@ CARD = MethodCard(
     },
     paper_epochs=MUBOX_EPOCHS,
     footprint=Footprint(
-        scratch="max(2 * weights, weights / 4 + (weights if beta < 1 else 0))",
-        optimizer="2 if optimizer == 'adamw' else 1 if momentum else 0",
         backward="forget + retain + iterations * batch_size + ceil(iterations / every) * "
-        "min(batch_size, forget)",
+        "min(batch_size, forget)"
     ),
     differs="Batches come from endless shuffled streams, so all have the same size.",
     aliases=("SFR-on",),

@@ -41,11 +41,7 @@ CARD = MethodCard(
         ),
     ),
     not_confinable="it trains the networks of its shards again.",
-    footprint=Footprint(
-        record="shards * slices * state",
-        optimizer="1",
-        backward="(epochs or recipe_epochs) * retain",
-    ),
+    footprint=Footprint(backward="(epochs or recipe_epochs) * retain"),
     storage="shards × slices models (MUBox: 0.22 GB for 5 of ResNet-18)",
     differs="Seeded, shuffled, and everything starts afresh with each slice, so that the result "
     "is exact. Its original is an ensemble too: how that one did before the request stands in the "

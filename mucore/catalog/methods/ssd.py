@@ -64,7 +64,7 @@ CARD = MethodCard(
     },
     scenario_values=SSD_CLASSES,
     not_confinable="it dampens weights in every layer, by their importance.",
-    footprint=Footprint(scratch="2 * weights", optimizer="0", backward="2 * forget + retain"),
+    footprint=Footprint(backward="2 * forget + retain"),
     storage="0 (one copy of the weights if the importance of the training set is kept)",
     differs="Nothing by default: batches are cut in the order of the official scripts, in 64 "
     "where whole classes go and in 128 elsewhere. That order selects few weights. Shuffled "

@@ -65,7 +65,7 @@ CARD = MethodCard(
     },
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it takes back steps that the training made in every layer.",
-    footprint=Footprint(scratch="weights + state", backward="forget + epochs * retain"),
+    footprint=Footprint(backward="forget + epochs * retain"),
     storage="one model (the weights before training); 0 where their seed is kept, as here",
     differs="The original is trained as every other, with momentum and decay, and not with the "
     "paper's loss that shortens its path.",

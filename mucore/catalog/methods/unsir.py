@@ -62,13 +62,10 @@ CARD = MethodCard(
         "instance_epochs": Between(1, 5, when="leaving == 0"),
     },
     footprint=Footprint(
-        scratch="0 if form == 'instance' or not leaving else leaving * batch_size * image",
-        optimizer="0 if form == 'instance' or not leaving else 2",
-        graph="2 * instance_batch_size if form == 'instance' or not leaving else batch_size",
         backward="instance_epochs * ((1 + instance_noise_steps) * forget + ceil(forget / "
         "instance_batch_size) * min(instance_batch_size, retain)) + retain if form == 'instance' "
         "or not leaving else leaving * batch_size * (class_noise_steps + noise_batches) + 2 * "
-        "min(retain, retain_per_class * (classes - leaving))",
+        "min(retain, retain_per_class * (classes - leaving))"
     ),
     differs="The official class form uses 60 noise images, made in train mode, and calls every "
     "forgotten class 0; here all are used.",

@@ -1,9 +1,10 @@
-"""How much memory runs will take: from the table of networks, the formulas on the methods' cards
-and the data sets' sizes. Imports no torch.
+"""How much memory runs will take at least: from the table of networks and the data sets' sizes.
+Imports no torch.
 
-It is the most that lies there at once: the data, the original, the network that changes with its
-gradient, the optimiser and the last finite copy that `fit` keeps, the graph of a batch, and what
-the method holds for itself. What one step allocates and frees again comes on top by `WORKING`.
+It is what training takes: the data, the original, the network that changes with its gradient, the
+optimiser and the last finite copy that `fit` keeps, and the graph of a batch. What one step
+allocates and frees again comes on top by `WORKING`. What methods hold besides, copies and masks of
+the weights for most, is not counted.
 """
 
 from __future__ import annotations
@@ -14,8 +15,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from mucore import catalog
-from mucore.catalog.cards import MethodCard
-from mucore.catalog.formulas import evaluate
 from mucore.catalog.networks import Network, network
 from mucore.errors import BadValue, UnknownName
 from mucore.fitting import BUDGET, fitting
@@ -28,8 +27,7 @@ PROCESS = 4e8  # Python, PyTorch and pandas
 # The graph and the gradients on their way through it, as multiples of the graph; measured on a CPU
 # (docs/records/benchmarks-2026-11.md, Large models).
 WORKING = 1.5
-# samples that predictions, and moments of layers' inputs, take at once within the budget of chunks
-PREDICTED, UNFOLDED = 512, 64
+PREDICTED = 512  # samples that predictions take at once within the budget of chunks
 FORGOTTEN = 0.1  # of the training set, where only the run itself can tell
 # What was measured took at least 0.56 of what is estimated (the same), so that a run which is said
 # to take more than twice what a device has cannot fit.
@@ -44,8 +42,6 @@ class Memory:
     networks: float  # the original, and the network that changes
     training: float  # gradient, optimiser and last finite copy
     graph: float  # of a batch, or of a chunk of predictions
-    method: float  # what it holds for itself
-    record: float  # of the original's training
 
     @property
     def total(self) -> float:
@@ -59,33 +55,19 @@ def memory_of(spec: RunSpec) -> Memory | None:
     found = _facts(spec)
     if found is None:
         return None
-    card, values, net, size = found
+    values, net, size = found
     weights, state = values["weights"], values["state"]
     if spec.method in ("original", "retrain"):
         batch, optimizer = spec.recipe.batch_size, _copies(spec.recipe.optimizer, spec.recipe)
-        method = record = 0.0
     else:
-        footprint = card.footprint
-        batch = evaluate(footprint.graph, values) if footprint.graph else values["batch_size"]
-        optimizer = (
-            evaluate(footprint.optimizer, values)
-            if footprint.optimizer
-            else float(bool(values.get("momentum")))
-        )
-        method, record = (evaluate(text, values) for text in (footprint.scratch, footprint.record))
+        batch, optimizer = values["batch_size"], float(bool(values.get("momentum")))
     train, validation, test = _sizes(size, spec)
     streamed = catalog.dataset(spec.dataset).streamed
     return Memory(
         data=0.0 if streamed else (train + validation + test) * values["image"] / FLOAT,
         networks=2 * state,
         training=state + (1 + optimizer) * weights,
-        graph=max(
-            WORKING * batch * net.graph,
-            _chunk(2 * net.passing, PREDICTED),
-            _chunk(2 * net.patches, UNFOLDED) if "moments" in card.footprint.scratch else 0,
-        ),
-        method=method,
-        record=record,
+        graph=max(WORKING * batch * net.graph, _chunk(2 * net.passing, PREDICTED)),
     )
 
 
@@ -169,16 +151,12 @@ WHAT = {
     "networks": "the networks",
     "training": "gradient, optimiser and a copy of the weights",
     "graph": "what a batch leaves behind on its way through the network",
-    "method": "what the method holds for itself",
-    "record": "the record of training",
 }
 WAY_OUT = {
     "data": "a smaller data set, or fewer images of each class (recipe.per_class)",
     "networks": "a smaller model",
     "training": "a smaller model",
     "graph": "a smaller batch size, a smaller model, or another method",
-    "method": "another method, or a smaller model",
-    "record": "another method, or a smaller model",
 }
 
 
@@ -243,10 +221,8 @@ def values_of(
     }
 
 
-def _facts(spec: RunSpec) -> tuple[MethodCard, dict[str, Any], Network, DataSize] | None:
-    """The card of a run's method, what its formulas count with, its network, and how large its data
-    are.
-    """
+def _facts(spec: RunSpec) -> tuple[dict[str, Any], Network, DataSize] | None:
+    """The sizes and parameters of a run, its network, and how large its data are."""
     try:
         card, size = catalog.method(spec.method), size_of(spec.dataset, spec.data_hash)
     except (UnknownName, BadValue):
@@ -273,7 +249,7 @@ def _facts(spec: RunSpec) -> tuple[MethodCard, dict[str, Any], Network, DataSize
         recipe_batch=spec.recipe.batch_size,
     )
     values = {"batch_size": spec.recipe.batch_size} | values | complete(card, spec.parameters)
-    return card, values, net, size
+    return values, net, size
 
 
 def _sizes(size: DataSize, spec: RunSpec) -> tuple[int, int, int]:
