@@ -213,16 +213,22 @@ def measured(values: pd.DataFrame) -> tuple[str, ...]:
 
 
 def closest_sentence(found: pd.DataFrame) -> str:
-    """Which method is closest to Retrain over the sizes of all panels, of those that have runs at
-    all of them; "" where none has. `found` are the `points` of all with their `panel`.
+    """Which method is closest to Retrain over the sizes of all panels; "" where none has runs at
+    all of them, or another is closer at those that it has. `found` are the `points` of all with
+    their `panel`.
     """
     away = found[found["metric"] == DISTANCE]
     table = away.pivot_table(index="title", columns=["panel", "size"], values="value")
-    means = table.dropna().mean(axis=1)
-    methods = means.drop(["Original", "Retrain"], errors="ignore")
+    means, rivals = (
+        table.dropna().mean(axis=1),
+        table.drop(["Original", "Retrain"], errors="ignore"),
+    )
+    methods = means[means.index.isin(rivals.index)]
     if methods.empty:
         return ""
     best = methods.idxmin()
+    if (rivals.sub(rivals.loc[best]).mean(axis=1) < 0).any():
+        return ""
     if methods[best] >= means.get("Original", math.inf):
         return "Over all budgets, no method stays closer to Retrain than the untouched model."
     away_text = number(methods[best] / 100, "percent")

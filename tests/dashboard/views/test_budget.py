@@ -140,9 +140,11 @@ def three_sizes(*lines: tuple[Any, ...], spread: float = 0.0) -> pd.DataFrame:
 
 def test_the_closest_over_all_budgets_has_runs_at_all_of_them():
     original, b = ("original", 12, 12, 12), ("b", 0.1, None, 0.1)
-    points = three_sizes(original, ("a", 1, 2, 6), b, ("retrain", 0, 0, 0))
+    points = three_sizes(original, ("a", 1, 2, 6), ("c", 9, None, 9), ("retrain", 0, 0, 0))
     assert facts.numbers(budget_frames.closest_sentence(points)) == ["3.0"]
     assert "A " in budget_frames.closest_sentence(points)
+    # b is closer where it ran
+    assert budget_frames.closest_sentence(three_sizes(original, ("a", 1, 2, 6), b)) == ""
     worse = three_sizes(("original", 2, 2, 2), ("a", 1, 2, 6))
     assert facts.numbers(budget_frames.closest_sentence(worse)) == []
     assert budget_frames.closest_sentence(three_sizes(b, ("retrain", 0, 0, 0))) == ""
