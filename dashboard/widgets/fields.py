@@ -16,7 +16,6 @@ from mucore.spec import check
 
 FIELDS: Final = 3  # of a scenario or of sweeps, side by side
 MAX_VALUES: Final = 100  # in one field
-WIDEST: Final = 10**9  # that a number field takes at all
 LISTS: Final = ("ints", "ids", "pairs")  # kinds of parameters
 _PROBLEMS: Final = "launch_problems"
 
@@ -55,19 +54,6 @@ def checked(
     except MucoreError as failure:
         tell(f"{labels.with_titles(str(failure), *known)} {way_out}".strip())
         return fallback
-
-
-def whole_number(label: str, name: str, *, default: int, low: int, high: int, **look: Any) -> int:
-    """A number field bound to URL parameter `name`. Outside `low` to `high` the rule is told and
-    `default` goes on: a field with these bounds would keep what was typed and say nothing of it.
-    """
-    value = int(
-        state.number(label, name, default=default, min_value=-WIDEST, max_value=WIDEST, **look)
-    )
-    if low <= value <= high:
-        return value
-    tell(f"{label} goes from {low:,} to {high:,}, but is {value:,}. Choose a number between them.")
-    return default
 
 
 def parse_values(parameter: Parameter, typed: str, owner: str) -> list[Any]:

@@ -84,13 +84,12 @@ def show_facts(result: Result) -> None:
         for name in ("persistent_bytes", "scratch_bytes", "peak_memory_bytes")
     ]
     steps = units.count(int(cost.get("steps", 0)), "step")
+    prepared = cost.get("prepared_seconds", 0) + cost.get("prepared_for_request_seconds", 0)
     facts = {
         "Data": labels.setup_text(spec),
         "Forgets": _forgets(result),
         "Time": cost.get("missing") or f"{units.duration(cost.get('seconds'))}, {steps}",
-        "Prepared": units.duration(
-            cost.get("prepared_seconds", 0) + cost.get("prepared_for_request_seconds", 0)
-        ),
+        "Prepared": units.duration(prepared) if prepared else "",
         "Samples read": reads_text(cost.get("reads", {})),
         "Memory": "{} kept, {} aside, peak {}".format(*memory),
         "Device": f"{result.device}, {result.precision}"

@@ -29,9 +29,7 @@ def scenario_form(
     values: dict[str, Any] = {}
     budgets: list[Any] = []
     columns = [
-        column
-        for first in range(0, len(card.parameters), fields.FIELDS)
-        for column in st.columns(_widths(card.parameters[first:]))
+        column for _ in card.parameters[:: fields.FIELDS] for column in st.columns(fields.FIELDS)
     ]
     for column, parameter in zip(columns, card.parameters, strict=False):
         start = preset.get(parameter.name, parameter.default)
@@ -62,12 +60,6 @@ def scenario_form(
     if any(parameter.kind == "budget" for parameter in card.parameters):
         return [{"id": card.id, "parameters": {**values, "budget": value}} for value in budgets]
     return [{"id": card.id, "parameters": values}]
-
-
-def _widths(parameters: Sequence[Parameter]) -> list[float]:
-    """Of a row of fields: names of classes are longer than numbers."""
-    row = [2.0 if parameter.name in CLASSES else 1.0 for parameter in parameters[: fields.FIELDS]]
-    return row + [1.0] * (fields.FIELDS - len(row))
 
 
 def _mark(value: Any, start: Any, preset: bool) -> None:

@@ -59,22 +59,21 @@ def weights_field(name: str) -> None:
     field("or a file from your computer", name, WEIGHTS, _take_weights, megabytes=500)
 
 
-def data_field(card: DatasetCard) -> None:
-    """Of a reader's own data: an npz file, which is read without pickles, or a zip archive of
-    images, which is never unpacked.
+def path_field(card: DatasetCard, **look: Any) -> str:
+    """A reader's own data as a grid names them, "npz:PATH": an npz file, which is read without
+    pickles, or a folder or a zip archive of images, which is never unpacked. The path may be that
+    of an upload; where none is given, the sentence is told.
     """
-    kind, what = ("npz", "file") if card.id == "npz" else ("zip", "zip of it")
-    label = f"or a {what} from your computer"
-    field(label, "path", [kind], partial(_take, kind), megabytes=500)
-
-
-def missing(card: DatasetCard) -> str:
-    """What a reader who chose their own data has yet to do."""
-    return (
-        f"{card.title}: name the "
-        f"{'file, or choose one' if card.id == 'npz' else 'folder, or choose a zip of it'} from "
-        "your computer."
+    kind, what = ("npz", "File") if card.id == "npz" else ("zip", "Folder")
+    path = state.text(
+        what, "path", help=f"A path on the machine that runs the program. {card.where}", **look
+    ).strip()
+    field(
+        f"or a {kind} file from your computer", "path", [kind], partial(_take, kind), megabytes=500
     )
+    if not path:
+        fields.tell(f"{card.title}: name the {what.lower()}, or choose a {kind} file.")
+    return f"{card.id}:{path}"
 
 
 def title_of(dataset: str) -> str:

@@ -71,9 +71,6 @@ def pick_page(count: int, name: str) -> slice:
     pages = max(1, -(-count // PAGE))
     if pages == 1:
         return slice(0, PAGE)
-    asked = state.param(name, "1")
-    if not asked.isdecimal() or not 1 <= int(asked) <= pages:
-        state.set_param(name, None)
     number = int(
         state.number(f"Page of {pages}", name, default=1, min_value=1, max_value=pages, step=1)
     )

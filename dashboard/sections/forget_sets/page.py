@@ -63,17 +63,9 @@ def choose_data() -> Training | None:
     )
     card = catalog.dataset(name)
     if card.takes_path:
-        path = state.text(
-            "File or folder",
-            "path",
-            help=f"A path on this machine. {card.where}",
-            on_change=working_set.leave,
-        ).strip()
-        uploads.data_field(card)
-        if not path:
-            messages.problem(uploads.missing(card))
+        name = uploads.path_field(card, on_change=working_set.leave)
+        if name.endswith(":"):
             return None
-        name = f"{name}:{path}"
     try:
         return training_of(name)
     except MucoreError as failure:

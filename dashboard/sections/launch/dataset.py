@@ -18,7 +18,6 @@ from dashboard.widgets import own_files, uploads
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.training_set import training_of
 from mucore import catalog
-from mucore.catalog.cards import DatasetCard
 from mucore.spec import FIRST, Recipe, fill, make_recipe
 
 STANDARD = "standard"  # the preset that the page opens on
@@ -100,7 +99,7 @@ def choose_data() -> tuple[Basis, st.delta_generator.DeltaGenerator]:
         with st.expander("What the paper leaves open"):
             st.markdown(presets[preset].open_points)
     if card.takes_path:
-        dataset = path_field(card)
+        dataset = uploads.path_field(card)
     # what is wrong with the files stands under their field, but depends on the recipe
     below = st.container()
     with st.expander("Change the recipe"):
@@ -148,18 +147,3 @@ def take_settings(presets: list[str]) -> None:
     """
     if catalog.preset(state.upcoming("preset", presets, STANDARD)).dataset:
         state.forget(["settings"])
-
-
-def path_field(card: DatasetCard) -> str:
-    """A reader's own data as a grid names them, "npz:PATH"; without a path, with the sentence told,
-    where none is given.
-    """
-    path = state.text(
-        "File" if card.id == "npz" else "Folder",
-        "path",
-        help=f"A path on the machine that runs the program. {card.where}",
-    )
-    uploads.data_field(card)
-    if not path.strip():
-        parts.tell(uploads.missing(card))
-    return f"{card.id}:{path.strip()}"

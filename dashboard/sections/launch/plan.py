@@ -39,12 +39,12 @@ def choose_seeds() -> dict[str, Any]:
             )
             chosen[name] = fields.checked(lambda typed=typed: units.parse_seeds(typed), [0])
     with last:
-        chosen["mia_samples"] = fields.whole_number(
+        chosen["mia_samples"] = state.number(
             "Attack samples",
             "mia_samples",
             default=2000,
-            low=10,
-            high=100_000,
+            min_value=10,
+            max_value=100_000,
             step=100,
             help="The most samples that membership attacks take from each side.",
         )
@@ -64,12 +64,12 @@ def choose_models() -> dict[str, Any]:
         return {}
     number, start = st.columns(2)
     with number:
-        count = fields.whole_number(
+        count = state.number(
             "Models of each kind",
             "models",
             default=FEW_MODELS,
-            low=FEWEST_MODELS,
-            high=4096,
+            min_value=FEWEST_MODELS,
+            max_value=4096,
             help=f"The competition used 512; with fewer than {FEW_MODELS} the figure is rough.",
         )
     with start:

@@ -38,12 +38,12 @@ def offer(content: dict[str, Any]) -> None:
         return
     known = [each["id"] for each in content["methods"]]
     with st.container(border=True):
-        trials = fields.whole_number(
+        trials = state.number(
             "Settings of a method, at most",
             "trials",
             default=TRIALS,
-            low=1,
-            high=MOST,
+            min_value=1,
+            max_value=MOST,
             help=(
                 "The authors' is the first. Each is judged on three seeds, and a search ends when "
                 f"{PATIENCE} in a row are no better than the best."
@@ -57,7 +57,7 @@ def offer(content: dict[str, Any]) -> None:
             grid = parse_grid(
                 {**content, "methods": [{"id": each["id"]} for each in content["methods"]]}
             )
-            wish, left_out = wish_of(grid, trials=trials)
+            wish, left_out = wish_of(grid, trials=int(trials))
             planned = plan(wish, store, root)
         except MucoreError as failure:
             st.caption(f":material/block: {escape(labels.with_titles(str(failure), *known))}")
