@@ -16,7 +16,6 @@ from dashboard.data import demo_pack, own_store, source
 from dashboard.widgets.training_set import stamp
 from mucore import catalog
 from mucore.catalog import plugins, tuning
-from mucore.errors import BadValue
 from mucore.runner import apart, estimate
 from mucore.runner.executors import ensure_workers
 from mucore.runner.jobs import end_of_log
@@ -142,43 +141,6 @@ def plan_seeds(keys: Sequence[str], count: int) -> Plan:
         sequence=first.after is not None,
     )
     return plan_specs(grid, [*specs.values()], (), own_store(), history=_history())
-
-
-def plan_rivals(keys: Sequence[str]) -> Plan:
-    """What it takes to have every method of the program in the setting of a line, the runs `keys`
-    of what pages show, on its seeds; tuned where a search found settings. Raises a `MucoreError`
-    with a sentence, also where these would be measured against other references than the line.
-    """
-    found = source().store.results(metrics=False, brief=True, keys=keys)
-    runs = [RunSpec.model_validate(dict(result.spec)) for result in found]
-    first = runs[0]
-    rivals = [card for card in catalog.METHODS if not card.needs_file]
-    made = plan(
-        Grid(
-            dataset=first.dataset,
-            model=first.model,
-            recipe=first.recipe.model_dump(mode="json"),
-            scenarios=[
-                ScenarioChoice(id=str(each.scenario), parameters=each.scenario_parameters)
-                for each in first.requests
-            ],
-            methods=[
-                MethodChoice(id=card.id, preset="tuned" if is_tuned(card.id) else "authors")
-                for card in rivals
-            ],
-            training_seeds=sorted({run.training_seed for run in runs}),
-            evaluation_seeds=[first.evaluation_seed],
-            mia_samples=first.mia_samples,
-            original=first.original_hash,
-            sequence=first.after is not None,
-        )
-    )
-    if not {run.retrained().key for run in runs} <= {*made.keys}:
-        raise BadValue(
-            "Other methods would be measured against another Retrain than this run, whose data, "
-            "weights or code have changed since. Launch all of them together."
-        )
-    return made
 
 
 def is_tuned(method: str) -> bool:

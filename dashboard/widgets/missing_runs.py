@@ -1,73 +1,67 @@
-"""What a selected run lacks, at one click: further training seeds where its verdict is only an
-indication, and every other method in its setting.
+"""What a selected run lacks: further training seeds where its verdict is only an indication, at one
+click, and the way to every other method in its setting.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+import pandas as pd
 import streamlit as st
 
 from dashboard import access, data, queue_data
+from dashboard.frames.budget import launch_query
 from dashboard.text import labels, units
 from dashboard.widgets.links import link
+from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.runner.estimate import about
-from mucore.runner.plan import Plan, launch
+from mucore.runner.plan import launch
 from mucore.store.rows import ACTIVE
 from mucore.verdicts import Judged
 
 
-def offer(judged: Judged) -> None:
-    """The buttons below a verdict, or the links to where their runs wait; nothing for who may not
-    start runs. Seeds are offered where a number of them is known to decide, the other methods
-    beside a run of the reader's own.
+def offer(judged: Judged, lines: pd.DataFrame) -> None:
+    """Below a verdict on runs among `lines`, which are by key: the missing seeds where a number of
+    them is known to decide, the other methods beside runs of the reader's own. Nothing for who may
+    not start runs.
     """
     if not access.presents() or data.own_store().artifacts.read_only:
         return
-    verdict, name = judged.verdict, labels.method_names(judged.method)[0]
-    if verdict is not None and (needed := verdict.needed):
-        button(
-            lambda: queue_data.plan_seeds(judged.keys, needed),
-            "Run the missing seeds",
-            "missing_seeds",
-            "The method, Original and Retrain on further training seeds, into your own results; "
-            "at the present spread the word can then be shown.",
-            f"{name} · further seeds",
-        )
-    if not data.source().demo:
-        button(
-            lambda: queue_data.plan_rivals(judged.keys),
-            "Run all other methods",
-            "rivals",
-            "Every method of the program on this data, model, forget set and these seeds, tuned "
-            "where a search found settings.",
-            f"{name} · against all",
-        )
+    if judged.verdict is not None and judged.verdict.needed:
+        missing_seeds(judged, judged.verdict.needed)
+    first = data.result(judged.keys[0])
+    if first is not None and not data.source().demo:
+        runs = lines.loc[list(judged.keys)].rename_axis("key").reset_index()
+        cards = [card for card in catalog.all_methods() if card.family != "reference"]
+        query = launch_query(runs, ()) | {
+            "methods": [card.id for card in cards if not card.needs_file],
+            "settings": "tuned",
+            "mia_samples": str(first.spec["mia_samples"]),
+        }
+        link("launch", "Launch all other methods", icon=":material/rocket_launch:", **query)
 
 
-def button(make: Callable[[], Plan], label: str, key: str, told: str, name: str) -> None:
-    """A button that queues what is missing of a plan, or the link to where that waits."""
+def missing_seeds(judged: Judged, needed: int) -> None:
+    """A button that queues what is missing of `needed` seeds, or the link to where it waits."""
     try:
-        plan = make()
+        plan = queue_data.plan_seeds(judged.keys, needed)
     except MucoreError as failure:  # its data or its method are no longer what they were
         st.caption(f":material/block: {failure}")
         return
     queued = queue_data.jobs(states=ACTIVE, keys=[spec.key for spec in plan.to_run])
+    seeds = len({spec.training_seed for spec in plan.to_run})
+    parts = [units.count(seeds, "seed"), units.count(len(plan.to_run), "run"), about(plan.time)]
     if queued:
         there = {"comparison": str(queued[0].comparison)}
         text = f"{units.count(len(queued), 'run')} in the queue"
         link("queue", text, icon=":material/list_alt:", **there)
     elif plan.to_run and st.button(
-        f"{label} ({said(plan)})", key=key, icon=":material/play_arrow:", help=told
+        f"Run the missing seeds ({', '.join(parts)})",
+        key="missing_seeds",
+        icon=":material/play_arrow:",
+        help="The method, Original and Retrain on further training seeds, into your own results; "
+        "at the present spread the word can then be shown.",
     ):
+        name = f"{labels.method_names(judged.method)[0]} · further seeds"
         launch(plan, data.own_store(), name=name)
         queue_data.start_workers()
         st.rerun()
-
-
-def said(plan: Plan) -> str:
-    """What is missing, and how long it takes: "3 seeds, 12 runs, 4 min"."""
-    seeds = len({spec.training_seed for spec in plan.to_run})
-    parts = [units.count(seeds, "seed"), units.count(len(plan.to_run), "run"), about(plan.time)]
-    return ", ".join(parts)

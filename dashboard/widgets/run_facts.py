@@ -49,7 +49,7 @@ def show_verdict(key: str, lines: pd.DataFrame) -> None:
     if judged is None:
         return
     verdict_line(judged)
-    missing_runs.offer(judged)
+    missing_runs.offer(judged, lines)
     if judged.verdict is not None and len(judged.keys) > 1:
         st.caption(
             f"The verdict is on all {len(judged.keys)} runs of this method with these settings, "
