@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import streamlit as st
-
 from dashboard import data
-from dashboard.widgets.training_set import stamp
+from dashboard.widgets.training_set import training_of
 from mucore import catalog, forget_sets
 from mucore.errors import MucoreError
 from mucore.forget_sets import NamedSet
-from mucore.userfiles import datasets, doors
+from mucore.userfiles import doors
 
 
 def saved_sets() -> tuple[list[NamedSet], list[str]]:
     """The reader's sets, newest first, and a sentence for each damaged file. Raises `ReadOnly`."""
     doors.check()
-    home = data.own_store().home
-    files = [
-        (path.name, path.stat().st_mtime_ns, path.stat().st_size)
-        for path in sorted(forget_sets.folder(home).glob("*.json"))
-    ]
-    return _listed(str(home), tuple(files))
+    return forget_sets.listed(data.own_store().home)
 
 
 def sets_of(dataset: str) -> list[NamedSet]:
@@ -30,29 +21,10 @@ def sets_of(dataset: str) -> list[NamedSet]:
     read.
     """
     found = saved_sets()[0]
-    if ":" in dataset:
-        try:
-            content = content_of(dataset) if any(each.data_hash for each in found) else ""
-        except MucoreError:
-            return []
-        return [each for each in found if each.data_hash and each.data_hash == content]
-    return [each for each in found if each.dataset == dataset]
-
-
-def content_of(dataset: str) -> str:
-    """`userdata.data_hash`, without reading files that have not changed again. Raises a
-    `MucoreError`.
-    """
     if not catalog.dataset(dataset).takes_path:
-        return ""
-    return _content(datasets.named(dataset), stamp(str(datasets.path_of(dataset))))
-
-
-@st.cache_data(show_spinner=False, max_entries=8)
-def _content(dataset: str, changed: tuple[int, ...]) -> str:
-    return datasets.data_hash(dataset)
-
-
-@st.cache_data(show_spinner=False, max_entries=8)
-def _listed(home: str, files: tuple[tuple[str, int, int], ...]) -> tuple[list[NamedSet], list[str]]:
-    return forget_sets.listed(Path(home))
+        return [each for each in found if each.dataset == dataset]
+    try:
+        content = training_of(dataset).data_hash
+    except MucoreError:
+        return []
+    return [each for each in found if each.data_hash == content]

@@ -85,20 +85,9 @@ def title_of(dataset: str) -> str:
 
 
 def named(sentence: str, path: str) -> str:
-    """A sentence about an uploaded file with the name that it came with in the place of its
-    path.
-    """
+    """A sentence about a file by its name, an upload's being the one that it came with."""
     kept = datasets.split(path)[0]
-    return sentence.replace(kept, name) if (name := _came_as(path)) else sentence
-
-
-def _came_as(path: str) -> str:
-    """The name that an uploaded file came with, "" for any other file."""
-    kept = _names() / f"{Path(datasets.split(path)[0]).name}.txt"
-    try:
-        return kept.read_text(encoding="utf-8")
-    except (OSError, ValueError):  # ValueError: what stands in the address is no path
-        return ""
+    return sentence.replace(kept, titles.file(kept))
 
 
 def _keep_name(path: Path, file: Any) -> None:
