@@ -79,23 +79,21 @@ def by_cause(stopped: Sequence[Job]) -> tuple[list[Job], dict[str, list[Job]]]:
     """Stopped jobs that ended by themselves, and, by the key of each, those that ended because they
     need it.
     """
-    keys = {job.key for job in stopped}
-    causes: list[Job] = []
+    known = {job.key: job for job in stopped}
     followers: dict[str, list[Job]] = {}
     for job in stopped:
-        never_began = job.state in ("failed", "cancelled") and job.started is None
-        needed = next((key for key in job.needs if key in keys), None) if never_began else None
-        if needed is None:
-            causes.append(job)
-        else:
-            followers.setdefault(needed, []).append(job)
-    # A cause may itself have waited for another: what needs it then hangs on that one.
-    for key in [key for key in followers if key not in {job.key for job in causes}]:
-        root = next(
-            cause for cause, members in followers.items() if any(job.key == key for job in members)
-        )
-        followers[root] = [*followers[root], *followers.pop(key)]
-    return causes, followers
+        if (cause := _cause(job, known)) is not job:
+            followers.setdefault(cause.key, []).append(job)
+    return [job for job in stopped if _cause(job, known) is job], followers
+
+
+def _cause(job: Job, stopped: Mapping[str, Job]) -> Job:
+    """The one of the stopped jobs, by key, for want of which this one never began; else itself."""
+    if job.started is None and job.state in ("failed", "cancelled"):
+        for key in job.needs:
+            if key in stopped:
+                return _cause(stopped[key], stopped)
+    return job
 
 
 def overview(
