@@ -4,7 +4,6 @@ metrics and tests in words.
 Pandas and numpy in, small frozen records out; no Streamlit, no plotly.
 """
 
-from dashboard.frames.tradeoffs.agreement import tau_frame
 from dashboard.frames.tradeoffs.front import (
     DISTANCE_HEAD,
     Front,
@@ -54,7 +53,6 @@ __all__ = [
     "scored_metrics",
     "scores",
     "short_name",
-    "tau_frame",
     "upkeep",
     "upkeep_frame",
     "upkeep_sentence",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import pandas as pd
@@ -12,13 +13,13 @@ from dashboard import data, state
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import tradeoffs as tradeoffs_frames
 from dashboard.sections.results import tabs
-from dashboard.sections.results.statistics import agreement, paired_tests, ranks, shared
+from dashboard.sections.results.statistics import views
 from dashboard.text import units
 from dashboard.widgets import header, messages, run_drawer, run_filters
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
 from mucore import catalog
-from mucore.statistics import Statistics, statistics_of, usual_metrics
+from mucore.statistics import Statistics, label_runs, statistics_of, usual_metrics
 
 VIEWS: Final = {
     "ranks": ("Ranks", "Does one method rank first across all scenarios?"),
@@ -37,15 +38,18 @@ def show(source: data.Source, top: st.delta_generator.DeltaGenerator) -> None:
     view = state.choice("view", list(VIEWS))
     with top:
         header.header(VIEWS[view][1], HOW, source)
-    runs = choose(source, data.unlearning_runs(), view)
+    runs = pick_runs()
+    if runs.empty:
+        messages.none_finished()
+    elif not messages.none_chosen(runs, **budget_frames.launch_query(runs, ())):
+        show_view(view, runs, source)
     provenance(runs)
 
 
-def choose(source: data.Source, runs: pd.DataFrame, view: str) -> pd.DataFrame:
-    """The runs that are shown, with the view of them."""
+def pick_runs() -> pd.DataFrame:
     chips = run_filters.chip_line("data", "methods", "settings", "seeds")
     with chips["data"]:
-        runs = run_filters.pick_data(runs)
+        runs = run_filters.pick_data(data.unlearning_runs())
     runs = run_filters.pick_methods(runs, chips)
     with st.container(key="answer_line", horizontal=True, vertical_alignment="center"):
         with st.container(width="stretch"):
@@ -57,89 +61,116 @@ def choose(source: data.Source, runs: pd.DataFrame, view: str) -> pd.DataFrame:
                 label_visibility="collapsed",
             )
         tabs.pick()
-    line = st.container(horizontal=True, vertical_alignment="center", gap="medium")
-    places = [line.container(width=300)]
-    if runs.empty:
-        messages.none_finished()
-        return runs
-    if messages.none_chosen(runs, **budget_frames.launch_query(runs, ())):
-        return runs
-    chosen_runs = data.chosen(runs)
-    metrics, usual = measured(runs, source.name, source.change, chosen_runs)
-    if not metrics:
+    return runs
+
+
+def show_view(view: str, runs: pd.DataFrame, source: data.Source) -> None:
+    chosen = data.chosen(runs)
+    known = evidence(runs, source.name, source.change, chosen)
+    if not known.metrics:
         messages.empty(
             "No method of this selection has a number yet.",
             "Launch a comparison",
             "launch",
             **budget_frames.launch_query(runs, ()),
         )
-        return runs
-    metric, chosen = "fa" if "fa" in metrics else metrics[0], usual
-    with places[0]:
-        if view == "agreement":
-            with st.popover("Metrics", icon=":material/checklist:", width="stretch"):
-                chosen = state.multiselect(
-                    "Metrics",
-                    "metrics",
-                    metrics,
-                    default=usual,
-                    format_func=tradeoffs_frames.short_name,
-                )
+        return
+    metric, compared = pick_metrics(view, known)
+    found = computed(runs, source.name, source.change, chosen, metric, compared)
+    why, button = views.MISSING[view]
+    if views.is_missing(view, found):
+        notes = [each for each in found.notes if each.startswith((why, "No value", "No method"))]
+        messages.empty(
+            escape(" ".join(notes) or "Nothing can be compared yet."),
+            button,
+            "launch",
+            **budget_frames.launch_query(runs, ()),
+        )
+    elif view == "agreement":
+        views.show_agreement(found)
+    else:
+        forgot = tradeoffs_frames.forgot_in(found, known.qualified)
+        if view == "ranks":
+            views.show_ranks(found, known.keys, forgot)
         else:
-            metric = state.select(
-                "Metric",
-                "metric",
-                metrics,
-                default=metric,
-                format_func=lambda name: catalog.metric(name).title,
-                label_visibility="collapsed",
-            )
-    compared = tuple(chosen or usual) if view == "agreement" else (metric,)
-    found = computed(runs, source.name, source.change, chosen_runs, metric, compared)
-    shown = {"ranks": ranks.show, "agreement": agreement.show, "tests": paired_tests.show}
-    shown[view](found, runs, line)
+            views.show_tests(found, forgot)
     show_notes(
-        [
-            note
-            for note in found.notes
-            if view == "agreement" or not note.startswith("No rank agreement")
-        ]
+        [each for each in found.notes if view == "agreement" or "No rank agreement" not in each]
     )
     run_drawer.run_drawer(runs)
-    return runs
 
 
-@st.cache_data(show_spinner=False, max_entries=16)
-def measured(
-    _runs: pd.DataFrame, name: str, change: int, chosen: str
-) -> tuple[list[str], list[str]]:
-    """The metrics that can rank methods, and those whose rankings are usually compared."""
-    values = shared.values_of(_runs, chosen)
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What a selection of runs has: `metrics` that can rank methods, the `usual` ones of these, the
+    run that stands for each line, and where it forgot (`frames.tradeoffs.line_verdicts`).
+    """
+
+    runs: pd.DataFrame  # as `label_runs` names them
+    values: pd.DataFrame
+    metrics: list[str]
+    usual: list[str]
+    keys: dict[str, str]
+    qualified: dict[tuple[str, str], bool]
+
+
+# kept as it is: half a million rows take long to pick and to pickle
+@st.cache_resource(show_spinner="Comparing all runs", max_entries=4)
+def evidence(_runs: pd.DataFrame, name: str, change: int, chosen: str) -> Evidence:
+    """`name`, `change` and `chosen` say which runs, so that the frames need no hashing."""
+    values = data.metric_values(dataset=str(_runs.iloc[0]["dataset"]))
+    values = values[values["key"].isin(_runs["key"])]
     references = _runs.loc[_runs["method"].isin(data.REFERENCES), "key"]
-    values = values.loc[~values["key"].isin(references), ["metric", "value"]]
-    metrics = tradeoffs_frames.scored_metrics(values)
+    scored = values.loc[~values["key"].isin(references), ["metric", "value"]]
+    metrics = tradeoffs_frames.scored_metrics(scored)
     everywhere = [
-        name
-        for name in usual_metrics(values)
-        if name in metrics and catalog.metric(name).scenarios is None
+        each
+        for each in usual_metrics(scored)
+        if each in metrics and catalog.metric(each).scenarios is None
     ]
-    return metrics, everywhere if len(everywhere) > 1 else metrics
+    runs = label_runs(_runs)
+    return Evidence(
+        runs,
+        values,
+        metrics,
+        everywhere if len(everywhere) > 1 else metrics,
+        tradeoffs_frames.line_keys(runs),
+        tradeoffs_frames.line_verdicts(runs, data.judged_words(_runs)),
+    )
 
 
 @st.cache_data(show_spinner="Comparing all runs", max_entries=32)
 def computed(
     _runs: pd.DataFrame, name: str, change: int, chosen: str, metric: str, metrics: tuple[str, ...]
 ) -> Statistics:
-    """`mucore.statistics.statistics_of`; `name`, `change` and `chosen` say which runs, so that the
-    frames need no hashing.
-    """
-    return statistics_of(
-        shared.labelled(_runs, chosen),
-        shared.values_of(_runs, chosen),
-        metric=metric,
-        agreement=metrics,
-        watch=False,
-    )
+    """`mucore.statistics.statistics_of`; `name`, `change` and `chosen` say which runs."""
+    known = evidence(_runs, name, change, chosen)
+    return statistics_of(known.runs, known.values, metric=metric, agreement=metrics, watch=False)
+
+
+def pick_metrics(view: str, known: Evidence) -> tuple[str, tuple[str, ...]]:
+    """The metric of ranks and tests, and those whose rankings are compared."""
+    metric = "fa" if "fa" in known.metrics else known.metrics[0]
+    with st.container(width=300):
+        if view != "agreement":
+            metric = state.select(
+                "Metric",
+                "metric",
+                known.metrics,
+                default=metric,
+                format_func=lambda name: catalog.metric(name).title,
+                label_visibility="collapsed",
+            )
+            return metric, (metric,)
+        with st.popover("Metrics", icon=":material/checklist:", width="stretch"):
+            chosen = state.multiselect(
+                "Metrics",
+                "metrics",
+                known.metrics,
+                default=known.usual,
+                format_func=tradeoffs_frames.short_name,
+            )
+    return metric, tuple(chosen or known.usual)
 
 
 def show_notes(notes: Sequence[str]) -> None:
