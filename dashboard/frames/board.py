@@ -13,7 +13,6 @@ from mucore.suite.tables import GROUPS, Division, Line, Table
 
 RETRAIN = "Retrain"
 ORIGINAL = "Original"
-NO_RANK = "Why it has no rank"
 
 
 def overall_sentence(division: Division) -> str:
@@ -28,9 +27,9 @@ def overall_sentence(division: Division) -> str:
 
 def overall_frame(division: Division, first: Collection[str] = ()) -> pd.DataFrame:
     """A line a method, the methods `first` and then those shown to have in most tasks; a column a
-    task with its verdict, and one that says why where a method has no rank.
+    task with its verdict.
     """
-    frame = pd.DataFrame(
+    return pd.DataFrame(
         [
             {
                 "Method": labels.method_names(row["method"])[0],
@@ -43,12 +42,10 @@ def overall_frame(division: Division, first: Collection[str] = ()) -> pd.DataFra
                     labels.scenario_title(scenario): _word(line)
                     for scenario, line in row["lines"].items()
                 },
-                NO_RANK: site.unranked(division, row["method"]),
             }
             for row in sorted(site.overall(division), key=lambda row: row["method"] not in first)
         ]
     )
-    return frame if frame.empty or frame[NO_RANK].any() else frame.drop(columns=NO_RANK)
 
 
 def task_frame(table: Table, first: Collection[str] = ()) -> pd.DataFrame:
@@ -89,21 +86,9 @@ def task_frame(table: Table, first: Collection[str] = ()) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def missing_frame(table: Table) -> pd.DataFrame:
-    """The methods without a verdict, and why."""
-    return pd.DataFrame(
-        [
-            {"Method": labels.method_names(line.method)[0], "Why": line.reason}
-            for line in table.lines
-            if line.verdict is None
-        ],
-        columns=["Method", "Why"],
-    )
-
-
-def gaps_frame(division: Division) -> pd.DataFrame:
-    """All that is missing in a division, a line a method and task, and why: whole lines, seeds, and
-    what has no distance.
+def missing_frame(*tables: Table) -> pd.DataFrame:
+    """All that is missing, a line a method and task, and why: whole lines, seeds, and what has no
+    distance.
     """
     return pd.DataFrame(
         [
@@ -112,7 +97,7 @@ def gaps_frame(division: Division) -> pd.DataFrame:
                 "Task": labels.scenario_title(table.task.scenario),
                 "Why": line.reason,
             }
-            for table in division.tables
+            for table in tables
             for line in (table.retrain, table.original, *table.lines)
             if line.reason
         ],

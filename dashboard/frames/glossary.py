@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, Final, Literal
 
 import pandas as pd
@@ -79,8 +77,6 @@ _WORDS: Final[tuple[tuple[Kind, tuple[TermCard, ...]], ...]] = (
     ("idea", catalog.ideas()),
     ("verdict", catalog.verdicts()),
 )
-ALIKE: Final = 0.75  # of two words, as difflib measures it: one wrong letter in four, about
-_LETTERS: Final = re.compile(r"[^\W\d_]{4,}")
 
 
 @dataclass(frozen=True)
@@ -238,33 +234,6 @@ def search(entries: Sequence[Entry], query: str) -> list[Entry]:
         return 1 if all(word in entry.name for word in wanted) else 2
 
     return sorted(found, key=rank)
-
-
-def corrected(entries: Sequence[Entry], query: str) -> str:
-    """`query` with each word that no entry holds replaced by the one most like it, names before
-    the words of meanings; "" where nothing is like it, or nothing was wrong.
-    """
-    wanted = query.casefold().split()
-    texts = [entry.text for entry in entries]
-    names = [word for entry in entries for word in entry.name.split()]
-    others = [word for text in texts for word in _LETTERS.findall(text)]
-    made = []
-    for word in wanted:
-        if any(word in text for text in texts):
-            made.append(word)
-            continue
-        found = next(
-            (
-                like[0]
-                for known in (names, others)
-                if (like := get_close_matches(word, dict.fromkeys(known), n=1, cutoff=ALIKE))
-            ),
-            None,
-        )
-        if found is None:
-            return ""
-        made.append(found)
-    return " ".join(made) if made != wanted else ""
 
 
 def glossary_frame(entries: Sequence[Entry]) -> pd.DataFrame:

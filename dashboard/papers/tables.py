@@ -19,7 +19,7 @@ from mucore import catalog, shipped
 from mucore.metrics.membership import ATTACKS
 
 FOLDER = shipped.DATA / "papers"
-# of each paper its short name, for the head of a line, and its title
+# of each paper its short name, for the head of a line
 SHORT: Final = {
     "mubox": "MUBox",
     "persons": "Choi, Na",
@@ -29,14 +29,11 @@ SHORT: Final = {
     "l1-sparse": "l1-sparse",
     "lotus": "LoTUS",
 }
+# and its name in a title, where that is another
 NAMES: Final = {
-    "MUBox": "MUBox",
-    "Choi, Na": "Choi and Na",
-    "Kim et al.": "Are We Truly Forgetting?",
-    "Becker, Liebig": "Becker and Liebig",
-    "SalUn": "SalUn",
-    "l1-sparse": "l1-sparse",
-    "LoTUS": "LoTUS",
+    "persons": "Choi and Na",
+    "truly": "Are We Truly Forgetting?",
+    "efficacy": "Becker and Liebig",
 }
 # metrics that stand on the page Representation (`frames.representation.paper`)
 REPRESENTATION = "average_gap|agl|agr|h_lr|knn|cka"
@@ -109,7 +106,7 @@ class Printed:
 
     @property
     def title(self) -> str:
-        return f"{NAMES[self.source]} {self.table}: {self.setting}"
+        return f"{NAMES.get(self.paper, self.source)} {self.table}: {self.setting}"
 
 
 @cache

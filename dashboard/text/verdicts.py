@@ -96,16 +96,6 @@ class Line(Protocol):
 
 L = TypeVar("L", bound=Line)
 
-# What became of a method, as one says it: "damaged the model".
-VERBS: Final[Mapping[Word, str]] = {
-    "forgot": "forgot",
-    "did nothing": "did nothing",
-    "too little": "forgot too little",
-    "too much": "forgot too much",
-    "damaged": "damaged the model",
-    "nothing to forget": "had nothing to forget",
-    "cannot tell": "cannot be judged yet",
-}
 # the two ways not to forget
 SHORT: Final[tuple[Word, ...]] = ("did nothing", "too little")
 

@@ -79,8 +79,9 @@ def warnings(flagged: int, outside: int) -> None:
     """What a careful reader looks at again, in numbers."""
     if flagged or outside:
         st.caption(
-            f":material/warning: Warnings: {flagged} runs with a sanity flag, {outside} lines with "
-            "a number outside the range from Original to Retrain."
+            f":material/warning: Warnings: {units.count(flagged, 'run')} with a sanity flag, "
+            f"{units.count(outside, 'line')} with a number outside the range from Original to "
+            "Retrain."
         )
 
 

@@ -18,7 +18,6 @@ from dashboard.frames import compare as compare_frames
 from dashboard.frames import replay as replay_frames
 from dashboard.frames.replay import Replay
 from dashboard.sections.compare import replay_choice as choose
-from dashboard.text import labels
 from dashboard.widgets import figures, messages, run_drawer, run_filters
 from dashboard.widgets.background_analysis import analysed
 from dashboard.widgets.background_analysis import ready as ready_for
@@ -76,16 +75,15 @@ def replay_of(result: Result, title: str, every: pd.DataFrame) -> Replay | None:
     none yet.
     """
     parameters = {"key": result.key}
-    state_now = data.analysis("replay", parameters)
-    if state_now.state != "ready" and (reason := why_not(result)):
-        way_out(
-            result,
-            f"**{escape(title)}** has no replay yet. {reason}",
-            every[every["key"] == result.key],
-        )
+    if data.analysis("replay", parameters).state == "ready":
+        value = analysed("replay", parameters, "", 0.0)
+    elif reason := why_not(result):
+        sentence = f"**{escape(title)}** has no replay yet. {reason}"
+        lines = every[every["key"] == result.key]
+        # a run of the reader's own is stored already and would not be computed again
+        query = budget_frames.launch_query(lines, ()) if data.source().demo else anew(lines)
+        messages.empty(sentence, "Launch this run", "launch", **query)
         return None
-    if state_now.state == "ready":
-        value = state_now.value
     else:
         with st.container(border=True):
             st.markdown(
@@ -117,33 +115,9 @@ def replay_of(result: Result, title: str, every: pd.DataFrame) -> Replay | None:
     )
 
 
-def way_out(result: Result, sentence: str, lines: pd.DataFrame) -> None:
-    """`sentence` and how the run is made anew: a link to Launch, or the command where Launch cannot
-    be filled in with its settings.
-    """
-    spec = result.spec
-    preset = str(spec.get("method_preset", "authors"))
-    plain = not (spec.get("noise") or spec.get("after") or spec.get("scope", "all") != "all")
-    if has_attributes(result):
-        with st.container(border=True):
-            st.markdown(sentence)
-    elif plain and preset in labels.METHOD_PRESETS:
-        # a run of the reader's own is stored already and would not be computed again
-        query = budget_frames.launch_query(lines, ()) if data.source().demo else anew(lines)
-        messages.empty(sentence, "Launch this run", "launch", **query)
-    else:
-        with st.container(border=True):
-            st.markdown(f"{sentence} Its command, for a home of its own (`--home`):")
-            st.code(labels.command_or_why_not(spec), language="bash")
-
-
-def has_attributes(result: Result) -> bool:
-    return catalog.dataset(str(result.spec["dataset"])).task == "attributes"
-
-
 def why_not(result: Result) -> str:
     """Why no replay of a run can be made here, "" where one can."""
-    if has_attributes(result):
+    if catalog.dataset(str(result.spec["dataset"])).task == "attributes":
         return (
             "A replay needs one class per image, but the images of this data set have attributes. "
             "Choose runs on another data set."

@@ -49,10 +49,6 @@ def show(top: st.delta_generator.DeltaGenerator) -> None:
     if opened is not None:
         show_entry(opened, opened=True)
     matches = glossary_frames.search(entries, query)
-    if not matches and (meant := glossary_frames.corrected(entries, query)):
-        matches = glossary_frames.search(entries, meant)
-        if matches and opened is None:
-            st.markdown(f"No entry has “{escape(query)}”. These have **{escape(meant)}**.")
     found = [entry for entry in matches if kind in ("all", entry.kind) and entry != opened]
     if not found and opened is None:
         st.markdown("Nothing matches. Try a shorter word, or another kind.")

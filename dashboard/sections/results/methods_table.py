@@ -84,7 +84,15 @@ def show(
             "sort", frames.next_order(state.param("sort") or frames.USUAL, clicked.sort)
         )
         st.rerun()
-    show_downloads(table)
+    if not presenting.on():
+        st.download_button(
+            "CSV, full precision",
+            lambda: report.to_csv(table.numbers),
+            "results.csv",
+            "text/csv",
+            key="table:csv",
+            on_click="ignore",
+        )
     return paper
 
 
@@ -103,18 +111,3 @@ def nothing() -> None:
     """Streamlit hands a trigger back only where a callback is named; the page reads the value
     itself.
     """
-
-
-def show_downloads(table: frames.ResultsTable) -> None:
-    if presenting.on():
-        return
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.caption("This table as")
-        for label, suffix, mime, make in (
-            ("CSV, full precision", "csv", "text/csv", lambda: report.to_csv(table.numbers)),
-            ("LaTeX", "tex", "text/x-tex", lambda: report.to_latex(table.frame)),
-            ("Markdown", "md", "text/markdown", lambda: report.to_markdown(table.frame)),
-        ):
-            st.download_button(
-                label, make, f"results.{suffix}", mime, key=f"table:{suffix}", on_click="ignore"
-            )

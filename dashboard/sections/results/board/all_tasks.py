@@ -57,29 +57,28 @@ def words(frame: pd.DataFrame, verdicts: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def show_missing(missing: pd.DataFrame) -> None:
+    if len(missing):
+        with st.expander(f"Missing: {units.count(len(missing), 'line')}", icon=":material/block:"):
+            st.dataframe(missing, hide_index=True, column_config=MISSING)
+
+
 def show(division: Division, name: str) -> None:
     tabs.answer(board_frames.overall_sentence(division))
     frame = board_frames.overall_frame(division, run_filters.pinned())
-    # the reasons are long and stand below
-    shown = frame.drop(columns=board_frames.NO_RANK, errors="ignore")
     presenting.dataframe(
-        shown,
+        frame,
         "board",
         alt="Methods shown to have forgotten in most tasks first.",
         hide_index=True,
         column_config=aligned(
-            shown,
+            frame,
             NUMBERS
-            | words(shown, [labels.scenario_title(t.task.scenario) for t in division.tables]),
+            | words(frame, [labels.scenario_title(t.task.scenario) for t in division.tables]),
         ),
         height="content",
     )
-    gaps = board_frames.gaps_frame(division)
-    if len(gaps):
-        with st.expander(
-            f"What is missing: {units.count(len(gaps), 'line')}", icon=":material/block:"
-        ):
-            st.dataframe(gaps, hide_index=True, column_config=MISSING)
+    show_missing(board_frames.missing_frame(*division.tables))
     figure, ranking = None, division.ranking
     if ranking is not None:
         st.subheader("Which ranks chance may explain", anchor=False)

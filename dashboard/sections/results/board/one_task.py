@@ -6,8 +6,7 @@ import streamlit as st
 
 from dashboard.frames import board as board_frames
 from dashboard.sections.results import tabs
-from dashboard.sections.results.board.all_tasks import DISTANCE, MISSING, WORK, words
-from dashboard.text import units
+from dashboard.sections.results.board.all_tasks import DISTANCE, WORK, show_missing, words
 from dashboard.widgets import clicks, figures, run_filters
 from dashboard.widgets.columns import aligned
 from mucore.suite import site
@@ -33,10 +32,5 @@ def show(table: Table, name: str) -> None:
         column_config=aligned(shown, COLUMNS | words(shown, ["Verdict"])),
         height="content",
     )
-    missing = board_frames.missing_frame(table)
-    if len(missing):
-        with st.expander(
-            f"Missing: {units.count(len(missing), 'method')}", icon=":material/block:"
-        ):
-            st.dataframe(missing, hide_index=True, column_config=MISSING)
+    show_missing(board_frames.missing_frame(table))
     figures.numbers(shown, name)
