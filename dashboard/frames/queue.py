@@ -4,27 +4,13 @@ functions of records, no Streamlit.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import pandas as pd
 
 from mucore.runner.estimate import Left, Span
 from mucore.store.rows import Job, JobState, Worker
-
-
-@dataclass(frozen=True)
-class Overview:
-    """A set of runs on its way."""
-
-    total: int
-    done: int
-    running: int
-    queued: int
-    stopped: int  # failed, cancelled or lost, and not tried again
-    share: float  # 0..1, running jobs counted by how much of each is done
-    left: Span | None  # wall time left; None where nothing is left
 
 
 def devices(workers: Sequence[Worker]) -> pd.DataFrame:
@@ -96,36 +82,10 @@ def _cause(job: Job, stopped: Mapping[str, Job]) -> Job:
     return job
 
 
-def overview(
-    jobs: Sequence[Job],
-    *,
-    known: Collection[str],
-    keys: Collection[str] | None,
-    left: Left,
-    now: datetime,
-) -> Overview:
-    """The state of `keys` (None: of the jobs' own), given the newest job of each, the keys that
-    have a result, and the time left.
-    """
-    wanted = set(keys) if keys is not None else {job.key for job in jobs}
-    done = sum(1 for key in wanted if key in known)
-    open_jobs = [job for job in jobs if job.key in wanted and job.key not in known]
-    running, queued = in_state(open_jobs, "running"), in_state(open_jobs, "queued")
-    stopped = in_state(open_jobs, "failed", "cancelled", "lost")
-    share = (
-        (done + sum(job_share(job, left.each.get(job.key), now) for job in running)) / len(wanted)
-        if wanted
-        else 0.0
-    )
-    return Overview(
-        total=len(wanted),
-        done=done,
-        running=len(running),
-        queued=len(queued),
-        stopped=len(stopped),
-        share=min(share, 1.0),
-        left=left.total,
-    )
+def done_share(running: Sequence[Job], left: Left, now: datetime, *, done: int, of: int) -> float:
+    """How much of `of` runs is done, 0..1: `done` whole ones, and what is done of the running."""
+    parts = sum(job_share(job, left.each.get(job.key), now) for job in running)
+    return min((done + parts) / of, 1.0) if of else 0.0
 
 
 def job_share(job: Job, left: Span | None, now: datetime) -> float:

@@ -117,20 +117,12 @@ def test_newest_keeps_the_last_try_of_each_key():
     assert [(job.id, job.key) for job in queue_frames.newest(jobs)] == [(4, "a"), (3, "b")]
 
 
-def test_overview_counts_and_shares_by_the_clock():
-    done = make_job(
-        1, "a", "done", started=NOW - timedelta(seconds=60), finished=NOW - timedelta(seconds=40)
-    )
+def test_what_is_done_is_shared_by_the_clock():
     running = make_job(2, "b", "running", started=NOW - timedelta(seconds=10), progress=0.9)
-    jobs = [done, running, make_job(3, "c", "queued"), make_job(4, "d", "failed")]
     left = Left(Span(20, 40, 80), {"b": Span(15, 30, 60), "c": Span(5, 10, 20)})
-    view = queue_frames.overview(
-        jobs, known={"a", "e"}, keys=["a", "b", "c", "d", "e"], left=left, now=NOW
-    )
-    assert (view.total, view.done, view.running, view.queued, view.stopped) == (5, 2, 1, 1, 1)
-    # b has run for 10 s of 40
-    assert view.left == left.total and view.share == pytest.approx((2 + 0.25) / 5)
-    assert queue_frames.overview([], known=set(), keys=[], left=Left(None), now=NOW).total == 0
+    share = queue_frames.done_share([running], left, NOW, done=2, of=5)
+    assert share == pytest.approx((2 + 0.25) / 5)  # b has run for 10 s of 40
+    assert queue_frames.done_share([], Left(None), NOW, done=0, of=0) == 0
 
 
 def test_a_job_that_only_starts_has_done_nothing_yet():
