@@ -1,64 +1,31 @@
-"""The small pictures of Start: distances as dots on stalks, accuracies as bars."""
+"""The small pictures of Start: one number of a few models, and cost against distance."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts import cost_distance
+from dashboard.charts import cost_distance, dots
 from dashboard.charts.parts import axes
-from dashboard.frames.start import Mark
+from dashboard.frames import Row
 
-HEIGHT = 165
-
-
-def distances(marks: Sequence[Mark], *, dark: bool) -> go.Figure:
-    """Points from Retrain, whose line is dashed."""
-    look, figure = theme.ground(dark), _figure(marks, dark)
-    for row, mark in enumerate(marks):
-        color, symbol = _style(mark, dark)
-        figure.add_trace(
-            go.Scatter(
-                x=[0, mark.value],
-                y=[row, row],
-                mode="lines+markers",
-                line={"color": color, "width": 2.5},
-                marker={
-                    "symbol": symbol,
-                    "size": [0, 13],
-                    "color": color,
-                    "opacity": 1,
-                    "line": {"width": 2 if symbol.endswith("open") else 0, "color": color},
-                },
-                hoverinfo="skip",
-            )
-        )
-        _number(figure, f"{mark.value:.1f}", mark.value, row, look)
-    figure.add_vline(x=0, line={"dash": "dash", "width": 2, "color": look.text})
-    most = max((mark.value for mark in marks), default=1.0)
-    figure.update_xaxes(range=(-0.03 * most, 1.4 * most), nticks=4, ticksuffix="")
-    return figure
+HEIGHT: Final = 190
 
 
-def accuracies(marks: Sequence[Mark], *, dark: bool) -> go.Figure:
-    look, figure = theme.ground(dark), _figure(marks, dark)
-    figure.add_trace(
-        go.Bar(
-            x=[mark.value for mark in marks],
-            y=list(range(len(marks))),
-            orientation="h",
-            width=0.55,
-            marker={"color": [_style(mark, dark)[0] for mark in marks], "line": {"width": 0}},
-            hoverinfo="skip",
-        )
-    )
-    for row, mark in enumerate(marks):
-        _number(figure, f"{mark.value:.1f} %", mark.value, row, look)
-    figure.update_xaxes(range=(0, 130), tickvals=[0, 50, 100], ticksuffix=" %")
-    return figure
+def values(
+    rows: Sequence[Row], numbers: Sequence[float], base: float, axis: str, *, dark: bool
+) -> go.Figure:
+    """A dot a row, on a stalk from the line of Retrain at `base`."""
+    lines = [
+        dots.line_of(row, [dots.Mark(number)]) for row, number in zip(rows, numbers, strict=True)
+    ]
+    ticks = (0, 50, 100) if base else ()  # of a share, which reaches far below Retrain's
+    panel = dots.Panel(name="", title="", span=(0.0, max(numbers)), base=base, ticks=ticks)
+    figure = dots.draw(lines, [panel], axis=axis, dark=dark, stacked=True)
+    return figure.update_layout(height=HEIGHT)
 
 
 def price(found: cost_distance.CostDistanceInfo, *, dark: bool) -> go.Figure:
@@ -86,32 +53,6 @@ def price(found: cost_distance.CostDistanceInfo, *, dark: bool) -> go.Figure:
     return figure.update_layout(margin={"l": 4, "r": 4, "t": 4, "b": 4})
 
 
-def alt_text(marks: Sequence[Mark], what: str) -> str:
-    return f"{what}: " + ", ".join(f"{mark.title} {mark.value:.1f}" for mark in marks) + "."
-
-
-def _figure(marks: Sequence[Mark], dark: bool) -> go.Figure:
-    names = [mark.title if mark.fate else f"<b>{mark.title}</b>" for mark in marks]
-    figure = axes.figure(dark=dark)
-    figure.update_yaxes(
-        tickvals=list(range(len(marks))),
-        ticktext=[f"{name} " for name in names],
-        range=(len(marks) - 0.5, -0.5),
-        showgrid=False,
-        zeroline=False,
-        showline=False,
-    )
-    figure.update_xaxes(zeroline=False, showline=False)
-    margin = {"l": 4, "r": 4, "t": 4, "b": 24}
-    return figure.update_layout(height=HEIGHT, showlegend=False, margin=margin)
-
-
-def _style(mark: Mark, dark: bool) -> tuple[str, str]:
-    if not mark.fate:
-        return theme.ground(dark).text, "star"
-    style = theme.FATES[mark.fate]
-    return style.color(dark), style.symbol
-
-
-def _number(figure: go.Figure, text: str, x: float, y: int, look: theme.Ground) -> None:
-    axes.write(figure, f"<b>{text}</b>", look.text, size=13, x=x, y=y, xanchor="left", xshift=8)
+def alt_text(rows: Sequence[Row], numbers: Sequence[float], axis: str) -> str:
+    said = (f"{row.title} {number:.1f}" for row, number in zip(rows, numbers, strict=True))
+    return f"{axis}: {', '.join(said)}."

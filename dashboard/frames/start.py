@@ -5,38 +5,28 @@ that hides it.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from dashboard.frames.rows import Row
 from dashboard.text import verdicts
 
 
-@dataclass(frozen=True)
-class Mark:
-    """A model and one number of it; `fate` is a key of `theme.FATES`, "" of Retrain."""
-
-    title: str
-    value: float
-    fate: str = ""
-
-
-def distances(rows: Sequence[Row], known: Collection[str] = ()) -> list[Mark]:
-    """Points from Retrain: of Original, of the method that knows most of what it should have
-    forgotten, of the nearest that forgot, and of Retrain; methods among `known` where there are
-    any. Without a method, nothing.
+def distances(rows: Sequence[Row], known: Collection[str] = ()) -> list[Row]:
+    """Original, the method that knows most of what it should have forgotten, the nearest that
+    forgot, and Retrain; methods among `known` where there are any. Without a method, nothing.
     """
     mine = [row for row in rows if row.method in known] or list(rows)
     short = [row for row in mine if _word(row) in verdicts.SHORT and row.away is not None]
     short = [row for row in short if _word(row) != "did nothing"] or short
     far = max(short, key=lambda row: row.away or 0.0, default=None)
     near = next(iter(verdicts.nearest(mine) or verdicts.nearest(rows)), None)
-    found = [row for row in (_reference(rows, "original"), far, near) if row is not None]
-    marks = [Mark(row.title, 100 * row.away, _fate(row)) for row in found if row.away is not None]
-    return [*marks, Mark("Retrain", 0.0)] if far or near else []
+    if far is None and near is None:
+        return []
+    found = [_reference(rows, "original"), far, near, _reference(rows, "retrain")]
+    return [row for row in found if row is not None]
 
 
-def accuracies(rows: Sequence[Row]) -> list[Mark]:
-    """Test accuracy in %: of Original, of the highest method if that did not forget, of Retrain.
+def accuracies(rows: Sequence[Row]) -> list[Row]:
+    """Original, the method of the highest test accuracy if that did not forget, and Retrain.
     Without both references, nothing.
     """
     scored = {row.id: value.mean for row in rows if (value := row.cells["ta"].value) is not None}
@@ -45,8 +35,7 @@ def accuracies(rows: Sequence[Row]) -> list[Mark]:
     best = max(ran, key=lambda row: scored[row.id], default=None)
     if original is None or retrain is None or not {original.id, retrain.id} <= scored.keys():
         return []
-    shown = [original, *([best] if best and _word(best) in verdicts.SHORT else []), retrain]
-    return [Mark(row.title, 100 * scored[row.id], _fate(row)) for row in shown]
+    return [original, *([best] if best and _word(best) in verdicts.SHORT else []), retrain]
 
 
 def _reference(rows: Sequence[Row], method: str) -> Row | None:
@@ -55,9 +44,3 @@ def _reference(rows: Sequence[Row], method: str) -> Row | None:
 
 def _word(row: Row) -> str:
     return "" if row.reference or row.verdict is None else row.verdict.word
-
-
-def _fate(row: Row) -> str:
-    if row.method == "retrain":
-        return ""
-    return "did nothing" if row.verdict is None else verdicts.fate(row.verdict)

@@ -35,9 +35,9 @@ def show(card: MethodCard) -> None:
         "Each mark is one setting, the first the authors'; the line is the best so far. Height: "
         "share of the verdict's margin on validation data, mean of three seeds."
     )
-    figure = search_progress.draw(one.tried, one.original, dark=state.dark())
-    alt = search_progress.alt_text(one.tried, one.original)
-    figures.chart(figure, "search_progress", alt=alt)
+    info = search_progress.search_progress_info(one)
+    figure = search_progress.draw(info, dark=state.dark())
+    figures.chart(figure, "search_progress", alt=search_progress.alt_text(info))
     figures.numbers(frames.frame(one), f"search-{card.id}", figure, of="settings")
 
 

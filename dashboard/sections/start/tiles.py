@@ -11,7 +11,6 @@ from dashboard.charts import cost_distance, start_tiles
 from dashboard.charts.cost_distance import CostDistanceInfo, cost_distance_info
 from dashboard.frames import start as start_frames
 from dashboard.frames.rows import metric_rows
-from dashboard.frames.start import Mark
 from dashboard.widgets import figures, messages, run_filters
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
@@ -34,27 +33,26 @@ def show() -> None:
     query = {"settings": AUTHORS} if len(authors) != len(usual) else {}
     columns = st.columns(3, gap="small")
     if far:
-        said, alt = "Distance to it in points", start_tiles.alt_text(far, "Points from Retrain")
-        figure = start_tiles.distances(far, dark=dark)
+        away = [100 * (row.away or 0.0) for row in far]
+        axis = "Points from Retrain"
+        figure = start_tiles.values(far, away, 0.0, axis, dark=dark)
+        whose = ", authors' settings" if query else ""
         with columns[0]:
-            tile("Retrain is the yardstick", f"{said}{_whose(query)}.", figure, alt, **query)
+            alt = start_tiles.alt_text(far, away, axis)
+            tile("Retrain is the yardstick", f"Distance to it{whose}.", figure, alt, **query)
     if scored:
-        idle = scored[1].title if len(scored) > 2 else scored[0].title
-        alt = start_tiles.alt_text(scored, "Test accuracy in %")
-        figure = start_tiles.accuracies(scored, dark=dark)
-        said = f"{idle} did not forget, and scores highest on the test set."
+        shares = [100 * value.mean for row in scored if (value := row.cells["ta"].value)]
+        axis = "Test accuracy, %"
+        figure = start_tiles.values(scored, shares, shares[-1], axis, dark=dark)
+        said = f"{scored[-2].title} did not forget, and scores highest on the test set."
         with columns[1]:
+            alt = start_tiles.alt_text(scored, shares, axis)
             tile("Accuracy proves nothing", said, figure, alt, **query)
     if costs.dots:
         figure = start_tiles.price(costs, dark=dark)
-        count = len(costs.dots)
+        said = f"Distance against cost, {len(costs.dots)} methods."
         with columns[2]:
-            alt = cost_distance.alt_text(costs)
-            tile("Forgetting has a price", f"Distance against cost, {count} methods.", figure, alt)
-
-
-def _whose(query: dict[str, str]) -> str:
-    return ", authors' settings" if query else ""
+            tile("Forgetting has a price", said, figure, cost_distance.alt_text(costs))
 
 
 def tile(title: str, said: str, figure: go.Figure, alt: str, **query: str) -> None:
@@ -70,7 +68,7 @@ def tile(title: str, said: str, figure: go.Figure, alt: str, **query: str) -> No
 @st.cache_data(show_spinner=False, max_entries=8)
 def marks(
     _runs: pd.DataFrame, name: str, change: int, chosen: str
-) -> tuple[list[Mark], list[Mark]]:
+) -> tuple[list[frames.Row], list[frames.Row]]:
     """Distances and test accuracies of one setting of the methods."""
     rows = metric_rows(_runs, values_of(_runs), ["ta"], judged=data.judged(_runs))
     known = run_filters.KNOWN
