@@ -358,7 +358,7 @@ export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".board");
   for (const [name, color] of Object.entries(data.colors)) if (typeof color === "string") root.style.setProperty(`--${name}`, color);
   if (!root.pad) {
-    root.querySelector(".thickness").value = data.wide ? 62 : 30;
+    root.querySelector(".thickness").value = 30;
     root.pad = new Pad(root);
   }
   root.pad.receive(data, setStateValue);

@@ -8,7 +8,7 @@ from dashboard import data, state
 from dashboard.frames import budget as budget_frames
 from dashboard.pages import TAB
 from dashboard.sections.tradeoffs import front, upkeep
-from dashboard.widgets import course, header, messages, run_filters
+from dashboard.widgets import header, messages, run_filters
 from dashboard.widgets.provenance import provenance
 
 TABS = {"front": "Front", "requests": "Many requests"}
@@ -34,14 +34,11 @@ def page() -> None:
         messages.no_results(QUESTIONS[tab], HOW[tab])
         return
     header.header(QUESTIONS[tab], HOW[tab], source)
-    course.steps(list(TABS), tab, lambda name: state.set_param(TAB, name))
     runs = run_filters.pick_runs(runs, first=run_filters.OPENS_ON)
     answer = st.container()
     line = st.container(horizontal=True, vertical_alignment="center", gap="small")
     with line:
-        state.segmented(
-            "View", TAB, list(TABS), format_func=TABS.__getitem__, label_visibility="collapsed"
-        )
+        header.tabs(TABS)
     if runs.empty:
         messages.none_finished()
     elif not messages.none_chosen(runs, **budget_frames.launch_query(runs, ())):

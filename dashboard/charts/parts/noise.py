@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from dashboard import theme
+from dashboard.text import units
 
 SAID: Final = "Grey area: the 95 % band of Retrains of other seeds."
 Span = tuple[float, float]
@@ -96,9 +97,5 @@ def said(*halves: str) -> str:
     """
     if not halves:
         return ""
-    return f" Grey, around Retrain: the 95 % band of Retrains of other seeds, {_joined(halves)}."
-
-
-def _joined(parts: tuple[str, ...]) -> str:
-    *first, last = parts
-    return f"{', '.join(first)} and {last}" if first else last
+    spans = units.joined(halves)
+    return f" Grey, around Retrain: the 95 % band of Retrains of other seeds, {spans}."

@@ -4,9 +4,13 @@ attack's own unit.
 
 from __future__ import annotations
 
-import numpy as np
+import math
+from typing import Final
 
-from dashboard.text.labels import MINUS
+from dashboard.text.labels import powered
+
+# probabilities of the true class, on a scale of log-odds
+SHARES: Final = (1e-12, 1e-8, 1e-6, 1e-4, 0.01, 0.1, 0.5, 0.9, 0.99, 0.9999, 1 - 1e-6, 1 - 1e-8)
 
 
 def ticks(attack: str, low: float, high: float) -> list[tuple[float, str]]:
@@ -16,37 +20,25 @@ def ticks(attack: str, low: float, high: float) -> list[tuple[float, str]]:
     if attack == "correctness":
         return [(0.0, "wrong"), (1.0, "right")]
     if attack == "confidence":
-        low_half = [*(10.0**power for power in range(-16, -1)), 0.03, 0.1, 0.3]
-        odds = [float(np.log(p / (1 - p))) for p in low_half]
-        everything = [(place, _share(p)) for place, p in zip(odds, low_half, strict=True)] + [
-            (0.0, "50 %")
-        ]
-        everything += [
-            (-place, _share(1 - p) if p >= 1e-4 else f"1 {MINUS} {_power(p)}")
-            for place, p in zip(odds, low_half, strict=True)
-        ]
+        every = [(math.log(share / (1 - share)), _share(share)) for share in SHARES]
     elif attack in ("entropy", "m_entropy"):
-        # a short axis would have too few whole powers
-        digits = (1, 2, 5) if high - low < 3 else (1,)
-        values = [digit * 10.0**power for power in range(-17, 3) for digit in digits]
-        everything = [(-float(np.log10(value)), _entropy(value)) for value in values]
+        values = [digit * 10.0**power for power in range(2, -18, -1) for digit in (5, 2, 1)]
+        short = high - low < 3  # such an axis would have too few whole powers
+        every = [(-math.log10(value), _number(value)) for value in values if short or _whole(value)]
     else:
         return []
-    inside = sorted((place, text) for place, text in everything if low <= place <= high)
+    inside = sorted((place, text) for place, text in every if low <= place <= high)
     return inside[:: max(1, -(-len(inside) // 7))]
 
 
-def _share(p: float) -> str:
-    return f"{100 * p:g} %" if p >= 1e-4 else _power(p)
+def _whole(value: float) -> bool:
+    return math.isclose(math.log10(value), round(math.log10(value)), abs_tol=1e-9)
 
 
-def _entropy(value: float) -> str:
-    power = int(np.floor(np.log10(value) + 1e-9))
-    if power >= -3:
-        return f"{value:g}"
-    digit = round(value / 10.0**power)
-    return _power(value) if digit == 1 else f"{digit} · {_power(10.0**power)}"
+def _share(share: float) -> str:
+    percent = 100 * share
+    return f"{percent:.10g} %" if percent >= 0.01 else powered(share)
 
 
-def _power(p: float) -> str:
-    return f"10<sup>{MINUS}{-round(np.log10(p))}</sup>"
+def _number(value: float) -> str:
+    return f"{value:g}" if value >= 1e-3 else powered(value)

@@ -10,7 +10,7 @@ import base64
 import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 from PIL import Image
@@ -23,18 +23,16 @@ _WIDER: Final = 2.5  # how far digits are stretched at most: a stroke for a 1 st
 
 @dataclass(frozen=True)
 class Making:
-    """How the images of a data set were made from what somebody wrote or photographed.
+    """How the images of a data set were made from what somebody wrote.
 
-    An image has `side` pixels along each side. The ink is scaled to `box`, width and height in
-    pixels; where it keeps its shape, until it touches the box, else until it fills it. Its centre
-    of `mass`, or the `middle` of its edges, comes to the middle of the image. `bits`: each pixel is
-    the share of black and white dots, that many along its side, that are white.
+    An image has `side` pixels along each side. With `bits`, the ink fills 5 by 8 pixels in its
+    middle, and each pixel is the share of black and white dots, that many along its side, that are
+    white. Without, the ink keeps its shape and touches a box of 20 by 20 pixels, and its centre of
+    mass comes to the middle.
     """
 
     side: int
     box: tuple[int, int]
-    keeps_shape: bool
-    centre: Literal["mass", "middle"]
     bits: int = 0
 
 
@@ -42,14 +40,10 @@ class Making:
 # "centered in a 28x28 image by computing the center of mass of the pixels" (LeCun, Cortes and
 # Burges, 1998). Digits: NIST's programs scale them to 20 by 32 dots in the middle of 32 by 32, and
 # 4 by 4 of these are counted for a pixel (Alpaydin and Kaynak, 1998; Garris et al., NISTIR 5469,
-# 1994). Fashion-MNIST: the longest edge has 28 pixels, and the image stands in the middle (Xiao,
-# Rasul and Vollgraf, 2017).
-_FASHION: Final = Making(28, (28, 28), True, "middle")
+# 1994).
 MAKINGS: Final[Mapping[str, Making]] = {
-    "digits": Making(8, (5, 8), False, "middle", bits=4),
-    "mnist": Making(28, (20, 20), True, "mass"),
-    "fashion-mnist": _FASHION,
-    "fashion-mnist-10k": _FASHION,
+    "digits": Making(8, (5, 8), bits=4),
+    "mnist": Making(28, (20, 20)),
 }
 
 
@@ -112,17 +106,17 @@ def fit(ink: np.ndarray, making: Making) -> np.ndarray:
     cut = _cut(ink)
     height, width = cut.shape
     most_wide, most_high = (each * times for each in making.box)
-    if making.keeps_shape:
-        scale = min(most_wide / width, most_high / height)
-        size = _at_least_one(width * scale), _at_least_one(height * scale)
-    else:
+    if making.bits:
         natural = width * most_high / height
         size = _at_least_one(min(most_wide, _WIDER * natural)), most_high
+    else:
+        scale = min(most_wide / width, most_high / height)
+        size = _at_least_one(width * scale), _at_least_one(height * scale)
     picture = Image.fromarray(cut.astype(np.float32))
     scaled = np.clip(np.asarray(picture.resize(size, Image.Resampling.BILINEAR)), 0, 1)
     if making.bits:
         scaled = (scaled > 0.5).astype(np.float32)
-    placed = _placed(scaled, field, making.centre)
+    placed = _placed(scaled, field, by_mass=not making.bits)
     return reduce(placed, making.side)
 
 
@@ -141,17 +135,16 @@ def _at_least_one(size: float) -> int:
     return max(1, round(size))
 
 
-def _placed(ink: np.ndarray, field: int, centre: str) -> np.ndarray:
-    """Ink (h, w) on an empty square of `field` pixels a side; what would stand beyond its edge, for
-    its mass lies to one side, is lost.
+def _placed(ink: np.ndarray, field: int, *, by_mass: bool) -> np.ndarray:
+    """Ink (h, w) on an empty square of `field` pixels a side, its centre of mass or the middle of
+    its edges in the middle; what would stand beyond an edge is lost.
     """
-    if centre == "mass" and ink.sum() > 0:
+    middle = [(length - 1) / 2 for length in ink.shape]
+    if by_mass and ink.sum() > 0:
         middle = [
             float((np.arange(length) * ink.sum(axis=1 - axis)).sum() / ink.sum())
             for axis, length in enumerate(ink.shape)
         ]
-    else:
-        middle = [(length - 1) / 2 for length in ink.shape]
     # half a pixel goes up and left, always: rounding to even would let it jump while a line grows
     top, left = (int(np.ceil((field - 1) / 2 - at - 0.5)) for at in middle)
     found = np.zeros((field, field), np.float64)

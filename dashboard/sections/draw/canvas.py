@@ -22,12 +22,8 @@ from mucore.analysis.features import Split, gone_classes
 
 KEY: Final = "drawing"
 KINDS: Final = {"test": "Test images", "forget": "Forget set", "retain": "Retain set"}
-HINTS: Final = {"digit": "Draw a digit here", "fashion": "Draw a piece of clothing here, filled"}
-INVITATIONS: Final = {
-    "digit": "Draw a digit, ideally of a forgotten class, and see which networks recognise it.",
-    "fashion": "The images are photographs of clothes: draw a filled shape, or begin with an "
-    "image below.",
-}
+HINT: Final = "Draw a digit here"
+INVITATION: Final = "Draw a digit, ideally of a forgotten class: which networks recognise it?"
 _CSS: Final = assets.text("draw.css")
 _JS: Final = assets.text("draw.js")
 _HTML: Final = assets.text("draw.html")
@@ -71,7 +67,6 @@ def _draw(three: Three, material: Material) -> None:
 
 def _canvas(three: Three, material: Material) -> None:
     card, gallery = catalog.dataset(three.spec["dataset"]), material.galleries[0]
-    wide = "fashion" in card.id
     message = getattr(state.uploaded(KEY), "drawing", None)
     drawing = image.received(message)
     component = st.components.v2.component("mucore_draw", html=_HTML, css=_CSS, js=_JS)
@@ -82,13 +77,12 @@ def _canvas(three: Three, material: Material) -> None:
             "titles": list(three.titles),
             "side": image.MAKINGS[card.id].side,
             "grid": image.SIDE,
-            "wide": wide,
             "colors": _colors(three),
             "starts": material.starts,
             "answer": None if drawing is None else _answer(drawing, three, material),
             "number": image.number_of(message),
-            "hint": HINTS["fashion" if wide else "digit"],
-            "invitation": INVITATIONS["fashion" if wide else "digit"],
+            "hint": HINT,
+            "invitation": INVITATION,
         },
         key=KEY,
         on_drawing_change=lambda: None,

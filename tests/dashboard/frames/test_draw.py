@@ -13,7 +13,7 @@ from dashboard.frames.draw import image, reading
 from mucore.analysis.features import Split
 from mucore.outputs import Outputs, SplitOutputs
 
-DIGITS, MNIST, FASHION = (image.MAKINGS[name] for name in ("digits", "mnist", "fashion-mnist"))
+DIGITS, MNIST = (image.MAKINGS[name] for name in ("digits", "mnist"))
 
 
 def block(top: int, left: int, height: int, width: int) -> np.ndarray:
@@ -73,12 +73,8 @@ def test_mnist_scales_to_20_pixels_and_centres_the_mass() -> None:
     assert (left + right) / 2 > 14 and (top + bottom) / 2 < 13
 
 
-def test_fashion_fills_the_image_with_its_longest_edge() -> None:
-    assert edges(image.fit(block(20, 3, 10, 40), FASHION)) == (10, 16, 0, 27)
-
-
 @given(
-    st.sampled_from([DIGITS, MNIST, FASHION]),
+    st.sampled_from([DIGITS, MNIST]),
     st.tuples(*[st.integers(2, 30)] * 2),
     st.tuples(*[st.integers(0, 26)] * 4),
 )
