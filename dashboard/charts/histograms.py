@@ -46,7 +46,7 @@ def draw(
 ) -> go.Figure:
     """`bins` as above; `cuts` are upright lines with words above them, `ticks` places on x."""
     look = theme.ground(dark)
-    titles = list(bins["panel"].unique())
+    titles, several = list(bins["panel"].unique()), bins["set"].nunique() > 1
     figure = subplots.figure(
         cols=len(titles),
         shared_yaxes=True,
@@ -57,7 +57,7 @@ def draw(
     for column, (_, panel) in enumerate(bins.groupby("panel", sort=False), start=1):
         for place, (name, each) in enumerate(panel.groupby("set", sort=False)):
             trace = _trace(each, place, str(name), dark)
-            figure.add_trace(trace.update(showlegend=column == 1), 1, column)
+            figure.add_trace(trace.update(showlegend=column == 1 and several), 1, column)
     for place, words in (cuts or {}).items():
         left = place > (bins["low"].min() + bins["high"].max()) / 2
         figure.add_vline(

@@ -18,7 +18,6 @@ from scipy.special import expit
 
 from dashboard.frames.rows import Row
 from dashboard.frames.table import verdict_text
-from dashboard.papers.tables import Published
 from dashboard.text.labels import number
 from mucore.errors import BadValue
 from mucore.metrics import membership
@@ -57,7 +56,7 @@ def sentence(rows: Sequence[Row]) -> str:
     )
 
 
-def attacks_frame(rows: Sequence[Row], paper: Published | None) -> pd.DataFrame:
+def attacks_frame(rows: Sequence[Row]) -> pd.DataFrame:
     """A line a method: its verdict, its distance to Retrain, and every attack in percent."""
     made = []
     for row in rows:
@@ -75,9 +74,6 @@ def attacks_frame(rows: Sequence[Row], paper: Published | None) -> pd.DataFrame:
             line[f"{head} gap"] = number(
                 cell.gap.mean if cell.gap else None, "percent", signed=True
             )
-            if paper is not None and any(column == name for _, column in paper.values):
-                printed = paper.values.get((row.method, name))
-                line[f"{head}, {paper.source} (%)"] = number(printed, "percent")
         made.append(line)
     return pd.DataFrame(made)
 

@@ -16,7 +16,6 @@ import pandas as pd
 
 from dashboard.text.labels import Unit, number
 from mucore import catalog, shipped
-from mucore.metrics.membership import ATTACKS
 
 FOLDER = shipped.DATA / "papers"
 # of each paper its short name, for the head of a line
@@ -249,18 +248,3 @@ def _content(
     return values, gaps, marks
 
 
-def with_attacks(
-    scenario: str, *, dataset: str, model: str, parameters: Mapping[str, Any]
-) -> tuple[Printed, Published] | None:
-    """The table with membership attacks that is nearest to runs of a scenario, and its numbers;
-    None where no paper prints one.
-    """
-    known = [(one, read(one, dataset=dataset, model=model)) for one in printed_tables(scenario)]
-    attacks = {f"mia_{attack}" for attack in ATTACKS}
-    known = [
-        (one, content)
-        for one, content in known
-        if attacks & {column for _, column in content.values}
-    ]
-    found = usual([one for one, _ in known], dataset=dataset, model=model, parameters=parameters)
-    return next(((one, content) for one, content in known if one == found), None)

@@ -32,9 +32,11 @@ def page() -> None:
     section = membership if tab == "membership" else efficacy
     with chips:
         runs = chosen(top, section.QUESTION)
-    if not runs.empty:
-        with top:
-            header.header(section.QUESTION, section.how_to_read(runs), data.source())
+    if runs.empty:
+        return
+    with top:
+        header.header(section.QUESTION, section.how_to_read(runs), data.source())
+    if not messages.none_chosen(runs):
         section.show(runs, beside)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Final
 
@@ -14,9 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dashboard import data, frames, state
 from dashboard.charts import dots
 from dashboard.frames import attacks
-from dashboard.frames import budget as budget_frames
 from dashboard.frames import membership as membership_frames
-from dashboard.papers import tables
 from dashboard.sections.membership import one_run
 from dashboard.text import labels, units
 from dashboard.widgets import clicks, figures, header, messages, run_drawer, run_filters
@@ -39,17 +36,13 @@ def show(runs: pd.DataFrame, beside: DeltaGenerator) -> None:
     methods = sum(not row.reference for row in shown)
     with beside:
         everyone = methods > attacks.NEAREST and state.toggle(f"All {methods} methods", "compete")
-        paper = printed(runs.iloc[0]) if state.toggle("The paper's numbers", "paper") else None
-    figure = None
-    if not messages.none_chosen(runs, **budget_frames.launch_query(runs, ())):
-        if said := membership_frames.sentence(rows):
-            header.answer(said)
-        header.verdict_bar(rows)
-        figure = draw(shown if everyone else attacks.first(shown), paper)
+    if said := membership_frames.sentence(rows):
+        header.answer(said)
+    header.verdict_bar(rows)
+    figure = draw(shown if everyone else attacks.first(shown))
     one_run.show(runs, data.source(), judged)
     run_drawer.run_drawer(runs)
-    numbers = membership_frames.attacks_frame(rows, paper)
-    figures.numbers(numbers, f"membership-{scenario}", figure)
+    figures.numbers(membership_frames.attacks_frame(rows), f"membership-{scenario}", figure)
     provenance(runs)
 
 
@@ -64,34 +57,16 @@ def how_to_read(runs: pd.DataFrame) -> str:
             "**Grey cross**: on half of the runs or more the attack cannot tell retained from test "
             "samples, so its number is no evidence.",
             "**Grey area**: 95 % band of Retrains of other seeds. **Hollow**: an indication.",
-            "Numbers as in MUBox, Tables 1 and 3 to 6. Click a mark for its run.",
+            "Attacks as in MUBox, whose numbers stand in Results. Click a mark for its run.",
         ]
     )
 
 
-def printed(first: pd.Series) -> tables.Published | None:
-    """The numbers of the paper that prints attacks for the scenario of the run `first`."""
-    found = tables.with_attacks(
-        str(first["scenario"]),
-        dataset=str(first["dataset"]),
-        model=str(first["model"]),
-        parameters=json.loads(first["scenario_parameters"]),
-    )
-    return found[1] if found else None
-
-
-def draw(rows: Sequence[frames.Row], paper: tables.Published | None) -> go.Figure | None:
+def draw(rows: Sequence[frames.Row]) -> go.Figure | None:
     """The dots; a click on one chooses a run of that method, and the attack, for the part below."""
-    printed = {} if paper is None else paper.values
     panels = [panel_of(rows, attack) for attack in ATTACKS]
     lines = [
-        dots.line_of(
-            row,
-            [
-                dots.mark_of(row, metric, 100, printed.get((row.method, metric)))
-                for metric in membership_frames.METRICS
-            ],
-        )
+        dots.line_of(row, [dots.mark_of(row, name, 100) for name in membership_frames.METRICS])
         for row in rows
     ]
     if not lines:
@@ -100,8 +75,6 @@ def draw(rows: Sequence[frames.Row], paper: tables.Published | None) -> go.Figur
     run = state.param("run")
     chosen = next((row.id for row in rows if run in row.keys), "")
     figure, marks = clicks.dotted(lines, panels, "attacks", axis=AXIS, row=chosen)
-    if paper is not None:
-        st.caption(f"Grey ticks: printed by {paper.source}.", help=escape(paper.caption))
     if marks:
         keys = {row.id: row.keys for row in rows}
         state.set_param("run", keys[marks[0][0]][0])
