@@ -12,7 +12,7 @@ from dashboard import theme
 from dashboard.charts.parts import axes, classes
 
 SHOWN = 20  # classes, those of which most goes
-LONGEST = 12  # characters of a name beside its bar
+LONGEST = 16  # characters of a name beside its bar
 
 
 @dataclass(frozen=True)
