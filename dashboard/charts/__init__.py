@@ -3,8 +3,8 @@
 The docstring of a figure's file says what it shows and, where a paper has that figure or its
 numbers, in which one. Then come
 
-- `<Figure>Info`: a frozen dataclass of what is drawn, in which units. `<figure>_info(...)` makes it
-  from what `dashboard.frames` or `dashboard.lessons` found; tests look at its values;
+- what is drawn, where lines of a table or a frame do not say it already: `<Figure>Info`, a frozen
+  dataclass, made by `<figure>_info(...)`; tests look at its values;
 - `draw(info, *, dark, ...)`: the plotly figure. `selected` is what a click gave: the key of a run,
   or the id of a row or a line;
 - `alt_text(info)`: the figure in a sentence or two, for a reader who cannot see it;

@@ -102,6 +102,7 @@ def balanced(labels: np.ndarray, forgotten: np.ndarray) -> np.ndarray:
 
 def draw(info: EmbeddingMapInfo, *, dark: bool) -> go.Figure:
     look = theme.ground(dark)
+    edge = look.background
     columns = min(2, max(1, len(info.panels)))
     rows = max(1, math.ceil(len(info.panels) / columns))
     figure = subplots.figure(
@@ -112,20 +113,27 @@ def draw(info: EmbeddingMapInfo, *, dark: bool) -> go.Figure:
         dark=dark,
     )
     kind = go.Scattergl if len(info.panels) * len(info.labels) > _MANY else go.Scatter
-    strong = theme.family_style("gradient_ascent").color(dark)
-    stays = [int(label) for label in np.unique(info.labels[~info.forgotten])]
-    near = info.near or ()
+    groups = _groups(info, dark)
     for number, panel in enumerate(info.panels):
         row, column = number // columns + 1, number % columns + 1
-        for label in sorted(stays, key=lambda each: (each in near, each)):  # grey below colours
-            chosen = (info.labels == label) & ~info.forgotten
-            color = info.color(label, dark)
-            trace = _points(kind, info, panel, chosen, color, 7, info.name(label), look)
+        for name, chosen, color, size in groups:
+            trace = kind(
+                x=panel.points[chosen, 0],
+                y=panel.points[chosen, 1],
+                mode="markers",
+                name=name,
+                marker={"size": size, "color": color, "line": {"width": 1, "color": edge}},
+                unselected={"marker": {"opacity": 1}},
+                customdata=[
+                    [str(each), info.name(int(label))]
+                    for label, each in zip(info.labels[chosen], info.ids[chosen], strict=True)
+                ],
+                hovertemplate="%{customdata[1]}<br>sample %{customdata[0]}<extra></extra>",
+            )
             figure.add_trace(trace, row, column)
-        if info.forgotten.any():
-            trace = _points(kind, info, panel, info.forgotten, strong, 9, "forgotten", look)
-            figure.add_trace(trace, row, column)
-        across, up = (_span(panel.points[:, place]) for place in (0, 1))
+        across, up = (
+            axes.padded([*panel.points[:, place].tolist()], _ROOM, 1e-6) for place in (0, 1)
+        )
         figure.update_xaxes(range=across, visible=False, row=row, col=column)
         figure.update_yaxes(range=up, visible=False, row=row, col=column)
         _frame(figure, number, look)
@@ -186,30 +194,16 @@ def _frame(figure: go.Figure, number: int, look: theme.Ground) -> None:
     )
 
 
-def _span(values: np.ndarray) -> tuple[float, float]:
-    return axes.padded([float(values.min()), float(values.max())], _ROOM, 1e-6)
-
-
-def _points(
-    kind: type,
-    info: EmbeddingMapInfo,
-    panel: Panel,
-    chosen: np.ndarray,
-    color: str,
-    size: int,
-    name: str,
-    look: theme.Ground,
-):
-    return kind(
-        x=panel.points[chosen, 0],
-        y=panel.points[chosen, 1],
-        mode="markers",
-        name=name,
-        marker={"size": size, "color": color, "line": {"width": 1, "color": look.background}},
-        unselected={"marker": {"opacity": 1}},
-        customdata=[
-            [str(each), info.name(int(label))]
-            for label, each in zip(info.labels[chosen], info.ids[chosen], strict=True)
-        ],
-        hovertemplate="%{customdata[1]}<br>sample %{customdata[0]}<extra></extra>",
-    )
+def _groups(info: EmbeddingMapInfo, dark: bool) -> list[tuple[str, np.ndarray, str, int]]:
+    """Name, samples, colour and size of what is drawn in each panel: grey classes below those with
+    a colour, the forgotten samples above all.
+    """
+    near = info.near or ()
+    stays = [int(label) for label in np.unique(info.labels[~info.forgotten])]
+    groups = [
+        (info.name(label), (info.labels == label) & ~info.forgotten, info.color(label, dark), 7)
+        for label in sorted(stays, key=lambda each: (each in near, each))
+    ]
+    strong = theme.family_style("gradient_ascent").color(dark)
+    forgotten = [("forgotten", info.forgotten, strong, 9)] if info.forgotten.any() else []
+    return [*groups, *forgotten]

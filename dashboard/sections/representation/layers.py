@@ -22,7 +22,7 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
     if usual is None:
         messages.empty("No method ran here.", "Launch a comparison", "launch")
         return
-    look: dict[str, Any] = {"label_visibility": "collapsed", "width": 230}
+    look: dict[str, Any] = {"label_visibility": "collapsed"}
     with st.container(horizontal=True, gap="small"):
         chosen = methods[
             state.select(
@@ -31,17 +31,21 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
                 list(methods),
                 default=usual.id,
                 format_func=lambda name: methods[name].title,
+                width=230,
                 **look,
             )
         ]
         seeds = [str(seed) for seed in chosen.training_seeds]
-        seed = state.select("Training seed", "seed", seeds, format_func="Seed {}".format, **look)
+        seed = state.select(
+            "Training seed", "seed", seeds, format_func="Seed {}".format, width=110, **look
+        )
         split = state.select(
             "Samples",
             "split",
             list(computed.SPLITS),
             default="test",
             format_func=computed.SPLITS.__getitem__,
+            width=150,
             **look,
         )
     key = computed.key_of(chosen, runs, int(seed))

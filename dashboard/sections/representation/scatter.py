@@ -22,6 +22,11 @@ MEASURES: Final = {
     "gap": "Accuracy and CKA",
     "sets": "Two data sets",
 }
+EMPTY: Final = (
+    "No method of this selection has both numbers. New runs are measured; for those whose "
+    "predictions were kept, `python -m mucore remeasure` adds them.",
+    "No other data set has AGL of these methods with the same settings.",
+)
 LOOK: Final[Mapping[str, Any]] = {"label_visibility": "collapsed", "width": 190}
 
 
@@ -45,12 +50,7 @@ def show(rows: tuple[frames.Row, ...], everything: pd.DataFrame, dataset: str, s
     if chosen == "sets":
         measures, places = two_sets(rows, everything, dataset, place)
     if not places:
-        messages.empty(
-            "No method of this selection has both numbers. New runs are measured; for those whose "
-            "predictions were kept, `python -m mucore remeasure` adds them.",
-            "Launch a comparison",
-            "launch",
-        )
+        messages.empty(EMPTY[chosen == "sets"], "Launch a comparison", "launch")
         return
     left, right = st.columns([56, 44], gap="medium")
     with left:
