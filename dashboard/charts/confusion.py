@@ -4,6 +4,7 @@ far that is from Retrain's.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -70,7 +71,7 @@ def draw(panels: Panels, *, difference: bool, dark: bool) -> go.Figure:
 
 def _text(value: float, signed: bool) -> str:
     """Cells that round to nothing stay blank: the others are then seen at once."""
-    if not abs(value) >= 0.5:
+    if math.isnan(value) or round(value) == 0:
         return ""
     return (f"{value:+.0f}" if signed else f"{value:.0f}").replace("-", MINUS)
 

@@ -93,8 +93,7 @@ def pick_common(chosen: Chosen) -> tuple[Chosen, Common | None, str]:
     if found is None:
         st.markdown("These runs share no sample here: they forgot different ones.")
     elif len(found.ids) < found.total:
-        shared, total = units.count(len(found.ids), "sample"), units.count(found.total, "sample")
-        st.caption(f"Based on {shared} of {total}.")
+        st.caption(f"Based on {len(found.ids):,} of {units.count(found.total, 'sample')}.")
     return chosen, found, split
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard import data, frames, state
 from dashboard.charts import cost_distance
-from dashboard.widgets import clicks, columns, figures
+from dashboard.widgets import clicks, columns, figures, header
 from mucore.catalog import MethodCard
 
 
@@ -18,6 +18,7 @@ def show(card: MethodCard, runs: pd.DataFrame) -> None:
     info = cost_distance.cost_distance_info(rows)
     figure = None
     if info.dots:
+        header.verdict_bar(rows)
         figure = cost_distance.draw(
             info, dark=state.dark(), selected=state.param("run"), most=6, height=440
         )
