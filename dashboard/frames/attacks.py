@@ -9,9 +9,14 @@ import pandas as pd
 
 from dashboard.frames.rows import Row, metric_rows
 from dashboard.frames.table import by_verdict
+from mucore import catalog
 from mucore.verdicts import Judged
 
 NEAREST: Final = 12  # methods that are shown at first
+
+
+def title(attack: str) -> str:
+    return catalog.metric(f"mia_{attack}").title.removesuffix(" MIA efficacy")
 
 
 def rows(

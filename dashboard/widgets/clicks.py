@@ -12,6 +12,7 @@ import streamlit as st
 from dashboard import state
 from dashboard.charts import dots
 from dashboard.charts.parts import clickable
+from dashboard.frames import Row
 from dashboard.text import labels
 from dashboard.widgets import figures, presenting, run_drawer
 
@@ -65,15 +66,24 @@ def stacking(wide: go.Figure, narrow: go.Figure, name: str, *, alt: str) -> list
 
 
 def dotted(
-    lines: Sequence[dots.Line], panels: Sequence[dots.Panel], name: str, *, axis: str, row: str
-) -> tuple[go.Figure, list[list[Any]]]:
-    """The figure of `charts.dots` in both shapes, with the line `row` ringed, and what a reader has
-    just clicked.
+    rows: Sequence[Row],
+    lines: Sequence[dots.Line],
+    panels: Sequence[dots.Panel],
+    name: str,
+    *,
+    axis: str,
+) -> tuple[go.Figure, list[tuple[str, str]]]:
+    """The figure of `charts.dots` of `rows` in both shapes, and of what a reader has just clicked
+    the first run and the panel.
     """
-    look: dict[str, Any] = {"axis": axis, "dark": state.dark(), "selected": row}
+    run = state.param("run")
+    chosen = next((row.id for row in rows if run in row.keys), "")
+    look: dict[str, Any] = {"axis": axis, "dark": state.dark(), "selected": chosen}
     figure = dots.draw(lines, panels, **look)
     narrow = dots.draw(lines, panels, stacked=True, **look)
-    return figure, stacking(figure, narrow, name, alt=dots.alt_text(lines, panels, axis))
+    marks = stacking(figure, narrow, name, alt=dots.alt_text(lines, panels, axis))
+    keys = {row.id: row.keys[0] for row in rows}
+    return figure, [(keys[row], panel) for row, panel, *_ in marks if row in keys]
 
 
 def heatmap(figure: go.Figure, name: str, key: clickable.Place, *, alt: str) -> None:

@@ -21,7 +21,6 @@ from dashboard.text import labels
 from dashboard.widgets import clicks, figures, header, messages, run_drawer, run_filters
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
-from mucore import catalog
 from mucore.metrics.membership import ATTACKS
 
 QUESTION: Final = "How much do the weights still hold about the forgotten samples?"
@@ -85,23 +84,19 @@ def draw(rows: Sequence[frames.Row]) -> go.Figure:
         base=next((row.mean("efficacy") for row in rows if row.method == "retrain"), None),
         half_band=frames.noise(rows, "efficacy"),
     )
-    run = state.param("run")
-    chosen = next((row.id for row in rows if run in row.keys), "")
-    figure, marks = clicks.dotted(lines, [panel], "efficacy_dots", axis=AXIS, row=chosen)
-    keys = {row.id: row.keys for row in rows}
-    clicks.open_run([keys[row] for row, *_ in marks if row])
+    figure, clicked = clicks.dotted(rows, lines, [panel], "efficacy_dots", axis=AXIS)
+    clicks.open_run(clicked)
     return figure
 
 
 def against_membership(rows: Sequence[frames.Row]) -> None:
     st.subheader("Against membership inference", anchor=False)
-    titles = {one: catalog.metric(f"mia_{one}").title for one in ATTACKS}
     attack = state.segmented(
         "Attack",
         "attack",
         list(ATTACKS),
         default="entropy",
-        format_func=lambda one: titles[one].removesuffix(" MIA efficacy"),
+        format_func=attacks.title,
         label_visibility="collapsed",
     )
     measures = two_metrics.Measures(

@@ -12,6 +12,7 @@ import streamlit as st
 from dashboard import data, state
 from dashboard.charts import histograms, roc
 from dashboard.charts.parts import score_axis
+from dashboard.frames import attacks
 from dashboard.frames import membership as membership_frames
 from dashboard.frames.membership import Scored
 from dashboard.frames.rows import references
@@ -19,7 +20,6 @@ from dashboard.text.labels import method_names, preset_title
 from dashboard.widgets import figures, messages, run_facts
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.pictures import class_name, picture_url, thumbnails
-from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.metrics.membership import ATTACKS
 from mucore.metrics.sanity import blind_attacks
@@ -68,13 +68,10 @@ def _inside(runs: pd.DataFrame, source: data.Source, judged: Mapping[str, Judged
         default=first_run(lines, judged),
         format_func=label.__getitem__,
     )
-    titles = {one: catalog.metric(f"mia_{one}").title for one in ATTACKS}
+    if state.param("run") not in ("", key):
+        st.caption("The predictions of the run you clicked were not kept; this is another.")
     attack = state.segmented(
-        "Attack",
-        "attack",
-        list(ATTACKS),
-        default=ATTACKS[1],
-        format_func=lambda one: titles[one].removesuffix(" MIA efficacy"),
+        "Attack", "attack", list(ATTACKS), default=ATTACKS[1], format_func=attacks.title
     )
     try:
         run = score(source.name, source.change, key, attack)

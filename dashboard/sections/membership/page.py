@@ -19,7 +19,6 @@ from dashboard.text import labels, units
 from dashboard.widgets import clicks, figures, header, messages, run_drawer, run_filters
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
-from mucore import catalog
 from mucore.metrics.membership import ATTACKS
 
 QUESTION: Final = "Can an attacker still tell which samples were forgotten?"
@@ -72,13 +71,11 @@ def draw(rows: Sequence[frames.Row]) -> go.Figure | None:
     if not lines:
         messages.empty("These runs have no membership numbers.", "Open the table", "results")
         return None
-    run = state.param("run")
-    chosen = next((row.id for row in rows if run in row.keys), "")
-    figure, marks = clicks.dotted(lines, panels, "attacks", axis=AXIS, row=chosen)
-    if marks:
-        keys = {row.id: row.keys for row in rows}
-        state.set_param("run", keys[marks[0][0]][0])
-        state.set_param("attack", None if marks[0][1] == ATTACKS[1] else marks[0][1])
+    figure, clicked = clicks.dotted(rows, lines, panels, "attacks", axis=AXIS)
+    if clicked:
+        run, attack = clicked[0]
+        state.set_param("run", run)
+        state.set_param("attack", None if attack == ATTACKS[1] else attack)
         st.rerun()
     return figure
 
@@ -89,7 +86,7 @@ def panel_of(rows: Sequence[frames.Row], attack: str) -> dots.Panel:
     half = frames.noise(rows, metric)
     return dots.Panel(
         name=attack,
-        title=catalog.metric(metric).title.removesuffix(" MIA efficacy"),
+        title=attacks.title(attack),
         span=(0.0, 100.0),
         base=None if base is None else 100 * base,
         half_band=None if half is None else 100 * half,

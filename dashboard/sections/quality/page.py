@@ -150,11 +150,9 @@ def draw(scored: Sequence[Scored]) -> go.Figure:
     if first.retrain_quality is not None:
         marks = (dots.Mark(first.retrain_quality), None)
         lines.append(dots.Line(key="", title="Retrain", marks=marks))
-    keys = {row.id: row.keys for row, _ in scored}
-    run = state.param("run")
-    chosen = next((name for name in keys if run in keys[name]), "")
-    figure, marks = clicks.dotted(lines, panels, "quality_dots", axis=AXIS, row=chosen)
-    clicks.open_run([keys[row] for row, *_ in marks if row])
+    rows = [row for row, _ in scored]
+    figure, clicked = clicks.dotted(rows, lines, panels, "quality_dots", axis=AXIS)
+    clicks.open_run(clicked)
     return figure
 
 
