@@ -26,7 +26,7 @@ HEADS = {
     KNN: "Neighbours on forgotten class",
 }
 LETTERS = 90  # of titles side by side over all panels; below each other each has its line
-LEAST = 340  # pixels of the figure
+ROW, REST = 44, 90  # pixels from row to row, and of the rest of the figure
 LINE = 16  # of a title's further line
 AXIS = "%"
 
@@ -91,7 +91,8 @@ def draw(info: LessonDotsInfo, *, dark: bool, stacked: bool = False) -> go.Figur
         replace(panel, title="<br>".join(lines))
         for panel, lines in zip(info.panels, heads, strict=True)
     ]
-    figure = dots.draw(info.lines, panels, axis=AXIS, dark=dark, stacked=stacked, least=LEAST)
+    least = ROW * len(info.lines) + REST
+    figure = dots.draw(info.lines, panels, axis=AXIS, dark=dark, stacked=stacked, least=least)
     more = LINE * (max(map(len, heads)) - 1)
     return figure.update_layout(margin_t=figure.layout.margin.t + more)
 

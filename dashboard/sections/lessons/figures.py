@@ -14,8 +14,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import access, assets, data, state
-from dashboard.charts import lesson_dots, lesson_pictures, lesson_scatter
+from dashboard import access, assets, data, state, theme
+from dashboard.charts import lesson_dots, lesson_scatter
 from dashboard.charts.parts import classes
 from dashboard.lessons.records import Figure, Step
 from dashboard.lessons.results import REFERENCES, Entry, LessonResults, plain_name
@@ -166,12 +166,25 @@ def show_pictures(figure: Figure, name: str, results: LessonResults) -> None:
     if isinstance(found, str):
         st.caption(found)
         return
-    info = lesson_pictures.lesson_pictures_info(
-        found.images, found.labels, found.predicted, found.names
+    rows = [("It is", found.labels), *found.predicted]
+    named = [(who, [found.named(label) for label in said]) for who, said in rows]
+    off = [
+        f"{who} {sum(one != label for one, label in zip(said, found.labels, strict=True))}"
+        for who, said in found.predicted
+    ]
+    alt = f"Wrong on these {len(found.ids)} images: {', '.join(off)}."
+    html = assets.template("answers.html.j2").render(
+        urls=[picture_url(image) for image in found.images],
+        rows=named,
+        alt=alt,
+        wrong=theme.FATES["damaged"].color(state.dark()),
     )
-    figures.chart(
-        lesson_pictures.draw(info, dark=state.dark()), name, alt=lesson_pictures.alt_text(info)
-    )
+    with presenting.slide(name, alt=alt):
+        st.html(assets.style("answers.css") + html)
+
+
+def picture_url(image: np.ndarray) -> str:
+    return pictures.picture_url(pictures.enlarged(image, LARGER))
 
 
 @dataclass(frozen=True)
@@ -184,9 +197,9 @@ class Pictured:
     labels: list[int]
     predicted: list[tuple[str, list[int]]]
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return catalog.dataset(str(self.spec["dataset"])).class_names
+    def named(self, label: int) -> str:
+        """A class."""
+        return classes.name(catalog.dataset(str(self.spec["dataset"])).class_names, label)
 
 
 def pictured(figure: Figure, results: LessonResults) -> Pictured | str:
@@ -231,10 +244,10 @@ def show_moving(figure: Figure, results: LessonResults) -> None:
     ((who, said), *_), (first, second) = found.predicted, MOVING[figure.split]
     tiles = [
         {
-            "before": pictures.picture_url(pictures.enlarged(before, LARGER)),
-            "after": pictures.picture_url(pictures.enlarged(after, LARGER)),
-            "is": _short(found.names, label),
-            "said": _short(found.names, answer),
+            "before": picture_url(before),
+            "after": picture_url(after),
+            "is": found.named(label),
+            "said": found.named(answer),
         }
         for before, after, label, answer in zip(
             clean, found.images, found.labels, said, strict=True
@@ -248,10 +261,6 @@ def show_moving(figure: Figure, results: LessonResults) -> None:
     st.html(assets.style("before_after.css") + html)
     whose = "The demo's results" if results.demo else "These runs"
     st.caption(f":material/science: {whose}, {plain_name(str(found.spec['dataset']))}. {told}")
-
-
-def _short(names: tuple[str, ...], label: int) -> str:
-    return classes.short(classes.name(names, label), lesson_pictures.LONGEST)
 
 
 def show_provenance(results: LessonResults) -> None:
