@@ -48,7 +48,7 @@ from mucore.suite.board import Board
 from mucore.suite.description import load
 from mucore.suite.stored import board_of
 from mucore.userfiles import doors
-from mucore.verdicts import Judged, Run, Word, judge, runs_of, words
+from mucore.verdicts import Judged, Run, Word, judge, runs_of
 
 DEMO = shipped.DATA / "demo"
 DRAW = shipped.DATA / "draw"  # a few networks to draw for (scripts/make_draw.py)
@@ -188,31 +188,8 @@ def judged(runs: pd.DataFrame) -> Mapping[str, Judged]:
 
 
 def judged_words(runs: pd.DataFrame) -> dict[str, Word]:
-    """By key, the words of `judged` and nothing else, in a fraction of the time where most runs of
-    a data set are asked for: from `summaries` and `metric_values`, which a page of them reads
-    anyway. Not cached.
-    """
-    where, mine = source(), runs[runs["scenario"].notna()]
-    if mine.empty:
-        return {}
-    datasets, models, scenarios = _settings(mine)
-    every = summaries()
-    asked = (
-        every["dataset"].isin(datasets)
-        & every["model"].isin(models)
-        & every["scenario"].isin(scenarios)
-        & (every["key"].isin(mine["key"]) | every["method"].isin(REFERENCES))
-    )
-    store, filters = where.store, Filters(dataset=datasets, model=models, scenario=scenarios)
-    found = words(
-        runs_of(
-            every[asked],
-            metric_values(dataset=datasets[0] if len(datasets) == 1 else datasets),
-            store.remarks(**filters),
-            store.results(metrics=False, **filters | Filters(method="retrain")),
-        )
-    )
-    return {key: found[key] for key in mine["key"].tolist() if key in found}
+    """By key, the words of `judged` and nothing else."""
+    return {key: line.verdict.word for key, line in judged(runs).items() if line.verdict}
 
 
 def _settings(runs: pd.DataFrame) -> Settings:

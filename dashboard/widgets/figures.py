@@ -34,8 +34,7 @@ def chart(
     st.plotly_chart, whose return is passed on.
 
     With `selects`, its bar has a lasso and a box. A `twin` is another shape of a figure of the
-    page, which files have once. Before a room a figure of many lines takes
-    several screens, and what is returned is that of the first.
+    page, which files have once.
     """
     config = {
         **theme.PLOTLY,
@@ -47,17 +46,11 @@ def chart(
     if wide := (figure.layout.meta or {}).get("wide_names"):
         chosen = ", ".join(f'.st-key-{key} [data-index="{number}"]' for number in wide)
         st.html(WIDE_NAMES.replace("CHOSEN", chosen))
-    parts = presenting.parts(figure) if presenting.on() else [(figure, "")]
-    drawn = []
-    for number, (part, rest) in enumerate(parts, start=1):
-        name = key if number == 1 else f"{key}-{number}"
-        with presenting.slide(name, alt=alt, rest=rest):
-            drawn.append(
-                st.plotly_chart(
-                    part, key=name, theme=None, config=config, alt=alt or None, **options
-                )
-            )
-    return drawn[0]
+    shown, rest = presenting.lower(figure) if presenting.on() else (figure, "")
+    with presenting.slide(key, alt=alt, rest=rest):
+        return st.plotly_chart(
+            shown, key=key, theme=None, config=config, alt=alt or None, **options
+        )
 
 
 def sticky(key: str) -> st.delta_generator.DeltaGenerator:

@@ -9,7 +9,7 @@ once.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -29,7 +29,6 @@ KEYS: Final = assets.text("presenting.js")
 BUTTON: Final = assets.text("presenting.html")
 LOW: Final = 430  # pixels of a figure before it is enlarged
 LINES: Final = 15  # that it has room for then
-MOST: Final = 4  # screens of a figure
 ROWS: Final = 10  # of a table
 ELSEWHERE: Final = "Esc leads to the page, which has the others."
 LOOK: Final = assets.text("presenting_button.css")
@@ -94,61 +93,30 @@ def slide(name: str, *, alt: str | None = None, rest: str = "", notes: str = "")
                 st.markdown(notes)
 
 
-def parts(figure: go.Figure) -> list[tuple[go.Figure, str]]:
+def lower(figure: go.Figure) -> tuple[go.Figure, str]:
     """The figure at most `LOW` pixels high, so that it can be shown large. Of one with more lines
-    than `LINES` several, each with some of them, and a sentence that says which.
+    than `LINES` the first, and a sentence that says so.
     """
     if (figure.layout.height or 0) <= LOW:
-        return [(figure, "")]
-    figure = _lower(figure)
-    counts = {axis.plotly_name: _lines(figure, axis) for axis in figure.select_yaxes()}
-    most = max(counts.values(), default=0)
-    if most <= LINES:
-        return [(figure, "")]
-    screens = min(MOST, -(-most // LINES))
-    return [
-        (_part(figure, counts, number, screens), _said(most, number, screens))
-        for number in range(screens)
-    ]
-
-
-def _part(figure: go.Figure, counts: Mapping[str, int], number: int, screens: int) -> go.Figure:
-    """A copy that shows what falls to one of the screens; `counts` are the lines of each axis."""
-    made = _copy(figure)
+        return figure, ""
+    made, most = _lower(figure), 0
     for axis in made.select_yaxes():
-        if (count := counts[axis.plotly_name]) > LINES:
-            first, end = _share(count, number, screens)
+        count = _lines(made, axis)
+        most = max(most, count)
+        if count > LINES:
             ends = axis.range or (0, 1)
             first_on_top = axis.autorange == "reversed" or ends[0] > ends[1]
-            shown = (end, first) if first_on_top else (count - end, count - first)
+            shown = (LINES, 0) if first_on_top else (count - LINES, count)
             axis.update(autorange=False, range=[place - 0.5 for place in shown])
-    return made
-
-
-def _copy(figure: go.Figure) -> go.Figure:
-    """A copy whose values are not looked at again: that took a quarter of a page's time."""
-    return go.Figure(figure, _validate=False)
-
-
-def _share(count: int, number: int, screens: int) -> tuple[int, int]:
-    """The first line of a screen, counted from 0, and the first one after it."""
-    shown = min(count, LINES * screens)
-    return shown * number // screens, shown * (number + 1) // screens
-
-
-def _said(count: int, number: int, screens: int) -> str:
-    first, end = _share(count, number, screens)
-    more = (
-        "The next screen continues." if number + 1 < screens else ELSEWHERE if end < count else ""
-    )
-    return f"Lines {first + 1} to {end} of {count}. {more}".strip()
+    return made, first_of(LINES, most) if most > LINES else ""
 
 
 def _lower(figure: go.Figure) -> go.Figure:
     """A copy that is `LOW` pixels high, its legend as many pixels above or below the axes as
     before; of axes with one scale, which leave room there, at the right.
     """
-    made, margin = _copy(figure), figure.layout.margin
+    # what is copied is not looked at again: that took a quarter of a page's time
+    made, margin = go.Figure(figure, _validate=False), figure.layout.margin
     around = (60 if margin.t is None else margin.t) + (80 if margin.b is None else margin.b)
     ratio = max(1.0, (figure.layout.height - around) / (LOW - around))
     if (place := figure.layout.legend.y) is not None and not 0 <= place <= 1:

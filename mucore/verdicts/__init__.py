@@ -14,7 +14,6 @@ from mucore.verdicts.lines import (
     rules_of,
     runs_of,
     sample_counts,
-    words,
 )
 from mucore.verdicts.rule import (
     NAMES,
@@ -55,5 +54,4 @@ __all__ = [
     "runs_of",
     "sample_counts",
     "verdict",
-    "words",
 ]

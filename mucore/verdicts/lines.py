@@ -25,18 +25,7 @@ from mucore.store.result_rows import parameters_column, setting_columns
 from mucore.store.results import Filters
 from mucore.store.rows import Remarks, Result
 from mucore.verdicts import rule
-from mucore.verdicts.rule import (
-    BESIDE,
-    BLINDABLE,
-    PROBE,
-    Line,
-    Rules,
-    Spread,
-    Verdict,
-    Word,
-    decide,
-    verdict,
-)
+from mucore.verdicts.rule import BESIDE, BLINDABLE, PROBE, Line, Rules, Spread, Verdict, verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -161,23 +150,6 @@ def judge(results: Iterable[Result] | Iterable[Run]) -> tuple[Judged, ...]:
         for setting, runs in _settings(results).items()
         for each in _judged(setting, runs, _line)
     )
-
-
-def words(runs: Iterable[Run]) -> dict[str, Word]:
-    """By key, the word of the line of each of `runs` but Retrains, as `judge` gives it, in a
-    fraction of its time: without sentences and what seeds and chance say of them.
-    """
-    found: dict[str, Word] = {}
-    for setting, mine in _settings(runs).items():
-        rules = rules_of(setting[3])
-        references = _references(rules, mine, rules.metrics)  # what stands beside decides no word
-        for group in _groups(mine, _line):
-            if not _is_retrain(group[0]):
-                seeds = _by_seed(group, references.names)
-                line = _compared(seeds, _paired(seeds, references), references)
-                said = decide(line, references.spreads, references.rules).word
-                found |= dict.fromkeys((run.key for run in group), said)
-    return found
 
 
 def runs_of(

@@ -77,6 +77,10 @@ def test_every_screen_of_a_lesson_fits_a_small_projector(
     demo: Application, projector: Page
 ) -> None:
     page = opened(projector, f"{demo.url}/lessons?lesson=forget-one-class&present=1")
+    notes = page.locator(f"{SEEN} details")
+    expect(notes).not_to_have_attribute("open", "")
+    page.keyboard.press("n")
+    expect(notes).to_have_attribute("open", "")
     expect(page.locator(SEEN)).to_have_count(1)
     for _ in range(60):
         assert misfits(page) == []
@@ -97,10 +101,6 @@ def test_a_page_is_presented_and_left_by_keyboard_alone(demo: Application, proje
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
     assert seen(page) == "cost_distance" and where(page) == "1 of 2"
     assert misfits(page) == []
-    notes = page.locator(f"{SEEN} details")
-    expect(notes).not_to_have_attribute("open", "")
-    page.keyboard.press("n")
-    expect(notes).to_have_attribute("open", "")
     page.keyboard.press("PageDown")
     expect(page).to_have_url(re.compile("figure=2"))
     assert seen(page) == "results_table" and where(page) == "2 of 2" and misfits(page) == []
