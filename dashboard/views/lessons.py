@@ -18,7 +18,7 @@ from dashboard.sections.lessons import (
     take_home,
     talks,
 )
-from dashboard.widgets import course, header, presenting
+from dashboard.widgets import course, header
 from dashboard.widgets.links import link
 
 # an address that says nothing would lead back to the lesson that was open
@@ -76,7 +76,6 @@ def show_head(lesson: Lesson, number: int, source: data.Source | None) -> None:
     header.header(lesson.question, f"Step {number} of {lesson.length}.", source, title=lesson.title)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(number / lesson.length, f"Step {number} of {lesson.length}", width="stretch")
-        presenting.switch()
         link("lessons", "All lessons", icon=":material/apps:", **ALL)
     talks.show_bar(lesson, number)
 

@@ -49,20 +49,6 @@ def offered() -> bool:
     return access.presents() or state.param("follow") != "1"
 
 
-def switch() -> None:
-    """A button that starts it, for a page that is made for it."""
-    if not on() and offered():
-        st.button(
-            "Present",
-            icon=":material/slideshow:",
-            key="present",
-            on_click=state.present,
-            args=(True,),
-            help="Large type, one figure a screen, outcomes behind Reveal. The key P does the "
-            "same; Esc ends it.",
-        )
-
-
 @contextmanager
 def head() -> Generator[None]:
     """What stays on top of every screen."""

@@ -21,7 +21,6 @@ def show() -> None:
         "Six stories, told by real results. Guess, see, then read what it says.",
         data.source(),
     )
-    presenting.switch()
     talks.show_bar(None)
     lessons = list(enumerate(LESSONS.values(), start=1))
     with presenting.slide("lessons"):
