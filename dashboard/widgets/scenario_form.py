@@ -28,9 +28,9 @@ def scenario_form(
     """
     values: dict[str, Any] = {}
     budgets: list[Any] = []
-    columns = [
-        column for _ in card.parameters[:: fields.FIELDS] for column in st.columns(fields.FIELDS)
-    ]
+    rows = card.parameters[:: fields.FIELDS]
+    across = min(len(card.parameters), fields.FIELDS)
+    columns = [column for _ in rows for column in st.columns(across)]
     for column, parameter in zip(columns, card.parameters, strict=False):
         start = preset.get(parameter.name, parameter.default)
         with column:
