@@ -23,8 +23,6 @@ from mucore import catalog
 
 # More columns than these are set tighter where the page is narrow.
 USUAL_COLUMNS = 11
-# Below these bytes, two significant digits would take more than two decimals of a MB.
-SMALL = 1e5
 VERDICT_MEANING = (
     "What happened, in one word, from the numbers of the method, of the original and of Retrain. "
     "A hollow mark and a question mark: an indication, not shown."
@@ -207,21 +205,12 @@ def _shades(table: ResultsTable, dark: bool) -> Shades:
 
 
 def _cell(row: Row, column: Column, table: ResultsTable, shade: Shades) -> dict[str, str]:
-    """`gone` is the reason of a missing number, `full` the number before it was shortened."""
+    """`gone` is the reason of a missing number."""
     cell = row.cells[column.id]
     text, half = cell_text(cell, column, table.view, reference=row.reference)
     if text == MISSING:
         return {"gone": cell.reason}
-    full = ""
-    if column.unit == "MB" and cell.value is not None and 0 < abs(cell.value.mean) < SMALL:
-        full, text, half = f"{f'{text} {half}'.strip()} MB", _two_decimals(cell.value.mean), ""
-    colour = shade.get((row.id, column.id), "")
-    return {"text": text, "half": half, "full": full, "shade": colour}
-
-
-def _two_decimals(size: float) -> str:
-    """Bytes in MB for a narrow column; the downloads have the full precision."""
-    return f"{size / 1e6:.2f}" if size >= 1e4 else "<0.01"
+    return {"text": text, "half": half, "shade": shade.get((row.id, column.id), "")}
 
 
 def _paper_line(row: Row, table: ResultsTable, paper: Published) -> dict[str, Any] | None:

@@ -237,14 +237,8 @@ def search(entries: Sequence[Entry], query: str) -> list[Entry]:
 
 
 def glossary_frame(entries: Sequence[Entry]) -> pd.DataFrame:
+    facts = [" ".join(f"{name} {text}" for name, text in e.facts.items()) for e in entries]
     rows = [
-        [
-            e.kind,
-            e.id,
-            e.title,
-            e.meaning,
-            " ".join(f"{name} {text}" for name, text in e.facts.items()),
-        ]
-        for e in entries
+        (e.kind, e.id, e.title, e.meaning, fact) for e, fact in zip(entries, facts, strict=True)
     ]
     return pd.DataFrame(rows, columns=["Kind", "Id", "Title", "Meaning", "Facts"])
