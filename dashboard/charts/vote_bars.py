@@ -40,7 +40,8 @@ def draw(bins: Sequence[Bin], *, dark: bool) -> go.Figure:
             **bars,
         )
     )
-    figure.update_xaxes(range=[0, 1.3 * max(*counts, *before, 3)], showticklabels=False)
+    longest = max(*counts, *before, 3)
+    figure.update_xaxes(range=[0, 1.3 * longest], showticklabels=False, showgrid=False)
     figure.update_yaxes(
         autorange="reversed", showgrid=False, type="category", tickfont={"color": look.text}
     )

@@ -52,7 +52,8 @@ def show_lesson(lesson: Lesson) -> None:
         steps.vote(lesson, number, results)
         talks.show_bar(lesson, number)
         return
-    show_head(lesson, number, data.source() if mine else None)
+    # who follows sees the presenter's results
+    show_head(lesson, number, data.source() if mine and not talks.following() else None)
     if number == lesson.length:
         closing.show_check(lesson, results)
     else:

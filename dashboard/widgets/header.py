@@ -47,7 +47,7 @@ def header(question: str, how: str, source: data.Source | None = None, *, title:
 def _whose(source: data.Source) -> None:
     """The switch between the demo and the reader's own results, where there are both."""
     if data.has_both():
-        names = {"demo": "Demo", "own": "Yours" if access.presents() else "Presenter's"}
+        names = {"demo": "Demo", "own": "Yours" if access.presents() else "Ours"}
         state.carried_segmented(
             "Results",
             "source",

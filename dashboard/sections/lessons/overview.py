@@ -19,7 +19,7 @@ def show() -> None:
     header.header(
         "How can a model forget, and how would you know?",
         "Six stories, told by real results. Guess, see, then read what it says.",
-        data.source(),
+        None if talks.following() else data.source(),
     )
     talks.show_bar(None)
     lessons = list(enumerate(LESSONS.values(), start=1))
